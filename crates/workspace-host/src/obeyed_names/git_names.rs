@@ -12,6 +12,7 @@
 //! | any of these four in `.git` | *never* | no person edits it there |
 //! | every other path, if settings name more than is read | *reported* | git may obey it |
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -24,32 +25,63 @@ use crate::confinement;
 use crate::notices::SharedNotices;
 use crate::options::HostOptions;
 
+/// The most names that one process collects of those whose changes are only reported. All are kept, and each change is compared with
+/// all: a command that leaves other links among the hooks each time could make every later one slow.
+const COLLECTED_LIMIT: usize = 2000;
+
 /// Finds such paths each time the settings have changed.
 #[derive(Debug)]
 pub(crate) struct GitNames {
     workspace: PathBuf,
     lists: Lists,
-    /// The outcome of the last look.
-    latest: Mutex<Option<ObeyedPaths>>,
+    state: Mutex<Looks>,
+}
+
+/// The looks until now.
+#[derive(Debug, Default)]
+struct Looks {
+    /// The outcome of the last one.
+    latest: Option<ObeyedPaths>,
+    /// The names that were returned.
+    collected: BTreeSet<(RelPath, NameRule, bool)>,
 }
 
 impl GitNames {
     /// Returns the source for the workspace of the options; `None` if there is no such folder.
     pub(crate) fn of(options: &HostOptions) -> Option<GitNames> {
         let workspace = std::fs::canonicalize(&options.workspace).ok()?;
-        Some(GitNames { workspace, lists: Lists::of(options), latest: Mutex::default() })
+        Some(GitNames { workspace, lists: Lists::of(options), state: Mutex::default() })
     }
 }
 
 impl NameSource for GitNames {
     fn look(&self) -> Vec<FoundName> {
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        if latest.as_ref().is_some_and(ObeyedPaths::is_unchanged) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.latest.as_ref().is_some_and(ObeyedPaths::is_unchanged) {
             return Vec::new();
         }
-        let now = latest.insert(find(&self.workspace));
-        let names = now.paths.iter().filter_map(|path| self.lists.name(path));
-        names.chain(now.left_out.iter().take(1).map(|left_out| every_path(*left_out))).collect()
+        let now = find(&self.workspace);
+        let names = now.paths.iter().filter_map(|path| self.lists.name(path)).collect();
+        let left_out = now.left_out.first().copied();
+        state.latest = Some(now);
+        state.further(names, left_out)
+    }
+}
+
+impl Looks {
+    /// Returns those of the names that are not collected yet, and the entry of every path where that is needed.
+    fn further(&mut self, mut names: Vec<FoundName>, left_out: Option<LeftOut>) -> Vec<FoundName> {
+        let key = |name: &FoundName| (name.path.clone(), name.rule, name.is_at_any_depth);
+        names.retain(|name| !self.collected.contains(&key(name)));
+        let count = names.len();
+        if self.collected.len() + count > COLLECTED_LIMIT {
+            // The entry of every path stands for the others.
+            names.retain(|name| name.rule == NameRule::Never);
+        }
+        let is_over = names.len() < count;
+        self.collected.extend(names.iter().map(key));
+        names.extend(left_out.or(is_over.then_some(LeftOut::Paths)).map(every_path));
+        names
     }
 }
 
@@ -192,6 +224,28 @@ mod tests {
             assert!(names.reported(&path(".husky/x")).is_some_and(|name| name.pattern() == ".husky"));
             assert!(names.protects(&path(".git/config")) && names.reported(&path(".git/config")).is_none());
         }
+    }
+
+    #[test]
+    fn names_are_collected_once_and_up_to_a_limit() {
+        let name = |number: usize, rule| FoundName {
+            path: RelPath::parse(&format!("n/{number}")).unwrap(),
+            rule,
+            reason: String::new(),
+            is_at_any_depth: false,
+        };
+        let reported = |numbers: std::ops::Range<usize>| {
+            numbers.map(|number| name(number, NameRule::Reported)).collect()
+        };
+        let mut looks = Looks::default();
+        assert_eq!(looks.further(reported(0..COLLECTED_LIMIT), None).len(), COLLECTED_LIMIT);
+        assert_eq!(looks.further(reported(0..COLLECTED_LIMIT), None), [], "the control");
+        let every = every_path(LeftOut::Paths);
+        assert_eq!(looks.further(reported(0..COLLECTED_LIMIT + 1), None), vec![every.clone()]);
+        // What is never changed is collected in any case.
+        let never = name(0, NameRule::Never);
+        assert_eq!(looks.further(vec![never.clone(), name(3000, NameRule::Reported)], None), [never, every]);
+        assert_eq!(looks.further(vec![name(1, NameRule::Never)], None).len(), 1);
     }
 
     #[test]
