@@ -21,8 +21,8 @@ const FOLDER_LIMIT: usize = 10_000;
 /// The most entries of one folder.
 const ENTRY_LIMIT: usize = 100_000;
 
-/// The most bytes of a file with one line.
-const LINE_LIMIT_BYTES: u64 = 1 << 20;
+/// The most bytes of a file with one path; the system opens none of more than 4096.
+const LINE_LIMIT_BYTES: u64 = 16 << 10;
 
 /// A repository with one working tree; a linked one and a submodule count as one each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -246,8 +246,8 @@ fn settings_beside(folder: &Path) -> [PathBuf; 2] {
 
 /// Returns the text of a file that holds one line.
 fn line(file: &Path) -> Option<String> {
-    let text = String::from_utf8(settings_file::read(file, LINE_LIMIT_BYTES))
-        .ok()
-        .filter(|text| !text.is_empty())?;
+    let bytes = settings_file::read(file, LINE_LIMIT_BYTES + 1);
+    let is_path = !bytes.is_empty() && bytes.len() as u64 <= LINE_LIMIT_BYTES;
+    let text = String::from_utf8(bytes).ok().filter(|_| is_path)?;
     Some(text.trim_end_matches(['\n', '\r']).to_owned())
 }
