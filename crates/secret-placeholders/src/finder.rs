@@ -53,23 +53,43 @@ impl Finder {
 
     /// Adds the occurrences in a text; those that overlap are one. The time is linear in the length of the text.
     pub(crate) fn find(&self, text: &str, hits: &mut Vec<Span>) {
+        self.find_counted(text, hits);
+    }
+
+    /// Adds the occurrences in a text, and returns how many bytes were looked at apart from the comparisons, which have a limit.
+    fn find_counted(&self, text: &str, hits: &mut Vec<Span>) -> usize {
         let unanchored = "the automaton was built for unanchored searches";
-        let Some(first) = self.heads.try_find(&Input::new(text)).expect(unanchored) else { return };
-        let mut state = self.heads.start_state(Anchored::No).expect(unanchored);
+        let bytes = text.as_bytes();
+        let Some(first) = self.heads.try_find(&Input::new(text)).expect(unanchored) else {
+            return bytes.len();
+        };
+        let begin = self.heads.start_state(Anchored::No).expect(unanchored);
+        let mut state = begin;
+        let mut looked_at = 0;
         let mut compared = COMPARED_AT_LEAST.saturating_add(text.len().saturating_mul(COMPARED_BYTES));
         let mut joined: Vec<Occurrence> = Vec::new();
         // The first one that ends is not the first one that begins.
-        for (at, byte) in text.bytes().enumerate().skip(first.end().saturating_sub(HEAD_BYTES)) {
-            state = self.heads.next_state(Anchored::No, state, byte);
+        let mut at = first.end().saturating_sub(HEAD_BYTES);
+        while at < bytes.len() {
+            state = self.heads.next_state(Anchored::No, state, bytes[at]);
+            (at, looked_at) = (at + 1, looked_at + 1);
             if !self.heads.is_special(state) || !self.heads.is_match(state) {
                 continue;
             }
             // The patterns of a state end at the same byte. The first of them is the longest, and only that can be a part of a value.
             let pattern = self.heads.match_pattern(state, 0);
-            let start = at + 1 - self.heads.pattern_len(pattern);
+            let start = at - self.heads.pattern_len(pattern);
             let pattern = pattern.as_usize();
-            let end = at + 1 + self.values[pattern].following(&text.as_bytes()[at + 1..], &mut compared);
-            let end = text.floor_char_boundary(end);
+            let end = match self.values[pattern].following(&bytes[at..], &mut compared) {
+                Some(following) => text.floor_char_boundary(at + following),
+                None => {
+                    // The rest of the line, once: no value goes on behind it.
+                    let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
+                    looked_at += end - at;
+                    (state, at) = (begin, end);
+                    end
+                }
+            };
             let mut hit = Occurrence { start, end, bytes: end - start, pattern };
             // Joined at once, so that there are no more of them than bytes however many values overlap.
             while let Some(last) = joined.pop_if(|last| last.end > hit.start) {
@@ -86,23 +106,27 @@ impl Finder {
             kind: self.values[pattern].kind.clone().into(),
         };
         hits.extend(joined.into_iter().map(span));
+        looked_at
     }
 }
 
 impl Values {
-    /// Returns how many bytes behind a head belong to one of its values: all that agree.
-    fn following(&self, text: &[u8], compared: &mut usize) -> usize {
+    /// Returns how many bytes behind a head belong to one of its values: all that agree. `None` once the comparisons are used
+    /// up: the rest of the line is taken for a part of the value then.
+    fn following(&self, text: &[u8], compared: &mut usize) -> Option<usize> {
         let mut most = 0;
         for rest in &self.rests {
-            // Once the comparisons are used up, the rest of the line is taken for a part of the value.
             if *compared == 0 {
-                return memchr::memchr(b'\n', text).unwrap_or(text.len());
+                return None;
             }
-            let agree = rest.iter().zip(text).take_while(|(one, other)| one == other).count();
+            let agree = match text.starts_with(rest) {
+                true => rest.len(),
+                false => rest.iter().zip(text).take_while(|(one, other)| one == other).count(),
+            };
             *compared = compared.saturating_sub(agree + 1);
             most = most.max(agree);
         }
-        most
+        Some(most)
     }
 }
 
@@ -190,9 +214,16 @@ mod tests {
         let value = |number: usize| format!("{}{number}", "a".repeat(60_000));
         let values: Vec<String> = (0..60).map(value).collect();
         let finder = Finder::new(values.iter().map(|value| (value.as_bytes(), String::new()))).unwrap();
-        let text = format!("before\n{}\nafter", "a".repeat(1 << 18));
+        let text = format!("before\n{}\nb{}\nafter", "a".repeat(1 << 18), "a".repeat(1 << 12));
         let is_hidden = hidden(&text, &finder);
         assert!(is_hidden[7..7 + (1 << 18)].iter().all(|one| *one));
-        assert!(!is_hidden[0] && !is_hidden[text.len() - 1]);
+        // The lines behind are searched on.
+        assert!(!is_hidden[0] && !is_hidden[8 + (1 << 18)] && !is_hidden[text.len() - 1]);
+        assert!(is_hidden[9 + (1 << 18)..][..1 << 12].iter().all(|one| *one));
+        let looked_at = finder.find_counted(&text, &mut Vec::new());
+        assert!(looked_at <= text.len(), "{looked_at}");
+        // The control: without the limit, each place at which a value could begin takes a comparison of its whole length.
+        let beginnings = (1 << 18) - HEAD_BYTES;
+        assert!(beginnings * 60_000 > COMPARED_AT_LEAST + COMPARED_BYTES * text.len());
     }
 }
