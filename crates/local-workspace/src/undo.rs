@@ -159,8 +159,7 @@ impl LocalWorkspace {
             if let Ok(path) = RelPath::parse(&obstacle.path) {
                 let now = Present::of_any_kind(&self.root, &path).ok().flatten();
                 let left = left.0.as_ref();
-                obstacle.diff =
-                    diff_since(self.journal.reader(), &path, left, now.as_ref(), &mut compared);
+                obstacle.diff = diff_since(self.journal.reader(), &path, left, now.as_ref(), &mut compared);
             }
         }
         UndoError::Obstacles(obstacles)

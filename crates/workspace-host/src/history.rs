@@ -8,6 +8,7 @@ mod model_view;
 mod step_failure;
 mod touched_paths;
 mod undo_text;
+mod visible_diff;
 pub(crate) mod work_so_far;
 
 use change_journal::JournalError;

@@ -14,6 +14,7 @@ use rel_path::RelPath;
 
 use crate::failure::{Exit, Failure};
 use crate::last_change::unrecorded_work::{UnrecordedWork, interrupted_command, undos};
+use crate::secret_use::SecretRules;
 use crate::state::bookkeeping::Bookkeeping;
 
 /// The number of changes that one query reads.
@@ -23,7 +24,8 @@ const PAGE: u32 = 500;
 /// other clients counts too: one change of a file, or all changes of a command.
 ///
 /// Bookkeeping is never undone alone. It is undone together with a reply that it obstructs, because later commands have
-/// changed the same files. `is_running` says whether this process carries out a run at the moment.
+/// changed the same files. `is_running` says whether this process carries out a run at the moment. What a refusal quotes
+/// holds no secrets by `rules`.
 ///
 /// # Errors
 /// There is nothing to undo, or something newer cannot be undone: an older change is never undone in its place.
@@ -32,6 +34,7 @@ pub fn last(
     ignores: GitIgnores<'_>,
     reply: bool,
     is_running: &dyn Fn(RunNumber) -> bool,
+    rules: &SecretRules,
 ) -> Result<Undo, Failure> {
     let mut search = Search::new(journal, ignores);
     let newest = search.newest(reply).map_err(unreadable)?;
@@ -42,7 +45,7 @@ pub fn last(
         (change, command) => command.or(change),
     };
     match (newest_of_all, newest) {
-        (Some(newer), older) => Err(newer.refusal(journal, older.map(|(change, _)| change))),
+        (Some(newer), older) => Err(newer.refusal(journal, rules, older.map(|(change, _)| change))),
         (None, Some((_, undo))) => Ok(undo),
         (None, None) => Err(nothing()),
     }
@@ -288,6 +291,7 @@ mod tests {
         ChangeRecord, Content, ContentHash, EntryRecord, Journal, RunKey, RunState, StepRecord,
     };
     use sandbox_fs::{FileRoot, FsPolicy, RootRules};
+    use secret_placeholders::Withheld;
 
     use super::*;
 
@@ -332,7 +336,8 @@ mod tests {
 
     /// Returns what `last` says: the undo, or the message and the advice of its refusal.
     fn outcome(journal: &Journal, root: &FileRoot, reply: bool) -> Result<Undo, (String, String)> {
-        last(journal.reader(), GitIgnores::new(root), reply, &|run| journal.is_open(run))
+        let rules = SecretRules { secrets: None, withheld: Withheld::default() };
+        last(journal.reader(), GitIgnores::new(root), reply, &|run| journal.is_open(run), &rules)
             .map_err(|failure| (failure.message, failure.advice.unwrap_or_default()))
     }
 

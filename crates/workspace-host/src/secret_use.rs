@@ -12,6 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use secret_placeholders::{
     PlaceholderStore, PlaceholderWorkspace, Secrets, StoreError, Withheld, merged_maps,
 };
+use wap_core::visible_line;
 
 use crate::failure::{Exit, Failure};
 use crate::options::HostOptions;
@@ -95,6 +96,19 @@ impl SecretRules {
             Some(secrets) => secrets.mask_rest(text).into_owned(),
             None => text.to_owned(),
         }
+    }
+
+    /// Returns a text that may hold placeholders already as one line of at most `most_characters`, without secrets.
+    pub fn mask_line(&self, text: &str, most_characters: usize) -> String {
+        // A value that has lost its end is not recognised, nor is one whose blanks have changed: the text is masked as it is, then as
+        // a line, and cut only then.
+        let line = visible_line(&self.mask_rest(text), usize::MAX);
+        visible_line(&self.mask_rest(&line), most_characters)
+    }
+
+    /// Checks whether the content of a file is left out, by its path.
+    pub fn leaves_out(&self, path: &str) -> bool {
+        self.secrets.is_some() && self.withheld.may_leave_out(path)
     }
 }
 

@@ -47,22 +47,18 @@ impl WorkspaceHistory for ServedHistory {
         if let Err(refusal) = &mut answer {
             for obstacle in &mut refusal.obstacles {
                 // The user's own later work on such a file would be quoted.
-                if self.rules.withheld.may_leave_out(&obstacle.path) && self.rules.secrets.is_some() {
+                if self.rules.leaves_out(&obstacle.path) {
                     obstacle.diff =
                         "its content is left out, since it usually holds credentials\n".to_owned();
                 }
             }
         }
-        let mask = |text: String| self.rules.mask_file_text(&text);
-        // The whole text is masked, then cut: a secret must not lose its end before.
-        Ok(undo_text(answer, characters).map(mask).map_err(mask))
+        Ok(undo_text(answer, characters, &self.rules))
     }
 
     fn log(&self, page: &LogPage) -> Result<String, WapError> {
         let LogPage { limit, before, skip, characters } = *page;
         let part = LogPart { limit, before, skip, characters };
-        let page = log_page(&self.paths, &part).map_err(|failure| self.workspace.unavailable(&failure))?;
-        // Descriptions of commands hold placeholders already.
-        Ok(self.rules.mask_rest(&page))
+        log_page(&self.paths, &part, &self.rules).map_err(|failure| self.workspace.unavailable(&failure))
     }
 }

@@ -395,6 +395,10 @@ pub(crate) fn diff_since(
         },
     };
     let now = now.map(Present::content);
-    [left.as_deref(), now].into_iter().flatten().filter_map(|side| str::from_utf8(side).ok()).for_each(&mut compared);
+    [left.as_deref(), now]
+        .into_iter()
+        .flatten()
+        .filter_map(|side| str::from_utf8(side).ok())
+        .for_each(&mut compared);
     UnifiedDiff::between(&path, left.as_deref(), now).text
 }

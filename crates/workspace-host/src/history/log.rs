@@ -123,7 +123,7 @@ pub fn log_text(runs: &[RunLine]) -> Vec<String> {
     for run in runs {
         lines.push(run_head(run));
         for step in &run.steps {
-            lines.push(step_text(step));
+            lines.push(step_text(step, visible_line));
             let (folded, listed): (Vec<_>, Vec<_>) =
                 step.changes.iter().partition(|change| change.is_bookkeeping);
             lines.extend(listed.into_iter().map(change_text));
@@ -183,13 +183,14 @@ pub(super) fn run_head(run: &RunLine) -> String {
     format!("{}  {}{unfinished}", run.began_at, run.by())
 }
 
-pub(super) fn step_text(step: &StepLine) -> String {
+/// Renders a step, its description as one line of at most so many characters.
+pub(super) fn step_text(step: &StepLine, one_line: impl Fn(&str, usize) -> String) -> String {
     let end = match (&step.failure, step.finished) {
         (Some(failure), _) => format!("  ({failure})"),
         (None, true) => String::new(),
         (None, false) => "  (its end is not known)".to_owned(),
     };
-    format!("  {}{end}", visible_line(&step.description, LINE_CHARACTERS))
+    format!("  {}{end}", one_line(&step.description, LINE_CHARACTERS))
 }
 
 pub(super) fn change_text(change: &ChangeLine) -> String {

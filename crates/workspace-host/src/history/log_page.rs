@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::log::{change_line, change_text, run_head, run_line_of, step_line, step_text};
 use super::unreadable;
-use crate::{Failure, WorkspacePaths};
+use crate::{Failure, SecretRules, WorkspacePaths};
 
 /// A part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,26 +20,26 @@ pub struct LogPart {
     pub characters: usize,
 }
 
-/// Renders a part of the log for a model: as much as fits, and how to get the rest.
+/// Renders a part of the log for a model, without secrets: as much as fits, and how to get the rest.
 ///
 /// # Errors
 /// The journal cannot be read.
-pub fn log_page(paths: &WorkspacePaths, part: &LogPart) -> Result<String, Failure> {
+pub fn log_page(paths: &WorkspacePaths, part: &LogPart, rules: &SecretRules) -> Result<String, Failure> {
     let text = match paths.journal_reader()? {
-        Some(journal) => pages(&journal, part).map_err(unreadable)?,
+        Some(journal) => pages(&journal, part, rules).map_err(unreadable)?,
         None => String::new(),
     };
     Ok(if text.is_empty() { "nothing was done here yet".to_owned() } else { text })
 }
 
-fn pages(journal: &JournalReader, part: &LogPart) -> Result<String, JournalError> {
+fn pages(journal: &JournalReader, part: &LogPart, rules: &SecretRules) -> Result<String, JournalError> {
     let mut page = PageText { left: part.characters, ..PageText::default() };
     let (mut before, mut skip) = (part.before.map(RunNumber), part.skip);
     let next = |before| journal.runs(&RunFilter { before, ..RunFilter::default() }, 1);
     for _ in 0..part.limit {
         let Some(run) = next(before)?.pop() else { return Ok(page.text) };
         before = Some(run.number);
-        if let Some(added) = add_run(journal, &run, skip, &mut page)? {
+        if let Some(added) = add_run(journal, &run, (skip, rules), &mut page)? {
             // `before` excludes its run, so the next page begins with this one again.
             let arguments = json!({ "before": run.number.0 + 1, "skip": added });
             page.note(&format!(
@@ -60,10 +60,11 @@ fn pages(journal: &JournalReader, part: &LogPart) -> Result<String, JournalError
 fn add_run(
     journal: &JournalReader,
     run: &RecordedRun,
-    skip: u64,
+    (skip, rules): (u64, &SecretRules),
     page: &mut PageText,
 ) -> Result<Option<u64>, JournalError> {
-    let mut head = run_head(&run_line_of(run));
+    // Each line is masked whole: the first one of a page is cut where the page ends.
+    let mut head = rules.mask_rest(&run_head(&run_line_of(run)));
     if skip > 0 {
         head.push_str("  (continued)");
         page.repeat(&head);
@@ -75,13 +76,15 @@ fn add_run(
     let changes = journal.changes_of_run(run.number)?;
     for step in journal.steps(run.number)? {
         index += 1;
-        let line = step_line(journal, step.clone(), &[])?;
-        if index >= skip && !page.add(&step_text(&line)) {
+        let line =
+            step_text(&step_line(journal, step.clone(), &[])?, |text, most| rules.mask_line(text, most));
+        if index >= skip && !page.add(&line) {
             return Ok(Some(index));
         }
         for change in changes.iter().filter(|change| change.step == step.index) {
             index += 1;
-            if index >= skip && !page.add(&change_text(&change_line(journal, change)?)) {
+            let line = rules.mask_rest(&change_text(&change_line(journal, change)?));
+            if index >= skip && !page.add(&line) {
                 return Ok(Some(index));
             }
         }

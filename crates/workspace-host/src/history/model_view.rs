@@ -7,11 +7,12 @@ use change_journal::{
     StepKind,
 };
 use local_workspace::{FileDifference, run_differences, undone_by};
-use wap_core::{CancelFlag, ExecuteCommandResponse, WapError, visible_line};
+use wap_core::{CancelFlag, ExecuteCommandResponse, WapError};
 
 use super::log::{run_head, run_line_of};
 use super::unreadable;
-use super::work_so_far::{ForModel, work_so_far};
+use super::visible_diff::visible_diff;
+use super::work_so_far::work_so_far;
 use crate::{Exit, Failure, SecretRules, WorkspacePaths};
 
 /// The runs that one part of a list looks at.
@@ -92,11 +93,10 @@ impl<'a> RunViews<'a> {
         changes: usize,
     ) -> Result<String, JournalError> {
         let steps = journal.steps(run.number)?;
-        let first = steps.first().map(|step| visible_line(&step.description, LINE_CHARACTERS));
-        let head = run_head(&run_line_of(run));
+        let first = steps.first().map(|step| self.rules.mask_line(&step.description, LINE_CHARACTERS));
+        let head = self.rules.mask_rest(&run_head(&run_line_of(run)));
         let noun = if changes == 1 { "change" } else { "changes" };
-        let text = format!("{head}  {changes} {noun}: {}", first.unwrap_or_default());
-        Ok(self.rules.mask_rest(&text))
+        Ok(format!("{head}  {changes} {noun}: {}", first.unwrap_or_default()))
     }
 
     /// Returns what a run has changed as a unified diff; `None` if there is no such run. What does not fit into 8 MiB is only
@@ -140,22 +140,18 @@ impl<'a> RunViews<'a> {
     }
 
     fn difference(&self, difference: &FileDifference) -> String {
-        let FileDifference { path, diff, is_cut, .. } = difference;
-        let mut text = match self.hides(path) {
+        let path = self.rules.mask_file_text(&difference.path);
+        let mut text = match self.rules.leaves_out(&difference.path) {
             true => format!("{path}: its content is left out, since it usually holds credentials\n"),
-            false => diff.clone(),
+            false => visible_diff(difference, self.rules),
         };
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        if *is_cut {
+        if difference.is_cut {
             let _ = writeln!(text, "{path}: what it held before is not kept any more");
         }
-        self.rules.mask_file_text(&text)
-    }
-
-    fn hides(&self, path: &str) -> bool {
-        self.rules.secrets.is_some() && self.rules.withheld.may_leave_out(path)
+        text
     }
 
     /// Returns the state of a run as a text that is different after each of its changes; `None` if there is no such run.
@@ -231,16 +227,9 @@ impl<'a> RunViews<'a> {
         else {
             return Ok(None);
         };
-        let mask = |text: &str| self.rules.mask_file_text(text);
-        let work = work_so_far(
-            &journal,
-            &name,
-            None,
-            cancel,
-            &ForModel { leaves_out: &|path| self.hides(path), mask: &mask },
-        );
+        let work = work_so_far(&journal, &name, None, cancel, self.rules);
         let work = work.map_err(|refusal| Failure::new(Exit::Failed, refusal.message))?;
-        Ok(Some(self.rules.mask_rest(&format!("The work of {}:\n\n{}", work.from, work.text))))
+        Ok(Some(format!("The work of {}:\n\n{}", self.rules.mask_rest(&work.from), work.text)))
     }
 
     /// Returns the names of conversations that begin with a text, the newest first, at most `most`.

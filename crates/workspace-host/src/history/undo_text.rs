@@ -3,20 +3,27 @@
 use local_workspace::{UndoEffect, Undone, UndonePath};
 use wap_core::visible_line;
 
-use crate::{UndoAnswer, UndoRefusal};
+use crate::{SecretRules, UndoAnswer, UndoRefusal};
 
 /// The most characters of a command.
 const LINE_CHARACTERS: usize = 70;
 
-/// Renders the outcome of an undo for a model, in at most about `characters`.
+/// Renders the outcome of an undo for a model, without secrets, in at most about `characters`.
 ///
 /// # Errors
 /// A refusal, as text.
-pub fn undo_text(answer: Result<UndoAnswer, UndoRefusal>, characters: usize) -> Result<String, String> {
+pub fn undo_text(
+    answer: Result<UndoAnswer, UndoRefusal>,
+    characters: usize,
+    rules: &SecretRules,
+) -> Result<String, String> {
     let mut page = Page { text: String::new(), left: characters, left_out: 0 };
     match answer {
         Ok(answer) => {
-            undo_lines(&answer.undone).iter().for_each(|line| page.add(line));
+            let commands = |command: &str, most: usize| rules.mask_line(command, most);
+            lines(&answer.undone, |path| rules.mask_rest(path), commands)
+                .iter()
+                .for_each(|line| page.add(line));
             let run = answer.undone.run;
             page.end(&format!(
                 "log {{\"before\":{},\"limit\":1}} lists what this undo did",
@@ -28,10 +35,11 @@ pub fn undo_text(answer: Result<UndoAnswer, UndoRefusal>, characters: usize) -> 
             Ok(page.text.trim_end().to_owned())
         }
         Err(refusal) => {
-            page.add(&refusal.message);
+            page.add(&rules.mask_rest(&refusal.message));
             for obstacle in refusal.obstacles {
-                page.add(&format!("`{}` {}", obstacle.path, obstacle.why));
-                obstacle.diff.lines().for_each(|line| page.add(line));
+                page.add(&rules.mask_rest(&format!("`{}` {}", obstacle.path, obstacle.why)));
+                // Masked whole, before the page ends within it.
+                rules.mask_file_text(&obstacle.diff).lines().for_each(|line| page.add(line));
             }
             page.end(
                 "undo with the number of one change shows what is in its way, readFile what a file holds now",
@@ -71,26 +79,38 @@ impl Page {
 /// Returns a line for each path that was undone, and for each that was not.
 #[must_use]
 pub fn undo_lines(undone: &Undone) -> Vec<String> {
+    lines(undone, str::to_owned, visible_line)
+}
+
+/// Returns the lines with each path, and each command as one line of at most so many characters, as the reader may see them.
+fn lines(
+    undone: &Undone,
+    visible_path: impl Fn(&str) -> String,
+    one_line: impl Fn(&str, usize) -> String,
+) -> Vec<String> {
     let path_line = |path: &UndonePath| {
         let effect = match path.effect {
             UndoEffect::Restored => "restored",
             UndoEffect::BroughtBack => "recreated",
             UndoEffect::Removed => "removed",
         };
-        format!("{effect:<12}  {}", path.path)
+        format!("{effect:<12}  {}", visible_path(&path.path))
     };
     let mut lines: Vec<_> = undone.paths.iter().map(path_line).collect();
     lines.extend(
-        undone.kept_folders.iter().map(|folder| format!("kept          {folder}/  (it is not empty)")),
+        undone
+            .kept_folders
+            .iter()
+            .map(|folder| format!("kept          {}/  (it is not empty)", visible_path(folder))),
     );
     let kept = undone.not_undoable.iter();
-    lines.extend(
-        kept.map(|path| format!("not undone    {path}  (what was there is not kept, or it has changed)")),
-    );
+    lines.extend(kept.map(|path| {
+        format!("not undone    {}  (what was there is not kept, or it has changed)", visible_path(path))
+    }));
     if !undone.commands.is_empty() {
         lines.push("not undone: what these commands did to files is not known".to_owned());
         lines.extend(
-            undone.commands.iter().map(|command| format!("  $ {}", visible_line(command, LINE_CHARACTERS))),
+            undone.commands.iter().map(|command| format!("  $ {}", one_line(command, LINE_CHARACTERS))),
         );
     }
     lines

@@ -7,12 +7,12 @@ use local_workspace::{FileDifferences, runs_differences};
 use serde::Deserialize;
 use tag_session::read_session;
 use tagproto::{Handover, SessionId, USUAL_BUDGET};
-use wap_core::{
-    CancelFlag, ExecuteCommandResponse, ProcessState, StopProcessResponse, WapError, visible_line,
-};
+use wap_core::{CancelFlag, ExecuteCommandResponse, ProcessState, StopProcessResponse, WapError};
 
+use super::visible_diff::visible_diff;
 use crate::failure::{Exit, Failure};
 use crate::owner::session_call::SessionRefusal;
+use crate::secret_use::SecretRules;
 
 /// The most runs of a conversation that are looked at, the newest.
 const MOST_RUNS: u32 = 1_000;
@@ -32,17 +32,9 @@ const COMMAND_CHARACTERS: usize = 200;
 /// The most characters of the output of a failure, of its end.
 const FAILURE_CHARACTERS: usize = 4_000;
 
-/// The rules by which a text is made for a model.
-pub(crate) struct ForModel<'a> {
-    /// Reports whether a file is only named.
-    pub(crate) leaves_out: &'a dyn Fn(&str) -> bool,
-    /// Replaces secrets by placeholders.
-    pub(crate) mask: &'a dyn Fn(&str) -> String,
-}
-
 /// Describes the work of a conversation: its task, its commands with their results, the failure that is still open, and the
-/// differences that it has made to files, within a third of a message. Files that are left out for a model are only named, and of an output only
-/// the end is quoted, of what masking makes of the whole.
+/// differences that it has made to files, within a third of a message and without secrets. Files that are left out for a model are
+/// only named, and of an output only the end is quoted, of what masking makes of the whole.
 ///
 /// # Errors
 ///
@@ -52,7 +44,7 @@ pub(crate) fn work_so_far(
     from: &str,
     budget: Option<u32>,
     cancel: &CancelFlag,
-    for_model: &ForModel<'_>,
+    rules: &SecretRules,
 ) -> Result<Handover, SessionRefusal> {
     let most = usize::try_from(budget.unwrap_or(USUAL_BUDGET)).unwrap_or(usize::MAX) * CHARACTERS_PER_TOKEN;
     let filter = RunFilter { conversation: Some(from.to_owned()), ..RunFilter::default() };
@@ -64,14 +56,14 @@ pub(crate) fn work_so_far(
     let mut text = String::new();
     let session = from.parse::<SessionId>().ok().and_then(|id| read_session(journal, id).ok());
     if let Some(session) = session {
-        let _ = writeln!(text, "The task was: {}\n", session.task.trim());
+        let _ = writeln!(text, "The task was: {}\n", rules.mask_rest(session.task.trim()));
     }
     let commands = commands(journal, &runs).map_err(failed)?;
-    write_commands(&mut text, &commands, for_model.mask);
+    write_commands(&mut text, &commands, rules);
     let numbers: Vec<RunNumber> = runs.iter().rev().map(|run| run.number).collect();
     let is_cut = u32::try_from(runs.len()).is_ok_and(|count| count == MOST_RUNS);
     let differences = runs_differences(journal, &numbers).map_err(failed)?;
-    write_differences(&mut text, differences, most, cancel, for_model.leaves_out)?;
+    write_differences(&mut text, differences, most, cancel, rules)?;
     if is_cut {
         let _ = writeln!(text, "\nOnly its newest {MOST_RUNS} runs are looked at.");
     }
@@ -85,7 +77,7 @@ fn write_differences(
     mut differences: FileDifferences<'_>,
     most: usize,
     cancel: &CancelFlag,
-    leaves_out: &dyn Fn(&str) -> bool,
+    rules: &SecretRules,
 ) -> Result<(), SessionRefusal> {
     let (mut left_out, mut is_begun) = (Vec::new(), false);
     let has_changed = differences.paths_left() > 0;
@@ -99,15 +91,19 @@ fn write_differences(
         else {
             continue;
         };
-        if leaves_out(&difference.path) || text.len() + difference.diff.len() > most {
-            left_out.push(difference.path);
+        let diff = match rules.leaves_out(&difference.path) || text.len() + difference.diff.len() > most {
+            true => None,
+            false => Some(visible_diff(&difference, rules)).filter(|diff| text.len() + diff.len() <= most),
+        };
+        let Some(diff) = diff else {
+            left_out.push(rules.mask_file_text(&difference.path));
             continue;
-        }
+        };
         if !is_begun {
             text.push_str("The files that it has changed, as differences:\n");
             is_begun = true;
         }
-        let _ = writeln!(text, "\n{}", difference.diff.trim_end());
+        let _ = writeln!(text, "\n{}", diff.trim_end());
     }
     if has_changed && !is_begun && left_out.is_empty() {
         text.push_str("Its changes to files have been undone, or come to nothing.\n");
@@ -185,7 +181,7 @@ fn commands(journal: &JournalReader, runs: &[RecordedRun]) -> Result<Vec<Ran>, J
     Ok(commands)
 }
 
-fn write_commands(text: &mut String, commands: &[Ran], mask: &dyn Fn(&str) -> String) {
+fn write_commands(text: &mut String, commands: &[Ran], rules: &SecretRules) {
     if commands.is_empty() {
         return;
     }
@@ -193,15 +189,15 @@ fn write_commands(text: &mut String, commands: &[Ran], mask: &dyn Fn(&str) -> St
     for Ran { command, outcome } in commands {
         let result = match outcome {
             Some(Ok(answer)) => answer.ending(),
-            Some(Err(error)) => visible_line(error.message(), COMMAND_CHARACTERS),
+            Some(Err(error)) => rules.mask_line(error.message(), COMMAND_CHARACTERS),
             None => "outcome unknown".to_owned(),
         };
-        let _ = writeln!(text, "- `{}`: {result}", visible_line(command, COMMAND_CHARACTERS));
+        let _ = writeln!(text, "- `{}`: {result}", rules.mask_line(command, COMMAND_CHARACTERS));
     }
     if let Some(Ran { command, outcome: Some(Ok(Answer::Ended(response))) }) = commands.last()
         && response.exit_code != 0
     {
-        let _ = writeln!(text, "\nThe last one, `{}`, failed:", visible_line(command, COMMAND_CHARACTERS));
+        let _ = writeln!(text, "\nThe last one, `{}`, failed:", rules.mask_line(command, COMMAND_CHARACTERS));
         if response.is_output_truncated {
             // At the gap, a secret could have lost the part by which it is recognised.
             text.push_str("  (its output is long: run it again to see it)\n");
@@ -209,7 +205,8 @@ fn write_commands(text: &mut String, commands: &[Ran], mask: &dyn Fn(&str) -> St
             // Masked whole, before the cut takes the beginning of a secret away.
             let streams =
                 [&response.stdout, &response.stderr].into_iter().filter(|stream| !stream.is_empty());
-            let output: Vec<String> = streams.map(|stream| mask(stream).trim_end().to_owned()).collect();
+            let output: Vec<String> =
+                streams.map(|stream| rules.mask_file_text(stream).trim_end().to_owned()).collect();
             for line in tail(&output.join("\n")).lines() {
                 let _ = writeln!(text, "  {line}");
             }

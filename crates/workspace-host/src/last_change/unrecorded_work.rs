@@ -7,9 +7,9 @@ use change_journal::{
 };
 use local_workspace::{Undone, effects_are_recorded, undone_by};
 use rel_path::RelPath;
-use wap_core::visible_line;
 
 use crate::failure::{Exit, Failure};
+use crate::secret_use::SecretRules;
 
 /// The number of runs that one query reads.
 const PAGE: u32 = 500;
@@ -34,8 +34,13 @@ impl UnrecordedWork {
     }
 
     /// Returns the refusal of an undo, with a way to undo what was done before, which is `older`.
-    pub(super) fn refusal(&self, journal: &JournalReader, older: Option<RecordedChange>) -> Failure {
-        let did = description(journal, self.run, self.step);
+    pub(super) fn refusal(
+        &self,
+        journal: &JournalReader,
+        rules: &SecretRules,
+        older: Option<RecordedChange>,
+    ) -> Failure {
+        let did = description(journal, rules, self.run, self.step);
         let (why, what_now) = match self.changes.split_first() {
             None => (
                 format!("the newest command was interrupted, and what it changed is not known: {did}"),
@@ -56,7 +61,7 @@ impl UnrecordedWork {
         let (before, next) = match older {
             None => ("nothing before it can be undone".to_owned(), String::new()),
             Some(RecordedChange { number: ChangeNumber(number), run, step, .. }) => {
-                let before = description(journal, run, step);
+                let before = description(journal, rules, run, step);
                 let next = format!("; `agentd undo {number} --whole` undoes what was done before");
                 (format!("before it, {before} made change {number}"), next)
             }
@@ -118,10 +123,11 @@ pub(super) fn undos(journal: &JournalReader, undoing: &[ChangeNumber]) -> Result
 }
 
 /// Returns the description of a step, as a line of bounded length; that of its first step for one without.
-fn description(journal: &JournalReader, run: RunNumber, step: u32) -> String {
+fn description(journal: &JournalReader, rules: &SecretRules, run: RunNumber, step: u32) -> String {
     let steps = journal.steps(run).unwrap_or_default();
     let step = steps.iter().find(|other| other.index == step);
     step.map_or_else(String::new, |step| {
-        format!("`{}`", visible_line(&step.description, DESCRIPTION_CHARACTERS))
+        // Masked here: behind the cut, a client could not recognise a secret any more.
+        format!("`{}`", rules.mask_line(&step.description, DESCRIPTION_CHARACTERS))
     })
 }

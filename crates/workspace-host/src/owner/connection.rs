@@ -227,8 +227,9 @@ impl Client {
                 (Tool::ModifyFile, false),
                 message.params,
                 move |client, request: UndoRequest, call| {
-                    let Host { journal, workspace, .. } = &*client.host;
-                    Ok(rendered(id, &undo_request::carry_out(journal.reader(), workspace, &request, call)))
+                    let Host { journal, workspace, sessions, .. } = &*client.host;
+                    let (journal, rules) = (journal.reader(), sessions.rules());
+                    Ok(rendered(id, &undo_request::carry_out(journal, workspace, rules, &request, call)))
                 },
             ),
             name => match name.parse::<Tool>() {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tagproto::{ExecutionObserver, Handover};
 use wap_core::{Call, CancelFlag, Tool};
 
-use crate::history::work_so_far::{ForModel, work_so_far};
+use crate::history::work_so_far::work_so_far;
 use crate::owner::session_call::{Caller, SessionCall, SessionRefusal};
 use crate::state::LocalSessions;
 
@@ -39,14 +39,5 @@ pub(super) fn describe(
     budget: Option<u32>,
     cancel: &CancelFlag,
 ) -> Result<Handover, SessionRefusal> {
-    let rules = sessions.rules();
-    let hides = |path: &str| rules.secrets.is_some() && rules.withheld.may_leave_out(path);
-    let mask = |text: &str| rules.mask_file_text(text);
-    work_so_far(
-        sessions.journal_reader(),
-        from,
-        budget,
-        cancel,
-        &ForModel { leaves_out: &hides, mask: &mask },
-    )
+    work_so_far(sessions.journal_reader(), from, budget, cancel, sessions.rules())
 }

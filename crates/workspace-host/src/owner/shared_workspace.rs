@@ -159,7 +159,13 @@ impl SharedWorkspace {
     ) -> Result<Result<UndoAnswer, UndoRefusal>, NotAnswered> {
         let owner_request = OwnerRequest { method: UNDO, request, limit: CallLimit::Ordinary };
         let here = |opened: &Opened| {
-            Ok(undo_request::carry_out(opened.journal_reader(), opened.engine(), request, call))
+            Ok(undo_request::carry_out(
+                opened.journal_reader(),
+                opened.engine(),
+                opened.rules(),
+                request,
+                call,
+            ))
         };
         self.ask_owner(call, &owner_request, &mut (), |(), _, _| {}, |opened, ()| here(opened))
     }

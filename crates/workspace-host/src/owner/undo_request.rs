@@ -14,6 +14,7 @@ use wap_core::{Call, ConversationId};
 
 use crate::failure::{Exit, Failure};
 use crate::last_change::{explain, last, whole};
+use crate::secret_use::SecretRules;
 use crate::state::bookkeeping::Bookkeeping;
 
 /// A request to undo; without any field the last reply, or the later work of another client.
@@ -97,22 +98,26 @@ impl From<Failure> for UndoRefusal {
     }
 }
 
-/// Carries out a request, as a run of its own.
+/// Carries out a request, as a run of its own. What a refusal quotes holds no secrets by these rules.
 pub(crate) fn carry_out(
     journal: &JournalReader,
     workspace: &LocalWorkspace,
+    rules: &SecretRules,
     request: &UndoRequest,
     call: &Call<'_>,
 ) -> Result<UndoAnswer, UndoRefusal> {
     // The closure runs only for a new request. A repeated one is answered from the record: by now, "the last
     // change" would be another.
     let mut bookkeeping = BTreeSet::new();
-    let undone = workspace.undo_what(call, |journal| {
-        let what = meant(journal, workspace, request)?;
+    let choose = |journal: &JournalReader| {
+        let what = meant(journal, workspace, rules, request)?;
         // Before the undo: it may remove the very `.gitignore` that makes these changes bookkeeping.
         bookkeeping = bookkeeping_of(journal, workspace, &what).map_err(unreadable)?;
         Ok::<_, UndoRefusal>(what)
-    })?;
+    };
+    // Lines from the middle of a key say nothing by themselves: in the whole texts they are recognised, and kept.
+    let compared = |text: &str| drop(rules.mask_file_text(text));
+    let undone = workspace.undo_what(call, choose, compared)?;
     let changes = journal.changes_of_run(RunNumber(undone.run)).map_err(unreadable)?;
     let taken_back_by =
         changes.iter().rev().find(|change| change.undoes.is_some()).map(|change| change.number.0);
@@ -166,6 +171,7 @@ fn is_open(journal: &JournalReader, changes: &[RecordedChange]) -> Result<bool, 
 fn meant(
     journal: &JournalReader,
     workspace: &LocalWorkspace,
+    rules: &SecretRules,
     request: &UndoRequest,
 ) -> Result<Undo, UndoRefusal> {
     if let Some(number) = request.change {
@@ -189,7 +195,7 @@ fn meant(
             false => Ok(Undo::Conversation(ConversationId(id.to_string()))),
         };
     }
-    Ok(last(journal, workspace.git_ignores(), request.reply, &|run| workspace.carries_out(run))?)
+    Ok(last(journal, workspace.git_ignores(), request.reply, &|run| workspace.carries_out(run), rules)?)
 }
 
 /// Returns the undo of all changes of a client other than a session, by its name in the journal.

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use change_review::{FileStep, ProposalEnd, ProposedStep, State, StepEffect};
-use wap_core::visible_line;
 
 use crate::SecretRules;
 use crate::review::calls::ShownProposal;
@@ -24,11 +23,9 @@ pub fn proposal_text(view: &ShownProposal, rules: &SecretRules) -> String {
             ProposalEnd::Closed => "was closed without an answer, and nothing of it was done",
         },
     };
-    let subject = visible_line(&proposal.subject, LINE_CHARACTERS);
-    let mut text = rules.mask_rest(&format!(
-        "Proposal {} {state}: {subject}\nFrom {} through {}\n",
-        proposal.id, proposal.conversation, proposal.front_end
-    ));
+    let subject = rules.mask_line(&proposal.subject, LINE_CHARACTERS);
+    let from = rules.mask_rest(&format!("From {} through {}", proposal.conversation, proposal.front_end));
+    let mut text = format!("Proposal {} {state}: {subject}\n{from}\n", proposal.id);
     for step in &proposal.steps {
         text.push_str(&step_text(step, rules));
     }
@@ -41,8 +38,8 @@ pub fn proposal_text(view: &ShownProposal, rules: &SecretRules) -> String {
 }
 
 fn step_text(step: &ProposedStep, rules: &SecretRules) -> String {
-    let title = visible_line(&step.title, LINE_CHARACTERS);
-    let mut text = rules.mask_rest(&format!("\n{}. {title}\n", step.step + 1));
+    let title = rules.mask_line(&step.title, LINE_CHARACTERS);
+    let mut text = format!("\n{}. {title}\n", step.step + 1);
     if let Some(problem) = &step.problem {
         text.push_str(&rules.mask_rest(&format!("It would fail: {problem}\n")));
     }
@@ -60,8 +57,9 @@ fn step_text(step: &ProposedStep, rules: &SecretRules) -> String {
 
 /// Renders the change of a file as a diff without context: the hunks among which a reviewer chooses.
 fn file_text(file: &FileStep, rules: &SecretRules) -> String {
-    if rules.secrets.is_some() && rules.withheld.may_leave_out(&file.path) {
-        return format!("{}: its content is left out, since it usually holds credentials\n", file.path);
+    if rules.leaves_out(&file.path) {
+        let path = rules.mask_rest(&file.path);
+        return format!("{path}: its content is left out, since it usually holds credentials\n");
     }
     let mut text = String::new();
     let (old, new) = (file.before.as_deref(), file.after.as_deref());

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use test_support::Caller;
 use wap_core::{CancelFlag, FileChange, Workspace, WriteFile};
 use workspace_host::{
-    HostOptions, LogPart, NoNotices, SharedNotices, SharedWorkspace, UndoRequest, WorkspacePaths, log,
-    log_page, log_text, undo_text,
+    HostOptions, LogPart, NoNotices, SecretRules, SharedNotices, SharedWorkspace, UndoRequest,
+    WorkspacePaths, log, log_page, log_text, undo_text,
 };
 
 /// Writes three files, each in a run of its own.
@@ -35,7 +35,8 @@ fn an_undo_and_the_log_after_it() {
     let (_folder, paths, workspace) = written();
     let answer =
         workspace.undo(&UndoRequest { change: Some(2), ..UndoRequest::default() }, &Caller::once().call());
-    let undone = undo_text(answer.unwrap(), 1_000).unwrap();
+    let rules = SecretRules::open(&HostOptions::new(&paths.workspace), &paths).unwrap();
+    let undone = undo_text(answer.unwrap(), 1_000, &rules).unwrap();
     // Until the owner has left, changes may be written and not settled yet.
     workspace.leave(&CancelFlag::new());
     drop(workspace);
@@ -65,14 +66,15 @@ fn pages_of_every_size_have_every_line_once() {
     workspace.leave(&CancelFlag::new());
     drop(workspace);
     let part = LogPart { limit: 10, before: None, skip: 0, characters: 10_000 };
-    let whole: Vec<String> = log_page(&paths, &part).unwrap().lines().map(str::to_owned).collect();
+    let rules = SecretRules::open(&HostOptions::new(&paths.workspace), &paths).unwrap();
+    let whole: Vec<String> = log_page(&paths, &part, &rules).unwrap().lines().map(str::to_owned).collect();
     assert_eq!(whole.len(), 9, "{whole:?}");
     for characters in [50, 90, 130, 200, 400] {
         let mut part = LogPart { characters, ..part };
         let mut count = 0;
         // Each page has one line at least, so that there are no more pages than lines.
         for _ in 0..=whole.len() {
-            let page = log_page(&paths, &part).unwrap();
+            let page = log_page(&paths, &part, &rules).unwrap();
             let (notes, lines): (Vec<&str>, Vec<&str>) =
                 page.lines().partition(|line| line.starts_with('[') || line.contains("  (cont"));
             for line in lines {

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod cut_values;
 mod history;
+mod key_lines;
 mod lines;
 mod messages;
 mod requests;

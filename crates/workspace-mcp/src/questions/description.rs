@@ -41,7 +41,7 @@ pub(super) fn step(step: &ProposedStep, rules: &SecretRules) -> StepDescription 
 
 /// Describes a change of a file.
 pub(super) fn change(title: &str, file: &FileStep, rules: &SecretRules) -> StepDescription {
-    if rules.secrets.is_some() && rules.withheld.may_leave_out(&file.path) {
+    if rules.leaves_out(&file.path) {
         let title = rules.mask_rest(title);
         let text = format!("{title}\n! its content is left out, since it usually holds credentials\n");
         return StepDescription { text, is_withheld: true };
