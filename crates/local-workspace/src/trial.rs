@@ -17,6 +17,7 @@ use crate::command::output_store::{OutputStore, output_name};
 use crate::engine::LocalWorkspace;
 use crate::errors::journal_error;
 use crate::git::guard::in_git_folder;
+use crate::git::version_control;
 use crate::runs::{EngineRun, HeldRun};
 use crate::step_record::encode;
 use crate::turns::Turn;
@@ -146,7 +147,7 @@ impl Trial<'_> {
         let protected = &self.workspace.root.policy().protected;
         let obeyed = |effect: &Effect| {
             let is_folder = effect.kind_after() == Some(PresentKind::Folder);
-            protected.reported(&effect.path).filter(|_| !is_folder)
+            version_control::reported(protected, &effect.path).filter(|_| !is_folder)
         };
         let mut planned: Vec<PlannedChange> = Vec::new();
         for effect in &effects {

@@ -21,6 +21,12 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
     ),
     (&[".hg", ".jj"], Never, "the version control system runs hooks and programs that it names"),
     (&[".svn"], Never, "the version control system keeps its own state there"),
+    (
+        &["CVS/Root", "CVS/Checkin.prog", "CVS/Update.prog"],
+        Reported,
+        "CVS looks there for its repository and for programs to run",
+    ),
+    (&[".fslckout", "_FOSSIL_"], Reported, "Fossil runs hooks and programs of the repository that it names"),
     // Editors.
     (
         &[".vscode/tasks.json", ".vscode/settings.json", ".vscode/mcp.json", "*.code-workspace"],

@@ -10,6 +10,7 @@ use crate::command::answer::CommandOutcome;
 use crate::command::effect::{Effect, EffectSide};
 use crate::command::rights::Right;
 use crate::git::guard::{Refusal, directions};
+use crate::git::version_control;
 
 /// The number of paths that a warning names.
 const NAMED: usize = 8;
@@ -172,7 +173,7 @@ pub(crate) fn obeyed_names<'a>(
     };
     let files = effects.into_iter().filter(|effect| !is_folder(effect));
     let obeyed = |effect: &Effect| {
-        let reason = protected.reported(&effect.path)?.reason();
+        let reason = version_control::reported(protected, &effect.path)?.reason();
         Some((effect.path.to_string(), reason.to_owned()))
     };
     files.filter_map(obeyed).collect()

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use rel_path::{ProtectedNames, RelPath};
+use rel_path::{NameRule, ProtectedName, ProtectedNames, RelPath};
 
 use crate::change::present::PresentKind;
 use crate::name_probe::surely_lacks;
@@ -26,6 +26,15 @@ static OBEYED: LazyLock<ProtectedNames> = LazyLock::new(|| {
     ])
 });
 
+/// The names in them of which every change is reported.
+static REPORTED: LazyLock<ProtectedNames> = LazyLock::new(|| {
+    let mut names = ProtectedNames::none();
+    // Nearly every command of Subversion changes its database, and only Subversion could say what in it has changed.
+    let reason = "Subversion runs the hooks of the repository that it names, and removes files that it lists";
+    names.set(".svn/wc.db*", NameRule::Reported, reason);
+    names
+});
+
 /// A file of this name leads to the repository of another folder.
 static LEADS_AWAY: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::new([".jj/repo"]));
 
@@ -34,6 +43,12 @@ pub(crate) fn is_in_folder(path: &RelPath) -> bool {
     // The comparison takes its time, and hardly any path has one of these names.
     let lacks_all = [&b"hg"[..], b"jj", b"svn"].into_iter().all(|word| surely_lacks(path.as_bytes(), word));
     !lacks_all && FOLDERS.protects(path)
+}
+
+/// Returns the entry by which a command's change of a path is reported: one of the list, or one in such a folder.
+pub(crate) fn reported<'n>(protected: &'n ProtectedNames, path: &RelPath) -> Option<&'n ProtectedName> {
+    let in_folder = || if is_in_folder(path) { REPORTED.reported(path) } else { None };
+    protected.reported(path).or_else(in_folder)
 }
 
 /// Returns whether a command may change a path in such a folder into something of this kind.

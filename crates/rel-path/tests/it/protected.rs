@@ -130,6 +130,10 @@ fn names_are_on_the_list_of_their_rule() {
         ".pre-commit-config.yaml",
         ".gitattributes",
         ".gitmodules",
+        "CVS/Root",
+        "lib/CVS/Checkin.prog",
+        ".fslckout",
+        "_FOSSIL_",
         "venv/lib/python3/site-packages/x.pth",
         "rust-toolchain.toml",
     ] {
@@ -147,6 +151,8 @@ fn names_are_on_the_list_of_their_rule() {
         "docs/CLAUDE.md.txt",
         "mise.rs",
         "src/env.rs",
+        "CVS/Entries",
+        "src/cvs/root.rs",
     ] {
         assert_eq!(rule(text), None, "{text}");
     }

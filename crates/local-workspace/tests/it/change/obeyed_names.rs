@@ -156,9 +156,14 @@ fn other_version_control_systems_keep_working_and_run_nothing() {
         for path in refused {
             assert!(!fixture.root().join(path).exists() && warned.contains(path), "{path}: {warned}");
         }
-        let run = change_journal::RunNumber(2);
-        let undone = workspace.undo(&Caller::once().call(), &local_workspace::Undo::Run(run)).unwrap();
+        let second = change_journal::RunNumber(2);
+        let undone = workspace.undo(&Caller::once().call(), &local_workspace::Undo::Run(second)).unwrap();
         assert!(!fixture.root().join(".hg/dirstate").exists(), "{undone:?}");
+        // Only Subversion's database says where its repository is; the rest of its folder is not pointed out.
+        let script = "mkdir -p .svn/pristine && echo y > .svn/wc.db && echo y > .svn/pristine/x";
+        let warned = run(&workspace, script).unwrap().warnings.join("\n");
+        assert!(warned.contains("`.svn/wc.db` (Subversion runs") && !warned.contains("pristine"), "{warned}");
+        assert_eq!(fixture.text(".svn/wc.db").as_deref(), Some("y\n"), "{layered:?}: {warned}");
     }
 }
 
