@@ -20,8 +20,9 @@ use crate::plan::host::Host;
 use crate::record::AgentRecord;
 use crate::record::store::{self, Store};
 use crate::repository::git::Git;
+use crate::repository::own_git_folder::OwnGitFolder;
 use crate::repository::worktree::{Worktree, file_error};
-use crate::repository::{Repository, foreign_file, worktree_links};
+use crate::repository::{Repository, foreign_file, own_index, used_branches, worktree_links};
 use crate::run::launchers::Launchers;
 
 /// The folder, in the state folder, that replaces every repository's hooks. It is empty.
@@ -217,8 +218,7 @@ impl Runner {
         if let Err(error) = self.judge(&mut record, &body, || None) {
             record.warnings.push(error_chain(&error));
         }
-        let mut unique = BTreeSet::new();
-        record.warnings.retain(|warning| unique.insert(warning.clone()));
+        retain_unique(&mut record.warnings);
         let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
         if is_ready && record.state == AgentState::Completed {
             record.state = AgentState::Ready;
@@ -234,12 +234,14 @@ impl Runner {
             // An older version left them open. One that cannot be closed does not block the others.
             let _ = worktree.close(&self.repository.common_folder);
             // What fails here stays for the next runner; the judgement of an agent that is not judged yet reports it.
-            if record.state.is_final()
-                && !record.import_failed
-                && let Ok(Some(warning)) = worktree.take_back(&self.repository.common_folder)
-                && !record.warnings.contains(&warning)
-            {
-                record.warnings.push(warning);
+            let is_left =
+                record.state.is_final() && !record.import_failed && OwnGitFolder::of(&worktree).is_left();
+            if is_left && let Ok(warning) = worktree.take_back(&self.repository.common_folder) {
+                record.warnings.extend(warning);
+                self.refuse_traces(record, &worktree);
+                own_index::make_again(&self.repository, &worktree);
+                record.warnings.extend(used_branches::free(&self.repository, &worktree, &record.branch));
+                retain_unique(&mut record.warnings);
                 self.store.put(record)?;
             }
         }
@@ -314,6 +316,11 @@ impl AgentRecord {
         let git_folder = self.git_folder.clone().or_else(|| linked_git_folder(&self.worktree))?;
         Some(Worktree { path: self.worktree.clone(), git_folder })
     }
+}
+
+fn retain_unique(warnings: &mut Vec<String>) {
+    let mut unique = BTreeSet::new();
+    warnings.retain(|warning| unique.insert(warning.clone()));
 }
 
 /// Returns the folder for the worktrees of one repository: its name, and a hash that distinguishes it from namesakes.

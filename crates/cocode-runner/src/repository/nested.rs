@@ -9,13 +9,18 @@
 //!
 //! `agentd` trusts a state folder that was made where it is: it would restore files from the journal in there, and carry on what
 //! the records of agents in there say. So none of an agent's keeps its name.
+//!
+//! The same holds in its git folder and in the folders of the repository that agents share: a link in the worktree can lead there.
+//! Pipes are removed, since git would wait at one that has the name of a file with rules, such as `.gitattributes`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use crate::objects::loose_objects::reopen_folder;
 use crate::repository::git::literal_pattern;
 use crate::repository::planted_links::named;
 use crate::repository::worktree::Worktree;
@@ -40,49 +45,40 @@ const LIMIT_BYTES: u64 = 1 << 20;
 const OBEYED: [&str; 5] = ["HEAD", "commondir", "config", "config.worktree", "hooks"];
 
 /// Renames every `.git` in a worktree but its own, the `HEAD` of each other repository that is not as in the commit `start`, and
-/// every state folder. Returns warnings for the user.
+/// every state folder, and removes all pipes. Returns warnings for the user.
 ///
 /// No process of the agent may run any more.
 pub(crate) fn refuse(repository: &Repository, worktree: &Worktree, start: &str) -> Vec<String> {
-    let mut search = Search::default();
+    let mut search = Search { is_worktree: true, ..Search::default() };
     search.walk(&worktree.path);
     for folder in std::mem::take(&mut search.bare) {
         if !is_of_user(repository, worktree, start, &folder) {
             search.refuse_head(&worktree.path, &folder);
         }
     }
-    let mut warnings = Vec::new();
-    if !search.renamed.is_empty() {
-        warnings.push(format!(
-            "it has left repositories in its worktree, whose settings git would obey; their '.git' or 'HEAD' was renamed \
-             to end in '{SUFFIX}': {}",
-            named(&search.renamed)
-        ));
+    search.warnings("its worktree")
+}
+
+/// Does the same beneath a folder that only git uses, where no repository and no state folder is the user's. `what` names it.
+pub(crate) fn refuse_beneath(folder: &Path, what: &str) -> Vec<String> {
+    let mut search = Search::default();
+    search.walk(folder);
+    for beneath in std::mem::take(&mut search.bare) {
+        search.refuse_head(folder, &beneath);
     }
-    if !search.state_folders.is_empty() {
-        warnings.push(format!(
-            "it has left state folders of agentd in its worktree, which agentd would trust there; they were renamed to end in \
-             '{SUFFIX}': {}",
-            named(&search.state_folders)
-        ));
-    }
-    if !search.left.is_empty() {
-        warnings.push(format!(
-            "folders of its worktree could not be searched for repositories and state folders, or these could not be \
-             renamed: do not use git or agentd there: {}",
-            named(&search.left)
-        ));
-    }
-    warnings
+    search.warnings(what)
 }
 
 /// The search for `.git` and `.agentd`, in relative paths.
 #[derive(Default)]
 struct Search {
+    /// True in a worktree, whose own `.git` stays.
+    is_worktree: bool,
     renamed: Vec<PathBuf>,
     state_folders: Vec<PathBuf>,
     /// The new paths of both.
     moved: Vec<PathBuf>,
+    pipes: Vec<PathBuf>,
     left: Vec<PathBuf>,
     /// Folders that are repositories by the names in them.
     bare: Vec<PathBuf>,
@@ -93,6 +89,10 @@ impl Search {
         let mut count = 0;
         let mut folders = vec![PathBuf::new()];
         while let Some(folder) = folders.pop() {
+            if !self.is_worktree {
+                // The agent may have closed it, and it is the runner's to open.
+                reopen_folder(&root.join(&folder));
+            }
             let entries = match fs::read_dir(root.join(&folder)) {
                 Ok(entries) => entries,
                 // The agent may have removed the whole worktree.
@@ -111,8 +111,15 @@ impl Search {
                 }
                 let path = folder.join(entry.file_name());
                 let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                let is_its_own = path == Path::new(".git");
-                if !is_its_own && is_refused(&entry.file_name()) {
+                let is_its_own = self.is_worktree && path == Path::new(".git");
+                if entry.file_type().is_ok_and(|kind| kind.is_fifo()) {
+                    let list = if fs::remove_file(root.join(&path)).is_ok() {
+                        &mut self.pipes
+                    } else {
+                        &mut self.left
+                    };
+                    list.push(path);
+                } else if !is_its_own && is_refused(&entry.file_name()) {
                     refused.push((path, is_folder));
                 } else if is_folder && !is_its_own {
                     folders.push(path);
@@ -131,6 +138,38 @@ impl Search {
                 self.bare.push(folder);
             }
         }
+    }
+
+    fn warnings(self, what: &str) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if !self.renamed.is_empty() {
+            warnings.push(format!(
+                "it has left repositories in {what}, whose settings git would obey; their '.git' or 'HEAD' was renamed to \
+                 end in '{SUFFIX}': {}",
+                named(&self.renamed)
+            ));
+        }
+        if !self.state_folders.is_empty() {
+            warnings.push(format!(
+                "it has left state folders of agentd in {what}, which agentd would trust there; they were renamed to end in \
+                 '{SUFFIX}': {}",
+                named(&self.state_folders)
+            ));
+        }
+        if !self.pipes.is_empty() {
+            warnings.push(format!(
+                "it has left pipes in {what}, at which git could wait; they were removed: {}",
+                named(&self.pipes)
+            ));
+        }
+        if !self.left.is_empty() {
+            warnings.push(format!(
+                "folders of {what} could not be searched for repositories and state folders, or these could not be \
+                 renamed: do not use git or agentd there: {}",
+                named(&self.left)
+            ));
+        }
+        warnings
     }
 
     /// Renames an entry, and returns its new path; `None` if it cannot be renamed.

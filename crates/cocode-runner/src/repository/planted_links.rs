@@ -1,9 +1,10 @@
-//! Links that an agent leaves in its git folder, and references that lead out of it.
+//! Links and pipes that an agent leaves in its git folder, references that lead out of it, and files that are not git's own.
 //!
 //! Git appends to the log of `HEAD` and writes `index`, `COMMIT_EDITMSG`, `MERGE_MSG` and other files there, and follows
 //! symlinks in doing so, outside of any confinement: in the runner's calls, and in the user's own later. It writes through hard
 //! links, too: the message of a commit would become the list of steps of a rebase. In the same way it moves the branch that a
-//! reference such as `ORIG_HEAD` names. Git itself makes neither, so all of them are removed as soon as the agent has ended.
+//! reference such as `ORIG_HEAD` names, and at a pipe it waits. Git itself makes none of these, so all of them are removed as soon as
+//! the agent has ended.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -15,10 +16,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use git_index::{
-    REFERENCE_BYTES, is_file_list, is_reference, is_reference_name, lists_files_beside, stays_in_references,
+    REFERENCE_BYTES, is_file_list, is_own_file, is_reference, is_reference_name, lists_files_beside,
+    stays_in_references,
 };
 
 use crate::objects::loose_objects::reopen_folder;
+use crate::repository::own_git_folder::SESSION_FOLDER;
 use crate::repository::worktree::{MODULES, OWN_FOLDER, Worktree, shared_folders};
 use crate::repository::{foreign_file, used_branches};
 
@@ -31,8 +34,8 @@ const LIST_BYTES: u64 = 256 << 20;
 /// The most symlinks that a warning names.
 const MOST_NAMED: usize = 5;
 
-/// Removes all links from a worktree's git folder, hard ones but for `HEAD`, and all references that lead out of it. Returns a
-/// warning for the user if there were any, or if one is left.
+/// Removes from a worktree's git folder all links but a second name of `HEAD`, all pipes and the like, all references that lead out
+/// of it, and all files that are not git's own. Returns a warning for the user if there were any, or if one is left.
 ///
 /// No process of the agent may run any more.
 pub(crate) fn remove(worktree: &Worktree, branch: &str) -> Option<String> {
@@ -46,8 +49,7 @@ pub(crate) fn remove(worktree: &Worktree, branch: &str) -> Option<String> {
 pub(crate) fn remove_beneath(git_folder: &Path, head: Option<&[u8]>) -> Result<Option<String>, String> {
     let mut removed = Removed::default();
     match remove_all(git_folder, Path::new(""), head, &mut removed) {
-        Ok(()) if removed.links.is_empty() && removed.references.is_empty() => Ok(None),
-        Ok(()) => Ok(Some(removed.to_string())),
+        Ok(()) => Ok(Some(removed.to_string()).filter(|text| !text.is_empty())),
         Err((path, error)) => Err(format!(
             "'{}' in its git folder could not be checked for what leads elsewhere ({}): do not use git in its worktree",
             path.display(),
@@ -129,19 +131,30 @@ pub(crate) fn make_log_plain(log: &Path) -> io::Result<()> {
 struct Removed {
     links: Vec<PathBuf>,
     references: Vec<PathBuf>,
+    /// Files that are not git's own.
+    foreign: Vec<PathBuf>,
     /// Lists of packs, in folders that agents share.
     lists: Vec<PathBuf>,
 }
 
 impl fmt::Display for Removed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds = [("symlinks or hard links", &self.links), ("references", &self.references)];
-        for (index, (kind, paths)) in kinds.into_iter().filter(|(_, paths)| !paths.is_empty()).enumerate() {
+        let kinds = [
+            (
+                "symlinks, hard links or pipes",
+                ", through which git would write elsewhere or wait",
+                &self.links,
+            ),
+            ("references", ", through which git would write elsewhere", &self.references),
+            ("files that are not git's own", "", &self.foreign),
+        ];
+        for (index, (kind, harm, paths)) in
+            kinds.into_iter().filter(|(.., paths)| !paths.is_empty()).enumerate()
+        {
             let separator = if index == 0 { "" } else { "; " };
             write!(
                 out,
-                "{separator}it had put {kind} into its git folder, through which git would write elsewhere; they were \
-                 removed: {}",
+                "{separator}it had put {kind} into its git folder{harm}; they were removed: {}",
                 named(paths)
             )?;
         }
@@ -225,9 +238,21 @@ fn check_entry(
     // In a folder that agents share, a file may be the one of another agent.
     let is_own = within.as_os_str().is_empty();
     let (path, kind) = (entry.path(), entry.file_type()?);
-    if kind.is_symlink() && !is_linked_head(name, &path) {
-        fs::remove_file(&path)?;
+    let own_head = head.filter(|_| name == Path::new("HEAD"));
+    if !kind.is_file() && !kind.is_dir() && !is_linked_head(name, &path) {
+        match own_head {
+            // A new file, which replaces the entry.
+            Some(content) => used_branches::write_head(root, content)?,
+            None => fs::remove_file(&path)?,
+        }
         removed.links.push(within.join(name));
+    } else if is_own && kind.is_file() && is_foreign(name) {
+        fs::remove_file(&path)?;
+        removed.foreign.push(name.to_owned());
+        // Its folders, unless they hold anything else.
+        for folder in name.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
+            let _ = fs::remove_dir(root.join(folder));
+        }
     } else if is_own && kind.is_file() && has_other_names(name, entry) {
         // Git writes to `HEAD` by a new file only, but into some of the others in place.
         match name == Path::new("HEAD") && !leads_out(name, &path) {
@@ -236,7 +261,7 @@ fn check_entry(
         }
         removed.links.push(name.to_owned());
     } else if kind.is_file() && leads_out(&within.join(name), &path) {
-        match head.filter(|_| name == Path::new("HEAD")) {
+        match own_head {
             Some(content) => used_branches::write_head(root, content)?,
             None => fs::remove_file(&path)?,
         }
@@ -268,6 +293,16 @@ fn leads_out(name: &Path, path: &Path) -> bool {
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     };
     is_reference(name.iter().map(OsStr::as_bytes)) && is_out()
+}
+
+/// Returns whether a file of a worktree's git folder is neither git's nor the runner's.
+fn is_foreign(name: &Path) -> bool {
+    let first = name.iter().next().unwrap_or_default();
+    let is_of_runner = [OWN_FOLDER, SESSION_FOLDER].iter().any(|own| first == *own);
+    // What was renamed, and what it holds, is looked at for repositories.
+    let is_renamed = first.to_string_lossy().contains(used_branches::SUFFIX);
+    let names = [OsStr::new("worktrees"), OsStr::new("agent")].into_iter().chain(name);
+    !is_of_runner && !is_renamed && !is_own_file(names.map(OsStr::as_bytes))
 }
 
 fn is_of_submodule(name: &Path) -> bool {

@@ -11,14 +11,13 @@ use crate::error::{RunnerError, error_chain};
 use crate::objects::loose_objects;
 use crate::objects::object_import::{LIMIT, ObjectImport};
 use crate::record::AgentRecord;
-use crate::repository::foreign_file;
 use crate::repository::git::GitError;
 use crate::repository::left_file::{self, LeftFile, named};
 use crate::repository::own_branches::OwnBranches;
 use crate::repository::own_git_folder::OwnGitFolder;
 use crate::repository::own_repository::OwnRepository;
-use crate::repository::planted_links;
 use crate::repository::worktree::{self, Worktree};
+use crate::repository::{Repository, foreign_file, planted_links};
 use crate::run::log_file;
 use crate::runner::{LINK_BYTES, Runner, remove_if_there};
 
@@ -116,7 +115,7 @@ impl Runner {
         }
         let reference = format!("refs/heads/{}", record.branch);
         let arguments = ["for-each-ref", "--format=%(worktreepath)", &reference];
-        let path = self.repository.git.run(self.repository.location(), &arguments)?;
+        let path = self.bounded().git.run(self.repository.location(), &arguments)?;
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !path.is_empty() && real(Path::new(&path)) != real(&record.worktree) {
             return other(&format!(
@@ -129,7 +128,7 @@ impl Runner {
     /// Returns the reason why work would be lost.
     fn loss(&self, record: &AgentRecord) -> Result<Option<String>, RunnerError> {
         let keep = |why: &str| Ok(Some(why.to_owned()));
-        let repository = &self.repository;
+        let repository = &self.bounded();
         let mut commits = Vec::new();
         match self.worktree_of(record) {
             None => {}
@@ -193,12 +192,13 @@ impl Runner {
     fn is_merged(&self, commit: &str, record: &AgentRecord) -> Result<bool, GitError> {
         // A detached `HEAD` keeps no commit, and the agent's own branch is about to be removed.
         let current = ["symbolic-ref", "--quiet", "HEAD"];
-        let current = self.repository.git.ask(self.repository.location(), &current)?;
+        let repository = self.bounded();
+        let current = repository.git.ask(repository.location(), &current)?;
         let base = Some(record.base.clone()).filter(|base| base != "HEAD");
         let own = [record.branch.clone(), format!("refs/heads/{}", record.branch)];
         for name in [current, base].into_iter().flatten().filter(|name| !own.contains(name)) {
-            if let Some(target) = self.repository.commit(&name)
-                && self.repository.within(LIMIT).is_ancestor(commit, &target)?
+            if let Some(target) = repository.commit(&name)
+                && repository.is_ancestor(commit, &target)?
             {
                 return Ok(true);
             }
@@ -218,8 +218,15 @@ impl Runner {
         Ok((all, others))
     }
 
+    /// Returns the repository with a time limit for git, which reads files of all worktrees: an agent that runs without confinement
+    /// can have put a pipe there.
+    fn bounded(&self) -> Repository {
+        self.repository.within(LIMIT)
+    }
+
     fn remove(&self, record: &AgentRecord, by_force: bool) -> Result<(), RunnerError> {
-        let repository = &self.repository;
+        // A worktree can hold a million files.
+        let repository = &self.repository.within(4 * LIMIT);
         if let Some(worktree) = self.worktree_of(record)
             && worktree.git_folder.is_dir()
         {

@@ -7,7 +7,7 @@ use crate::objects::object_check::{self, submodules};
 use crate::record::AgentRecord;
 use crate::repository::left_file::LeftFile;
 use crate::repository::own_repository::{self, import_check_objects, import_work};
-use crate::repository::worktree::Worktree;
+use crate::repository::worktree::{Worktree, shared_folders};
 use crate::repository::{
     left_file, nested, own_index, planted_links, unfinished_work, used_branches, worktree_links,
 };
@@ -164,16 +164,21 @@ impl Runner {
     }
 
     /// Makes again, removes or renames what an agent or its check has left that leads git out of the worktree, or to programs.
-    fn refuse_traces(&self, record: &mut AgentRecord, worktree: &Worktree) {
+    pub(crate) fn refuse_traces(&self, record: &mut AgentRecord, worktree: &Worktree) {
         let (repository, start) = (&self.repository, record.start_commit.clone());
         let warnings = &mut record.warnings;
         warnings.extend(worktree_links::restore(worktree, &repository.common_folder, !record.own_branches));
         warnings.extend(planted_links::remove(worktree, &record.branch));
         if !record.own_branches {
             warnings.extend(planted_links::remove_shared(&repository.common_folder));
+            for folder in shared_folders(&repository.common_folder) {
+                let name = folder.strip_prefix(&repository.common_folder).unwrap_or(&folder).display();
+                warnings.extend(nested::refuse_beneath(&folder, &format!("'{name}' of the repository")));
+            }
         }
         warnings.extend(unfinished_work::quarantine(worktree));
         warnings.extend(nested::refuse(repository, worktree, &start));
+        warnings.extend(nested::refuse_beneath(&worktree.git_folder, "its git folder"));
         warnings.extend(own_index::quarantine_crafted(worktree, &start));
     }
 

@@ -75,11 +75,14 @@ fn folders_that_an_agent_has_closed_are_removed() {
     let fixture = Fixture::new();
     let record = fixture.run(
         "W=$(git rev-parse --absolute-git-dir); O=$(git rev-parse --git-common-dir)/objects; \
-         mkdir -p $W/a/b $O/zz/a; touch $W/a/b/c; chmod 0 $W/a/b $W/a $O/zz",
+         mkdir -p $W/logs/a/b $O/zz/a; touch $W/logs/a/b/c; chmod 0 $W/logs/a/b $W/logs/a $O/zz",
     );
     assert_eq!(record.exit_code, Some(0), "{record:?}");
     let git_folder = record.git_folder.as_ref().unwrap();
-    assert!(git_folder.join("a").is_dir() && git_folder.join("cocode/objects/zz").is_dir(), "the control");
+    assert!(
+        git_folder.join("logs/a").is_dir() && git_folder.join("cocode/objects/zz").is_dir(),
+        "the control"
+    );
     let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
     assert!(cleaned.removed && !git_folder.exists(), "{cleaned:?}");
 }

@@ -1,5 +1,6 @@
 //! The traces of an agent, in its worktree and its git folder, do not lead the user's git astray.
 
+mod foreign_entries;
 mod indexes;
 mod moved_references;
 mod nested;

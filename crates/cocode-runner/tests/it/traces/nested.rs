@@ -43,14 +43,13 @@ fn a_repository_of_an_agent_beneath_its_worktree_starts_no_program() {
             fixture.git_in(&record.worktree, &["diff"]);
             fixture.git_in(&record.worktree, &["diff", "HEAD"]);
             assert!(!trap.exists(), "{case}");
-            // The control: under its own name git obeys it.
-            let sub = record.worktree.join(sub);
-            let numbered = sub.join(".git.agentd-refused-1");
-            let refused =
-                if numbered.symlink_metadata().is_ok() { numbered } else { sub.join(".git.agentd-refused") };
-            fs::rename(refused, sub.join(".git")).unwrap();
-            // In a folder, its `HEAD` was renamed, too.
-            let _ = fs::rename(sub.join(".git/HEAD.agentd-refused"), sub.join(".git/HEAD"));
+            // The control: git obeys the same by the user's hand.
+            let again = format!("rm -rf sub deep $W/sub; {NESTED}; {case}");
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", &again]).current_dir(&record.worktree).env("HOME", fixture.root.join("home"));
+            let git_folder = fixture.git_in(&record.worktree, &["rev-parse", "--absolute-git-dir"]);
+            shell.env("V", &program).env("W", git_folder).output().unwrap();
+            let _ = fs::remove_file(&trap);
             fixture.git_in(&record.worktree, &["status", "--porcelain"]);
             assert!(trap.exists(), "the control: {case}");
         }

@@ -91,6 +91,8 @@ fn nothing_that_an_agent_leaves_unfinished_runs_a_program() {
             let git_folder = record.git_folder.clone().unwrap();
             let _ = fs::remove_dir_all(git_folder.join(name));
             fs::rename(git_folder.join(format!("{name}.refused")), git_folder.join(name)).unwrap();
+            let head = git_folder.join(name).join("sub/HEAD");
+            let _ = fs::rename(head.with_file_name("HEAD.agentd-refused"), head);
             let (is_trapped, printed) = continued("the control: ");
             assert!(is_trapped, "{printed}");
         }
