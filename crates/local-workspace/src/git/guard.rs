@@ -185,11 +185,17 @@ impl InRepository<'_> {
                 .all(|(name, one)| name.eq_ignore_ascii_case(one.as_bytes()))
     }
 
+    /// Returns whether it is or lies in a further `.git`.
+    fn has_git_name(&self) -> bool {
+        self.names.iter().any(|name| is_git_name(name))
+    }
+
     /// Returns whether git would obey a file of this name if the folder that it is in was a repository.
     fn has_obeyed_name(&self) -> bool {
         const NAMES: [&[u8]; 3] = [b"config", b"config.worktree", b"commondir"];
         let last = self.names.last().copied().unwrap_or_default();
         NAMES.iter().any(|name| last.eq_ignore_ascii_case(name))
+            || self.has_git_name()
             || is_file_list(self.names.iter().copied())
             || RelPath::from_bytes(last).is_ok_and(|name| is_index(&name))
             || self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"))
@@ -234,6 +240,10 @@ impl InRepository<'_> {
         }
         if after == Some(PresentKind::Other) {
             return Some(Refusal::Link);
+        }
+        // Git makes none. In the folder that it lies in, it would obey that one.
+        if after.is_some() && self.has_git_name() {
+            return Some(Refusal::Redirection);
         }
         if is_reference(self.names.iter().copied()) && effect.leads_out_of_references() {
             return Some(Refusal::Reference);

@@ -72,6 +72,31 @@ const ESCAPES: &[Escape] = &[
         named: &["sub/.git", "store.x/config"],
     },
     Escape {
+        name: "a .git file in the repository's own folder",
+        has_repository: true,
+        script: "git init -q --bare .git/store && SET .git/store/config core.bare false && \
+                 SET .git/store/config core.worktree ../.. && SET .git/store/config core.fsmonitor 'CANARY' && \
+                 echo 'gitdir: store' > .git/.git",
+        trigger: "cd .git && git status",
+        named: &[".git/.git"],
+    },
+    Escape {
+        name: "a .git file among logs",
+        has_repository: true,
+        script: "git init -q --bare .git/store && SET .git/store/config core.bare false && \
+                 SET .git/store/config core.worktree .. && SET .git/store/config core.fsmonitor 'CANARY' && \
+                 mkdir .git/logs/x && echo 'gitdir: ../../store' > .git/logs/x/.git",
+        trigger: "cd .git/logs/x && git status",
+        named: &[".git/logs/x/.git"],
+    },
+    Escape {
+        name: "a repository in the repository's own folder",
+        has_repository: true,
+        script: "git init -q .git/x && SET .git/x/.git/config core.fsmonitor 'CANARY'",
+        trigger: "cd .git/x && git status",
+        named: &[".git/x/.git", ".git/x/.git/config"],
+    },
+    Escape {
         name: "a bare repository in a folder",
         has_repository: true,
         script: "git init -q --bare bare && SET bare/config core.bare false && \
