@@ -8,7 +8,7 @@ use crate::{Marker, Secrets, markers};
 /// Returns the placeholder of a value that would be shown where it is put back; `None` if all stay hidden. A short value is hidden
 /// only where a rule finds it, be it as a part of a longer one.
 pub(crate) fn exposed(secrets: &Secrets, text: &str) -> Option<Marker> {
-    let (restored, values) = secrets.put_back(text, |value| Cow::Borrowed(value)).ok()??;
+    let (restored, values) = secrets.put_back(text, |value| Cow::Borrowed(value), usize::MAX).ok()??;
     // A value that is found only now hides others.
     let _ = secrets.mask(&restored);
     let hidden = secrets.ranges(&restored);

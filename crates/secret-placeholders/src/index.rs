@@ -20,6 +20,9 @@ use crate::{Secrets, json};
 /// The lines on both sides of a piece among which the first and the last line of a private key are looked for.
 const AROUND_LINES: u32 = 200;
 
+/// The most bytes of a query or name into which values are put back; with more of them, they are left out.
+const MOST_REQUEST_BYTES: usize = 64 * 1_024;
+
 /// A code index for a model: masks what another one answers, and leaves out files of credentials. `I` is a pointer to that.
 ///
 /// Without [`Secrets`] everything passes as it is.
@@ -46,7 +49,7 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
     fn restored(&self, text: &str) -> String {
         let restored = self.secrets.as_ref().and_then(|secrets| {
             // Hits of a short value would tell which of the visible words it is.
-            let restored = secrets.restore(text).ok()?;
+            let restored = secrets.restore_within(text, MOST_REQUEST_BYTES).ok()?;
             exposed(secrets, text).is_none().then(|| restored.into_owned())
         });
         restored.unwrap_or_else(|| text.to_owned())
@@ -56,7 +59,8 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
     fn failed(&self, named: &str, error: IndexError) -> IndexError {
         let Some(secrets) = &self.secrets else { return error };
         let mask = |text: String| {
-            let is_named = secrets.restore(named).is_ok_and(|restored| restored == text);
+            let is_named =
+                secrets.restore_within(named, MOST_REQUEST_BYTES).is_ok_and(|restored| restored == text);
             if is_named { named.to_owned() } else { secrets.mask(&text).into_owned() }
         };
         match error {

@@ -6,8 +6,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Returns a value with every text replaced that `mask` replaces. The names of fields stay, and so do words of a type, such as the
-/// code of an error: a file may hold the same word as a password.
+use crate::own_field::is_own;
+
+/// Returns a value with every text replaced that `mask` replaces. The names of fields stay, and so do versions, times and words of a
+/// type, such as the code of an error: a file may hold the same word as a password.
 ///
 /// # Panics
 ///
@@ -49,6 +51,9 @@ fn mask_texts(
         Value::Array(values) => (0..values.len()).map(|index| index.to_string()).collect(),
         Value::Object(fields) => fields.keys().cloned().collect(),
         Value::String(text) => {
+            if path.last().is_some_and(|name| is_own(name, text)) {
+                return;
+            }
             let Cow::Owned(masked) = mask(text) else { return };
             let plain = std::mem::replace(text, masked);
             // Only what can be such a word: a secret is not shown because its field takes no other text.
@@ -86,7 +91,8 @@ fn mask_value(value: &mut Value, mask: &Mask<'_>) -> bool {
         // No short cut: every element is masked.
         Value::Array(values) => values.iter_mut().fold(false, |any, value| mask_value(value, mask) | any),
         Value::Object(fields) => {
-            fields.iter_mut().fold(false, |any, (_, value)| mask_value(value, mask) | any)
+            let foreign = |(name, value): &(&String, &mut Value)| !value.as_str().is_some_and(|text| is_own(name, text));
+            fields.iter_mut().filter(foreign).fold(false, |any, (_, value)| mask_value(value, mask) | any)
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }

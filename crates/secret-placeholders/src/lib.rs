@@ -21,7 +21,7 @@ pub use detector::{Detector, Span};
 pub use index::PlaceholderIndex;
 pub use map::merged_maps;
 pub use marker::{Marker, markers};
-pub use secrets::{NotKept, Secrets};
+pub use secrets::{RestoreError, Secrets};
 pub use store::{MemoryStore, PlaceholderStore, StoreError};
 pub use stream::StreamMask;
 pub use withheld::Withheld;

@@ -29,19 +29,37 @@ struct State {
     revision: Option<u64>,
 }
 
-/// The refusal of a text with a placeholder whose value was never kept: writing it would lose the value.
+/// The refusal of a text into which values cannot be put back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotKept(pub Marker);
+#[non_exhaustive]
+pub enum RestoreError {
+    /// The value of a placeholder was never kept: writing it would lose the value.
+    NotKept(Marker),
+    /// With its values, the text is longer than the caller takes.
+    TooLong {
+        /// The most that the caller takes.
+        most_bytes: usize,
+    },
+}
 
-impl fmt::Display for NotKept {
+impl fmt::Display for RestoreError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "the value of {} was not kept, so it cannot be put back; leave its line as it is",
-            self.0
-        )
+        match self {
+            RestoreError::NotKept(marker) => write!(
+                formatter,
+                "the value of {marker} was not kept, so it cannot be put back; leave its line as it is"
+            ),
+            RestoreError::TooLong { most_bytes } => {
+                write!(
+                    formatter,
+                    "with the values of its placeholders, the text has more than {most_bytes} bytes"
+                )
+            }
+        }
     }
 }
+
+impl std::error::Error for RestoreError {}
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,31 +135,29 @@ impl Secrets {
     ///
     /// # Errors
     ///
-    /// [`NotKept`] for the placeholder of a value that was not kept.
-    pub fn restore<'t>(&self, text: &'t str) -> Result<Cow<'t, str>, NotKept> {
-        self.restore_with(text, |value| Cow::Borrowed(value))
+    /// [`RestoreError::NotKept`] for the placeholder of a value that was not kept.
+    pub fn restore<'t>(&self, text: &'t str) -> Result<Cow<'t, str>, RestoreError> {
+        self.restore_within(text, usize::MAX)
     }
 
-    /// Puts the values back as `written` writes them: escaped within a regular expression, for instance.
+    /// Puts the values back into a text that has at most `most_bytes` with them.
     ///
     /// # Errors
     ///
-    /// As [`restore`](Self::restore).
-    pub fn restore_with<'t>(
-        &self,
-        text: &'t str,
-        written: impl Fn(&str) -> Cow<'_, str>,
-    ) -> Result<Cow<'t, str>, NotKept> {
-        let put_back = self.put_back(text, written)?;
+    /// As [`restore`](Self::restore), and [`RestoreError::TooLong`].
+    pub fn restore_within<'t>(&self, text: &'t str, most_bytes: usize) -> Result<Cow<'t, str>, RestoreError> {
+        let put_back = self.put_back(text, |value| Cow::Borrowed(value), most_bytes)?;
         Ok(put_back.map_or(Cow::Borrowed(text), |(restored, _)| Cow::Owned(restored)))
     }
 
-    /// Puts the values back, and returns with the text the bytes of it that are values; `None` if there are none.
+    /// Puts the values back as `written` writes them, and returns with the text the bytes of it that are values; `None` if there
+    /// are none. A text that becomes longer than `most_bytes` is refused before more than those are copied.
     pub(crate) fn put_back(
         &self,
         text: &str,
         written: impl Fn(&str) -> Cow<'_, str>,
-    ) -> Result<Option<(String, Vec<PutBack>)>, NotKept> {
+        most_bytes: usize,
+    ) -> Result<Option<(String, Vec<PutBack>)>, RestoreError> {
         let hits: Vec<(Range<usize>, Marker)> = markers(text).collect();
         if hits.is_empty() {
             return Ok(None);
@@ -154,16 +170,23 @@ impl Secrets {
         let mut end = 0;
         for (range, marker) in hits {
             if marker.number == 0 {
-                return Err(NotKept(marker));
+                return Err(RestoreError::NotKept(marker));
             }
             let Some(value) = map.value_of(&marker) else { continue };
             restored.push_str(&text[end..range.start]);
             let start = restored.len();
-            restored.push_str(&written(value));
+            let value = written(value);
+            if start + value.len() > most_bytes {
+                return Err(RestoreError::TooLong { most_bytes });
+            }
+            restored.push_str(&value);
             values.push((start..restored.len(), marker));
             end = range.end;
         }
         restored.push_str(&text[end..]);
+        if !values.is_empty() && restored.len() > most_bytes {
+            return Err(RestoreError::TooLong { most_bytes });
+        }
         Ok((!values.is_empty()).then_some((restored, values)))
     }
 

@@ -2,12 +2,12 @@
 
 mod changing;
 mod judging;
+mod putting_back;
 mod reading;
 mod running;
 mod searching;
 mod veil;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use wap_core::{
@@ -16,9 +16,9 @@ use wap_core::{
     SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, WapError, Workspace, WorkspaceInfo,
 };
 
+use crate::Secrets;
 use crate::exposure::exposed;
 use crate::withheld::{Verdict, Withheld, refusal};
-use crate::{NotKept, Secrets};
 
 /// A workspace for a model: masks what leaves another one, restores what goes to it, and leaves out files of credentials.
 ///
@@ -78,23 +78,6 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         // A file that does not exist may be called so: the request fails with that.
         if self.is_withheld(call, secrets, path) { Err(refusal(path)) } else { Ok(()) }
     }
-}
-
-/// Returns the error for a request that holds the placeholder of a value that was not kept.
-fn not_kept(error: &NotKept, field: &str) -> WapError {
-    WapError::new(Reason::InvalidField, error.to_string()).with("field", field)
-}
-
-/// Puts the values back into a field of a request.
-fn restored(secrets: &Secrets, text: &str, field: &str) -> Result<String, WapError> {
-    secrets.restore(text).map(Cow::into_owned).map_err(|error| not_kept(&error, field))
-}
-
-/// Puts the values back into a path or another text that an answer may quote.
-fn restored_name(secrets: &Secrets, text: &str, field: &str) -> Result<String, WapError> {
-    let restored = restored(secrets, text, field)?;
-    check_stays_hidden(secrets, text, field)?;
-    Ok(restored)
 }
 
 /// Refuses a text in which a value that is put back would be shown.

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use wap_core::{
-    Call, DeleteFile, FileChange, FileChanged, ModifyFile, ModifyOperation, WapError, Workspace, WriteFile,
-    WriteMode,
+    Call, DeleteFile, FileChange, FileChanged, Limits, ModifyFile, ModifyOperation, WapError, Workspace,
+    WriteFile, WriteMode,
 };
 
+use super::PlaceholderWorkspace;
 use super::judging::depends_on_text;
+use super::putting_back::{MOST_CONTENT_BYTES, PuttingBack};
 use super::veil::Veil;
-use super::{PlaceholderWorkspace, not_kept, restored, restored_name};
 use crate::Secrets;
 use crate::withheld::{NOT_COMPARED, READ_FOR_VERSION, Verdict, refusal};
 
@@ -26,13 +27,14 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     ) -> Result<Vec<Outcome>, WapError> {
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(changes.len());
         let mut waiting: Vec<FileChange> = Vec::new();
+        let putting_back = PuttingBack::new(secrets);
         for change in changes {
             // What an earlier item writes into the same file is judged with it.
             let is_same = |earlier: &FileChange| may_be_same_file(earlier.path(), change.path());
             if depends_on_text(change) && waiting.iter().any(is_same) {
                 self.carry_out(secrets, call, &mut waiting, &mut outcomes)?;
             }
-            let restored = self.restored_change(secrets, call, change).and_then(|restored| {
+            let restored = self.restored_change(secrets, &putting_back, call, change).and_then(|restored| {
                 self.check_uncovers_nothing(secrets, call, change, &restored)?;
                 Ok(restored)
             });
@@ -108,13 +110,14 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     fn restored_change(
         &self,
         secrets: &Secrets,
+        putting_back: &PuttingBack<'_>,
         call: &Call<'_>,
         change: &FileChange,
     ) -> Result<FileChange, WapError> {
-        let path = restored_name(secrets, change.path(), "path")?;
+        let path = putting_back.name(change.path(), "path")?;
         Ok(match change {
             FileChange::Write(write) => {
-                let content = restored(secrets, &write.content, "content")?;
+                let content = putting_back.content(&write.content, "content")?;
                 FileChange::Write(WriteFile { path, content, ..write.clone() })
             }
             FileChange::Modify(modify) => {
@@ -122,7 +125,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 if self.is_withheld(call, secrets, &path) {
                     return Err(refusal(change.path()));
                 }
-                let operations = modify.operations.iter().map(|one| restored_operation(secrets, one));
+                let operations = modify.operations.iter().map(|one| restored_operation(putting_back, one));
                 let operations = operations.collect::<Result<_, _>>()?;
                 FileChange::Modify(ModifyFile { path, operations, ..modify.clone() })
             }
@@ -138,9 +141,12 @@ fn may_be_same_file(one: &str, other: &str) -> bool {
     name(one) == name(other) || is_odd(one) || is_odd(other)
 }
 
-fn restored_operation(secrets: &Secrets, operation: &ModifyOperation) -> Result<ModifyOperation, WapError> {
+fn restored_operation(
+    putting_back: &PuttingBack<'_>,
+    operation: &ModifyOperation,
+) -> Result<ModifyOperation, WapError> {
     let put_back = |text: &mut String, field| -> Result<(), WapError> {
-        *text = restored(secrets, text, field)?;
+        *text = putting_back.content(text, field)?;
         Ok(())
     };
     let mut operation = operation.clone();
@@ -156,10 +162,12 @@ fn restored_operation(secrets: &Secrets, operation: &ModifyOperation) -> Result<
             put_back(new_text, "newText")?;
         }
         ModifyOperation::RegexReplace { pattern, replacement, .. } => {
-            let escaped = secrets.restore_with(pattern, |value| Cow::Owned(regex::escape(value)));
-            *pattern = escaped.map_err(|error| not_kept(&error, "pattern"))?.into_owned();
-            let doubled = secrets.restore_with(replacement, |value| Cow::Owned(value.replace('$', "$$")));
-            *replacement = doubled.map_err(|error| not_kept(&error, "replacement"))?.into_owned();
+            *pattern = putting_back.written(pattern, "pattern", Limits::MAX_PATTERNS_BYTES, |value| {
+                Cow::Owned(regex::escape(value))
+            })?;
+            *replacement = putting_back.written(replacement, "replacement", MOST_CONTENT_BYTES, |value| {
+                Cow::Owned(value.replace('$', "$$"))
+            })?;
         }
     }
     Ok(operation)

@@ -7,8 +7,9 @@ use wap_core::{
     ReadFileResponse, WapError, Workspace,
 };
 
+use super::PlaceholderWorkspace;
+use super::putting_back::PuttingBack;
 use super::veil::{Veil, without_cut_words};
-use super::{PlaceholderWorkspace, restored_name};
 use crate::Secrets;
 use crate::surroundings::without_cut_end;
 use crate::withheld::{MASKED, Verdict, refusal, warning};
@@ -23,7 +24,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         call: &Call<'_>,
         request: &ReadFile,
     ) -> Result<ReadFileResponse, WapError> {
-        let path = restored_name(secrets, &request.path, "path")?;
+        let path = PuttingBack::new(secrets).name(&request.path, "path")?;
         let veil = Veil::new(&self.inner, secrets, call, Some(&path));
         // In the words of the request: the path may hold a value that was put back.
         self.check_visible(call, secrets, &path).map_err(|_| refusal(&request.path))?;
@@ -73,7 +74,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         call: &Call<'_>,
         request: &ExploreFiles,
     ) -> Result<ExploreFilesResponse, WapError> {
-        let path = restored_name(secrets, &request.path, "path")?;
+        let path = PuttingBack::new(secrets).name(&request.path, "path")?;
         let veil = Veil::new(&self.inner, secrets, call, None);
         let listed = self.inner.explore_files(call, &ExploreFiles { path, ..request.clone() });
         let mut listed = listed.map_err(|error| veil.all(error))?;
@@ -108,8 +109,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         since: Option<&Moment>,
     ) -> Result<FileStates, WapError> {
         let veil = Veil::new(&self.inner, secrets, call, None);
+        let putting_back = PuttingBack::new(secrets);
         let paths: Vec<String> =
-            paths.iter().map(|path| restored_name(secrets, path, "path")).collect::<Result<_, _>>()?;
+            paths.iter().map(|path| putting_back.name(path, "path")).collect::<Result<_, _>>()?;
         let states = self.inner.file_states(call, &paths, since).map_err(|error| veil.all(error))?;
         Ok(veil.all(states))
     }

@@ -7,9 +7,13 @@ use wap_core::{
     StopProcessResponse, WapError, Workspace,
 };
 
+use super::PlaceholderWorkspace;
+use super::putting_back::PuttingBack;
 use super::veil::Veil;
-use super::{PlaceholderWorkspace, restored, restored_name};
 use crate::{Secrets, StreamMask};
+
+/// The most bytes of a command, or of a variable, with the values of its placeholders: more than the system takes.
+const MOST_COMMAND_BYTES: usize = 128 * 1_024;
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
     /// Returns a command of a model as `execute_command` passes it on: with the values that its placeholders stand for.
@@ -69,18 +73,19 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
 
 /// Returns a command with the values that its placeholders stand for.
 fn restored_command(secrets: &Secrets, request: &ExecuteCommand) -> Result<ExecuteCommand, WapError> {
+    let putting_back = PuttingBack::new(secrets);
     let mut restored_request = request.clone();
-    restored_request.command = restored(secrets, &request.command, "command")?;
+    restored_request.command = putting_back.at_most(&request.command, "command", MOST_COMMAND_BYTES)?;
     // Without what the request says itself: a model must not choose what the journal keeps.
     restored_request.recorded_command = Some(secrets.mask_rest(&request.command).into_owned());
     if let Some(folder) = &mut restored_request.working_directory {
-        *folder = restored_name(secrets, folder, "workingDirectory")?;
+        *folder = putting_back.name(folder, "workingDirectory")?;
     }
     for value in restored_request.environment.iter_mut().flat_map(|variables| variables.values_mut()) {
-        *value = restored(secrets, value, "environment")?;
+        *value = putting_back.at_most(value, "environment", MOST_COMMAND_BYTES)?;
     }
     if let Some(text) = &mut restored_request.ready {
-        *text = restored_name(secrets, text, "ready")?;
+        *text = putting_back.name(text, "ready")?;
     }
     Ok(restored_request)
 }

@@ -8,14 +8,18 @@ use wap_core::{
     Workspace,
 };
 
+use super::PlaceholderWorkspace;
+use super::putting_back::PuttingBack;
 use super::veil::Veil;
-use super::{PlaceholderWorkspace, not_kept, restored_name};
 use crate::withheld::{Verdict, warning};
 use crate::{Secrets, markers};
 
 /// The files that are withheld only if a secret is in them, with their copies such as `ca.pem.orig~` and `#.npmrc#`, and a few
 /// others.
 const IF_KEYED: &str = "*.{[pP][eE][mM],[nN][pP][mM][rR][cC],[pP][eE][mM][~#.]*,[nN][pP][mM][rR][cC][~#.]*}";
+
+/// The most bytes of a query with the values of its placeholders.
+const MOST_QUERY_BYTES: usize = 64 * 1_024;
 
 /// The most of them that a search looks at, in the order of its paths; it passes over further ones.
 const MOST_LOOKED_AT: usize = 64;
@@ -28,16 +32,19 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         request: &SearchFiles,
     ) -> Result<SearchFilesResponse, WapError> {
         let veil = Veil::new(&self.inner, secrets, call, None);
-        let paths = request.paths.iter().map(|path| restored_name(secrets, path, "paths"));
-        let query = match request.query_type {
-            QueryType::Literal => secrets.restore(&request.query),
-            QueryType::Regex => {
-                secrets.restore_with(&request.query, |value| Cow::Owned(regex::escape(value)))
+        // The engine's refusal, before the work on each path.
+        request.check_bounds()?;
+        let putting_back = PuttingBack::new(secrets);
+        let paths = request.paths.iter().map(|path| putting_back.name(path, "paths"));
+        let query = putting_back.written(&request.query, "query", MOST_QUERY_BYTES, |value| {
+            match request.query_type {
+                QueryType::Literal => Cow::Borrowed(value),
+                QueryType::Regex => Cow::Owned(regex::escape(value)),
             }
-        };
+        });
         let mut request_below = SearchFiles {
             paths: paths.collect::<Result<_, _>>()?,
-            query: query.map_err(|error| not_kept(&error, "query"))?.into_owned(),
+            query: query?,
             withheld: Some(self.withheld.passed_over(Vec::new())),
             ..request.clone()
         };

@@ -11,5 +11,6 @@ mod keys;
 mod masking;
 mod over_workspace;
 mod properties;
+mod putting_back;
 mod store;
 mod uncovering;
