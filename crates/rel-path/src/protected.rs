@@ -173,17 +173,26 @@ impl ProtectedNames {
 
     /// Returns the entry that protects `path`, with its reason.
     pub fn never(&self, path: &RelPath) -> Option<&ProtectedName> {
-        self.find(path, NameRule::Never)
+        self.find(path, &|name| name.rule == NameRule::Never)
+    }
+
+    /// Returns the entry that protects `path` among those for which `is_considered` returns true.
+    pub fn never_among(
+        &self,
+        path: &RelPath,
+        is_considered: &dyn Fn(&ProtectedName) -> bool,
+    ) -> Option<&ProtectedName> {
+        self.find(path, &|name| name.rule == NameRule::Never && is_considered(name))
     }
 
     /// Returns the entry by which a change of `path` is reported; `None` also if `path` is protected.
     pub fn reported(&self, path: &RelPath) -> Option<&ProtectedName> {
-        let name = self.find(path, NameRule::Reported)?;
+        let name = self.find(path, &|name| name.rule == NameRule::Reported)?;
         if self.protects(path) { None } else { Some(name) }
     }
 
-    /// Finds the entry of a list that matches `path` most closely.
-    fn find(&self, path: &RelPath, rule: NameRule) -> Option<&ProtectedName> {
+    /// Finds the entry that matches `path` most closely among those that are considered.
+    fn find(&self, path: &RelPath, is_considered: &dyn Fn(&ProtectedName) -> bool) -> Option<&ProtectedName> {
         if self.names.is_empty() && self.further.is_none() {
             return None;
         }
@@ -199,7 +208,7 @@ impl ProtectedNames {
             for name in listed.chain(further) {
                 let is_closer = closest.is_none_or(|closest| closest.folded.len() < name.folded.len());
                 // The entry with the most components is the closest one: it decides over its parents.
-                if name.rule == rule && is_closer && name.begins(&names[start..]) {
+                if is_considered(name) && is_closer && name.begins(&names[start..]) {
                     closest = Some(name);
                 }
             }

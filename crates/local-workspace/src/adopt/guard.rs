@@ -106,19 +106,29 @@ impl Guard<'_> {
         verdicts.sorted()
     }
 
+    /// Returns the entry of the list of protected names by which an effect is refused.
+    fn never(&self, effect: &Effect) -> Option<&ProtectedName> {
+        let name = self.protected.never(&effect.path)?;
+        let is_git = name.pattern().eq_ignore_ascii_case(".git");
+        let is_judged_elsewhere = is_git && in_git_folder(&effect.path).is_some()
+            || version_control::is_its_own_matter(&effect.path, effect.kind_after());
+        if !is_judged_elsewhere {
+            return Some(name);
+        }
+        // Editors obey their files there, too. A branch, or a file in a store, may have any name but one with a dot in front.
+        let is_of_other_program = |name: &ProtectedName| {
+            let is_hidden = name.pattern().starts_with('.') && !name.pattern().starts_with("./");
+            is_hidden && !version_control::is_folder(name.pattern())
+        };
+        self.protected.never_among(&effect.path, &is_of_other_program)
+    }
+
     /// Consults the list of protected names, and the paths where a symlink would get around it.
     fn listed(&self, effect: &Effect) -> Option<Refusal> {
         if self.hidden.hides(&effect.path) {
             return Some(Refusal::OwnState);
         }
-        let is_judged_elsewhere = |name: &ProtectedName| {
-            let is_git = name.pattern().eq_ignore_ascii_case(".git");
-            is_git && in_git_folder(&effect.path).is_some()
-                || version_control::is_its_own_matter(&effect.path, effect.kind_after())
-        };
-        if let Some(name) = self.protected.never(&effect.path)
-            && !is_judged_elsewhere(name)
-        {
+        if let Some(name) = self.never(effect) {
             let (entry, reason) = (name.pattern().to_owned(), name.reason().to_owned());
             return Some(Refusal::Protected { entry, reason });
         }

@@ -38,6 +38,11 @@ static REPORTED: LazyLock<ProtectedNames> = LazyLock::new(|| {
 /// A file of this name leads to the repository of another folder.
 static LEADS_AWAY: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::new([".jj/repo"]));
 
+/// Returns whether an entry of the list is such a folder, or that of git.
+pub(crate) fn is_folder(entry: &str) -> bool {
+    RelPath::parse(entry).is_ok_and(|path| path.file_name() == Some(b".git") || FOLDERS.protects(&path))
+}
+
 /// Returns whether a path lies in the folder of a version control system other than git.
 pub(crate) fn is_in_folder(path: &RelPath) -> bool {
     // The comparison takes its time, and hardly any path has one of these names.

@@ -168,6 +168,41 @@ fn other_version_control_systems_keep_working_and_run_nothing() {
 }
 
 #[test]
+fn editors_find_nothing_of_theirs_in_the_folders_of_version_control_systems() {
+    let folders = [".git", ".git/info", ".git/refs", ".git/logs/x", ".git/objects/ab", "sub/.git/x"];
+    let others = [".hg", ".hg/store/data", ".jj/repo/store", ".svn/tmp", ".git/hg/origin/clone/.hg"];
+    for layered in LAYERS {
+        let fixture = Fixture::new();
+        let mut names = ProtectedNames::default();
+        names.set("vendor", NameRule::Never, "ours");
+        names.set(".theirs", NameRule::Never, "ours");
+        let workspace = with_names(&fixture, names, layered);
+        let response = run(&workspace, "git init -q . && git init -q sub").unwrap();
+        assert_eq!(response.warnings, [""; 0], "{layered:?}");
+        for folder in folders.into_iter().chain(others) {
+            let paths = [".exrc", ".idea/workspace.xml", ".mcp.json", ".vscode/tasks.json", ".theirs/x"];
+            let paths = paths.map(|path| format!("{folder}/{path}"));
+            let script: Vec<_> = paths.iter().map(|path| make(path)).collect();
+            let warned = run(&workspace, &script.join("; ")).unwrap().warnings.join("\n");
+            for path in &paths {
+                assert!(warned.contains(&format!("`{path}`")), "{path} ({layered:?}): {warned}");
+                assert!(!fixture.root().join(path).exists(), "{path} ({layered:?}): {warned}");
+            }
+        }
+        // The controls: other names, which a branch or a file in a store may have.
+        let kept = [".git/x/notes", ".git/x/.notes", ".hg/store/data/vendor/a.i", ".jj/repo/store/type"];
+        let script: Vec<_> = kept.into_iter().map(make).collect();
+        let commit =
+            "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m one && git branch vendor/x";
+        let response = run(&workspace, &format!("{}; {commit}", script.join("; "))).unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+        for path in kept.into_iter().chain([".git/refs/heads/vendor/x"]) {
+            assert!(fixture.text(path).is_some(), "{path} ({layered:?}): {response:?}");
+        }
+    }
+}
+
+#[test]
 fn what_lies_beyond_the_end_of_a_comparison_is_named() {
     let fixture = Fixture::new();
     fixture.put("zz/.idea/old.xml", "");
