@@ -162,6 +162,7 @@ pub(crate) const OBEYED_NAMES: &[Row] = &[
         "git hooks run it where they are installed",
     ),
     (&[".gitattributes"], Reported, "assigns the filters and drivers that git runs"),
+    (&[".lfsconfig"], Reported, "says where Git LFS fetches and pushes large files: show it to the user"),
     (&[".gitmodules"], Reported, "says from where git fetches submodules: show it to the user"),
     // Shells and version managers.
     (&[".envrc", ".direnv"], Reported, "direnv runs it in the shell once it is allowed"),

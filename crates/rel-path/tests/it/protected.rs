@@ -130,6 +130,7 @@ fn names_are_on_the_list_of_their_rule() {
         ".pre-commit-config.yaml",
         ".gitattributes",
         ".gitmodules",
+        "sub/.lfsconfig",
         "CVS/Root",
         "lib/CVS/Checkin.prog",
         ".fslckout",
