@@ -6,18 +6,21 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{
-    Call, CodeIndex, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols, ListSymbolsResponse,
-    ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse, ReadSnippet, ReadSnippetResponse, SearchCode,
-    SearchCodeResponse,
+    Call, CodeHit, CodeIndex, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols,
+    ListSymbolsResponse, ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse, ReadSnippet,
+    ReadSnippetResponse, SearchCode, SearchCodeResponse,
 };
 
 use crate::exposure::exposed;
+use crate::key_lines::KeyLines;
 use crate::private_key::has_body_line;
 use crate::surroundings::{CUT, Surroundings, without_cut_secrets};
 use crate::withheld::{Verdict, Withheld};
 use crate::{Secrets, json};
 
-/// The lines on both sides of a piece among which the first and the last line of a private key are looked for.
+/// The lines on both sides of a piece among which the first and the last line of a private key are looked for: the whole file, and
+/// those of which an index gives as many in any case.
+const MOST_AROUND_LINES: u32 = 1_000_000;
 const AROUND_LINES: u32 = 200;
 
 /// The most bytes of a query or name into which values are put back; with more of them, they are left out.
@@ -84,21 +87,32 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
 }
 
 impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
-    /// Masks lines of a piece of a file. Lines that may be a part of a private key, or were cut, are looked at together with
-    /// those around them.
+    /// Masks lines of a piece of a file; `None` if they are shown as they are. Lines that may be a part of a private key, or were cut,
+    /// are looked at together with the rest of the file.
     fn masked_lines(&self, call: &Call<'_>, doc_id: &str, lines: &str) -> Option<String> {
         let secrets = self.secrets.as_ref()?;
         let is_cut = lines.contains(CUT);
-        if !is_cut && !has_body_line(lines) {
-            return None;
+        let mut keys = KeyLines::default();
+        let mut around = Vec::new();
+        if (is_cut || has_body_line(lines))
+            && let Some(file) = self.lines_around(call, doc_id, lines)
+        {
+            keys.add(&file);
+            around.push(Surroundings::new(secrets, file));
         }
+        let kept = if is_cut { without_cut_secrets(secrets, lines, &around, |_| 0) } else { None };
+        Some(secrets.mask_with(kept.as_deref().unwrap_or(lines), &keys).into_owned())
+    }
+
+    /// Returns the file of a piece, or the lines around it if the index does not give as many.
+    fn lines_around(&self, call: &Call<'_>, doc_id: &str, lines: &str) -> Option<String> {
         let count = u32::try_from(lines.lines().count()).unwrap_or(u32::MAX);
-        let around =
-            ReadSnippet { doc_id: doc_id.to_owned(), window_lines: count.saturating_add(2 * AROUND_LINES) };
-        let around = self.inner.snippet(call, &around).ok();
-        let around: Vec<Surroundings> =
-            around.into_iter().map(|around| Surroundings::new(secrets, around.content)).collect();
-        if is_cut { without_cut_secrets(secrets, lines, &around, |_| 0) } else { None }
+        let read = |around: u32| {
+            let window_lines = count.saturating_add(around.saturating_mul(2));
+            self.inner.snippet(call, &ReadSnippet { doc_id: doc_id.to_owned(), window_lines }).ok()
+        };
+        let around = read(MOST_AROUND_LINES).or_else(|| read(AROUND_LINES));
+        around.map(|around| around.content)
     }
 }
 
@@ -108,12 +122,17 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
         let mut response =
             self.inner.search(call, &restored).map_err(|error| self.failed(&request.query, error))?;
         response.hits.retain(|hit| self.is_visible(&hit.path));
-        for hit in &mut response.hits {
-            if let Some(kept) = self.masked_lines(call, &hit.doc_id, &hit.snippet) {
-                hit.snippet = kept;
-            }
+        // Taken out of the answer: its other texts are masked, and what is masked would be masked again.
+        let mask = |hit: &mut CodeHit| {
+            let masked = self.masked_lines(call, &hit.doc_id, &hit.snippet);
+            masked.inspect(|_| hit.snippet.clear())
+        };
+        let masked: Vec<Option<String>> = response.hits.iter_mut().map(mask).collect();
+        let mut response = self.masked(response);
+        for (hit, masked) in response.hits.iter_mut().zip(masked) {
+            hit.snippet = masked.unwrap_or_else(|| std::mem::take(&mut hit.snippet));
         }
-        Ok(self.masked(response))
+        Ok(response)
     }
 
     fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError> {
@@ -123,10 +142,10 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
         if !self.is_visible(&read.path) {
             return Err(IndexError::UnknownDocument { doc_id: request.doc_id.clone() });
         }
-        if let Some(kept) = self.masked_lines(call, &restored.doc_id, &read.content) {
-            read.content = kept;
-        }
-        Ok(self.masked(read))
+        let masked = self.masked_lines(call, &restored.doc_id, &read.content);
+        let content = masked.unwrap_or_else(|| read.content.clone());
+        read.content.clear();
+        Ok(ReadSnippetResponse { content, ..self.masked(read) })
     }
 
     fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {

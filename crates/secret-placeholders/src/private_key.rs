@@ -22,6 +22,9 @@ const LEAST_INLINE_BYTES: usize = 16;
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 
+/// A first line.
+pub(crate) const FIRST_LINE: &str = "-----BEGIN PRIVATE KEY-----\n";
+
 /// The longest label: `RSA `.
 const MOST_LABEL_BYTES: usize = 100;
 
@@ -30,22 +33,12 @@ const MOST_LABEL_BYTES: usize = 100;
 /// A key that has lost its first or its last line is found by the other: its neighbouring lines count as long as they look
 /// like the body of a key. The time is linear in the length of the text, and so is the number of spans.
 pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
-    find_counted(text, hits);
+    Search::of(text, hits);
 }
 
-/// Adds the parts of private keys, and returns how many bytes were looked at for it.
-fn find_counted(text: &str, hits: &mut Vec<Span>) -> usize {
-    let mut search = Search { text, hits, searched: 0, looked_at: 0 };
-    let boundary = memmem::Finder::new(BOUNDARY);
-    let mut from = 0;
-    while let Some(at) = boundary.find(&text.as_bytes()[from..]) {
-        let start =
-            memchr::memrchr(b'\n', &text.as_bytes()[from..from + at]).map_or(from, |at| from + at + 1);
-        let end = line_end(text, from + at);
-        search.line(start..end, &boundary);
-        from = end;
-    }
-    search.looked_at
+/// Checks whether a text ends within the lines of a key, so that a line behind it may be one as well.
+pub(crate) fn ends_within(text: &str) -> bool {
+    Search::of(text, &mut Vec::new()).is_open
 }
 
 /// Checks whether a text has parts of a private key.
@@ -157,11 +150,28 @@ struct Search<'t, 'h> {
     hits: &'h mut Vec<Span>,
     /// The end of the lines that were searched from the first line of a key, which are not searched again from the last one.
     searched: usize,
+    /// True if the text ends within the lines of a key.
+    is_open: bool,
     /// The bytes that were looked at, each time counted: a text made for it must not have the same ones looked at often.
     looked_at: usize,
 }
 
-impl<'t> Search<'t, '_> {
+impl<'t, 'h> Search<'t, 'h> {
+    /// Searches a text.
+    fn of(text: &'t str, hits: &'h mut Vec<Span>) -> Search<'t, 'h> {
+        let mut search = Search { text, hits, searched: 0, is_open: false, looked_at: 0 };
+        let boundary = memmem::Finder::new(BOUNDARY);
+        let bytes = text.as_bytes();
+        let mut from = 0;
+        while let Some(at) = boundary.find(&bytes[from..]) {
+            let start = memchr::memrchr(b'\n', &bytes[from..from + at]).map_or(from, |at| from + at + 1);
+            let end = line_end(text, from + at);
+            search.line(start..end, &boundary);
+            from = end;
+        }
+        search
+    }
+
     /// Finds the bodies beside the boundaries of a line, and those above and below it.
     fn line(&mut self, line: Range<usize>, boundary: &memmem::Finder<'_>) {
         let text = &self.text[line.clone()];
@@ -244,16 +254,21 @@ impl<'t> Search<'t, '_> {
             self.looked_at += line.len();
             // The next key, or the last line of this one: a search from each line to the end would take the square of the time.
             if line.contains("-----") && (line.contains(BEGIN) || line.contains(END)) {
-                break;
+                self.searched = start;
+                return;
             }
             match body_of_line(line) {
                 Some(body) => self.hide(start + body.start..start + body.end),
                 None if line.trim().is_empty() || is_header(line) => {}
-                None => break,
+                None => {
+                    self.searched = start;
+                    return;
+                }
             }
             start = end + 1;
         }
-        self.searched = start.min(self.text.len());
+        self.searched = self.text.len();
+        self.is_open = true;
     }
 
     /// Finds the lines of a key above its last line.
@@ -327,7 +342,7 @@ mod tests {
         for (index, text) in texts.iter().enumerate() {
             let text = text(2_000);
             let mut hits = Vec::new();
-            let looked_at = find_counted(&text, &mut hits);
+            let looked_at = Search::of(&text, &mut hits).looked_at;
             assert!(looked_at <= 4 * text.len(), "{index}: {looked_at} of {}", text.len());
             assert!(hits.len() <= 2 * 2_000 + 2, "{index}: {}", hits.len());
             // The control: what is found is found in each of them.

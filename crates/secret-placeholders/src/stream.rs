@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::Secrets;
 use crate::surroundings::is_between;
+use crate::{Secrets, private_key};
 
-/// The most bytes of earlier lines that are looked at with the next ones: enough for a private key.
+/// The most bytes of earlier lines that are looked at with the next ones.
 const CONTEXT_BYTES: usize = 16 * 1_024;
 
 /// The shortest line that is held back because it may be part of a key.
@@ -101,7 +101,12 @@ impl StreamMask {
             0 => 0,
             from => memchr::memchr(b'\n', &both[from..last]).map_or(last, |at| from + at + 1),
         };
-        self.context = both[from..last].to_vec();
+        self.context.clear();
+        if from > 0 && private_key::ends_within(&String::from_utf8_lossy(&both[..last])) {
+            // Its first line is not shown again: any will do.
+            self.context.extend_from_slice(private_key::FIRST_LINE.as_bytes());
+        }
+        self.context.extend_from_slice(&both[from..last]);
         visible
     }
 }

@@ -1,6 +1,13 @@
 //! Private keys, whole and cut.
 
+use std::sync::Arc;
+
+use memory_workspace::MemoryIndex;
+use secret_placeholders::{PlaceholderIndex, StreamMask, Withheld};
+use wap_core::{CodeIndex, QueryType, SearchCode, Workspace};
+
 use crate::masking::secrets;
+use crate::over_workspace::{over, read, search, with_call};
 
 fn key(lines: usize) -> String {
     let body: String = (0..lines).map(|line| format!("{line:02}{}\n", "Ab3/".repeat(15))).collect();
@@ -100,4 +107,36 @@ fn any_blank_in_front_of_the_last_line_of_a_key_is_a_blank() {
         assert_eq!(masked, format!("see{blank}⟦secret:private-key:1⟧{boundary}\n"));
         assert_eq!(secrets.restore(&masked).unwrap(), text);
     }
+}
+
+#[test]
+fn the_middle_of_a_long_key_is_hidden_wherever_it_is_shown() {
+    let body: String = (0..4_000).map(|line| format!("{line:04}{}\n", "Ab3/".repeat(15))).collect();
+    let boundary = |word| format!("-----{word} {}{} BLOCK-----\n", "PGP PRIVATE ", "KEY");
+    let text = format!("{}\n{body}{}", boundary("BEGIN"), boundary("END"));
+    let masked = || over([("a.asc", text.clone())]);
+    assert!(!read(&masked(), "a.asc", Some((1_000, 1_060))).contains("Ab3/"));
+    let hits = with_call(0, |call| masked().search_files(call, &search("1000A", QueryType::Literal)));
+    assert_eq!(hits.unwrap().matches.len(), 0);
+    let index = PlaceholderIndex::new(
+        Box::new(MemoryIndex::with_files([("a.asc", text.clone())])),
+        Some(Arc::new(secrets())),
+        Withheld::default(),
+    );
+    let request = SearchCode { query: "1000Ab3".into(), limit: 3 };
+    let response = with_call(0, |call| index.search(call, &request)).unwrap();
+    assert!(response.hits.len() == 1 && !response.hits[0].snippet.contains("Ab3/"), "{response:?}");
+    assert_eq!(response.hits[0].snippet.matches("⟦secret:private-key:").count(), 3);
+    let mut stream = StreamMask::new(&Arc::new(secrets()));
+    let mut visible: String = text.as_bytes().chunks(8_000).map(|bytes| stream.push(bytes)).collect();
+    visible.push_str(&stream.finish());
+    assert_eq!(visible.matches("⟦secret:private-key:").count(), 4_000);
+    assert!(!visible.contains("Ab3/"));
+    // The control: lines of the same kind that are no key are shown, in each of them.
+    let plain = over([("a.asc", body.clone())]);
+    assert!(read(&plain, "a.asc", Some((1_000, 1_060))).contains("Ab3/"));
+    let mut stream = StreamMask::new(&Arc::new(secrets()));
+    let mut visible: String = body.as_bytes().chunks(8_000).map(|bytes| stream.push(bytes)).collect();
+    visible.push_str(&stream.finish());
+    assert_eq!(visible, body);
 }
