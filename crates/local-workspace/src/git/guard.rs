@@ -185,6 +185,14 @@ impl InRepository<'_> {
                 .all(|(name, one)| name.eq_ignore_ascii_case(one.as_bytes()))
     }
 
+    /// Returns whether it is or lies in the folder of a submodule, of one in a working tree as well.
+    pub(crate) fn is_of_submodule(&self) -> bool {
+        let is_of = |names: &[&[u8]]| {
+            names.len() >= 2 && names.first().is_some_and(|name| name.eq_ignore_ascii_case(b"modules"))
+        };
+        is_of(&self.names) || self.first_is(&["worktrees"]) && self.names.get(2..).is_some_and(is_of)
+    }
+
     /// Returns whether it is or lies in a further `.git`.
     fn has_git_name(&self) -> bool {
         self.names.iter().any(|name| is_git_name(name))
@@ -337,7 +345,7 @@ impl InRepository<'_> {
         }
         let Some(after) = effect.text_after() else { return Some(Refusal::UnreadSettings) };
         // Only a submodule's settings name a working tree.
-        let is_of_submodule = self.first_is(&["modules"]) && self.ends_with(&["config"]);
+        let is_of_submodule = self.is_of_submodule() && self.ends_with(&["config"]);
         let is_worktree =
             |value: Option<&str>| is_of_submodule && is_own_worktree(self, effect, value, context);
         match harmful(effect.text_before(), after, &is_worktree) {

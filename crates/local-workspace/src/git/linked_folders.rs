@@ -53,7 +53,7 @@ pub(crate) fn leads_into_repository(effect: &Effect, context: &RepositoryContext
         let path = target.child(name).ok()?;
         content(&path).map(|text| (path, text))
     };
-    if part.first_is(&["worktrees"]) {
+    if part.first_is(&["worktrees"]) && !part.is_of_submodule() {
         // Otherwise it would be a repository of its own, with other settings.
         return read(b"commondir").is_some_and(|(_, text)| leads_to_repository(&text))
             && read(b"gitdir")
@@ -61,7 +61,7 @@ pub(crate) fn leads_into_repository(effect: &Effect, context: &RepositoryContext
     }
     // Without settings it is not there, and could be made with any later.
     let Some((_, settings)) = read(b"config") else { return false };
-    around(&part).is_some_and(|around| here.starts_with(&around))
+    around(&part, context).is_some_and(|around| here.starts_with(&around))
         && match worktree(&settings) {
             Ok(None) => true,
             Ok(Some(value)) => joined(&target, &value) == Some(here),
@@ -87,13 +87,19 @@ pub(crate) fn is_own_worktree(
     value: Option<&str>,
     context: &RepositoryContext<'_>,
 ) -> bool {
-    let (Some(folder), Some(around)) = (effect.path.parent(), around(module)) else { return false };
+    let Some(folder) = effect.path.parent() else { return false };
+    let around = around(module, context);
+    if around.is_none() && context.content.is_some() {
+        return false;
+    }
+    let is_inside =
+        |path: &RelPath| around.as_ref().is_none_or(|around| path != around && path.starts_with(around));
     let on_paper = |value: &str| {
         // Git would read what is quoted, or behind a semicolon, in another way.
         let is_plain = !value.contains(NOT_PLAIN);
         joined(&folder, value)
             .filter(|_| is_plain)
-            .filter(|path| in_git_folder(path).is_none() && *path != around && path.starts_with(&around))
+            .filter(|path| in_git_folder(path).is_none() && is_inside(path))
     };
     let before = effect.text_before().and_then(|text| worktree(text).ok().flatten());
     let before = before.and_then(|value| on_paper(&value));
@@ -116,9 +122,16 @@ fn leads_back(folder: &RelPath, git_folder: Option<&RelPath>, context: &Reposito
     text.and_then(|text| linked_folder(&link, &text, context.workspace)).as_ref() == git_folder
 }
 
-/// Returns the folder that holds the `.git`.
-fn around(part: &InRepository<'_>) -> Option<RelPath> {
-    part.folder.parent()
+/// Returns the folder around a submodule: the one that holds the `.git`, or a working tree of that. `None` also while it is not
+/// decided where the working tree lies.
+fn around(part: &InRepository<'_>, context: &RepositoryContext<'_>) -> Option<RelPath> {
+    if !part.first_is(&["worktrees"]) {
+        return part.folder.parent();
+    }
+    let record = part.folder.child(b"worktrees").ok()?.child(part.names.get(1)?).ok()?;
+    let path = record.child(b"gitdir").ok()?;
+    let text = context.content.and_then(|content| content(&path))?;
+    working_tree(&path, &text, context.workspace)
 }
 
 /// Returns the folder in a `.git` of the workspace that the `.git` file at `path` leads to: that of a submodule or of a

@@ -75,6 +75,84 @@ fn ordinary_work_with_submodules_is_kept() {
     }
 }
 
+/// Adds a submodule to a working tree. The address is a folder of this machine, with which its settings would be refused.
+const UPDATE: &str = "git -C side -c protocol.file.allow=always submodule --quiet update --init && \
+                      git config -f .git/worktrees/side/modules/sub/config --unset remote.origin.url && \
+                      git config -f .git/worktrees/side/modules/sub/config --remove-section branch.main";
+
+#[test]
+fn ordinary_work_with_submodules_in_a_working_tree_is_kept() {
+    let both = format!("git worktree add -q side && {UPDATE}");
+    for layered in LAYERS {
+        for scripts in [&["git worktree add -q side", UPDATE][..], &[&both]] {
+            let fixture = prepared(&format!("{ADD} && {COMMIT} sub"));
+            let workspace = fixture.open_layered(layered);
+            let done = |script: &str| {
+                let response = run(&workspace, script).unwrap();
+                let warned = response.warnings.join("\n");
+                assert_eq!(response.exit_code, 0, "{layered:?}: {script}: {response:?}");
+                assert!(!warned.contains("not kept"), "{layered:?}: {script}: {warned}");
+                git(&fixture, "git fsck --no-progress && git status");
+            };
+            scripts.iter().for_each(|script| done(script));
+            git(
+                &fixture,
+                "git -C side submodule status | grep -q '^ .* sub ' && test -z \"$(git -C side status -s)\"",
+            );
+            done(&format!(
+                "cd side/sub && echo y > more && git add more && {COMMIT} more && cd .. && {COMMIT} sub -a"
+            ));
+            git(&fixture, "test \"$(git -C side/sub log --format=%s | head -1)\" = more");
+            done(&format!("cd side && mkdir deep && git mv sub deep/moved && {COMMIT} moved"));
+            git(&fixture, "git -C side/deep/moved status && git -C side submodule status");
+            done("git worktree remove --force side");
+            git(&fixture, "test ! -e side && test ! -e .git/worktrees && git -C sub status");
+        }
+    }
+}
+
+#[test]
+fn submodule_of_a_working_tree_is_led_nowhere_else() {
+    let settings = "git config -f .git/worktrees/side/modules/sub/config core.worktree";
+    // Each is one command after the other. Where git looks from outside the working tree.
+    let link = "echo 'gitdir: ../.git/worktrees/side/modules/sub' > other/.git";
+    let attacks: [&[&str]; 5] = [
+        &[&format!("{settings} ../../../..")],
+        &[&format!("{settings} ../../../../../source")],
+        &[&format!("rm side/sub/.git; mkdir other; {link}; {settings} ../../../../../other")],
+        &[&format!("mkdir other; {link}; mv side/sub real; ln -s ../../outside side/sub")],
+        // A record that leads elsewhere makes no other folder the one around the submodule.
+        &[&format!(
+            "mkdir other; {link}; echo ../../../other/.git > .git/worktrees/side/gitdir; {settings} ../../../../../other"
+        )],
+    ];
+    let led = |fixture: &Fixture| {
+        let shown = "for one in side/sub other; do git -C $one rev-parse --show-toplevel; done";
+        let shown = String::from_utf8(shell(&fixture.root(), shown).stdout).unwrap();
+        let own = fixture.root().canonicalize().unwrap().join("side/sub");
+        let is_away = |line: &str| line != own.to_str().unwrap() && !line.ends_with("/workspace");
+        shown.lines().any(is_away)
+    };
+    let before = format!("{ADD} && {COMMIT} sub && git worktree add -q side && {UPDATE}");
+    for commands in attacks {
+        let plain = prepared(&before);
+        for script in commands {
+            git(&plain, script);
+        }
+        assert!(led(&plain), "control: {commands:?}");
+        for layered in LAYERS {
+            let fixture = prepared(&before);
+            let workspace = fixture.open_layered(layered);
+            let mut warned = String::new();
+            for script in commands {
+                warned += &run(&workspace, script).unwrap().warnings.join("\n");
+            }
+            assert!(warned.contains("not kept"), "{commands:?} ({layered:?}): {warned}");
+            assert!(!led(&fixture), "{commands:?} ({layered:?}): {warned}");
+        }
+    }
+}
+
 #[test]
 fn submodule_of_the_user_is_led_nowhere_else() {
     // Each list is one command after the other, and together they lead git to a folder that is not the submodule's.
