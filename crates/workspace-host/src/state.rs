@@ -157,7 +157,7 @@ impl LocalSessions {
     }
 
     /// Returns the rules about secrets.
-    pub(crate) fn rules(&self) -> &SecretRules {
+    pub fn rules(&self) -> &SecretRules {
         &self.rules
     }
 

@@ -146,7 +146,7 @@ fn play(common: &CommonOptions, console: Console, sessions: &LocalSessions, canc
 fn undo_and_redo(console: Console, sessions: &LocalSessions, cancel: &CancelFlag) -> Result<bool, Failure> {
     title(console, "agentd undo --reply: the last reply that has changed files is reverted");
     let ignores = sessions.workspace().inner().git_ignores();
-    let last = last_change::last(sessions.journal_reader(), ignores, true, &|_| false)?;
+    let last = last_change::last(sessions.journal_reader(), ignores, true, &|_| false, sessions.rules())?;
     let revert = |what: &Undo| {
         let undone = undo::carry_out(sessions.workspace().inner(), what, cancel)
             .map_err(|error| last_change::explain(&error))?;
