@@ -1,6 +1,7 @@
 //! A workspace whose answers hold no secrets.
 
 mod changing;
+mod expression;
 mod judging;
 mod putting_back;
 mod reading;

@@ -8,6 +8,7 @@ use wap_core::{
 };
 
 use super::PlaceholderWorkspace;
+use super::expression::with_grouped_markers;
 use super::judging::depends_on_text;
 use super::putting_back::{MOST_CONTENT_BYTES, PuttingBack};
 use super::veil::Veil;
@@ -162,7 +163,8 @@ fn restored_operation(
             put_back(new_text, "newText")?;
         }
         ModifyOperation::RegexReplace { pattern, replacement, .. } => {
-            *pattern = putting_back.written(pattern, "pattern", Limits::MAX_PATTERNS_BYTES, |value| {
+            let grouped = with_grouped_markers(pattern, "pattern")?;
+            *pattern = putting_back.written(&grouped, "pattern", Limits::MAX_PATTERNS_BYTES, |value| {
                 Cow::Owned(regex::escape(value))
             })?;
             *replacement = putting_back.written(replacement, "replacement", MOST_CONTENT_BYTES, |value| {

@@ -12,6 +12,7 @@ use wap_core::{
 };
 use wap_edit::{FileEdit, check_content_size, check_request};
 
+use super::expression::with_grouped_markers;
 use super::{PlaceholderWorkspace, check_stays_hidden};
 use crate::exposure::hides_lines;
 use crate::private_key::{BOUNDARY, has_key};
@@ -283,10 +284,16 @@ fn shown_operation(secrets: &Secrets, operation: &ModifyOperation) -> ModifyOper
     let show = |text: &mut String| *text = secrets.as_shown(text).into_owned();
     let mut operation = operation.clone();
     match &mut operation {
-        ModifyOperation::ReplaceText { old_text: one, new_text: other, .. }
-        | ModifyOperation::RegexReplace { pattern: one, replacement: other, .. } => {
-            show(one);
-            show(other);
+        ModifyOperation::ReplaceText { old_text, new_text, .. } => {
+            show(old_text);
+            show(new_text);
+        }
+        ModifyOperation::RegexReplace { pattern, replacement, .. } => {
+            if let Ok(Cow::Owned(grouped)) = with_grouped_markers(pattern, "pattern") {
+                *pattern = grouped;
+            }
+            show(pattern);
+            show(replacement);
         }
         ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
             show(new_content);

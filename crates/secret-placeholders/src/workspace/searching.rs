@@ -9,6 +9,7 @@ use wap_core::{
 };
 
 use super::PlaceholderWorkspace;
+use super::expression::with_grouped_markers;
 use super::putting_back::PuttingBack;
 use super::veil::Veil;
 use crate::withheld::{Verdict, warning};
@@ -36,12 +37,18 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         request.check_bounds()?;
         let putting_back = PuttingBack::new(secrets);
         let paths = request.paths.iter().map(|path| putting_back.name(path, "paths"));
-        let query = putting_back.written(&request.query, "query", MOST_QUERY_BYTES, |value| {
-            match request.query_type {
-                QueryType::Literal => Cow::Borrowed(value),
-                QueryType::Regex => Cow::Owned(regex::escape(value)),
+        let (shown_query, query) = match request.query_type {
+            QueryType::Literal => {
+                let query = putting_back.at_most(&request.query, "query", MOST_QUERY_BYTES);
+                (Cow::Borrowed(&*request.query), query)
             }
-        });
+            QueryType::Regex => {
+                let grouped = with_grouped_markers(&request.query, "query")?;
+                let query = putting_back
+                    .written(&grouped, "query", MOST_QUERY_BYTES, |value| Cow::Owned(regex::escape(value)));
+                (grouped, query)
+            }
+        };
         let mut request_below = SearchFiles {
             paths: paths.collect::<Result<_, _>>()?,
             query: query?,
@@ -62,7 +69,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let hits = hits.map_err(|error| veil.all(error))?;
         let SearchFilesResponse { matches, is_truncated, total_matches, skipped, mut warnings, .. } = hits;
         let count = matches.len();
-        let visible = Visible::of(request);
+        let visible = Visible::of(&shown_query, request.query_type);
         let mut masked = Vec::with_capacity(count);
         // The matches are sorted by path, and each file is looked at once.
         for in_file in matches.chunk_by(|one, next| one.path == next.path) {
@@ -149,16 +156,17 @@ struct Visible {
 }
 
 impl Visible {
-    fn of(request: &SearchFiles) -> Visible {
+    fn of(query: &str, query_type: QueryType) -> Visible {
         // A placeholder has no character that means something else in an expression.
-        let pattern = match request.query_type {
-            QueryType::Literal => regex::escape(&request.query),
-            QueryType::Regex => request.query.clone(),
+        let pattern = match query_type {
+            QueryType::Literal => Cow::Owned(regex::escape(query)),
+            QueryType::Regex => Cow::Borrowed(query),
         };
         // A pattern that only the engine understands shows no line with a secret.
         let nothing = || Regex::new("[^\\s\\S]").expect("matches nothing");
+        let has_markers = markers(query).next().is_some();
         let query = Regex::new(&pattern).unwrap_or_else(|_| nothing());
-        Visible { query, has_markers: markers(&request.query).next().is_some() }
+        Visible { query, has_markers }
     }
 
     fn shows(&self, masked: &str) -> bool {

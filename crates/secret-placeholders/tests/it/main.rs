@@ -3,6 +3,7 @@
 
 mod corpus;
 mod cuts;
+mod expressions;
 mod forged;
 mod index;
 mod judging;
