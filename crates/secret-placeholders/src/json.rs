@@ -1,12 +1,14 @@
 //! Masking every text of a value.
 
+mod own_field;
+
 use std::borrow::Cow;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::own_field::is_own;
+use self::own_field::is_own;
 
 /// Returns a value with every text replaced that `mask` replaces. The names of fields stay, and so do versions, times and words of a
 /// type, such as the code of an error: a file may hold the same word as a password.
@@ -91,9 +93,37 @@ fn mask_value(value: &mut Value, mask: &Mask<'_>) -> bool {
         // No short cut: every element is masked.
         Value::Array(values) => values.iter_mut().fold(false, |any, value| mask_value(value, mask) | any),
         Value::Object(fields) => {
-            let foreign = |(name, value): &(&String, &mut Value)| !value.as_str().is_some_and(|text| is_own(name, text));
+            let foreign = |(name, value): &(&String, &mut Value)| {
+                !value.as_str().is_some_and(|text| is_own(name, text))
+            };
             fields.iter_mut().filter(foreign).fold(false, |any, (_, value)| mask_value(value, mask) | any)
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use wap_core::{Reason, WapError};
+
+    use super::*;
+
+    #[test]
+    fn no_value_that_a_file_has_chosen_replaces_a_version_or_a_time() {
+        let version = "0123456789abcdef".repeat(4);
+        let time = "2026-01-31T23:59:59.123Z";
+        let mask: &Mask<'_> = &|text| Cow::Owned(text.replace(&version, "⟦v⟧").replace(time, "⟦t⟧"));
+        let fields = json!({ "version": version, "lastModified": time, "content": version, "path": time });
+        let expected = json!({ "version": version, "lastModified": time, "content": "⟦v⟧", "path": "⟦t⟧" });
+        assert_eq!(masked(fields, mask), expected);
+        // A word of a type has the texts replaced one by one.
+        let error = WapError::new(Reason::Conflict, format!("it is {version}"))
+            .with("currentVersion", version.as_str());
+        let all: &Mask<'_> = &|text| Cow::Owned(text.replace(&version, "⟦v⟧").replace("CONFLICT", "⟦c⟧"));
+        let error = masked(error.with("currentText", version.as_str()), all);
+        assert_eq!(error.message(), "it is ⟦v⟧");
+        let details = serde_json::to_value(&error).unwrap().to_string();
+        assert!(details.contains(&version) && details.contains("\"currentText\":\"⟦v⟧\""), "{details}");
     }
 }
