@@ -40,6 +40,7 @@ pub use plan::hub_issue::{HubError, HubIssue};
 pub use plan::run_limits::RunLimits;
 pub use plan::{PlanLine, RunPlan, RunRequest};
 pub use record::AgentRecord;
+pub use record::agent_confinement::AgentConfinement;
 pub use record::elsewhere::{CheckPermissions, DeliveredHead, Elsewhere};
 pub use repository::git::GitError;
 pub use repository::left_file::LeftFile;

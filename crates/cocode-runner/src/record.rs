@@ -1,5 +1,6 @@
 //! The record of an agent.
 
+pub(crate) mod agent_confinement;
 pub(crate) mod elsewhere;
 pub(crate) mod store;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::definition::AgentDefinition;
 use crate::plan::{Reserved, RunRequest};
+use crate::record::agent_confinement::AgentConfinement;
 use crate::record::elsewhere::Elsewhere;
 use crate::repository::Base;
 use crate::repository::left_file::LeftFile;
@@ -62,6 +64,9 @@ pub struct AgentRecord {
     pub launched_at_ms: Option<u64>,
     /// The end of its process and verdict, in milliseconds since 1970.
     pub ended_at_ms: Option<u64>,
+    /// The confinement of its process, once it was launched on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<AgentConfinement>,
     /// The reason why it was not started, or a remark on how it ended.
     pub detail: Option<String>,
     /// Oddities that do not decide the verdict.
@@ -113,6 +118,7 @@ impl AgentRecord {
             recorded_at_ms: began,
             launched_at_ms: None,
             ended_at_ms: None,
+            confinement: None,
             detail: None,
             warnings: Vec::new(),
             clean_tree: definition.clean_tree,

@@ -15,6 +15,7 @@ use crate::objects::loose_objects;
 use crate::objects::object_import::ObjectImport;
 use crate::plan::PlannedAgent;
 use crate::record::AgentRecord;
+use crate::record::agent_confinement::AgentConfinement;
 use crate::repository::head_log::HeadFollower;
 use crate::repository::own_branches::OwnBranches;
 use crate::repository::own_repository::OwnRepository;
@@ -150,6 +151,8 @@ impl AgentRun<'_> {
     ) -> Result<Result<Running, String>, RunnerError> {
         let (runner, shared, agent) = (self.runner, self.shared, self.agent);
         record.launched_at_ms = Some(now_ms());
+        let confinement = AgentConfinement::of(launcher.report(), &agent.definition);
+        record.confinement = Some(confinement.clone());
         record.state = AgentState::Running;
         // Before the process exists, so that a crash at any later moment leaves a record of it.
         runner.store.put(record)?;
@@ -162,6 +165,7 @@ impl AgentRun<'_> {
             agent: name.clone(),
             branch: agent.branch.clone(),
             worktree: agent.worktree.clone(),
+            confinement,
         });
         shared.watch.add(Watched {
             agent: name.clone(),

@@ -4,6 +4,7 @@ use cocode_env::{AgentName, AgentState, LogLine};
 use serde::Serialize;
 
 use crate::record::AgentRecord;
+use crate::record::agent_confinement::AgentConfinement;
 
 /// An event of one agent.
 #[derive(Clone, Debug, Serialize)]
@@ -18,6 +19,8 @@ pub enum RunEvent {
         branch: String,
         /// Its worktree.
         worktree: std::path::PathBuf,
+        /// Its confinement.
+        confinement: AgentConfinement,
     },
     /// It has printed a line.
     Log {

@@ -2,6 +2,7 @@ use std::fs;
 
 use cocode_env::AgentState;
 use cocode_runner::{AgentDefinition, Runner, RunnerConfig, RunnerError, StopFlag};
+use egress::Network;
 use sandbox_exec::Level;
 
 use crate::fixture::{Fixture, Log, MARKED, agent, refused, request};
@@ -256,4 +257,30 @@ fn an_agent_sees_no_worktree_but_its_own() {
     assert!(lines.iter().any(|line| line == "secret"), "the control: {lines:?}");
     // Those of this repository are hidden there, too.
     assert!(!lines.iter().any(|line| line.contains("-b")), "{lines:?}");
+}
+
+#[test]
+fn the_record_says_how_an_agent_was_confined() {
+    let unconfined = AgentDefinition { is_confined: false, ..agent("a", "true") };
+    let cut_off = AgentDefinition { network: Network::Off, ..agent("a", "true") };
+    let cases = [
+        (Fixture::new(), agent("a", "true"), ["full", "namespaces"], "on"),
+        (Fixture::new(), cut_off, ["full", "namespaces"], "off"),
+        (Fixture::shared(), agent("a", "true"), ["landlock"; 2], "on"),
+        (Fixture::new(), unconfined, ["none"; 2], "on"),
+    ];
+    for (fixture, definition, levels, network) in cases {
+        let record = fixture.run_agent(definition);
+        let confinement = record.confinement.clone().unwrap_or_else(|| panic!("{record:?}"));
+        assert!(levels.contains(&confinement.level.as_str()), "{record:?}");
+        assert_eq!(
+            (confinement.network.as_str(), confinement.is_lowered()),
+            (network, confinement.level != "full")
+        );
+        // As it is stored.
+        assert_eq!(fixture.runner().records().unwrap()[0].confinement, Some(confinement));
+    }
+    // The control: one that could not be started was not confined.
+    let missing = AgentDefinition { network: Network::Off, is_confined: false, ..agent("a", "true") };
+    assert!(Fixture::new().runner().run(&request(vec![missing]), &StopFlag::new(), &Log::default()).is_err());
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cocode_env::{AgentName, AgentState};
-use cocode_runner::{AgentRecord, RunEvent, RunObserver, RunRequest};
+use cocode_runner::{AgentConfinement, AgentRecord, RunEvent, RunObserver, RunRequest};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -50,6 +50,13 @@ impl View {
         let is_live = !console.json && std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         let live = (is_live && agents.len() <= MOST_LIVE).then(|| Live::new(agents));
         View { console, live }
+    }
+
+    /// Prints the steps of an agent's confinement that are not in force, if details are wanted.
+    fn show_missing(&self, agent: &AgentName, confinement: &AgentConfinement) {
+        for step in &confinement.missing {
+            self.console.detail(&format!("{agent}: not in force: {step}"));
+        }
     }
 
     /// Prints the outcomes of the agents.
@@ -154,11 +161,16 @@ impl RunObserver for View {
         }
         if let Some(live) = &self.live {
             live.show(event);
+            if let RunEvent::Started { agent, confinement, .. } = event {
+                self.show_missing(agent, confinement);
+            }
             return;
         }
         match event {
-            RunEvent::Started { agent, branch, worktree } => {
-                self.console.progress(&format!("{agent}: started on {branch} in {}", worktree.display()));
+            RunEvent::Started { agent, branch, worktree, confinement } => {
+                let started = format!("{agent}: started on {branch} in {}", worktree.display());
+                self.console.progress(&format!("{started}, at {confinement}"));
+                self.show_missing(agent, confinement);
             }
             RunEvent::Log { agent, line } if line.wants_attention() => {
                 self.console.notice(&format!("{agent}: {}", one_line_of(&line.message)));
@@ -212,9 +224,10 @@ fn reason(record: &AgentRecord) -> String {
     let failure = record.verdict.as_ref().and_then(|verdict| verdict.first_failure());
     let why = failure.map(|part| part.why.clone()).filter(|_| record.state != AgentState::Cancelled);
     let unchecked = (rank(record) == 1).then(|| "unchecked".to_owned());
-    let detail = record.detail.clone();
-    let parts: Vec<String> =
-        why.into_iter().chain(unchecked).chain(detail).chain(record.warnings.iter().cloned()).collect();
+    let lowered = record.confinement.as_ref().filter(|confinement| confinement.is_lowered());
+    let lowered = lowered.map(|confinement| format!("it ran at {confinement}"));
+    let details = unchecked.into_iter().chain(record.detail.clone()).chain(lowered);
+    let parts: Vec<String> = why.into_iter().chain(details).chain(record.warnings.iter().cloned()).collect();
     one_line_of(&parts.join("; "))
 }
 

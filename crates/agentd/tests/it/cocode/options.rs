@@ -4,6 +4,8 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::cocode::desk::{Desk, MARKED};
 
 /// Every common option that not all commands obey, with a value.
@@ -215,6 +217,29 @@ fn no_agent_is_less_confined_than_the_command_line_asks_for() {
     assert_eq!(desk.git(&["branch", "--list", "cocode/*"]), "");
     define("sandbox = 'off'");
     desk.run(&["--agent", "a", "--sandbox", "allow=none"]).ok();
+}
+
+#[test]
+fn every_report_says_how_agents_are_confined() {
+    let desk = Desk::new();
+    let ran = desk.run(&["-v", "--agent-cmd", &format!("a={MARKED}")]).ok();
+    let level = desk.status()["agents"][0]["confinement"]["level"].as_str().unwrap().to_owned();
+    assert!(ran.stderr.contains(&format!(", at level {level}, network on")), "{ran}");
+    // Less than all of it stands in the list of agents, too.
+    let is_named = |name: &str, text: &str| {
+        let listed = desk.cocode(&["status"]).stdout;
+        listed.lines().any(|line| line.contains(&format!(" {name} ")) && line.contains(text))
+    };
+    assert_eq!(is_named("a", "it ran at level"), level != "full");
+    desk.define("[agents.b]\ncommand = 'true'\nsandbox = 'off'\n");
+    let ran = desk.run(&["--json", "--agent", "b"]);
+    let started: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&started["event"], &started["confinement"]["level"]),
+        (&"started".into(), &"none".into()),
+        "{ran}"
+    );
+    assert!(is_named("b", "it ran at level none, network on"), "{ran}");
 }
 
 #[test]
