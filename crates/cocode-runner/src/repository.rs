@@ -8,6 +8,7 @@ pub(crate) mod head_log;
 pub(crate) mod left_file;
 pub(crate) mod nested;
 pub(crate) mod own_branches;
+pub(crate) mod own_comparison;
 pub(crate) mod own_git_folder;
 pub(crate) mod own_index;
 pub(crate) mod own_repository;

@@ -9,5 +9,6 @@ pub(crate) mod in_the_way;
 pub(crate) mod judgement;
 pub(crate) mod obeyed_files;
 mod obeyed_names;
+mod obeyed_worktree;
 pub(crate) mod pick;
 mod tree_links;

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::cache_folders::CacheFolders;
 use crate::error::RunnerError;
-use crate::objects::object_import::LIMIT;
 use crate::repository::Repository;
-use crate::repository::git::{Git, GitError, GitLocation};
-use crate::repository::worktree::{Worktree, file_error};
+use crate::repository::git::{GitError, GitLocation};
+use crate::repository::own_comparison::OwnComparison;
+use crate::repository::worktree::Worktree;
 
 /// The most files of a check that are recorded.
 const MOST_FILES: usize = 1_000;
@@ -38,15 +38,10 @@ pub struct LeftFile {
 ///
 /// The worktree is compared with its commit itself. Its own index can say that files are not to be looked at.
 pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<LeftFile>, RunnerError> {
-    let location = worktree.location(&repository.common_folder);
-    // The agent has ended. A new folder, since a symlink may be at any name.
-    let folder = tempfile::Builder::new().prefix("agentd-index-").tempdir_in(&worktree.git_folder);
-    let folder = folder.map_err(file_error("make a folder in", &worktree.git_folder))?;
-    let git = repository.git.within(LIMIT).with_index(&folder.path().join("index"));
-    let head = git.ask(location, &["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+    let comparison = OwnComparison::of(repository, worktree)?;
+    let location = comparison.location;
     let mut paths = BTreeSet::new();
-    if let Some(commit) = &head {
-        git.run(location, &["-c", "core.splitIndex=false", "read-tree", commit])?;
+    if comparison.head.is_some() {
         paths.extend(staged(repository, location)?);
     }
     let status = [
@@ -58,7 +53,7 @@ pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<L
         "--ignored=matching",
         "--ignore-submodules=all",
     ];
-    let status = git.run_for_bytes(location, &status)?;
+    let status = comparison.run_for_bytes(&status)?;
     // Each entry has two letters of state and a blank before the path.
     let entries = status.split(|byte| *byte == 0).filter_map(|entry| entry.split_at_checked(3));
     let (ignored, others): (Vec<_>, Vec<_>) = entries.partition(|(state, _)| *state == b"!! ");
@@ -66,7 +61,7 @@ pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<L
     let is_left = |(state, path): &(&[u8], &[u8])| *state != b" D " || !absent.contains(*path);
     paths.extend(others.into_iter().filter(is_left).map(|(_, path)| path_of(path)));
     let ignored: Vec<PathBuf> = ignored.into_iter().map(|(_, path)| path_of(path)).collect();
-    paths.extend(ignored_by_chance(&git, worktree, location, (&ignored, &paths))?);
+    paths.extend(ignored_by_chance(&comparison, worktree, (&ignored, &paths))?);
     Ok(paths.into_iter().map(|path| LeftFile::at(&worktree.path, &path)).collect())
 }
 
@@ -92,9 +87,8 @@ fn left_out(repository: &Repository, location: GitLocation<'_>) -> Result<HashSe
 /// Returns the ignored files that are not in caches and that a clone would not ignore: the rule for them is in a file that is one of
 /// `ignored`, or of the `uncommitted` paths.
 fn ignored_by_chance(
-    git: &Git,
+    comparison: &OwnComparison<'_>,
     worktree: &Worktree,
-    location: GitLocation<'_>,
     (ignored, uncommitted): (&[PathBuf], &BTreeSet<PathBuf>),
 ) -> Result<Vec<PathBuf>, GitError> {
     let caches = CacheFolders::of(&worktree.path);
@@ -108,7 +102,8 @@ fn ignored_by_chance(
         return Ok(left);
     }
     let input: String = texts.iter().flat_map(|path| [path.to_str().unwrap_or_default(), "\0"]).collect();
-    let rules = match git.exchange(location, &["check-ignore", "--verbose", "-z", "--stdin"], &input) {
+    let arguments = ["check-ignore", "--verbose", "-z", "--stdin"];
+    let rules = match comparison.git.exchange(comparison.location, &arguments, &input) {
         // None of them is ignored any more.
         Err(GitError::Failed { exit_code: Some(1), .. }) => Vec::new(),
         rules => rules?,

@@ -39,6 +39,7 @@ impl Runner {
         // Afterwards, since the branch that it has ended on is a part of the evidence.
         if let Some(worktree) = self.worktree_of(record) {
             record.warnings.extend(used_branches::free(&self.repository, &worktree, &record.branch));
+            record.warnings.extend(self.obeyed_in_worktree(record));
         }
         judged
     }

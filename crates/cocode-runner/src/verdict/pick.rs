@@ -168,19 +168,25 @@ impl Runner {
         record: &AgentRecord,
         trees: [&str; 2],
     ) -> Result<ObeyedFiles, RunnerError> {
-        let config = &self.config;
-        let own_folders = [&self.repository.common_folder, &config.state_folder, &config.worktrees];
-        let own_folders = own_folders.into_iter().chain(&config.homes).chain(&config.private);
-        let changes = ObeyedChanges {
-            repository: &self.repository.within(LIMIT),
-            names: &config.names,
-            own_folders: own_folders.cloned().collect(),
-            scratch: &config.state_folder,
-        };
-        let (never, reported) = changes.between(trees)?;
+        let (never, reported) = self.obeyed_changes(&self.repository.within(LIMIT)).between(trees)?;
         match never.0.is_empty() {
             true => Ok(reported),
             false => Err(RunnerError::Obeyed { agent: record.agent.clone(), files: never }),
+        }
+    }
+}
+
+impl Runner {
+    /// Returns the judge of differences between commits, with git as `repository` has it.
+    pub(crate) fn obeyed_changes<'a>(&'a self, repository: &'a Repository) -> ObeyedChanges<'a> {
+        let config = &self.config;
+        let own_folders = [&repository.common_folder, &config.state_folder, &config.worktrees];
+        let own_folders = own_folders.into_iter().chain(&config.homes).chain(&config.private);
+        ObeyedChanges {
+            repository,
+            names: &config.names,
+            own_folders: own_folders.cloned().collect(),
+            scratch: &config.state_folder,
         }
     }
 }

@@ -1,4 +1,5 @@
 mod left_files;
+mod obeyed_worktrees;
 
 use cocode_env::AgentState;
 
