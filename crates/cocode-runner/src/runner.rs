@@ -22,7 +22,7 @@ use crate::record::store::{self, Store};
 use crate::repository::git::Git;
 use crate::repository::own_git_folder::OwnGitFolder;
 use crate::repository::worktree::{Worktree, file_error};
-use crate::repository::{Repository, foreign_file, own_index, used_branches, worktree_links};
+use crate::repository::{Repository, foreign_file, own_index, worktree_links};
 use crate::run::launchers::Launchers;
 
 /// The folder, in the state folder, that replaces every repository's hooks. It is empty.
@@ -240,7 +240,7 @@ impl Runner {
                 record.warnings.extend(warning);
                 self.refuse_traces(record, &worktree);
                 own_index::make_again(&self.repository, &worktree);
-                record.warnings.extend(used_branches::free(&self.repository, &worktree, &record.branch));
+                self.free_references(record, &worktree);
                 retain_unique(&mut record.warnings);
                 self.store.put(record)?;
             }

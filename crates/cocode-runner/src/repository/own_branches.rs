@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use crate::bundle::header::is_object_name;
 use crate::error::RunnerError;
+use crate::objects::missing_objects;
 use crate::objects::object_import::ObjectImport;
 use crate::repository::git::GitError;
 use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
@@ -22,7 +23,7 @@ use crate::repository::{Repository, closed_folder, foreign_file, head_log, used_
 const FOLDER: &str = "cocode";
 
 /// An empty folder, which keeps git from removing the folder around it.
-const KEEP: &str = ".keep";
+pub(crate) const KEEP: &str = ".keep";
 
 /// The entry in the repository's log of a branch where the runner has moved it.
 const MOVED: &str = "cocode: made by the agent";
@@ -97,6 +98,7 @@ impl OwnBranches {
     /// Removes the shared folders from the repository, unless a branch is left in them.
     pub(crate) fn remove_shared(common_folder: &Path) {
         for folder in shared(common_folder) {
+            missing_objects::remove_locks(&folder);
             let is_alone = fs::read_dir(&folder)
                 .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name().as_os_str() == KEEP));
             if is_alone {

@@ -23,10 +23,14 @@ const REFUSED: &str = "index.refused";
 /// then.
 pub(crate) fn quarantine_crafted(worktree: &Worktree, start_commit: &str) -> Option<String> {
     let format = if start_commit.len() == 64 { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 };
-    let why = refusal(&worktree.git_folder, format)?;
+    refusal(&worktree.git_folder, format).map(|why| quarantine(worktree, &why))
+}
+
+/// Quarantines the index for a reason. Returns a warning for the user.
+pub(crate) fn quarantine(worktree: &Worktree, why: &str) -> String {
     let [index, refused] = ["index", REFUSED].map(|name| worktree.git_folder.join(name));
     let moved = fs::rename(&index, &refused);
-    let text = match moved {
+    match moved {
         Ok(()) => format!("the index of its worktree was refused, and is kept as '{REFUSED}': {why}"),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             format!("the index of its worktree was refused: {why}")
@@ -39,8 +43,7 @@ pub(crate) fn quarantine_crafted(worktree: &Worktree, start_commit: &str) -> Opt
                 error.kind()
             ),
         },
-    };
-    Some(text)
+    }
 }
 
 /// Makes an index of the commit at `HEAD`, if the worktree has none since its own was quarantined.

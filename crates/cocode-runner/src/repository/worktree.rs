@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bundle::empty_folder;
 use crate::error::RunnerError;
-use crate::objects::loose_objects;
+use crate::objects::{loose_objects, missing_objects};
 use crate::repository::git::{GitError, GitLocation};
 use crate::repository::own_git_folder::OwnGitFolder;
 use crate::repository::{Repository, closed_folder, left_file, planted_links};
@@ -44,6 +44,9 @@ impl Worktree {
             path: path.to_owned(),
             source: io::ErrorKind::InvalidFilename.into(),
         })?;
+        if let Some(branch) = missing_objects::free_name(&repository.common_folder, branch) {
+            return Err(RunnerError::BranchExists { branch });
+        }
         let log = repository.common_folder.join("logs/refs/heads").join(branch);
         planted_links::make_log_plain(&log).map_err(file_error("make", &log))?;
         // Without tracking: the base may be a remote branch, to which an agent's branch must not push.

@@ -3,6 +3,7 @@
 use cocode_env::{CheckResult, Evidence, Verdict};
 
 use crate::error::{RunnerError, error_chain};
+use crate::objects::missing_objects;
 use crate::objects::object_check::{self, submodules};
 use crate::record::AgentRecord;
 use crate::repository::left_file::LeftFile;
@@ -38,8 +39,7 @@ impl Runner {
         record.import_failed |= judged.as_ref().is_err_and(RunnerError::is_of_this_machine);
         // Afterwards, since the branch that it has ended on is a part of the evidence.
         if let Some(worktree) = self.worktree_of(record) {
-            record.warnings.extend(used_branches::free(&self.repository, &worktree, &record.branch));
-            record.warnings.extend(self.obeyed_in_worktree(record));
+            self.free_references(record, &worktree);
         }
         judged
     }
@@ -61,6 +61,7 @@ impl Runner {
             // Before git uses the worktree: it would be led outside of it.
             self.refuse_traces(record, worktree);
             import_work(&self.repository, worktree, record)?;
+            self.refuse_missing(record, worktree);
             own_index::make_again(&self.repository, worktree);
             work = Work::find(&self.repository, worktree, &record.branch, &record.start_commit)?;
         }
@@ -132,7 +133,15 @@ impl Runner {
                     let taken = worktree.take_back(&self.repository.common_folder);
                     record.warnings.extend(taken.unwrap_or_else(|error| Some(error_chain(&error))));
                     // Before git uses the worktree again: the check may have left what leads git to programs.
-                    imported = self.import_traces_of_check(record, worktree);
+                    imported = match record.elsewhere {
+                        None => self.import_traces_of_check(record, worktree),
+                        // Who judges a delivery imports them, and knows only then whether the check had objects of its own.
+                        Some(_) => {
+                            self.refuse_traces(record, worktree);
+                            own_index::make_again(&self.repository, worktree);
+                            Ok(())
+                        }
+                    };
                     let after = left_file::find(&self.repository, worktree);
                     // Without both lists no file is attributed to the check, and every file keeps the worktree.
                     if let (Ok(before), Ok(after)) = (before, after) {
@@ -159,9 +168,26 @@ impl Runner {
     ) -> Result<(), RunnerError> {
         self.refuse_traces(record, worktree);
         import_check_objects(&self.repository, worktree, record)?;
+        self.refuse_missing(record, worktree);
         own_index::make_again(&self.repository, worktree);
-        record.warnings.extend(used_branches::free(&self.repository, worktree, &record.branch));
+        self.free_references(record, worktree);
         Ok(())
+    }
+
+    /// Leaves no reference but the agent's own branch in use in its worktree.
+    pub(crate) fn free_references(&self, record: &mut AgentRecord, worktree: &Worktree) {
+        record.warnings.extend(missing_objects::refuse_head(&self.repository, worktree, record));
+        record.warnings.extend(used_branches::free(&self.repository, worktree, &record.branch));
+    }
+
+    /// Refuses names of missing objects, once those of the agent are imported.
+    fn refuse_missing(&self, record: &mut AgentRecord, worktree: &Worktree) {
+        let start = record.start_commit.clone();
+        if !record.own_branches {
+            record.warnings.extend(missing_objects::refuse_branches(&self.repository, &start));
+            record.warnings.extend(missing_objects::maintenance_lock(&self.repository.common_folder));
+        }
+        record.warnings.extend(missing_objects::refuse_index(&self.repository, worktree, &start));
     }
 
     /// Makes again, removes or renames what an agent or its check has left that leads git out of the worktree, or to programs.

@@ -2,6 +2,7 @@
 
 mod foreign_entries;
 mod indexes;
+mod missing_objects;
 mod moved_references;
 mod nested;
 mod planted_links;
