@@ -40,6 +40,7 @@ impl Runner {
         // Afterwards, since the branch that it has ended on is a part of the evidence.
         if let Some(worktree) = self.worktree_of(record) {
             self.free_references(record, &worktree);
+            record.warnings.extend(self.obeyed_in_worktree(record));
         }
         judged
     }
