@@ -13,6 +13,7 @@ use wap_core::{
 
 use crate::exposure::exposed;
 use crate::key_lines::KeyLines;
+use crate::new_values::NewValues;
 use crate::private_key::has_body_line;
 use crate::surroundings::{CUT, Surroundings, without_cut_secrets};
 use crate::withheld::{Verdict, Withheld};
@@ -87,16 +88,13 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
 }
 
 impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
-    /// Masks lines of a piece of a file; `None` if they are shown as they are. Lines that may be a part of a private key, or were cut,
-    /// are looked at together with the rest of the file.
-    fn masked_lines(&self, call: &Call<'_>, doc_id: &str, lines: &str) -> Option<String> {
+    /// Masks lines of a piece of a file together with those [`around`](Self::lines_around) them; `None` if they are shown as they are.
+    fn masked_lines(&self, file: Option<String>, lines: &str) -> Option<String> {
         let secrets = self.secrets.as_ref()?;
         let is_cut = lines.contains(CUT);
         let mut keys = KeyLines::default();
         let mut around = Vec::new();
-        if (is_cut || has_body_line(lines))
-            && let Some(file) = self.lines_around(call, doc_id, lines)
-        {
+        if let Some(file) = file {
             keys.add(&file);
             around.push(Surroundings::new(secrets, file));
         }
@@ -104,8 +102,26 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
         Some(secrets.mask_with(kept.as_deref().unwrap_or(lines), &keys).into_owned())
     }
 
-    /// Returns the file of a piece, or the lines around it if the index does not give as many.
+    /// Gives placeholders to the values of all pieces of an answer, and of what is around them, at once.
+    fn keep_values(&self, hits: &[CodeHit], files: &[Option<String>]) {
+        let Some(secrets) = &self.secrets else { return };
+        let mut values = NewValues::default();
+        for (hit, file) in hits.iter().zip(files) {
+            // Where a piece is cut, a part of a value is not one.
+            let lines = Some(&hit.snippet).filter(|lines| !lines.contains(CUT));
+            for text in [&hit.doc_id, &hit.path].into_iter().chain(lines).chain(file) {
+                secrets.add_values(text, &KeyLines::default(), &mut values);
+            }
+        }
+        secrets.keep_all(&values);
+    }
+
+    /// Returns the file of a piece, or the lines around it if the index does not give as many. `None` if the piece is looked at alone: it
+    /// was not cut, and has no line that may be a part of a private key.
     fn lines_around(&self, call: &Call<'_>, doc_id: &str, lines: &str) -> Option<String> {
+        if self.secrets.is_none() || !lines.contains(CUT) && !has_body_line(lines) {
+            return None;
+        }
         let count = u32::try_from(lines.lines().count()).unwrap_or(u32::MAX);
         let read = |around: u32| {
             let window_lines = count.saturating_add(around.saturating_mul(2));
@@ -122,12 +138,14 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
         let mut response =
             self.inner.search(call, &restored).map_err(|error| self.failed(&request.query, error))?;
         response.hits.retain(|hit| self.is_visible(&hit.path));
+        let files: Vec<Option<String>> =
+            response.hits.iter().map(|hit| self.lines_around(call, &hit.doc_id, &hit.snippet)).collect();
+        self.keep_values(&response.hits, &files);
         // Taken out of the answer: its other texts are masked, and what is masked would be masked again.
-        let mask = |hit: &mut CodeHit| {
-            let masked = self.masked_lines(call, &hit.doc_id, &hit.snippet);
-            masked.inspect(|_| hit.snippet.clear())
+        let mask = |(hit, file): (&mut CodeHit, Option<String>)| {
+            self.masked_lines(file, &hit.snippet).inspect(|_| hit.snippet.clear())
         };
-        let masked: Vec<Option<String>> = response.hits.iter_mut().map(mask).collect();
+        let masked: Vec<Option<String>> = response.hits.iter_mut().zip(files).map(mask).collect();
         let mut response = self.masked(response);
         for (hit, masked) in response.hits.iter_mut().zip(masked) {
             hit.snippet = masked.unwrap_or_else(|| std::mem::take(&mut hit.snippet));
@@ -142,7 +160,8 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
         if !self.is_visible(&read.path) {
             return Err(IndexError::UnknownDocument { doc_id: request.doc_id.clone() });
         }
-        let masked = self.masked_lines(call, &restored.doc_id, &read.content);
+        let file = self.lines_around(call, &restored.doc_id, &read.content);
+        let masked = self.masked_lines(file, &read.content);
         let content = masked.unwrap_or_else(|| read.content.clone());
         read.content.clear();
         Ok(ReadSnippetResponse { content, ..self.masked(read) })

@@ -33,6 +33,24 @@ pub(crate) fn masked<T: Serialize + DeserializeOwned>(value: T, mask: &Mask<'_>)
     read_back(&json, is_stable).expect("the same shape with other texts")
 }
 
+/// Calls `each` with every text of a value that [`masked`] may replace.
+pub(crate) fn each_text<T: Serialize>(value: &T, each: &mut dyn FnMut(&str)) {
+    visit(&serde_json::to_value(value).expect("answers are JSON"), each);
+}
+
+fn visit(json: &Value, each: &mut dyn FnMut(&str)) {
+    match json {
+        Value::String(text) => each(text),
+        Value::Array(values) => values.iter().for_each(|value| visit(value, each)),
+        Value::Object(fields) => {
+            let foreign =
+                fields.iter().filter(|(name, value)| !value.as_str().is_some_and(|text| is_own(name, text)));
+            foreign.for_each(|(_, value)| visit(value, each));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// Reads a value; `None` if it is refused or, `if_same`, becomes another JSON.
 fn read_back<T: Serialize + DeserializeOwned>(json: &Value, if_same: bool) -> Option<T> {
     let value = T::deserialize(json).ok()?;

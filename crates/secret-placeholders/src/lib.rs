@@ -9,6 +9,7 @@ mod key_lines;
 mod keyword_lines;
 mod map;
 mod marker;
+mod new_values;
 mod private_key;
 mod secrets;
 mod store;

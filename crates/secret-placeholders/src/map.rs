@@ -103,10 +103,15 @@ impl SecretMap {
 
     /// Checks whether a further value can be kept.
     pub(crate) fn has_room(&self, kind: &str, value: &str) -> bool {
-        self.by_value.len() < MOST_VALUES
+        self.has_room_beside(kind, value, 0, 0)
+    }
+
+    /// Checks whether a further value can be kept beside some others with so many bytes.
+    pub(crate) fn has_room_beside(&self, kind: &str, value: &str, others: usize, bytes: usize) -> bool {
+        self.by_value.len() + others < MOST_VALUES
             && (kind != LITERAL || self.literals < MOST_LITERALS)
             && value.len() <= MOST_VALUE_BYTES
-            && self.bytes + value.len() <= MOST_BYTES
+            && self.bytes + bytes + value.len() <= MOST_BYTES
     }
 
     /// Gives a value a placeholder, if it has none and the map has room.

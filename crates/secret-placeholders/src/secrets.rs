@@ -9,6 +9,7 @@ use crate::detector::{Detector, Span, merge};
 use crate::key_lines::KeyLines;
 use crate::map::{LITERAL, SecretMap};
 use crate::marker::{Marker, markers};
+use crate::new_values::NewValues;
 use crate::private_key;
 use crate::store::{PlaceholderStore, StoreError};
 
@@ -207,7 +208,7 @@ impl Secrets {
         if invented.is_empty() {
             return Cow::Borrowed(text);
         }
-        self.keep(&mut self.lock().map, text, &invented);
+        self.keep(&mut self.lock().map, &values_of(text, &invented));
         Cow::Owned(self.replaced(text, invented))
     }
 
@@ -239,13 +240,28 @@ impl Secrets {
             return Cow::Borrowed(text);
         }
         for _ in 0..MOST_ROUNDS {
-            if !self.keep(&mut self.lock().map, text, &spans) {
+            if !self.keep(&mut self.lock().map, &values_of(text, &spans)) {
                 break;
             }
             // A value that was found just now is replaced where no rule finds it, too.
             spans = self.spans(text, source, keys);
         }
         Cow::Owned(self.replaced(text, spans))
+    }
+
+    /// Adds the values of a text that have no placeholder to those of other texts.
+    pub(crate) fn add_values(&self, text: &str, keys: &KeyLines, values: &mut NewValues) {
+        self.read_what_was_added();
+        let spans = self.spans(text, Source::Raw, keys);
+        let map = &self.lock().map;
+        for (kind, value) in values_of(text, &spans) {
+            values.add(map, kind, value);
+        }
+    }
+
+    /// Gives placeholders to the values of several texts at once.
+    pub(crate) fn keep_all(&self, values: &NewValues) {
+        self.keep(&mut self.lock().map, &values.values());
     }
 
     /// Replaces parts of a text by their placeholders.
@@ -266,10 +282,9 @@ impl Secrets {
     }
 
     /// Gives each value a placeholder, in the store first. Returns true if there are values that had none.
-    fn keep(&self, map: &mut SecretMap, text: &str, spans: &[Span]) -> bool {
-        let values = || spans.iter().map(|span| (&*span.kind, &text[span.range.clone()]));
+    fn keep(&self, map: &mut SecretMap, values: &[(&str, &str)]) -> bool {
         // A full map stays full: it is not read again for each text.
-        if values().all(|(kind, value)| map.marker_of(value).is_some() || !map.has_room(kind, value)) {
+        if values.iter().all(|(kind, value)| map.marker_of(value).is_some() || !map.has_room(kind, value)) {
             return false;
         }
         let mut changed = None;
@@ -282,7 +297,7 @@ impl Secrets {
             let before = kept.len();
             // What was given out keeps its meaning, although the store was emptied meanwhile.
             kept.adopt(map);
-            for (kind, value) in values() {
+            for (kind, value) in values {
                 kept.assign(kind, value);
             }
             let encoded = (kept.len() > before).then(|| kept.encode());
@@ -315,6 +330,11 @@ impl Secrets {
             }
         }
     }
+}
+
+/// Returns the values of a text, each with its kind.
+fn values_of<'t>(text: &'t str, spans: &'t [Span]) -> Vec<(&'t str, &'t str)> {
+    spans.iter().map(|span| (&*span.kind, &text[span.range.clone()])).collect()
 }
 
 /// Returns the parts of a span between placeholders, which are given in order.

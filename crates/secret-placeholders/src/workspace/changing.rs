@@ -13,6 +13,7 @@ use super::judging::depends_on_text;
 use super::putting_back::{MOST_CONTENT_BYTES, PuttingBack};
 use super::veil::Veil;
 use crate::Secrets;
+use crate::new_values::NewValues;
 use crate::withheld::{NOT_COMPARED, READ_FOR_VERSION, Verdict, refusal};
 
 /// The outcome of one item of a batch.
@@ -70,6 +71,15 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let carried_out = self.inner.change_files(&part, &changes);
         let carried_out =
             carried_out.map_err(|error| Veil::new(&self.inner, secrets, call, None).all(error))?;
+        let mut values = NewValues::default();
+        for (change, outcome) in changes.iter().zip(&carried_out) {
+            let veil = Veil::new(&self.inner, secrets, call, Some(change.path()));
+            match outcome {
+                Ok(changed) => veil.add_values(changed, &mut values),
+                Err(error) => veil.add_values(error, &mut values),
+            }
+        }
+        secrets.keep_all(&values);
         for (change, outcome) in changes.iter().zip(carried_out) {
             let veil = Veil::new(&self.inner, secrets, call, Some(change.path()));
             outcomes.push(match outcome {

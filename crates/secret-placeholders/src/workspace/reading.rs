@@ -11,6 +11,7 @@ use super::PlaceholderWorkspace;
 use super::putting_back::PuttingBack;
 use super::veil::{Veil, without_cut_words};
 use crate::Secrets;
+use crate::new_values::NewValues;
 use crate::surroundings::without_cut_end;
 use crate::withheld::{MASKED, Verdict, refusal, warning};
 
@@ -98,6 +99,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             listed.total_found -= left_out as u64;
             listed.warnings.push(warning(left_out));
         }
+        let mut values = NewValues::default();
+        veil.add_values(&listed, &mut values);
+        secrets.keep_all(&values);
         Ok(veil.all(listed))
     }
 

@@ -12,6 +12,8 @@ use super::PlaceholderWorkspace;
 use super::expression::with_grouped_markers;
 use super::putting_back::PuttingBack;
 use super::veil::Veil;
+use crate::key_lines::KeyLines;
+use crate::new_values::NewValues;
 use crate::withheld::{Verdict, warning};
 use crate::{Secrets, markers};
 
@@ -21,6 +23,9 @@ const IF_KEYED: &str = "*.{[pP][eE][mM],[nN][pP][mM][rR][cC],[pP][eE][mM][~#.]*,
 
 /// The most bytes of a query with the values of its placeholders.
 const MOST_QUERY_BYTES: usize = 64 * 1_024;
+
+/// The most bytes of files that are kept in memory between the two looks at them.
+const MOST_KEPT_BYTES: usize = 32 << 20;
 
 /// The most of them that a search looks at, in the order of its paths; it passes over further ones.
 const MOST_LOOKED_AT: usize = 64;
@@ -72,12 +77,23 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let visible = Visible::of(&shown_query, request.query_type);
         let mut masked = Vec::with_capacity(count);
         // The matches are sorted by path, and each file is looked at once.
-        for in_file in matches.chunk_by(|one, next| one.path == next.path) {
-            let path = in_file[0].path.as_str();
-            if self.is_withheld(call, secrets, path) {
-                continue;
+        let of_files: Vec<(&[SearchMatch], Veil<'_, W>)> = matches
+            .chunk_by(|one, next| one.path == next.path)
+            .filter(|in_file| !self.is_withheld(call, secrets, &in_file[0].path))
+            .map(|in_file| (in_file, Veil::new(&self.inner, secrets, call, Some(in_file[0].path.as_str()))))
+            .collect();
+        let mut values = NewValues::default();
+        let mut left = MOST_KEPT_BYTES;
+        for (in_file, of_file) in &of_files {
+            secrets.add_values(&in_file[0].path, &KeyLines::default(), &mut values);
+            for hits in *in_file {
+                let is_cut = lines_of(hits).any(is_cut);
+                let text = lines_of(hits).collect::<Vec<_>>().join("\n");
+                left -= of_file.add_values_of_lines(&text, is_cut, &mut values, left);
             }
-            let of_file = Veil::new(&self.inner, secrets, call, Some(path));
+        }
+        secrets.keep_all(&values);
+        for (in_file, of_file) in of_files {
             masked.extend(in_file.iter().filter_map(|hits| mask_match(&of_file, hits, &visible)));
         }
         if left_out > 0 {
@@ -174,22 +190,23 @@ impl Visible {
     }
 }
 
+/// Returns the lines of a match, with those around it.
+fn lines_of(hits: &SearchMatch) -> impl Iterator<Item = &str> {
+    let SearchMatch { context_before, context_after, match_text, .. } = hits;
+    context_before.iter().chain([match_text]).chain(context_after).map(String::as_str)
+}
+
 /// Masks a match with the lines around it; `None` if it lies within a secret.
 fn mask_match<W: Workspace>(
     veil: &Veil<'_, W>,
     hits: &SearchMatch,
     visible: &Visible,
 ) -> Option<SearchMatch> {
-    let SearchMatch { line, context_before, context_after, match_text, .. } = hits;
-    let lines: Vec<&str> = context_before
-        .iter()
-        .chain([match_text])
-        .chain(context_after)
-        .map(|line| if is_cut(line) { veil.before_cut(line) } else { line.as_str() })
-        .collect();
+    let SearchMatch { line, context_before, match_text, .. } = hits;
+    let lines: Vec<&str> =
+        lines_of(hits).map(|line| if is_cut(line) { veil.before_cut(line) } else { line }).collect();
     // With a line feed between two lines, as in the joined text.
-    let all = context_before.iter().chain([match_text]).chain(context_after);
-    let whole = all.map(|line| line.len() + 1).sum::<usize>() - 1;
+    let whole = lines_of(hits).map(|line| line.len() + 1).sum::<usize>() - 1;
     let first = i64::try_from(*line).unwrap_or(i64::MAX).saturating_sub(context_before.len() as i64);
     let text = lines.join("\n");
     let masked = match veil.excerpt(&text, first) {

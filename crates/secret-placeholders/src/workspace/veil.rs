@@ -1,13 +1,14 @@
 //! Masking the texts of one answer.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{Call, ReadFile, ReadFileResponse, Workspace, numbered_line};
 
 use crate::key_lines::KeyLines;
+use crate::new_values::NewValues;
 use crate::private_key::{has_body_line, may_be_body};
 use crate::surroundings::{
     CUT, Surroundings, before_cut, without_cut_end, without_cut_secrets, without_cut_start,
@@ -36,6 +37,16 @@ pub(super) struct Veil<'a, W> {
     pub(super) path: Option<&'a str>,
     /// The file, once it was looked at.
     learned: OnceCell<LearnedFile>,
+    /// True once the file was read for its values, and the file, unless it is large.
+    is_read: Cell<bool>,
+    read_before: Cell<Option<FileParts>>,
+}
+
+/// A file in parts, as far as it can be read.
+#[derive(Default)]
+struct FileParts {
+    parts: Vec<String>,
+    is_whole: bool,
 }
 
 /// A file that an answer quotes, as far as it was looked at.
@@ -54,7 +65,52 @@ impl<'a, W: Workspace> Veil<'a, W> {
         call: &'a Call<'a>,
         path: Option<&'a str>,
     ) -> Veil<'a, W> {
-        Veil { inner, secrets, call, path, learned: OnceCell::new() }
+        Veil {
+            inner,
+            secrets,
+            call,
+            path,
+            learned: OnceCell::new(),
+            is_read: Cell::new(false),
+            read_before: Cell::new(None),
+        }
+    }
+
+    /// Adds the values of the texts of an answer or an error that have no placeholder.
+    pub(super) fn add_values<T: Serialize>(&self, value: &T, values: &mut NewValues) {
+        json::each_text(value, &mut |text| {
+            let plain = without_numbers(text);
+            self.secrets.add_values(plain.as_deref().unwrap_or(text), &KeyLines::default(), values);
+        });
+    }
+
+    /// Adds the values of lines of the file, and of the file if these are looked at together with it. A file is read once for
+    /// this and for masking unless that would keep more than `most_bytes`; returns how many are kept.
+    pub(super) fn add_values_of_lines(
+        &self,
+        text: &str,
+        is_cut: bool,
+        values: &mut NewValues,
+        most_bytes: usize,
+    ) -> usize {
+        // Where a line is cut, a part of a value is not one.
+        if !is_cut {
+            self.secrets.add_values(text, &KeyLines::default(), values);
+        }
+        if !is_cut && !has_body_line(text) || self.learned.get().is_some() || self.is_read.get() {
+            return 0;
+        }
+        let file = self.read_file();
+        for part in &file.parts {
+            self.secrets.add_values(part, &KeyLines::default(), values);
+        }
+        self.is_read.set(true);
+        let bytes = file.parts.iter().map(String::len).sum();
+        if bytes > most_bytes {
+            return 0;
+        }
+        self.read_before.set(Some(file));
+        bytes
     }
 
     /// Masks every text of an answer or an error.
@@ -152,21 +208,28 @@ impl<'a, W: Workspace> Veil<'a, W> {
     /// Returns the file, as far as it is looked at. Its secrets have placeholders then.
     fn file(&self) -> &LearnedFile {
         self.learned.get_or_init(|| {
-            let mut learned = LearnedFile::default();
-            let mut first = 1;
-            for _ in 0..MOST_READINGS {
-                let Some(read) = self.path.and_then(|path| self.read(path, first, ALL_LINES)) else { break };
-                let lines = i64::try_from(read.returned_lines).unwrap_or(i64::MAX);
-                learned.keys.add(&read.content);
-                learned.parts.push(Surroundings::new(self.secrets, read.content));
-                learned.is_whole = !read.is_truncated;
-                if !read.is_truncated || lines == 0 {
-                    break;
-                }
-                first = first.saturating_add(lines);
-            }
-            learned
+            let file = self.read_before.take().unwrap_or_else(|| self.read_file());
+            let mut keys = KeyLines::default();
+            file.parts.iter().for_each(|part| keys.add(part));
+            let parts = file.parts.into_iter().map(|part| Surroundings::new(self.secrets, part)).collect();
+            LearnedFile { parts, keys, is_whole: file.is_whole }
         })
+    }
+
+    fn read_file(&self) -> FileParts {
+        let mut file = FileParts::default();
+        let mut first = 1;
+        for _ in 0..MOST_READINGS {
+            let Some(read) = self.path.and_then(|path| self.read(path, first, ALL_LINES)) else { break };
+            let lines = i64::try_from(read.returned_lines).unwrap_or(i64::MAX);
+            file.parts.push(read.content);
+            file.is_whole = !read.is_truncated;
+            if !read.is_truncated || lines == 0 {
+                break;
+            }
+            first = first.saturating_add(lines);
+        }
+        file
     }
 
     fn read(&self, path: &str, first: i64, last: i64) -> Option<ReadFileResponse> {
@@ -180,15 +243,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
     }
 
     fn lines<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let is_numbered = |line: &str| numbered_line(line).is_some();
-        if !text.split_inclusive('\n').any(is_numbered) {
-            return self.mask(text);
-        }
-        // The numbers would hide that the lines of a key follow each other.
-        let mut plain = String::with_capacity(text.len());
-        for line in text.split_inclusive('\n') {
-            plain.push_str(numbered_line(line).map_or(line, |(_, rest)| rest));
-        }
+        let Some(plain) = without_numbers(text) else { return self.mask(text) };
         let masked = match self.mask(&plain) {
             Cow::Borrowed(_) => return Cow::Borrowed(text),
             Cow::Owned(masked) => masked,
@@ -201,6 +256,16 @@ impl<'a, W: Workspace> Veil<'a, W> {
         }
         Cow::Owned(view)
     }
+}
+
+/// Returns a view without the numbers in front of its lines, which would hide that the lines of a key follow each other; `None` if it
+/// has none.
+fn without_numbers(text: &str) -> Option<String> {
+    if !text.split_inclusive('\n').any(|line| numbered_line(line).is_some()) {
+        return None;
+    }
+    let lines = text.split_inclusive('\n');
+    Some(lines.map(|line| numbered_line(line).map_or(line, |(_, rest)| rest)).collect())
 }
 
 /// Returns output without the words on both sides of the gaps in it, which may be parts of secrets.

@@ -77,7 +77,7 @@ fn a_request_that_is_too_large_is_refused_before_it_is_judged() {
 }
 
 /// Counts the durable changes of the map.
-struct Counted(MemoryStore, Arc<AtomicUsize>);
+pub(crate) struct Counted(pub(crate) MemoryStore, pub(crate) Arc<AtomicUsize>);
 
 impl PlaceholderStore for Counted {
     fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
