@@ -1,6 +1,5 @@
 //! A folder that is empty at first, and removed at the end.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -31,10 +30,7 @@ impl Drop for EmptyFolder {
     }
 }
 
-/// Removes a folder with all that it holds; a missing one is not an error.
+/// Removes a folder with all that it holds, whatever its depth and permissions; a missing one is not an error.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    sandbox_exec::remove_tree(path)
 }

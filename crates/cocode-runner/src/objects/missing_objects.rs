@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::bundle::empty_folder;
 use crate::bundle::header::is_object_name;
 use crate::objects::object_import::{LIMIT, has_whole};
 use crate::record::AgentRecord;
@@ -128,7 +129,7 @@ pub(crate) fn free_name(common_folder: &Path, branch: &str) -> Option<String> {
         return Some(format!("{branch}/{name}"));
     }
     if log.symlink_metadata().is_ok_and(|data| data.is_dir()) {
-        let _ = fs::remove_dir_all(&log);
+        let _ = empty_folder::remove(&log);
     }
     None
 }

@@ -117,3 +117,18 @@ fn force_removes_locked_and_damaged_worktrees() {
         assert_eq!(fixture.git(&["worktree", "list"]).lines().count(), 1, "{damage}");
     }
 }
+
+#[test]
+fn force_removes_folders_that_are_deeper_than_a_path() {
+    let deep = "perl -e 'for (1..3000) { mkdir \"dd\"; chdir \"dd\" } mkdir \"closed\"; chmod 0, \"closed\"; print \"deep\\n\"'";
+    for folder in [".", "$W/logs", "$W/modules"] {
+        let fixture = Fixture::new();
+        let record = fixture.run(&format!(
+            "W=$(git rev-parse --absolute-git-dir); mkdir -p {folder}; cd {folder} && {deep} | grep -q deep"
+        ));
+        assert_eq!(record.exit_code, Some(0), "{folder}: {record:?}");
+        let cleaned = fixture.runner().clean_by_force(&record, false).unwrap();
+        assert!(cleaned.removed, "{folder}: {cleaned:?}");
+        assert!(!record.worktree.exists() && !record.git_folder.unwrap().exists(), "{folder}");
+    }
+}
