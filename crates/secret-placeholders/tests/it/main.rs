@@ -1,6 +1,7 @@
 //! Tests of `secret-placeholders` through its public API.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod answer_sizes;
 mod at_once;
 mod corpus;
 mod cuts;
