@@ -165,7 +165,7 @@ pub enum RunnerError {
     #[error("no agent can be started")]
     Launcher(#[source] sandbox_exec::StartError),
     /// The machine confines less than requested.
-    #[error("this machine confines agents only at level {level}")]
+    #[error("this machine confines agents only at level {level}, which --sandbox allow={level} would permit")]
     TooLittleConfinement {
         /// The level that the machine reaches.
         level: sandbox_exec::Level,
@@ -237,7 +237,13 @@ pub enum RunnerError {
     },
     /// There are changes that are not committed.
     #[error("the work tree holds changes that are not committed")]
-    Dirty,
+    Dirty {
+        /// True if git has filters here, such as those of git-lfs. They are off in the runner's own calls, so git may see no change.
+        has_filters: bool,
+    },
+    /// No branch is checked out, so none would keep the work.
+    #[error("no branch is checked out here, so none would keep the work")]
+    Detached,
     /// An uncommitted file lies at the path of a file of the agent's work, and would be lost.
     #[error("'{}' is not committed, and the agent's work has a file there", .path.display())]
     InTheWay {

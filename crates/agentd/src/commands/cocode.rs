@@ -82,7 +82,14 @@ pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeComm
                 PickWay::Merge => format!("{would}{has} merged into the current branch, without conflicts"),
             };
             console.result(&format!("{} {}", picked.branch, how.replace("  ", " ").trim()));
-            show_remarks(console, &picked.to_review, (picked.is_ready, picked.is_checked));
+            if picked.is_continued {
+                console.styled(
+                    Tone::Bad,
+                    "  its branch has commits on top of the agent's own: no verdict is on the whole",
+                );
+            }
+            let is_ready = picked.is_ready || picked.is_continued;
+            show_remarks(console, &picked.to_review, (is_ready, picked.is_checked || picked.is_continued));
             Ok(Exit::Done)
         }
         CocodeCommand::Clean { all, force: None, dry_run, folder, .. } => {
@@ -114,7 +121,9 @@ fn changes_something(command: &CocodeCommand) -> bool {
 /// Prints what speaks against work that is picked.
 fn show_remarks(console: Console, to_review: &ObeyedFiles, (is_ready, is_checked): (bool, bool)) {
     for file in &to_review.0 {
-        console.styled(Tone::Bad, &format!("  look at {}: {}", file.path, file.reason));
+        // Some reasons are written for models.
+        let reason = file.reason.trim_end_matches(": show it to the user");
+        console.styled(Tone::Bad, &format!("  look at {}: {reason}", file.path));
     }
     if !is_ready {
         console.styled(Tone::Bad, "  the agent is not verified ready");

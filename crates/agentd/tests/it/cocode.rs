@@ -298,7 +298,7 @@ fn repositories_that_cannot_be_used_are_refused_with_what_to_do() {
     init("bare", &["--bare"]);
     let agent = ["--agent-cmd", "a=true"];
     run("none", &agent).exits(2).says("belongs to no git repository").says("name one with --workspace DIR");
-    run("bare", &agent).exits(2).says("the repository is bare");
+    run("bare", &agent).exits(2).says("the repository is bare").says("git worktree add");
     run("empty", &agent).exits(2).says("no commits yet").says("make a first commit");
     let nowhere = ["--agent-cmd", "a=true", "--from", "nowhere"];
     run("code", &nowhere).exits(2).says("there is no branch 'nowhere'");
@@ -309,7 +309,7 @@ fn repositories_that_cannot_be_used_are_refused_with_what_to_do() {
     desk.define(&format!("[agents.a]\ncommand = '{}'\n", program.display()));
     run("code", &["--agent", "a"]).exits(3).says("missing or not executable").says("agents.toml");
     desk.git(&["branch", "cocode"]);
-    run("code", &agent).exits(2).says("the branch cocode exists already");
+    run("code", &agent).exits(2).says("the branch cocode exists already").says("git branch -m cocode");
     desk.git(&["branch", "-D", "cocode"]);
     desk.git(&["branch", "cocode/5-a"]);
     run("code", &agent).exits(2).says("the branch cocode/5-a exists already").says("cocode clean");

@@ -132,6 +132,11 @@ impl Git {
         self
     }
 
+    /// Returns whether it leaves out filters that the user has set.
+    pub(crate) fn leaves_out_filters(&self) -> bool {
+        !self.filters.is_empty()
+    }
+
     /// Returns a copy with a time and memory limit, for reading an agent's objects.
     pub(crate) fn within(&self, limit: Duration) -> Git {
         let mut git = Git { limit: Some(limit), memory_bytes: Some(MOST_MEMORY_BYTES), ..self.clone() };

@@ -39,6 +39,8 @@ pub struct Picked {
     pub is_ready: bool,
     /// True if a check command has passed as part of the verdict.
     pub is_checked: bool,
+    /// True if the branch has commits on top of the agent's, such as the user's: they are taken as well, and no verdict is on them.
+    pub is_continued: bool,
     /// True if the branch was changed.
     pub done: bool,
     /// The files of the work that other programs obey, for the user to review.
@@ -82,7 +84,7 @@ impl Runner {
     ///
     /// # Errors
     /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Unfinished`], [`RunnerError::Dirty`],
-    /// [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`], [`RunnerError::FolderInTheWay`],
+    /// [`RunnerError::Detached`], [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`], [`RunnerError::FolderInTheWay`],
     /// [`RunnerError::SubmoduleInTheWay`], [`RunnerError::Obeyed`], [`RunnerError::Continued`]; none of them leaves a change.
     pub fn pick(&self, record: &AgentRecord, dry_run: bool) -> Result<Picked, RunnerError> {
         let repository = &self.repository;
@@ -94,7 +96,7 @@ impl Runner {
             return Err(RunnerError::Unfinished { what });
         }
         if !repository.is_clean()? {
-            return Err(RunnerError::Dirty);
+            return Err(RunnerError::Dirty { has_filters: repository.git.leaves_out_filters() });
         }
         // What the agent has made is read within bounds before it is taken.
         let reading = repository.within(LIMIT);
@@ -114,6 +116,10 @@ impl Runner {
         };
         let mut to_review = ObeyedFiles::default();
         if way != PickWay::AlreadyThere {
+            let branch = ["symbolic-ref", "--quiet", "HEAD"];
+            if repository.git.ask(repository.location(), &branch)?.is_none() {
+                return Err(RunnerError::Detached);
+            }
             in_the_way::check(&reading, &target)?;
             // What the user's folder gets: together with other work, or by a rename, the same commit can change more than it
             // does where the agent has made it.
@@ -134,8 +140,10 @@ impl Runner {
                 return Err(error.into());
             }
         }
-        let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
-        let is_checked = record.verdict.as_ref().is_some_and(Verdict::is_checked);
+        // The verdict is on the commit that the agent has ended at.
+        let is_judged = record.head.as_ref() == Some(&commit);
+        let is_ready = is_judged && record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
+        let is_checked = is_judged && record.verdict.as_ref().is_some_and(Verdict::is_checked);
         Ok(Picked {
             agent: record.agent.clone(),
             branch: record.branch.clone(),
@@ -143,6 +151,7 @@ impl Runner {
             way,
             is_ready,
             is_checked,
+            is_continued: record.head.is_some() && !is_judged,
             done,
             to_review,
         })
@@ -209,10 +218,15 @@ fn difference(config: &RunnerConfig, record: &AgentRecord, format: &str) -> Resu
     Ok(repository.git.run(repository.location(), &arguments)?)
 }
 
-/// Returns the commit of an agent's work: that of its worktree when it ended, or else the tip of its branch.
+/// Returns the commit of an agent's work: the tip of its branch, or that of its worktree when it ended if the branch does not
+/// contain it.
 fn work_of(repository: &Repository, record: &AgentRecord) -> Result<String, RunnerError> {
-    let branch = || repository.commit(&format!("refs/heads/{}", record.branch));
-    let commit = record.head.clone().filter(|head| repository.commit(head).is_some()).or_else(branch);
+    let tip = repository.commit(&format!("refs/heads/{}", record.branch));
+    let head = record.head.clone().filter(|head| repository.commit(head).is_some());
+    let commit = match (head, tip) {
+        (Some(head), Some(tip)) if head == tip || repository.is_ancestor(&head, &tip)? => Some(tip),
+        (head, tip) => head.or(tip),
+    };
     commit
         .filter(|commit| *commit != record.start_commit)
         .ok_or_else(|| RunnerError::NothingToPick { agent: record.agent.clone() })

@@ -1,5 +1,6 @@
 //! Taking the work of agents into the current branch.
 
+mod branches;
 mod links;
 mod obeyed;
 
@@ -32,7 +33,7 @@ fn work_is_taken_forward_or_merged_only_when_that_is_clean() {
     assert_eq!((trial.way, trial.done, trial.is_ready), (PickWay::FastForward, false, true));
     assert_eq!(fixture.git(&["rev-parse", "HEAD"]), before);
     fs::write(fixture.repository().join("a.txt"), "mine\n").unwrap();
-    assert!(matches!(refused(runner.pick(&records[0], false)), RunnerError::Dirty));
+    assert!(matches!(refused(runner.pick(&records[0], false)), RunnerError::Dirty { has_filters: false }));
     fixture.git(&["checkout", "-q", "a.txt"]);
     assert!(runner.pick(&records[0], false).unwrap().done);
     assert_eq!(runner.pick(&records[0], false).unwrap().way, PickWay::AlreadyThere);

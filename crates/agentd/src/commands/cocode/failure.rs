@@ -10,9 +10,10 @@ pub(crate) use cocode_runner::error_chain;
 /// Returns the exit code and the advice for an error of the runner.
 pub(crate) fn explain(error: RunnerError) -> Failure {
     use RunnerError::{
-        BelowTheRoot, BranchExists, Conflicts, Continued, Dirty, DoesNotFit, FolderExists, FolderInTheWay,
-        Git, InTheWay, Journal, Launcher, NoProgram, NoRecord, NotEnded, NothingToPick, Obeyed, Open, Record,
-        Repository, StillElsewhere, SubmoduleInTheWay, TooLittleConfinement, Unfinished, UnknownAgent,
+        BelowTheRoot, BranchExists, Conflicts, Continued, Detached, Dirty, DoesNotFit, EmptyBody,
+        FolderExists, FolderInTheWay, Git, InTheWay, Journal, Launcher, NoProgram, NoRecord, NotEnded,
+        NothingToPick, Obeyed, Open, Record, Repository, StillElsewhere, SubmoduleInTheWay,
+        TooLittleConfinement, Unfinished, UnknownAgent, Unsound,
     };
     use cocode_runner::GitError::TooSlow;
     let exit = match &error {
@@ -23,7 +24,7 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         Git(TooSlow { .. }) | Repository(RepositoryError::Git(TooSlow { .. })) => Exit::TimedOut,
         Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
         RunnerError::CheckNotRun { .. } => Exit::Failed,
-        NotEnded { .. } | NothingToPick { .. } | Dirty | Conflicts { .. } => Exit::Failed,
+        NotEnded { .. } | NothingToPick { .. } | Dirty { .. } | Conflicts { .. } | Detached => Exit::Failed,
         FolderInTheWay { .. } | SubmoduleInTheWay { .. } => Exit::Failed,
         InTheWay { .. } | Unfinished { .. } | DoesNotFit { .. } | Continued { .. } => Exit::Failed,
         _ => Exit::Usage,
@@ -39,9 +40,14 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         TooLittleConfinement { .. } => {
             "allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agent's definition"
         }
+        BranchExists { branch } if !branch.contains('/') => {
+            "agents' branches are named cocode/…, which git cannot make beside it: rename it with `git branch -m cocode \
+             NEW-NAME`"
+        }
         BranchExists { .. } | FolderExists { .. } => {
             "`agentd cocode clean` removes what is merged, `agentd cocode clean --force NAME` all of that agent's; or take \
-             another agent's name"
+             another agent's name. What no agent in `agentd cocode status` has is from a repository that was here before, or \
+             yours: move it away"
         }
         StillElsewhere { .. } => {
             "`agentd fleet collect` waits for its result; after `agentd cocode cancel NAME` that cancels it"
@@ -59,7 +65,20 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
             "look at `agentd cocode diff NAME`, and take it in by hand, or start the agent again"
         }
         Continued { .. } => "`agentd cocode pick NAME` takes it in",
-        Dirty => "commit or stash the changes first",
+        Dirty { has_filters: false } => "commit or stash the changes first",
+        Dirty { has_filters: true } => {
+            "commit or stash the changes first; if `git status` shows none, they come from filters such as those of git-lfs, \
+             which agentd does not run: take the work in with `git merge` of its branch, which `agentd cocode status` names"
+        }
+        Detached => "`git switch BRANCH` first, or `git switch -c NAME` for a new one",
+        Conflicts { .. } => {
+            "`git merge` of that branch leaves the conflicts for you to resolve; or start the agent again from the current \
+             branch"
+        }
+        NotEnded { .. } => "`agentd cocode logs NAME -f` follows it, `agentd cocode cancel NAME` ends it",
+        NothingToPick { .. } => "`agentd cocode logs NAME` shows what it has printed",
+        Unsound { .. } => "start the agent again: its commits cannot be taken in",
+        EmptyBody => "give it with --issue-body TEXT or --issue-body-file FILE",
         InTheWay { .. } => "move it away first",
         FolderInTheWay { .. } => "move these files away first",
         SubmoduleInTheWay { .. } => {
@@ -71,6 +90,12 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         }
         Repository(RepositoryError::NoBase { .. }) => {
             "`git branch --all` lists the branches; work of a conversation is continued with --from session:ID"
+        }
+        Repository(RepositoryError::Bare) => {
+            "`git worktree add DIR` makes a folder of its files: run it there"
+        }
+        Repository(RepositoryError::Reftable) => {
+            "`git refs migrate --ref-format=files` turns them into files, once no other worktree is there"
         }
         Repository(RepositoryError::NoCommits) => "make a first commit; agents start from one",
         RunnerError::InsideRepository { .. } => "choose another folder with --worktrees DIR",
@@ -94,5 +119,30 @@ mod tests {
         assert_eq!(explain(RunnerError::Repository(RepositoryError::Git(slow()))).exit, Exit::TimedOut);
         let failed = GitError::Answer { command: "status" };
         assert_eq!(explain(RunnerError::Git(failed)).exit, Exit::Failed);
+    }
+
+    #[test]
+    fn every_refusal_of_a_pick_and_of_a_run_says_what_to_do_next() {
+        let agent: cocode_env::AgentName = "a".parse().expect("a name");
+        let branch = |name: &str| RunnerError::BranchExists { branch: name.to_owned() };
+        let cases = [
+            (RunnerError::Conflicts { branch: "cocode/1-a".to_owned() }, "git merge"),
+            (RunnerError::Dirty { has_filters: false }, "commit or stash"),
+            (RunnerError::Dirty { has_filters: true }, "git-lfs"),
+            (RunnerError::Detached, "git switch"),
+            (RunnerError::NotEnded { agent: agent.clone() }, "cocode logs"),
+            (RunnerError::NothingToPick { agent: agent.clone() }, "cocode logs"),
+            (RunnerError::Unsound { agent, why: "a name".to_owned() }, "start the agent again"),
+            (RunnerError::EmptyBody, "--issue-body"),
+            (branch("cocode"), "git branch -m cocode"),
+            (branch("cocode/1-a"), "cocode clean"),
+            (RunnerError::FolderExists { path: "/worktree".into() }, "move it away"),
+            (RunnerError::Repository(RepositoryError::Bare), "git worktree add"),
+            (RunnerError::Repository(RepositoryError::Reftable), "git refs migrate"),
+        ];
+        for (error, word) in cases {
+            let advice = explain(error).advice.unwrap_or_default();
+            assert!(advice.contains(word), "{word}: {advice}");
+        }
     }
 }
