@@ -182,6 +182,7 @@ impl Runner {
                 }
             }
         }
+        self.remove_home(&record.worktree);
         record.ended_at_ms = Some(now_ms());
         let removed = remove_if_there(&body_file(&record.worktree));
         removed.unwrap_or_else(|error| record.warnings.push(error_chain(&error)));

@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use change_journal::ContentHash;
 use cocode_env::AgentState;
 use rel_path::ProtectedNames;
-use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
+use sandbox_exec::{KeptHomes, Launcher, LauncherConfig, Level, SpawnerProgram, User};
 
 use crate::bundle::empty_folder;
 use crate::error::{RunnerError, error_chain};
@@ -177,6 +177,15 @@ impl Runner {
         self.config.state_folder.join("cancel").join(record.key())
     }
 
+    /// Removes the home of an agent that has ended: a link in its worktree could lead to a repository there, and nothing is started
+    /// there again.
+    pub(crate) fn remove_home(&self, worktree: &Path) {
+        if let Some(home) = self.agent_home(worktree) {
+            // One that stays is removed with the other homes of lost worktrees.
+            let _ = KeptHomes::remove(&home);
+        }
+    }
+
     /// Lets all runs and checks of this runner use these launchers, which others may share.
     #[must_use]
     pub fn with_launchers(self, launchers: Launchers) -> Runner {
@@ -231,6 +240,7 @@ impl Runner {
         let mut records = self.store.records()?;
         for record in &mut records {
             let Some(worktree) = self.worktree_of(record) else { continue };
+            self.remove_home(&worktree.path);
             // An older version left them open. One that cannot be closed does not block the others.
             let _ = worktree.close(&self.repository.common_folder);
             // What fails here stays for the next runner; the judgement of an agent that is not judged yet reports it.

@@ -81,6 +81,7 @@ impl Runner {
             let _ = watcher.join();
             result
         });
+        self.remove_home(&worktree.path);
         remove_if_there(body_file)?;
         let result = result.map_err(not_run)?;
         let was_cancelled = note.reason() == Some(StopReason::Cancelled);

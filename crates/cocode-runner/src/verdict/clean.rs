@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cocode_env::{AgentName, IssueNumber};
-use sandbox_exec::KeptHomes;
 use serde::Serialize;
 
 use crate::error::{RunnerError, error_chain};
@@ -260,10 +259,7 @@ impl Runner {
         for file in log_file::files(&self.log_path(record)) {
             remove_if_there(&file)?;
         }
-        if let Some(home) = self.agent_home(&record.worktree) {
-            // One that stays is removed with the other homes of lost worktrees.
-            let _ = KeptHomes::remove(&home);
-        }
+        self.remove_home(&record.worktree);
         self.store.remove(&record.key())?;
         if self.store.records()?.is_empty() {
             OwnBranches::remove_shared(&repository.common_folder);

@@ -140,7 +140,11 @@ fn an_agent_has_a_home_of_its_own_over_the_users_caches() {
         homes = homes.display()
     );
     let log = Log::default();
-    let records = runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap();
+    // Its check has the same home.
+    let check = Some("test $(cat ~/new) = new".to_owned());
+    let definition = AgentDefinition { check, ..agent("a", &script) };
+    let records = runner.run(&request(vec![definition]), &StopFlag::new(), &log).unwrap();
+    assert_eq!(records[0].state, AgentState::Ready, "{:?} {:?}", records[0], log.lines());
     assert_eq!(records[0].exit_code, Some(0), "{:?}", log.lines());
     let lines = log.lines();
     let has = |line: &str| lines.iter().any(|one| one == line);
@@ -148,16 +152,22 @@ fn an_agent_has_a_home_of_its_own_over_the_users_caches() {
     assert!(!has("token") && !lines.iter().any(|line| line.starts_with("agent-")), "{lines:?}");
     assert_eq!(fs::read_to_string(&cache).unwrap(), "package a\n");
     assert!(!home.join("new").exists());
-    let own = fs::read_dir(&homes).unwrap().next().unwrap().unwrap().path();
-    assert_eq!(fs::read_to_string(own.join("home/new")).unwrap(), "new\n");
-    // Another agent has another home, and both are removed with their worktrees.
+    // No link of the agent's can lead there afterwards.
+    assert_eq!(fs::read_dir(&homes).unwrap().count(), 0);
+    // Another agent has another home.
     let log = Log::default();
     let second = "test -e ~/new && echo leaked; cat ~/.npm/_cacache/a";
     runner.run(&request(vec![agent("b", second)]), &StopFlag::new(), &log).unwrap();
     assert!(log.lines().contains(&"package a".to_owned()) && !log.lines().contains(&"leaked".to_owned()));
-    for record in runner.records().unwrap() {
-        assert!(runner.clean_by_force(&record, false).unwrap().removed);
-    }
+    let ended = "mkdir -p ~/repo; echo prepared; until test -e go; do sleep 0.05; done";
+    let log = Log::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| runner.run(&request(vec![agent("c", ended)]), &StopFlag::new(), &log).unwrap());
+        log.wait_for("prepared");
+        let own = fs::read_dir(&homes).unwrap().next().unwrap().unwrap().path();
+        assert!(own.join("home/repo").is_dir(), "the control");
+        fs::write(fixture.worktree().with_file_name("7-c").join("go"), "").unwrap();
+    });
     assert_eq!(fs::read_dir(&homes).unwrap().count(), 0);
 }
 
