@@ -21,8 +21,18 @@ const NAMES: [&str; 14] = [
 /// Endings of names.
 const ENDINGS: [&str; 7] = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx"];
 
-/// Starts of names.
-const STARTS: [&str; 5] = [".env.", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"];
+/// The start of the names of files with settings of one environment.
+const ENVIRONMENT: &str = ".env.";
+
+/// Starts of the names of keys.
+const KEYS: [&str; 4] = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"];
+
+/// Endings of code and of documents, which may be about such keys. A key in one of them is masked as in any other file.
+const ABOUT_KEYS: [&str; 32] = [
+    ".adoc", ".c", ".cc", ".cpp", ".cs", ".ex", ".exs", ".go", ".h", ".hpp", ".hs", ".html", ".java", ".js",
+    ".jsx", ".kt", ".lua", ".md", ".mjs", ".ml", ".php", ".pl", ".py", ".rb", ".rs", ".rst", ".scala", ".sh",
+    ".swift", ".ts", ".tsx", ".zig",
+];
 
 /// Endings of names that say that there is no credential in the file: examples, and public keys.
 const HARMLESS: [&str; 6] = [".example", ".sample", ".template", ".dist", ".defaults", ".pub"];
@@ -55,7 +65,9 @@ fn original(name: &str) -> &str {
 fn is_of_credentials(name: &str) -> bool {
     let is_named = NAMES.contains(&name)
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
-        || STARTS.iter().any(|start| name.starts_with(start));
+        || name.starts_with(ENVIRONMENT)
+        || KEYS.iter().any(|start| name.starts_with(start))
+            && !ABOUT_KEYS.iter().any(|ending| name.ends_with(ending));
     is_named && !HARMLESS.iter().any(|ending| name.ends_with(ending))
 }
 
@@ -83,6 +95,13 @@ mod tests {
             "a/#.netrc#",
             "server.key.bak",
             "secrets.yaml.orig~",
+            "id_rsa_work",
+            "id_rsa-2",
+            "keys/id_ed25519.txt",
+            "ID_RSA.PEM",
+            "id_ecdsa.key",
+            "id_dsa.rs.key",
+            ".env.rs",
         ] {
             assert!(usually_holds_credentials(path), "{path}");
         }
@@ -97,6 +116,10 @@ mod tests {
             "~",
             "a.env~",
             ".env.example~",
+            "src/id_rsa_parser.rs",
+            "id_ed25519_test.go",
+            "docs/id_rsa.md",
+            "Id_Dsa.Java~",
         ] {
             assert!(!usually_holds_credentials(path), "{path}");
         }
