@@ -3,6 +3,7 @@
 mod detector;
 mod exposure;
 mod finder;
+mod hunk_context;
 mod index;
 mod json;
 mod key_lines;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::hunk_context::without_cut_contexts;
 use crate::surroundings::is_between;
 use crate::{Secrets, private_key};
 
@@ -87,7 +88,8 @@ impl StreamMask {
         let mut both = std::mem::take(&mut self.context);
         both.extend_from_slice(ready);
         let text = String::from_utf8_lossy(&both);
-        let masked = self.secrets.mask(&text);
+        let masked = without_cut_contexts(&self.secrets, &text);
+        let masked = self.secrets.mask(&masked);
         let visible = match lines_before {
             0 => 0,
             lines => memchr::memchr_iter(b'\n', masked.as_bytes()).nth(lines - 1).map_or(0, |at| at + 1),

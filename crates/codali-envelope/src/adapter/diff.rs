@@ -42,7 +42,7 @@ pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
         let text = format!("file.diff leaves out what may hold credentials ({count}): {named}{more}");
         frame.warn(WarningCode::Truncated, text);
     }
-    let lines = fit::lines(ended.stdout, frame.room);
+    let lines = fit::lines(without_contexts(&ended.stdout), frame.room);
     let truncated = ended.is_output_truncated || lines.kept < lines.total;
     // The output of a command is cut in its middle, and how many lines are missing there is not reported.
     let total_lines = (truncated && !ended.is_output_truncated).then_some(lines.total);
@@ -59,6 +59,30 @@ pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
         total_lines,
         diff: lines.text,
     }))
+}
+
+/// Returns a diff without the lines that git quotes behind the ranges of hunks. It cuts them after 80 bytes, within a secret too, of
+/// which the rest is recognised by nothing.
+fn without_contexts(diff: &str) -> String {
+    diff.split_inclusive('\n')
+        .map(|line| line_without_context(line).unwrap_or_else(|| line.to_owned()))
+        .collect()
+}
+
+/// Returns the head of a hunk with nothing behind its ranges; `None` for other lines, and for one that has nothing there.
+fn line_without_context(line: &str) -> Option<String> {
+    // Lines of files have a sign in front. The diff of a conflict has one more of these for each further side.
+    let mark = &line[..line.len() - line.trim_start_matches('@').len()];
+    if mark.len() < 2 {
+        return None;
+    }
+    let close = format!(" {mark}");
+    let end = mark.len() + line[mark.len()..].find(&close)? + close.len();
+    let rest = &line[end..];
+    let is_ranges = |byte: u8| byte.is_ascii_digit() || matches!(byte, b' ' | b'-' | b'+' | b',');
+    let has_ranges = line[mark.len()..end - mark.len()].bytes().all(is_ranges);
+    (has_ranges && !rest.trim_end_matches('\n').is_empty())
+        .then(|| if rest.ends_with('\n') { format!("{}\n", &line[..end]) } else { line[..end].to_owned() })
 }
 
 /// Returns the changed files whose content is left out, by their paths from the top of the repository.

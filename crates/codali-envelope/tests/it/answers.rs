@@ -324,6 +324,29 @@ fn a_diff_leaves_out_files_of_credentials_and_says_so() {
 }
 
 #[test]
+fn a_diff_quotes_nothing_behind_the_ranges_of_a_hunk() {
+    let cases = [
+        ("@@ -7,5 +7,6 @@ password=\"kX7qzW+m2Lr9-correc\n", "@@ -7,5 +7,6 @@\n"),
+        ("@@ -1 +1 @@ f()", "@@ -1 +1 @@"),
+        ("@@@ -1,3 -1,3 +1,7 @@@ fn main() { // @@@ x\n", "@@@ -1,3 -1,3 +1,7 @@@\n"),
+        // Nothing to take away, lines of files, and what is not the head of a hunk.
+        ("@@ -7,5 +7,6 @@\n", "@@ -7,5 +7,6 @@\n"),
+        ("+@@ -7,5 +7,6 @@ added\n", "+@@ -7,5 +7,6 @@ added\n"),
+        (" @@ -7,5 +7,6 @@ there\n", " @@ -7,5 +7,6 @@ there\n"),
+        ("@@ -7,5 x +7,6 @@ x\n", "@@ -7,5 x +7,6 @@ x\n"),
+        ("@@ cut\n", "@@ cut\n"),
+        ("@ -1 +1 @ x\n", "@ -1 +1 @ x\n"),
+    ];
+    for (line, expected) in cases {
+        let bench = Bench::new(FILES);
+        let around = |line: &str| format!("--- a/x\n+++ b/x\n-a\n{line}");
+        bench.workspace.on_command(format!("{GIT_DIFF} --"), ended(&around(line), 0));
+        let response = checked(bench.needs("  - type: file.diff\n"));
+        assert_eq!(results(&response)[0]["diff"], around(expected), "{line}");
+    }
+}
+
+#[test]
 fn a_diff_is_made_by_a_confined_command_with_its_paths_quoted() {
     let bench = Bench::new(FILES);
     let diffs =

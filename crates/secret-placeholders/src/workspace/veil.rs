@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{Call, ReadFile, ReadFileResponse, Workspace, numbered_line};
 
+use crate::hunk_context::without_cut_contexts;
 use crate::key_lines::KeyLines;
 use crate::new_values::NewValues;
 use crate::private_key::{has_body_line, may_be_body};
@@ -268,8 +269,15 @@ fn without_numbers(text: &str) -> Option<String> {
     Some(lines.map(|line| numbered_line(line).map_or(line, |(_, rest)| rest)).collect())
 }
 
-/// Returns output without the words on both sides of the gaps in it, which may be parts of secrets.
+/// Returns output without the words at cuts in it, which may be parts of secrets: on both sides of gaps, and where git cuts lines.
 pub(super) fn without_cut_words<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str> {
+    match without_cut_contexts(secrets, output) {
+        Cow::Borrowed(output) => without_words_at_gaps(secrets, output),
+        Cow::Owned(output) => Cow::Owned(without_words_at_gaps(secrets, &output).into_owned()),
+    }
+}
+
+fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str> {
     let mut kept = String::new();
     // The bytes that are done, and where the text between two gaps begins.
     let mut start = 0;
