@@ -173,3 +173,38 @@ fn what_variables_and_links_among_hooks_name_is_not_changed_silently() {
         assert!(!written.stdout.contains("obey"), "{written:?}");
     }
 }
+
+#[test]
+fn nothing_that_a_command_adds_displaces_the_users_settings() {
+    let desk = Desk::new();
+    let aliases: String = (0..9).map(|number| format!("\ta{number} = !./tools/{number}\n")).collect();
+    fs::write(desk.project.folder().join("home/.gitconfig"), format!("[alias]\n{aliases}")).unwrap();
+    desk.project.write(".git/config", "[core]\n\tfsmonitor = ./tools/fsmonitor\n");
+    fs::create_dir(desk.project.workspace().join(".git/hooks")).unwrap();
+    let hook = desk.project.workspace().join(".git/hooks/pre-commit");
+    std::os::unix::fs::symlink("../../plain.txt", hook).unwrap();
+    desk.project.write("tools/8", "the user's\n");
+    let mut client = desk.serve("on");
+    let add = "for n in $(seq 60); do mkdir -p wt/$n .git/worktrees/$n; echo ../.. > .git/worktrees/$n/commondir; \
+               echo \"$PWD/wt/$n/.git\" > .git/worktrees/$n/gitdir; cp .git/HEAD .git/worktrees/$n; \
+               echo \"gitdir: $PWD/.git/worktrees/$n\" > wt/$n/.git; done; \
+               for n in $(seq 400); do echo > .git/hooks/$n.sample; done; \
+               { printf '[branch \"x\"]\\n\\tdescription = \"%01100000d\"\\n' 0; cat .git/config; } > .git/new; \
+               cat .git/new > .git/config; rm .git/new";
+    let ran = client.does("executeCommand", json!({ "command": add }));
+    client.end().ok();
+    // The control: all of it is there.
+    let at = |path: &str| desk.project.workspace().join(path);
+    assert!(at("wt/60/.git").exists() && at(".git/hooks/400.sample").exists(), "{ran}");
+    assert!(fs::metadata(at(".git/config")).unwrap().len() > 1_000_000, "{ran}");
+    // The next process knows only what it reads.
+    let mut client = desk.serve("on");
+    is_refused(&mut client, "tools/8", "alias.a8");
+    is_refused(&mut client, "wt/60/tools/8", "alias.a8");
+    is_refused(&mut client, "tools/fsmonitor", "core.fsmonitor");
+    let written = client.does("writeFile", write_of("plain.txt"));
+    assert!(written["warnings"].to_string().contains("hooks of the repository"), "{written}");
+    let written = client.does("writeFile", write_of("tools/other"));
+    assert!(written["warnings"].as_array().is_none_or(Vec::is_empty), "the control: {written}");
+    client.end().ok();
+}
