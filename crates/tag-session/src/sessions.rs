@@ -11,8 +11,8 @@ use change_journal::{DocumentWrite, GarbageReport, GarbageRule, Journal, Journal
 use rel_path::RelPath;
 use sandbox_fs::FsError;
 use tagproto::{
-    Context, Dialect, Handover, OutboxLimits, Session, SessionId, TokenCounter, estimated_tokens, gather,
-    gather_first, project_facts, render_outbox_counted, whole_outbox,
+    Context, Dialect, Handover, OutboxLimits, Session, SessionId, TokenCounter, estimated_tokens,
+    filtered_outbox, gather, gather_first, project_facts, render_outbox_counted, whole_outbox,
 };
 use wap_core::{Call, CancelFlag, ConversationId, Origin, Retention, RunKey, TaskFile, Workspace};
 
@@ -121,13 +121,22 @@ impl<W: Workspace> Sessions<W> {
         Sessions { count_tokens, ..self }
     }
 
-    /// Returns the sessions with a filter of every message. It also sees what the user wrote, which the workspace does not.
+    /// Returns the sessions with a filter of every message, but for what the protocol itself says there. It also sees what the user
+    /// wrote, which the workspace does not.
     #[must_use]
     pub fn with_filter(self, filter: TextFilter) -> Sessions<W> {
         Sessions { filter: Some(filter), ..self }
     }
 
-    /// Applies the filter to a message.
+    /// Applies the filter to a message of a session.
+    fn filtered_outbox(&self, outbox: String, session: &Session) -> String {
+        match &self.filter {
+            Some(TextFilter(filter)) => filtered_outbox(&outbox, session, &**filter),
+            None => outbox,
+        }
+    }
+
+    /// Applies the filter to a text.
     pub(crate) fn filtered(&self, text: String) -> String {
         self.filter.as_ref().map_or_else(|| text.clone(), |TextFilter(filter)| filter(&text))
     }
@@ -380,7 +389,7 @@ impl<W: Workspace> Sessions<W> {
         let call = Call { origin: &call_origin, cancel, time_left: None };
         let context = gather(&whole_files, &self.workspace, &call, &OutboxLimits::default());
         let context = context.map_err(SessionError::Workspace)?;
-        Ok(Some(self.filtered(whole_outbox(&outbox, &session, &context))))
+        Ok(Some(self.filtered_outbox(whole_outbox(&outbox, &session, &context), &session)))
     }
 
     /// Blocks until the inbox has something to report or the flag is raised.
@@ -428,7 +437,7 @@ impl<W: Workspace> Sessions<W> {
     ) -> Result<String, SessionError> {
         let info = self.workspace.workspace_info(call).map_err(SessionError::Workspace)?;
         let mut outbox = render_outbox_counted(session, context, &info.sandbox, self.count_tokens);
-        outbox.text = self.filtered(outbox.text);
+        outbox.text = self.filtered_outbox(outbox.text, session);
         session.note_outbox(&outbox, &self.workspace, call);
         Ok(outbox.text)
     }

@@ -44,9 +44,9 @@ pub use held_reply::{HeldReply, Incoming};
 pub use outbox::{
     Context, LEAST_PASTE_CHARACTERS, ListedEntry, ListedFolder, Outbox, OutboxError, OutboxErrorKind,
     OutboxLimits, OutboxParts, RequestedFile, RequestedText, Shape, ShownFile, ShownLines, SuggestedFile,
-    TokenCounter, USUAL_BUDGET, WholeView, WholeViews, estimated_tokens, gather, gather_first, listed_entry,
-    paste_parts, project_facts, read_outbox, render_outbox, render_outbox_counted, whole_outbox,
-    with_answers,
+    TokenCounter, USUAL_BUDGET, WholeView, WholeViews, estimated_tokens, filtered_outbox, gather,
+    gather_first, listed_entry, paste_parts, project_facts, read_outbox, render_outbox,
+    render_outbox_counted, whole_outbox, with_answers,
 };
 pub use parse::decoder::Decoder;
 pub use parse::error::{ParseError, ParseErrorKind};

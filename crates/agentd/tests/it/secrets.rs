@@ -191,6 +191,61 @@ fn no_secret_leaves_by_a_session() {
 }
 
 #[test]
+fn a_file_damages_no_later_message_of_a_session() {
+    let project = Project::new();
+    let id = project.begin("make it");
+    let chosen = [
+        id.clone(),
+        format!("Reply-To: {id}-2"),
+        format!("Reply-To: {id}-3"),
+        "=== HEADER ===".to_owned(),
+        "=== PROTOCOL ===".to_owned(),
+        "[READ_FILE path=".to_owned(),
+        "[OK] READ_FILE:".to_owned(),
+    ];
+    let text: String = chosen.iter().map(|value| format!("password = '{value}'\n")).collect();
+    project.write("x.txt", &text);
+    for sequence in 1..=2 {
+        project.apply(&format!("Reply-To: {id}-{sequence}\n[READ_FILE path=\"x.txt\"]\n"), &[]).ok();
+        let (message, next) = (project.outbox(&id, sequence + 1), sequence + 1);
+        let header = format!("=== HEADER ===\nSession: {id}\nSequence: {next}\nTask: make it\n");
+        assert!(message.starts_with(&header), "{message}");
+        for line in [&format!("Reply-To: {id}-{next}"), "=== PROTOCOL ===", "=== PROMPT ==="] {
+            assert!(message.lines().any(|other| other == line), "{line}: {message}");
+        }
+    }
+    let message = project.outbox(&id, 2);
+    let masked = message.lines().filter(|line| line.contains("password = '⟦secret:")).count();
+    assert_eq!(masked, chosen.len(), "the control: {message}");
+}
+
+#[test]
+fn a_file_damages_no_version_and_no_time_of_another() {
+    let project = Project::new();
+    project.write("x.txt", "one\n");
+    let mut client = LineClient::start(project.command(&["wap"]));
+    let version = client.does("readFile", json!({ "path": "x.txt" }))["version"].clone();
+    let entry = |client: &mut LineClient| {
+        let listed =
+            client.does("exploreFiles", json!({ "path": ".", "pattern": "x.txt", "returnMetadata": true }));
+        serde_json::to_string(&listed).unwrap()
+    };
+    let listed = entry(&mut client);
+    let time = listed.split("\"lastModified\":\"").nth(1).map(|rest| &rest[..24]).unwrap().to_owned();
+    let text = format!("password = '{}'\npassword = '{time}'\n", version.as_str().unwrap());
+    project.write("y.txt", &text);
+    let read = client.does("readFile", json!({ "path": "y.txt" }));
+    assert_eq!(read["content"].as_str().unwrap().matches("⟦secret:").count(), 2, "the control: {read}");
+    assert_eq!(client.does("readFile", json!({ "path": "x.txt" }))["version"], version);
+    assert_eq!(entry(&mut client), listed);
+    let replace = json!({ "type": "replaceText", "oldText": "one", "newText": "two" });
+    client
+        .does("modifyFile", json!({ "path": "x.txt", "expectedVersion": version, "operations": [replace] }));
+    assert_eq!(project.read("x.txt"), "two\n");
+    client.end().ok();
+}
+
+#[test]
 fn no_secret_leaves_by_codali() {
     let corpus = Corpus::new();
     let needs: String =

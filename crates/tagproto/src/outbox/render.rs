@@ -284,5 +284,5 @@ fn write_held(out: &mut String, held: &HeldReply) {
 }
 
 /// The marks around the lines with which a continuation begins.
-const FIRST_LINES: &str = "<<< begin with these lines";
-const LAST_LINES: &str = ">>> and go on from here";
+pub(super) const FIRST_LINES: &str = "<<< begin with these lines";
+pub(super) const LAST_LINES: &str = ">>> and go on from here";

@@ -1,6 +1,7 @@
 //! The outbox, rendered and parsed.
 
 mod content;
+mod filtered;
 mod first_message;
 mod later_messages;
 mod paste_parts;

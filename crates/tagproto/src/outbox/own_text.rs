@@ -1,0 +1,206 @@
+//! The protocol's own text within an outbox, which stays as it is whatever a filter of texts replaces.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::render::{FIRST_LINES, LAST_LINES};
+use super::structure::{
+    ANSWER, AS_BEFORE, AS_IN, ASK_AGAIN, BUT_FOR_THESE, CONTEXT, CONTINUATION, EFFECT, EMPTY_WORKSPACE,
+    FAILED, FILES, HEADER, LISTING, NOTE, OUTPUT, PROMPT, PROTOCOL, REFUSED, RESULTS, REVIEW, SHOWN_LINES,
+    SHOWN_PARTS, SUCCEEDED, SUGGESTED, SURROUNDINGS, TASK, WORK, fence_dashes,
+};
+use crate::protocol_text::SHORT_PROTOCOL_TEXT;
+use crate::{CommandType, Session, protocol_text};
+
+/// A line of the text for the filter that is like no line of a file, and stands where the protocol's own text is.
+const BETWEEN: &str = "[]";
+
+/// The starts of lines of the header with a text of the user or of the workspace.
+const FIELDS: [&str; 2] = ["Task: ", "Sandbox: "];
+
+/// Applies a filter to an outbox, but for what the protocol itself says there: the fields of the header, headings, rules, fences, the
+/// numbers of lines and the marks of results. The model has to read these as they are, and they are the same in every outbox of the
+/// session, so that a text which only looks like them gives nothing away.
+///
+/// The filter sees all other text at once, and has to keep the number of its lines; else it is applied to the whole outbox.
+#[must_use]
+pub fn filtered_outbox(outbox: &str, session: &Session, filter: impl Fn(&str) -> String) -> String {
+    let lines: Vec<&str> = outbox.split('\n').collect();
+    let mut own = OwnText::of(session);
+    let mut foreign: Vec<(&str, Option<(usize, Range<usize>)>)> = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let Parts { foreign: ranges, is_apart } = own.parts(line);
+        if ranges.is_empty() || is_apart {
+            foreign.push((BETWEEN, None));
+        }
+        for range in ranges {
+            foreign.push((&line[range.clone()], Some((index, range))));
+            if is_apart {
+                foreign.push((BETWEEN, None));
+            }
+        }
+    }
+    let texts: Vec<&str> = foreign.iter().map(|(text, _)| *text).collect();
+    let filtered = filter(&texts.join("\n"));
+    if filtered.split('\n').count() != foreign.len() {
+        return filter(outbox);
+    }
+    let mut replaced: Vec<Vec<(Range<usize>, &str)>> = vec![Vec::new(); lines.len()];
+    for (text, (_, origin)) in filtered.split('\n').zip(foreign) {
+        if let Some((line, range)) = origin {
+            replaced[line].push((range, text));
+        }
+    }
+    let joined: Vec<String> =
+        lines.iter().zip(replaced).map(|(line, parts)| with_parts(line, &parts)).collect();
+    joined.join("\n")
+}
+
+/// Returns a line with other texts in some of its ranges, which are in order.
+fn with_parts(line: &str, parts: &[(Range<usize>, &str)]) -> String {
+    let (mut text, mut end) = (String::new(), 0);
+    for (range, part) in parts {
+        text.push_str(&line[end..range.start]);
+        text.push_str(part);
+        end = range.end;
+    }
+    text.push_str(&line[end..]);
+    text
+}
+
+/// The parts of a line that are not the protocol's own.
+struct Parts {
+    foreign: Vec<Range<usize>>,
+    /// True if they are about another text than the lines around them.
+    is_apart: bool,
+}
+
+impl Parts {
+    fn behind(line: &str, own: usize) -> Parts {
+        Parts { foreign: vec![own..line.len()], is_apart: false }
+    }
+}
+
+/// The protocol's own text, and the position within a shown file.
+struct OwnText {
+    lines: HashSet<String>,
+    /// The number that the next line of a shown file has in front.
+    next: Option<u64>,
+}
+
+impl OwnText {
+    fn of(session: &Session) -> OwnText {
+        let header = [
+            format!("Session: {}", session.session_id),
+            format!("Sequence: {}", session.sequence_number),
+            format!("Reply-To: {}", session.reply_to()),
+        ];
+        let marks = [
+            HEADER,
+            PROTOCOL,
+            CONTEXT,
+            PROMPT,
+            LISTING,
+            SUGGESTED,
+            RESULTS,
+            FILES,
+            SURROUNDINGS,
+            WORK,
+            REVIEW,
+            ANSWER,
+            AS_BEFORE,
+            BUT_FOR_THESE,
+            TASK,
+            EMPTY_WORKSPACE,
+            CONTINUATION,
+            FIRST_LINES,
+            LAST_LINES,
+        ];
+        let rules = [protocol_text(session.dialect), SHORT_PROTOCOL_TEXT];
+        let lines = rules.into_iter().flat_map(str::lines).chain(marks).map(str::to_owned);
+        OwnText { lines: header.into_iter().chain(lines).collect(), next: None }
+    }
+
+    fn parts(&mut self, line: &str) -> Parts {
+        if !line.is_empty() && self.lines.contains(line) {
+            return Parts { foreign: Vec::new(), is_apart: false };
+        }
+        if line.starts_with('-')
+            && let Some(fence) = self.fence(line)
+        {
+            return fence;
+        }
+        if let Some(own) = self.number(line) {
+            return Parts::behind(line, own);
+        }
+        if let Some(own) = reference(line) {
+            return Parts { foreign: vec![0..own], is_apart: true };
+        }
+        Parts::behind(line, start(line))
+    }
+
+    /// Returns the path, and the note, of a fence; `None` for another line.
+    fn fence(&mut self, line: &str) -> Option<Parts> {
+        let dashes = fence_dashes(line);
+        let mark = format!(" {}", line.get(..dashes).filter(|mark| !mark.is_empty())?);
+        let rest = line.get(dashes + 1..)?;
+        let (is_end, path) = rest.strip_prefix("end ").map_or((false, rest), |path| (true, path));
+        let from = line.len() - path.len();
+        let to = from + path.rfind(&mark)?;
+        let note = to + mark.len();
+        let shown = line[note..].strip_prefix(' ').and_then(first_number);
+        self.next = (!is_end).then(|| shown.unwrap_or(1));
+        let mut foreign = vec![from..to];
+        if note < line.len() && shown.is_none() {
+            foreign.push(note..line.len());
+        }
+        Some(Parts { foreign, is_apart: true })
+    }
+
+    /// Returns the length of the number of a line of a shown file; `None` if it is not the number that is expected.
+    fn number(&mut self, line: &str) -> Option<usize> {
+        let number = self.next?.to_string();
+        let blanks = line.len() - line.trim_start_matches(' ').len();
+        line[blanks..].strip_prefix(&number)?.strip_prefix('|')?;
+        self.next = self.next.map(|next| next.saturating_add(1));
+        Some(blanks + number.len() + 1)
+    }
+}
+
+/// Returns the number of the first line of a file that the text behind a fence names; `None` for other texts.
+fn first_number(text: &str) -> Option<u64> {
+    let number = |text: &str| text.parse::<u64>().ok();
+    if let Some(lines) = text.strip_prefix(SHOWN_LINES) {
+        let (range, total) = lines.strip_suffix(')')?.split_once(" of ")?;
+        let (first, last) = range.split_once('-')?;
+        number(total)?;
+        number(last)?;
+        return number(first);
+    }
+    number(text.strip_prefix(SHOWN_PARTS)?.strip_suffix(" lines)")?)?;
+    Some(1)
+}
+
+/// Returns the length of the path in front of a reference to an earlier message; `None` for other lines.
+fn reference(line: &str) -> Option<usize> {
+    let at = line.rfind(AS_IN)?;
+    let message = line[at + AS_IN.len()..].strip_suffix(ASK_AGAIN)?;
+    message.parse::<u32>().ok()?;
+    Some(at)
+}
+
+/// Returns the length of the protocol's own text at the start of a line.
+fn start(line: &str) -> usize {
+    if let Some(field) = FIELDS.into_iter().chain([OUTPUT]).find(|field| line.starts_with(field)) {
+        return field.len();
+    }
+    for mark in [SUCCEEDED, FAILED] {
+        let name = line.strip_prefix(mark).and_then(|rest| rest.split_once(':')).map(|(name, _)| name);
+        if let Some(name) = name.filter(|name| name.parse::<CommandType>().is_ok()) {
+            return mark.len() + name.len() + 1;
+        }
+    }
+    let Some(note) = line.strip_prefix(NOTE) else { return 0 };
+    let kind = [EFFECT, REFUSED].into_iter().find(|kind| note.starts_with(kind));
+    NOTE.len() + kind.map_or(0, str::len)
+}
