@@ -24,7 +24,7 @@ use wap_core::{Call, ConversationId, Reason, WapError};
 use crate::change::folder_modes::FolderModes;
 use crate::change::present::{Present, PresentKind, kept_attributes};
 use crate::change::publish::{open_root, publish_and_hold, restoring_root};
-use crate::command::answer::CommandOutcome;
+use crate::command::answer::{CommandOutcome, has_known_effects};
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
 use crate::recover::recovery_path::is_redoable;
@@ -395,11 +395,11 @@ impl Chosen {
     }
 }
 
-/// Returns whether the effects of a command are recorded: those of a command with an unknown end are not.
+/// Returns whether the effects of a command are recorded: those of a command with an unknown end are not, unless they were dropped.
 pub fn effects_are_recorded(step: &RecordedStep) -> bool {
     let Some(outcome) = &step.outcome else { return false };
     let outcome: Result<CommandOutcome, _> = decode(outcome);
-    !matches!(outcome, Ok(Err(error)) if error.reason() == Reason::OutcomeUnknown)
+    outcome.as_ref().map_or(true, has_known_effects)
 }
 
 /// The folders that are given permission bits, or whose bits are in the way.

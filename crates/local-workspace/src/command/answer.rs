@@ -141,6 +141,18 @@ pub(crate) fn outcome_dropped() -> WapError {
         Reason::OutcomeUnknown,
         "the daemon stopped while this command ran; it was not run again, and nothing that it changed was kept",
     )
+    .with(WAS_DROPPED, true)
+}
+
+/// The detail of an outcome of which the layer was dropped.
+const WAS_DROPPED: &str = "layerDropped";
+
+/// Checks whether it is known what a command with this outcome has changed.
+pub(crate) fn has_known_effects(outcome: &CommandOutcome) -> bool {
+    match outcome {
+        Err(error) if error.reason() == Reason::OutcomeUnknown => error.detail(WAS_DROPPED).is_some(),
+        _ => true,
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]

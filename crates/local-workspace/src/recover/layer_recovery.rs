@@ -2,18 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_journal::{ChangeNumber, ChangeState, Journal, RecordedChange, RunNumber};
+use change_journal::{ChangeNumber, ChangeState, Journal, JournalError, RecordedChange, RunNumber, RunState};
 use cow_layer::{AdoptError, Layer, LayerChange, LayerError};
 use rel_path::RelPath;
 
 use crate::adopt::layer_shelf::LayerShelf;
+use crate::command::answer::{CommandOutcome, outcome_dropped};
 use crate::recover::recovery_path::is_redoable;
+use crate::step_record::encode;
 
 /// The outcome of recovering layers when the workspace was opened.
 #[derive(Debug, Default)]
 pub(crate) struct AdoptedFromLayers {
     by_change: BTreeMap<ChangeNumber, LayerOutcome>,
-    /// Steps of commands of whose effects nothing reached the workspace.
+    /// Steps of commands of whose effects nothing reached the workspace, and whose outcome could not be recorded.
     pub untouched: BTreeSet<(RunNumber, u32)>,
     /// Versions of other programs that were in a layer, by their paths in the workspace now.
     pub kept: Vec<String>,
@@ -98,11 +100,23 @@ fn resume_one(
         }
         // Nothing is adopted before the outcome is recorded.
         Some(_) => {
-            adopted.untouched.insert((run, step));
+            // Recorded before the layer goes: without it, a later opening would not know that nothing has come of the command.
+            if !record_dropped(journal, run, step).map_err(|error| error.to_string())? {
+                adopted.untouched.insert((run, step));
+            }
             Ok(Rest::Nothing)
         }
         None => Ok(Rest::Nothing),
     }
+}
+
+/// Gives a command without an outcome the one that nothing of it was kept. Returns false if its run is over.
+fn record_dropped(journal: &Journal, run: RunNumber, step: u32) -> Result<bool, JournalError> {
+    let Some(recorded) = journal.reader().run(run)? else { return Ok(false) };
+    let RunState::Resumed { run, .. } = journal.begin_run(&recorded.key)? else { return Ok(false) };
+    let outcome: CommandOutcome = Err(outcome_dropped());
+    journal.finish_step(run.number(), step, &encode(&outcome), &[])?;
+    Ok(true)
 }
 
 fn adopt_rest(

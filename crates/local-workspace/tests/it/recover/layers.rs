@@ -6,13 +6,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use change_journal::{ChangeRecord, Content, EntryRecord, RunKey, RunState, StepKind, StepRecord};
-use cow_layer::{LayerStore, ScanRules};
-use local_workspace::Recovery;
+use change_journal::{ChangeRecord, Content, EntryRecord, RunKey, RunNumber, RunState, StepKind, StepRecord};
+use cow_layer::{Layer, LayerStore, ScanRules};
+use local_workspace::{Recovery, effects_are_recorded};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 
 use crate::fixture::workspace::Fixture;
+
+/// Makes the layer of a command, the first step of a run.
+fn new_layer(fixture: &Fixture, run: RunNumber) -> Layer {
+    let layers = fixture.path().join("state/layers");
+    fs::create_dir(&layers).unwrap();
+    let root = FileRoot::open(&fixture.root(), &RootRules::default(), FsPolicy::default()).unwrap();
+    let store = LayerStore::open(File::open(&layers).unwrap().into(), &layers, Arc::new(root)).unwrap();
+    store.create(&format!("{}-0", run.0).parse().unwrap()).unwrap()
+}
 
 /// Makes a workspace with `dir/big`, whose contents the journal does not keep, and the layer of a command that changed it. The crash
 /// came when the change was recorded, and before it was adopted. Returns also the folder of the layer.
@@ -23,11 +32,7 @@ fn interrupted() -> (Fixture, PathBuf) {
     let RunState::New(run) = journal.begin_run(&RunKey::once("a client", b"1")).unwrap() else {
         panic!("the journal is new");
     };
-    let layers = fixture.path().join("state/layers");
-    fs::create_dir(&layers).unwrap();
-    let root = FileRoot::open(&fixture.root(), &RootRules::default(), FsPolicy::default()).unwrap();
-    let store = LayerStore::open(File::open(&layers).unwrap().into(), &layers, Arc::new(root)).unwrap();
-    let layer = store.create(&format!("{}-0", run.number().0).parse().unwrap()).unwrap();
+    let layer = new_layer(&fixture, run.number());
     let upper = layer.mount_spec().upper;
     fs::create_dir(upper.join("dir")).unwrap();
     fs::write(upper.join("dir/big"), "the command's\n").unwrap();
@@ -131,4 +136,29 @@ fn a_damaged_layer_with_open_changes_is_quarantined() {
     assert_eq!(fs::read_to_string(&kept).unwrap(), "the command's\n");
     open_as_ordinary(&fixture);
     assert!(kept.exists(), "it stays");
+}
+
+#[test]
+fn a_command_that_was_killed_on_a_layer_is_known_to_have_changed_nothing() {
+    for has_layer in [true, false] {
+        let fixture = Fixture::new();
+        let journal = fixture.open_journal();
+        let RunState::New(run) = journal.begin_run(&RunKey::once("a client", b"1")).unwrap() else {
+            panic!("the journal is new");
+        };
+        let number = run.number();
+        journal.start_step(number, 0, StepKind::ShellCommand, "make it").unwrap();
+        if has_layer {
+            let layer = new_layer(&fixture, number);
+            fs::write(layer.mount_spec().upper.join("made"), "by the command\n").unwrap();
+        }
+        drop((run, journal));
+        // Without its layer, a later opening knows it from the record alone.
+        for _ in 0..2 {
+            drop(fixture.open());
+            let steps = fixture.open_journal().reader().steps(number).unwrap();
+            assert_eq!(effects_are_recorded(&steps[0]), has_layer, "{:?}", steps[0]);
+            assert_eq!(fixture.text("made"), None);
+        }
+    }
 }
