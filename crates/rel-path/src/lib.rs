@@ -36,6 +36,6 @@ pub use found_names::{FoundName, NameSource};
 pub use limits::{MAX_COMPONENT_BYTES, MAX_COMPONENTS, MAX_PATH_BYTES};
 pub use new_name::{NameError, check_new_name};
 pub use path::RelPath;
-pub use protected::ProtectedNames;
+pub use protected::{ProtectedNames, fold_name};
 pub use protected_name::{NameRule, ProtectedName};
 pub use shortlist::Shortlist;

@@ -61,6 +61,15 @@ pub(crate) fn is_invisible(character: char) -> bool {
     is_control(character) || is_bidirectional(character) || is_zero_width(character)
 }
 
+/// Returns whether some file systems leave a character out when they compare names: invisible ones, and those that choose the
+/// shape of the one before.
+pub(crate) fn is_ignorable(character: char) -> bool {
+    is_invisible(character)
+        || matches!(character,
+            '\u{180F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FFF0}'..='\u{FFF8}' | '\u{1BCA0}'..='\u{1BCA3}'
+            | '\u{1D173}'..='\u{1D17A}' | '\u{E0080}'..='\u{E0FFF}')
+}
+
 /// Returns whether a character is a control, or one of the two separators that break a line like a line feed.
 fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')

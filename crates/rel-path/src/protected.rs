@@ -230,9 +230,9 @@ pub(crate) fn fold_path(path: &[u8]) -> Vec<String> {
     path.split(|byte| matches!(byte, b'/' | b'\\')).map(fold_name).filter(|name| !name.is_empty()).collect()
 }
 
-/// Folds a name so that all its disguises become equal. Bytes that are not UTF-8 become U+FFFD, which no
-/// entry contains, so such a name matches none.
-fn fold_name(name: &[u8]) -> String {
+/// Folds a name so that all its disguises become equal, as the most permissive file system would compare it. Bytes that are not
+/// UTF-8 become U+FFFD, which no plain name contains, so such a name equals none.
+pub fn fold_name(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
     // NTFS opens the same file for `name` and `name::$DATA`.
     let before_stream = text.split(':').next().unwrap_or_default();
@@ -252,7 +252,7 @@ fn fold_case(name: &str) -> String {
 }
 
 fn fold_any_case(name: &str) -> String {
-    let visible = name.chars().filter(|character| !crate::new_name::is_invisible(*character));
+    let visible = name.chars().filter(|character| !crate::new_name::is_ignorable(*character));
     // Upper then lower case also unites characters with one capital, such as the long s and s.
     visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }

@@ -12,6 +12,7 @@ use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
+use crate::git::disguised_names::is_disguised;
 use crate::git::linked_folders::{
     is_own_worktree, leads_into_repository, leads_to_repository, leads_to_working_tree,
 };
@@ -73,6 +74,8 @@ pub(crate) enum Refusal {
     UnreadIndex,
     /// It belongs to an index of which another part is refused.
     SplitIndex,
+    /// Some file systems take a name in it for one that git obeys.
+    Disguise,
     /// It belongs to settings that are refused, by which git would read it.
     IndexWithoutSettings,
     /// Git would follow it as a reference, and write elsewhere.
@@ -106,6 +109,7 @@ impl fmt::Display for Refusal {
                 write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
             }
             Refusal::Reference => out.write_str("a reference that leads git out of its 'refs'"),
+            Refusal::Disguise => out.write_str("some file systems take its name for one that git obeys"),
             Refusal::IndexWithoutSettings => out.write_str("an index of settings that are not kept"),
             Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
         }
@@ -249,6 +253,9 @@ impl InRepository<'_> {
         if after == Some(PresentKind::Other) {
             return Some(Refusal::Link);
         }
+        if after.is_some() && self.names.iter().any(|name| is_disguised(name)) {
+            return Some(Refusal::Disguise);
+        }
         // Git makes none. In the folder that it lies in, it would obey that one.
         if after.is_some() && self.has_git_name() {
             return Some(Refusal::Redirection);
@@ -313,8 +320,8 @@ impl InRepository<'_> {
         check_unfinished_work(names, effect.text_after()).err().map(Refusal::UnfinishedWork)
     }
 
-    /// Checks whether it lies in the folder of a submodule or of a working tree that goes as a whole, and takes its settings
-    /// and hooks with it.
+    /// Checks whether it lies in the folder of a submodule or of a working tree that is removed as a whole, with its settings
+    /// and hooks.
     fn goes_with_its_folder(&self, context: &RepositoryContext<'_>) -> bool {
         let goes = |count: usize| {
             let beneath = RelPath::from_bytes(&self.names[..count].join(&b'/'));

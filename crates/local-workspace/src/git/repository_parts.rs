@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use git_index::{is_reference, is_unfinished_work};
-use rel_path::RelPath;
+use rel_path::{RelPath, fold_name};
 
 use crate::command::effect::Effect;
+use crate::git::disguised_names::is_disguised;
 use crate::git::guard::{InRepository, Refusal, in_git_folder, is_index};
 use crate::git::repository_context::RepositoryContext;
 
@@ -64,6 +65,7 @@ fn is_part(names: &[&[u8]], index: usize) -> bool {
     is_last && is_obeyed()
         || is_of_unfinished_work()
         || is_one_of(name, &FOLDERS)
+        || is_disguised(name)
         || is_one_of(name, &[b"info"]) && names.last().is_some_and(|last| is_one_of(last, &[b"attributes"]))
 }
 
@@ -87,7 +89,7 @@ pub(crate) fn is_repository(folder: &RelPath, is_there: &dyn Fn(&RelPath) -> boo
 pub(crate) struct TouchedPaths {
     /// For each exact path, true if it is filled.
     exact: BTreeMap<RelPath, bool>,
-    /// Paths with something there, in lower case.
+    /// Paths with something there, folded.
     folded: BTreeSet<Vec<u8>>,
 }
 
@@ -110,5 +112,10 @@ impl TouchedPaths {
 
 /// A path as file systems without case compare it, as far as the names of git go.
 pub(crate) fn folded(path: &RelPath) -> Vec<u8> {
-    path.as_bytes().to_ascii_lowercase()
+    let names: Vec<_> = path.components().map(folded_name).collect();
+    names.join(&b'/')
+}
+
+fn folded_name(name: &[u8]) -> Vec<u8> {
+    if is_disguised(name) { fold_name(name).into_bytes() } else { name.to_ascii_lowercase() }
 }

@@ -4,6 +4,7 @@ mod beside_commands;
 mod command_effects;
 mod command_properties;
 mod commands;
+mod disguised_names;
 mod escapes;
 mod indexes;
 mod inner_mounts;

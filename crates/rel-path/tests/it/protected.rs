@@ -25,6 +25,7 @@ fn every_spelling_of_a_protected_name_is_protected() {
         "git~2",
         ".git::$INDEX_ALLOCATION/config",
         ".g\u{200b}it/config",
+        ".g\u{fe0f}it/config",
         ".git\\config",
         ".agentd/session.json",
         "AGENTD~1/x",

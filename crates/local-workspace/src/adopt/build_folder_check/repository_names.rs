@@ -3,6 +3,7 @@
 use git_index::{is_file_list, is_reference, is_unfinished_work};
 use rel_path::RelPath;
 
+use crate::git::disguised_names::is_disguised;
 use crate::git::guard::{is_git_name, is_index};
 
 /// Checks whether a file of this name decides what git runs or where it looks. In a folder of hooks any does.
@@ -18,6 +19,7 @@ pub(super) fn may_be_obeyed(folder: &RelPath, name: &[u8]) -> bool {
         || is_unfinished_work(folder.components().chain([name]))
         || is_file_list(folder.components().chain([name]))
         || folder.components().any(|name| is_one_of(name, &FOLDERS))
+        || folder.components().chain([name]).any(is_disguised)
 }
 
 /// Returns whether a folder holds objects of the repository in `folder` and nothing that a `.git` file may lead to.

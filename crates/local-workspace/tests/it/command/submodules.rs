@@ -127,11 +127,11 @@ fn submodule_of_a_working_tree_is_led_nowhere_else() {
         )],
     ];
     let led = |fixture: &Fixture| {
-        let shown = "for one in side/sub other; do git -C $one rev-parse --show-toplevel; done";
-        let shown = String::from_utf8(shell(&fixture.root(), shown).stdout).unwrap();
+        let listed = "for one in side/sub other; do git -C $one rev-parse --show-toplevel; done";
+        let listed = String::from_utf8(shell(&fixture.root(), listed).stdout).unwrap();
         let own = fixture.root().canonicalize().unwrap().join("side/sub");
         let is_away = |line: &str| line != own.to_str().unwrap() && !line.ends_with("/workspace");
-        shown.lines().any(is_away)
+        listed.lines().any(is_away)
     };
     let before = format!("{ADD} && {COMMIT} sub && git worktree add -q side && {UPDATE}");
     for commands in attacks {

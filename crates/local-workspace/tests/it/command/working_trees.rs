@@ -157,8 +157,8 @@ fn working_tree_is_of_its_repository_and_of_no_other() {
         format!("{}; {}", common("../../x"), other_at(".git/x")),
     ];
     let format_of = |fixture: &Fixture| {
-        let shown = shell(&fixture.root(), "git -C side rev-parse --show-object-format");
-        String::from_utf8(shown.stdout).unwrap()
+        let format = shell(&fixture.root(), "git -C side rev-parse --show-object-format");
+        String::from_utf8(format.stdout).unwrap()
     };
     for script in attacks {
         let (plain, _) = prepared(Layered::No);
@@ -175,8 +175,8 @@ fn working_tree_is_of_its_repository_and_of_no_other() {
                     response.warnings.join("\n").contains(".git/worktrees/side"),
                     "{script}: {response:?}"
                 );
-                let shown = format_of(&fixture);
-                assert_ne!(shown, "sha256\n", "{script} ({layered:?}): {response:?}");
+                let format = format_of(&fixture);
+                assert_ne!(format, "sha256\n", "{script} ({layered:?}): {response:?}");
                 let record = fixture.root().join(".git/worktrees/side");
                 assert!(!record.join("config").exists(), "{script} ({layered:?}): {response:?}");
                 assert_eq!(
