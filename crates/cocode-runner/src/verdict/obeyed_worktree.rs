@@ -1,4 +1,4 @@
-//! What an agent has left in its worktree for other programs to obey, committed or not: users open worktrees in editors.
+//! The files in a worktree that other programs would obey, committed or not: users open worktrees in editors.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

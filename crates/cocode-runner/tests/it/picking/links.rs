@@ -8,7 +8,7 @@ use super::obeyed::{COMMIT, paths};
 use super::work;
 use crate::fixture::Fixture;
 
-/// What `pick` says of the work of a script: the paths that it refuses, or those that it names.
+/// The answer of `pick` for the work of a script: the paths that it refuses, or those that it names.
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
     Refused(Vec<String>),
