@@ -83,7 +83,7 @@ impl Finder {
             let end = match self.values[pattern].following(&bytes[at..], &mut compared) {
                 Some(following) => text.floor_char_boundary(at + following),
                 None => {
-                    // The rest of the line, once: no value goes on behind it.
+                    // The rest of the line, once: no value has a line end in it.
                     let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
                     looked_at += end - at;
                     (state, at) = (begin, end);

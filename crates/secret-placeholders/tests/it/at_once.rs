@@ -41,8 +41,8 @@ fn an_answer_from_many_files_keeps_its_values_in_few_writes() {
     let request = search("needle", QueryType::Literal);
     let hits = with_call(0, |call| masked.search_files(call, &request)).unwrap();
     assert_eq!(hits.matches.len(), FILES);
-    let shown = format!("{hits:?}");
-    assert!(!shown.contains("a1B2") && shown.contains("⟦secret:password-assignment:79⟧"), "{shown}");
+    let visible = format!("{hits:?}");
+    assert!(!visible.contains("a1B2") && visible.contains("⟦secret:password-assignment:79⟧"), "{visible}");
     let count = writes();
     assert!((1..=3).contains(&count), "{count}");
     let (masked, writes) = over();
