@@ -5,8 +5,8 @@ use std::fmt;
 
 pub(crate) use git_index::is_git_name;
 use git_index::{
-    IndexError, ObjectFormat, UnfinishedWorkError, check_unfinished_work, is_file_list, is_reference,
-    lists_files_beside, stays_in_references,
+    IndexError, ObjectFormat, UnfinishedWorkError, check_unfinished_work, is_file_list, is_own_file,
+    is_reference, lists_files_beside, stays_in_references,
 };
 use rel_path::RelPath;
 
@@ -74,6 +74,8 @@ pub(crate) enum Refusal {
     UnreadIndex,
     /// It belongs to an index of which another part is refused.
     SplitIndex,
+    /// Git itself keeps no file of this name in a repository's folder.
+    ForeignFile,
     /// Some file systems take a name in it for one that git obeys.
     Disguise,
     /// It belongs to settings that are refused, by which git would read it.
@@ -109,6 +111,9 @@ impl fmt::Display for Refusal {
                 write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
             }
             Refusal::Reference => out.write_str("a reference that leads git out of its 'refs'"),
+            Refusal::ForeignFile => {
+                out.write_str("none of git's own files, so that another program could obey it")
+            }
             Refusal::Disguise => out.write_str("some file systems take its name for one that git obeys"),
             Refusal::IndexWithoutSettings => out.write_str("an index of settings that are not kept"),
             Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
@@ -267,8 +272,9 @@ impl InRepository<'_> {
         if is_file_list(self.names.iter().copied()) && after == Some(PresentKind::File) && !is_plain_list() {
             return Some(Refusal::Redirection);
         }
+        let is_foreign = || after == Some(PresentKind::File) && !is_own_file(self.names.iter().copied());
         if self.is_data() && (!self.has_obeyed_name() || self.is_reference_or_log(effect)) {
-            return None;
+            return is_foreign().then_some(Refusal::ForeignFile);
         }
         if let Some((_, reason)) = TOOLS.iter().find(|(name, _)| self.first_is(&[name]) && after.is_some()) {
             return Some(Refusal::Tool(reason));
@@ -317,7 +323,8 @@ impl InRepository<'_> {
         }
         after?;
         let names = self.names.iter().copied();
-        check_unfinished_work(names, effect.text_after()).err().map(Refusal::UnfinishedWork)
+        let unfinished = check_unfinished_work(names, effect.text_after()).err().map(Refusal::UnfinishedWork);
+        unfinished.or_else(|| is_foreign().then_some(Refusal::ForeignFile))
     }
 
     /// Checks whether it lies in the folder of a submodule or of a working tree that is removed as a whole, with its settings

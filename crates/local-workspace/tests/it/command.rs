@@ -6,6 +6,7 @@ mod command_properties;
 mod commands;
 mod disguised_names;
 mod escapes;
+mod foreign_files;
 mod indexes;
 mod inner_mounts;
 mod modes;
