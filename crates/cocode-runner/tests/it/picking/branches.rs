@@ -1,6 +1,7 @@
 //! Branches that have moved since the verdict, and a user without one.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use cocode_runner::RunnerError;
 
@@ -67,6 +68,9 @@ fn changes_that_only_filters_explain_are_refused_as_such() {
     // The same content in a new file, so that git reads it.
     fs::remove_file(&file).unwrap();
     fs::write(&file, "text\n").unwrap();
+    // An old one, since git looks again at files that are as new as its index.
+    let day = Duration::from_secs(24 * 60 * 60);
+    fs::File::options().write(true).open(&file).unwrap().set_modified(SystemTime::now() - day).unwrap();
     assert!(matches!(refused(runner.pick(&record, false)), RunnerError::Dirty { has_filters: true }));
     // The control: git with its filters sees no change, and agrees once it has looked.
     assert_eq!(fixture.git(&["status", "--porcelain"]), "");
