@@ -128,7 +128,7 @@ impl Runner {
     }
 
     /// Returns the worktree of an agent, once it was made; `None` if the folders that its record names are not those of an agent of
-    /// this repository. A state folder can come from someone else, and what they name would be changed.
+    /// this repository. A state folder can come from another program, and what they name would be changed.
     pub(crate) fn worktree_of(&self, record: &AgentRecord) -> Option<Worktree> {
         let worktree = record.worktree()?;
         // By its path too: an agent can damage the file that names it.

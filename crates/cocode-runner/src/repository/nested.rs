@@ -56,17 +56,18 @@ pub(crate) fn refuse(repository: &Repository, worktree: &Worktree, start: &str) 
             search.refuse_head(&worktree.path, &folder);
         }
     }
-    search.warnings("its worktree")
+    search.warnings("it", "its worktree")
 }
 
-/// Does the same beneath a folder that only git uses, where no repository and no state folder is the user's. `what` names it.
-pub(crate) fn refuse_beneath(folder: &Path, what: &str) -> Vec<String> {
+/// Does the same beneath a folder that only git uses, where no repository and no state folder is the user's. The warnings say what
+/// `who` has left there, and call the folder `what`.
+pub(crate) fn refuse_beneath(folder: &Path, who: &str, what: &str) -> Vec<String> {
     let mut search = Search::default();
     search.walk(folder);
     for beneath in std::mem::take(&mut search.bare) {
         search.refuse_head(folder, &beneath);
     }
-    search.warnings(what)
+    search.warnings(who, what)
 }
 
 /// The search for `.git` and `.agentd`, in relative paths.
@@ -140,25 +141,25 @@ impl Search {
         }
     }
 
-    fn warnings(self, what: &str) -> Vec<String> {
+    fn warnings(self, who: &str, what: &str) -> Vec<String> {
         let mut warnings = Vec::new();
         if !self.renamed.is_empty() {
             warnings.push(format!(
-                "it has left repositories in {what}, whose settings git would obey; their '.git' or 'HEAD' was renamed to \
+                "{who} has left repositories in {what}, whose settings git would obey; their '.git' or 'HEAD' was renamed to \
                  end in '{SUFFIX}': {}",
                 named(&self.renamed)
             ));
         }
         if !self.state_folders.is_empty() {
             warnings.push(format!(
-                "it has left state folders of agentd in {what}, which agentd would trust there; they were renamed to end in \
+                "{who} has left state folders of agentd in {what}, which agentd would trust there; they were renamed to end in \
                  '{SUFFIX}': {}",
                 named(&self.state_folders)
             ));
         }
         if !self.pipes.is_empty() {
             warnings.push(format!(
-                "it has left pipes in {what}, at which git could wait; they were removed: {}",
+                "{who} has left pipes in {what}, at which git could wait; they were removed: {}",
                 named(&self.pipes)
             ));
         }

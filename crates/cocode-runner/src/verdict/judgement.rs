@@ -201,12 +201,16 @@ impl Runner {
             warnings.extend(planted_links::remove_shared(&repository.common_folder));
             for folder in shared_folders(&repository.common_folder) {
                 let name = folder.strip_prefix(&repository.common_folder).unwrap_or(&folder).display();
-                warnings.extend(nested::refuse_beneath(&folder, &format!("'{name}' of the repository")));
+                warnings.extend(nested::refuse_beneath(
+                    &folder,
+                    "an agent",
+                    &format!("'{name}' of the repository"),
+                ));
             }
         }
         warnings.extend(unfinished_work::quarantine(worktree));
         warnings.extend(nested::refuse(repository, worktree, &start));
-        warnings.extend(nested::refuse_beneath(&worktree.git_folder, "its git folder"));
+        warnings.extend(nested::refuse_beneath(&worktree.git_folder, "it", "its git folder"));
         warnings.extend(own_index::quarantine_crafted(worktree, &start));
     }
 

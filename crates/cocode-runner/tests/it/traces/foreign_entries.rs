@@ -1,4 +1,4 @@
-//! What is not git's own stays in no git folder of an agent and in no folder that agents share.
+//! Entries that are not git's own stay in no git folder of an agent, and in no folder that agents share.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

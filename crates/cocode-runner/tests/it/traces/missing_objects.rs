@@ -1,4 +1,4 @@
-//! What an agent leaves keeps neither git from maintaining the repository nor other agents from starting.
+//! Agents leave nothing that keeps git from maintaining the repository, or other agents from starting.
 
 use std::fs;
 use std::path::Path;
@@ -95,7 +95,7 @@ fn an_index_with_objects_that_are_there_stays() {
     }
 }
 
-/// What an agent leaves at the names of the branches of other agents, but for one that is a branch.
+/// Entries of an agent at the names of the branches of other agents, but for one that is a branch.
 const BLOCKS: &str = "H=$C/refs/heads/cocode; L=$C/logs/refs/heads/cocode; touch $H/7-b.lock; mkdir -p $H/7-c/x; \
                       mkdir -p $H/7-d/y; touch $H/7-d/y/z.lock; mkdir -p $L/7-e/y; echo > $L/7-e/y/z; touch $C/objects/maintenance.lock";
 
