@@ -12,7 +12,7 @@ use super::obeyed_paths::{ObeyedAs, ObeyedPath};
 /// The most paths. Each change compares its path with all of them.
 pub(super) const PATH_LIMIT: usize = 400;
 
-/// What the list has once: a path, the way in which git obeys it, and whether it counts at any depth.
+/// A key of the list: a path, the way in which git obeys it, and whether it counts at any depth.
 type Key = (PathBuf, ObeyedAs, bool);
 
 /// A path in a repository that is not one around the folder.
@@ -32,7 +32,7 @@ pub(super) struct PathList {
     /// Those in others, in the order of these.
     in_others: Vec<InOther>,
     keys_in_others: BTreeSet<Key>,
-    /// What settings name from the root of a repository.
+    /// Paths that settings name from the root of a repository.
     within: BTreeMap<(PathBuf, ObeyedAs), String>,
 }
 

@@ -43,7 +43,7 @@ struct Unread {
     is_included: bool,
 }
 
-/// What was read.
+/// The paths that were collected, and the files from which.
 pub(super) struct Outcome {
     pub paths: Vec<ObeyedPath>,
     pub left_out: BTreeSet<LeftOut>,
