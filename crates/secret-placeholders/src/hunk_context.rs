@@ -89,10 +89,10 @@ mod tests {
         for head in heads {
             for (before, after) in [("", ""), ("+a\n", "\n b\n")] {
                 let text = format!("{before}{head}{CONTEXT}{after}");
-                let shown = without_cut_contexts(&secrets, &text);
-                assert!(!shown.contains("kX7q"), "{text}: {shown}");
-                assert!(shown.starts_with(&format!("{before}{head}def connect(host")), "{shown}");
-                assert!(shown.ends_with(&format!("…{after}")), "{shown}");
+                let output = without_cut_contexts(&secrets, &text);
+                assert!(!output.contains("kX7q"), "{text}: {output}");
+                assert!(output.starts_with(&format!("{before}{head}def connect(host")), "{output}");
+                assert!(output.ends_with(&format!("…{after}")), "{output}");
             }
         }
     }
@@ -104,9 +104,9 @@ mod tests {
         for cut in 0..=text.len() {
             let mut stream = StreamMask::new(&secrets);
             let pieces = [&text.as_bytes()[..cut], &text.as_bytes()[cut..]].map(|piece| stream.push(piece));
-            let shown = pieces.concat() + &stream.finish();
-            assert!(shown.contains("password=") && !shown.contains("kX7q"), "{cut}: {shown}");
-            assert_eq!(shown.lines().count(), 3, "{shown}");
+            let output = pieces.concat() + &stream.finish();
+            assert!(output.contains("password=") && !output.contains("kX7q"), "{cut}: {output}");
+            assert_eq!(output.lines().count(), 3, "{output}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! The protocol's own text within an outbox, which stays as it is whatever a filter of texts replaces.
 
 use std::collections::HashSet;
+use std::iter;
 use std::ops::Range;
 
 use super::render::{FIRST_LINES, LAST_LINES};
@@ -18,6 +19,9 @@ const BETWEEN: &str = "[]";
 /// The starts of lines of the header with a text of the user or of the workspace.
 const FIELDS: [&str; 2] = ["Task: ", "Sandbox: "];
 
+/// The line and the bytes of it that a text for the filter is; `None` for one that stands between others.
+type Origin = Option<(usize, Range<usize>)>;
+
 /// Applies a filter to an outbox, but for what the protocol itself says there: the fields of the header, headings, rules, fences, the
 /// numbers of lines and the marks of results. The model has to read these as they are, and they are the same in every outbox of the
 /// session, so that a text which only looks like them gives nothing away.
@@ -27,7 +31,7 @@ const FIELDS: [&str; 2] = ["Task: ", "Sandbox: "];
 pub fn filtered_outbox(outbox: &str, session: &Session, filter: impl Fn(&str) -> String) -> String {
     let lines: Vec<&str> = outbox.split('\n').collect();
     let mut own = OwnText::of(session);
-    let mut foreign: Vec<(&str, Option<(usize, Range<usize>)>)> = Vec::new();
+    let mut foreign: Vec<(&str, Origin)> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let Parts { foreign: ranges, is_apart } = own.parts(line);
         if ranges.is_empty() || is_apart {
@@ -76,8 +80,12 @@ struct Parts {
 }
 
 impl Parts {
+    fn one(range: Range<usize>, is_apart: bool) -> Parts {
+        Parts { foreign: iter::once(range).collect(), is_apart }
+    }
+
     fn behind(line: &str, own: usize) -> Parts {
-        Parts { foreign: vec![own..line.len()], is_apart: false }
+        Parts::one(own..line.len(), false)
     }
 }
 
@@ -134,7 +142,7 @@ impl OwnText {
             return Parts::behind(line, own);
         }
         if let Some(own) = reference(line) {
-            return Parts { foreign: vec![0..own], is_apart: true };
+            return Parts::one(0..own, true);
         }
         Parts::behind(line, start(line))
     }
@@ -148,13 +156,13 @@ impl OwnText {
         let from = line.len() - path.len();
         let to = from + path.rfind(&mark)?;
         let note = to + mark.len();
-        let shown = line[note..].strip_prefix(' ').and_then(first_number);
-        self.next = (!is_end).then(|| shown.unwrap_or(1));
-        let mut foreign = vec![from..to];
-        if note < line.len() && shown.is_none() {
-            foreign.push(note..line.len());
+        let range = line[note..].strip_prefix(' ').and_then(first_number);
+        self.next = (!is_end).then(|| range.unwrap_or(1));
+        let mut parts = Parts::one(from..to, true);
+        if note < line.len() && range.is_none() {
+            parts.foreign.push(note..line.len());
         }
-        Some(Parts { foreign, is_apart: true })
+        Some(parts)
     }
 
     /// Returns the length of the number of a line of a shown file; `None` if it is not the number that is expected.
