@@ -69,7 +69,7 @@ impl ObeyedSetting {
 pub(super) struct Alias {
     /// Its arguments, without those options that set something.
     arguments: Vec<String>,
-    /// The settings among its options. One in an alias is no further alias.
+    /// The settings among its options. An alias among them is left out.
     pub settings: Vec<Setting>,
 }
 
