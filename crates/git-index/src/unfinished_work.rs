@@ -91,7 +91,7 @@ enum UnfinishedFile {
     StrategyOptions,
     CherryPickOptions,
     ApplyOptions,
-    /// What `git bisect reset` checks out.
+    /// The branch or commit that `git bisect reset` checks out.
     BisectStart,
     /// The paths that a bisection is about. Older versions of git have a shell read them.
     BisectPaths,

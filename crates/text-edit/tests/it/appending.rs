@@ -10,7 +10,7 @@ fn text_is_put_behind_in_the_encoding_of_the_file() {
         ("without a last line feed", b"a", "b\n", b"ab\n"),
         ("line feeds stay line feeds", b"a\r\n", "b\n", b"a\r\nb\n"),
         ("a UTF-8 mark", b"\xef\xbb\xbfa", "ä", b"\xef\xbb\xbfa\xc3\xa4"),
-        ("bytes that are no text", b"\0\xff", "ä", b"\0\xff\xc3\xa4"),
+        ("bytes that are not text", b"\0\xff", "ä", b"\0\xff\xc3\xa4"),
         ("UTF-16, low byte first", b"\xff\xfea\0", "ä\n", b"\xff\xfea\0\xe4\0\n\0"),
         ("UTF-16, high byte first", b"\xfe\xff\0a", "ä\n", b"\xfe\xff\0a\0\xe4\0\n"),
         ("an unknown encoding", b"gr\xfcn", "blau\n", b"gr\xfcnblau\n"),
