@@ -380,24 +380,30 @@ fn pipes_and_symlinks_among_objects_are_not_packed_and_do_not_block() {
     let fixture = Fixture::shared();
     let objects = fixture.repository().join(".git/objects");
     let made = |name: &str| objects.join(name).join("e".repeat(38));
-    fs::create_dir_all(objects.join("ee")).unwrap();
+    // Folders that hold no object of the fixture.
+    let names = (0..=u8::MAX).rev().map(|number| format!("{number:02x}"));
+    let free: Vec<String> = names.filter(|name| !objects.join(name).exists()).take(3).collect();
+    let [pipes, linked, links] = &free[..] else { panic!("{free:?}") };
+    fs::create_dir_all(objects.join(pipes)).unwrap();
     // A pipe at the path of an object, one behind a symlink to a folder, and a symlink at the path of an object.
     let pipe = |path: &std::path::Path| {
         assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
     };
-    pipe(&made("ee"));
+    pipe(&made(pipes));
     let elsewhere = fixture.root.join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     pipe(&elsewhere.join("e".repeat(38)));
-    std::os::unix::fs::symlink(&elsewhere, objects.join("ef")).unwrap();
-    fs::create_dir_all(objects.join("ed")).unwrap();
-    std::os::unix::fs::symlink(made("ee"), made("ed")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, objects.join(linked)).unwrap();
+    fs::create_dir_all(objects.join(links)).unwrap();
+    std::os::unix::fs::symlink(made(pipes), made(links)).unwrap();
     let record = fixture.run(crate::fixture::MARKED);
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
     // What git would wait at is gone when the agent has ended, whoever has made it.
-    let expected = "an agent has left pipes in 'objects' of the repository, at which git could wait; they were removed: ee/";
-    assert!(matches!(&record.warnings[..], [one] if one.starts_with(expected)), "{record:?}");
-    assert!(!made("ee").exists() && elsewhere.join("e".repeat(38)).exists());
+    let expected = format!(
+        "an agent has left pipes in 'objects' of the repository, at which git could wait; they were removed: {pipes}/"
+    );
+    assert!(matches!(&record.warnings[..], [one] if one.starts_with(&expected)), "{record:?}");
+    assert!(!made(pipes).exists() && elsewhere.join("e".repeat(38)).exists());
     // The real objects are packed.
     assert!(!fixture.git(&["count-objects", "-v"]).contains("in-pack: 0\n"));
 }
