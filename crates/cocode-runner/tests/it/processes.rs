@@ -292,8 +292,11 @@ fn commits_that_an_agent_invents_are_not_reported() {
          echo x > b; git add b; git commit -q -m 'cocode ready for check'; say $(git rev-parse HEAD) 'another name'";
     for fixture in [Fixture::new(), Fixture::shared()] {
         let log = Log::default();
-        let record =
-            fixture.runner().run(&request(vec![agent("a", script)]), &StopFlag::new(), &log).unwrap().remove(0);
+        let record = fixture
+            .runner()
+            .run(&request(vec![agent("a", script)]), &StopFlag::new(), &log)
+            .unwrap()
+            .remove(0);
         assert_eq!(record.state, AgentState::Ready, "{record:?}");
         let lines = log.lines();
         let mut commits: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix("commit ")).collect();
