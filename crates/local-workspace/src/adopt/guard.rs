@@ -27,6 +27,8 @@ pub(crate) struct Guard<'a> {
     /// Tells whether something is now at a path that none of the effects is about: file tools may have put it there
     /// while the command ran.
     pub is_there_now: &'a dyn Fn(&RelPath) -> bool,
+    /// True if the effects are those of the command alone, and not also of programs beside it.
+    pub is_layered: bool,
     /// The build folders that the command wrote to without anything that holds it back.
     pub written_through: &'a [RelPath],
     /// The workspace as it is now.
@@ -89,6 +91,7 @@ impl Guard<'_> {
                 content,
             };
             self.listed(effect)
+                .or_else(|| self.is_lock(effect).then_some(Refusal::Lock))
                 .or_else(|| {
                     let part = in_git_folder(&effect.path)?;
                     if removed.contains(&part.folder) {
@@ -121,6 +124,14 @@ impl Guard<'_> {
             is_hidden && !version_control::is_folder(name.pattern())
         };
         self.protected.never_among(&effect.path, &is_of_other_program)
+    }
+
+    /// Returns whether git would take an effect for the lock of a process that is at work, and do nothing until it is removed:
+    /// all processes of the command have ended. No reference has such a name.
+    fn is_lock(&self, effect: &Effect) -> bool {
+        let is_new_file = effect.before.is_none() && effect.kind_after() == Some(PresentKind::File);
+        let has_name = || effect.path.file_name().is_some_and(|name| name.ends_with(b".lock"));
+        self.is_layered && is_new_file && has_name() && in_git_folder(&effect.path).is_some()
     }
 
     /// Consults the list of protected names, and the paths where a symlink would get around it.

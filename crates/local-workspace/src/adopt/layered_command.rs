@@ -113,6 +113,7 @@ impl LocalWorkspace {
             hidden: &self.hidden,
             was_there: &was_there,
             is_there_now: &was_there,
+            is_layered: true,
             written_through: &written_through,
             root: &self.root,
         };

@@ -86,6 +86,7 @@ impl LocalWorkspace {
             hidden: &self.hidden,
             was_there: &|path| before.snapshot.entries.contains_key(path),
             is_there_now: &|path| self.root.metadata(path).is_ok(),
+            is_layered: false,
             written_through: &before.build_folders(),
             root: &self.root,
         }

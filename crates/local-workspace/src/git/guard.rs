@@ -74,6 +74,8 @@ pub(crate) enum Refusal {
     UnreadIndex,
     /// It belongs to an index of which another part is refused.
     SplitIndex,
+    /// Git would take it for the lock of a process that is at work.
+    Lock,
     /// Git itself keeps no file of this name in a repository's folder.
     ForeignFile,
     /// Some file systems take a name in it for one that git obeys.
@@ -114,6 +116,7 @@ impl fmt::Display for Refusal {
             Refusal::ForeignFile => {
                 out.write_str("none of git's own files, so that another program could obey it")
             }
+            Refusal::Lock => out.write_str("the lock of a git process that has ended"),
             Refusal::Disguise => out.write_str("some file systems take its name for one that git obeys"),
             Refusal::IndexWithoutSettings => out.write_str("an index of settings that are not kept"),
             Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),

@@ -36,3 +36,17 @@ fn files_that_git_does_not_keep_are_not_adopted() {
         assert!(fixture.text(".git/tool.toml").is_none(), "{layered:?}");
     }
 }
+
+/// Without a layer it could be the lock of the user's own git.
+#[test]
+fn locks_of_ended_git_processes_stay_on_the_layer() {
+    let fixture = Fixture::new();
+    let workspace = fixture.open_layered(Layered::Yes);
+    assert_eq!(run(&workspace, "git init -q . && echo x > file").unwrap().warnings, [""; 0]);
+    let locked = run(&workspace, "touch .git/index.lock .git/refs/heads/main.lock; git add file").unwrap();
+    assert_eq!(locked.exit_code, 128, "the control: git obeys it: {locked:?}");
+    let warned = locked.warnings.join("\n");
+    assert!(warned.contains("the lock of a git process that has ended"), "{warned}");
+    let after = run(&workspace, "git add file && git commit -qm one").unwrap();
+    assert_eq!((after.exit_code, &after.warnings[..]), (0, &[][..]), "{after:?}");
+}
