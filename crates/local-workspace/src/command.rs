@@ -59,7 +59,14 @@ impl LocalWorkspace {
             return Err(other_request(step));
         }
         match state {
-            StepState::Finished(recorded) => return decode::<CommandOutcome>(recorded)?,
+            StepState::Finished(recorded) => {
+                let outcome = decode::<CommandOutcome>(recorded)?;
+                // Recorded when the workspace was opened.
+                if outcome.as_ref().is_err_and(|error| error.reason() == Reason::OutcomeUnknown) {
+                    self.outputs.discard(&output_name(run.number(), step));
+                }
+                return outcome;
+            }
             StepState::Unknown => {
                 // No result names what it had written by then.
                 self.outputs.discard(&output_name(run.number(), step));
