@@ -190,7 +190,7 @@ fn editors_find_nothing_of_theirs_in_the_folders_of_version_control_systems() {
             }
         }
         // The controls: other names, which a branch or a file in a store may have.
-        let kept = [".git/x/notes", ".git/x/.notes", ".hg/store/data/vendor/a.i", ".jj/repo/store/type"];
+        let kept = [".git/lfs/notes", ".git/lfs/.notes", ".hg/store/data/vendor/a.i", ".jj/repo/store/type"];
         let script: Vec<_> = kept.into_iter().map(make).collect();
         let commit =
             "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m one && git branch vendor/x";

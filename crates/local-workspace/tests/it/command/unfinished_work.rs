@@ -164,7 +164,7 @@ fn programs_beside_git_obey_nothing_in_its_folder() {
     let trigger = "PATH=.git/safe/../../bin:$PATH evil";
     let script = "mkdir .git/safe bin; printf '#!/bin/sh\\ntouch ../outside/canary\\n' > bin/evil; chmod +x bin/evil; \
                   echo 'git: {}' > .git/lazygit.yml; mkdir .git/gitweb; echo x > .git/gitweb/httpd.conf; \
-                  echo x > .git/notes";
+                  echo x > .git/description";
     let plain = repository();
     git(&plain, script);
     shell(&plain.root(), trigger);
@@ -179,7 +179,7 @@ fn programs_beside_git_obey_nothing_in_its_folder() {
             assert!(warned.contains(&format!("`{name}`")), "{name} ({layered:?}): {warned}");
             assert!(!fixture.root().join(name).exists(), "{name} ({layered:?})");
         }
-        assert!(fixture.root().join(".git/notes").exists(), "{layered:?}");
+        assert_eq!(fixture.text(".git/description").as_deref(), Some("x\n"), "the control: {layered:?}");
     }
 }
 
