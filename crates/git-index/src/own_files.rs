@@ -4,7 +4,7 @@ use crate::entry_name::is_git_name;
 
 /// Files of a repository's own folder. A `*` stands for at least one byte of a name, the first not a dot, and `**` for one
 /// name or several.
-const OF_REPOSITORY: [&str; 64] = [
+const OF_REPOSITORY: [&str; 67] = [
     "*_HEAD",
     "ADD_EDIT.patch",
     "AUTO_MERGE",
@@ -19,9 +19,11 @@ const OF_REPOSITORY: [&str; 64] = [
     "NOTES_EDITMSG",
     "NOTES_MERGE_*",
     "NOTES_MERGE_WORKTREE/*",
+    "REPLACE_EDITOBJ",
     "SQUASH_MSG",
     "TAG_EDITMSG",
     "addp-hunk-edit.diff",
+    "annex/**",
     "branches/*",
     "config",
     "config.worktree",
@@ -29,6 +31,7 @@ const OF_REPOSITORY: [&str; 64] = [
     "filter-repo/*",
     "gc.log",
     "gc.pid",
+    "git-crypt/**",
     "hooks/*",
     "index",
     "index.stash.*",
@@ -81,7 +84,8 @@ const LOCK: &[u8] = b".lock";
 /// repository's own, in that of a linked working tree, and in those of submodules.
 ///
 /// Names are compared byte by byte, so that one which a file system takes for another is none of git's own. Other programs
-/// keep files there, too; of those, only the objects of Git LFS and the reports of `git filter-repo` count.
+/// keep files there, too; of those, only what would be lost with them counts, contents of Git LFS and git-annex and keys of
+/// git-crypt, and reports of `git filter-repo`.
 pub fn is_own_file<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let mut names: Vec<&[u8]> = names.into_iter().collect();
     if let Some(last) = names.last_mut() {

@@ -105,6 +105,8 @@ fn other_files_are_not() {
         "objects/ab/0123456789abcdef0123456789abcdef012345",
         "index.lock",
         "refs/heads/x.lock",
+        "annex/objects/ab/cd/SHA256E-s1--0123/SHA256E-s1--0123",
+        "git-crypt/keys/default",
     ] {
         assert!(is_own_file(path.split('/').map(str::as_bytes)), "{path}");
     }
