@@ -141,6 +141,11 @@ impl Runner {
         is_one.then_some(worktree)
     }
 
+    /// Returns whether a record names a path of its agent: the one that this runner would give it, or that of its worktree.
+    pub(crate) fn has_own_path(&self, record: &AgentRecord) -> bool {
+        self.is_at_its_path(record) || self.worktree_of(record).is_some()
+    }
+
     /// Returns whether a record names the path that this runner would give its agent.
     fn is_at_its_path(&self, record: &AgentRecord) -> bool {
         // The user may have moved the folder of worktrees behind a link.
@@ -274,7 +279,7 @@ impl Runner {
                 }
             }
             record.ended_at_ms = Some(now_ms());
-            if self.is_at_its_path(&record) || self.worktree_of(&record).is_some() {
+            if self.has_own_path(&record) {
                 let removed = remove_if_there(&body_file(&record.worktree));
                 removed.unwrap_or_else(|error| record.warnings.push(error_chain(&error)));
             }

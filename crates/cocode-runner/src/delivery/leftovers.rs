@@ -9,13 +9,16 @@ use crate::runner::{Runner, remove_if_there};
 
 impl Runner {
     /// Makes the paths and the branch of a record free. Before a first delivery, whatever exists there is not the runner's,
-    /// and is refused. Afterwards it comes from an interrupted judgement, and is removed.
+    /// and is refused. Afterwards it comes from an interrupted judgement, and is removed, unless the
+    /// record names the folder of another program.
     pub(super) fn clear_for_delivery(
         &self,
         record: &AgentRecord,
         elsewhere: &Elsewhere,
     ) -> Result<(), RunnerError> {
-        if let Some(delivered) = &elsewhere.delivered {
+        if let Some(delivered) = &elsewhere.delivered
+            && self.has_own_path(record)
+        {
             self.remove_leftovers(record, &delivered.commit)?;
         }
         if self.repository.has_branch(&record.branch) {
@@ -32,7 +35,7 @@ impl Runner {
         let repository = &self.repository;
         let path = &record.worktree;
         remove_if_there(&body_file(path))?;
-        let git_folder = record.worktree().map(|worktree| worktree.git_folder);
+        let git_folder = self.worktree_of(record).map(|worktree| worktree.git_folder);
         worktree::remove_by_force(repository, path, git_folder.as_deref())?;
         let reference = format!("refs/heads/{}", record.branch);
         if repository.commit(&reference).as_deref() == Some(commit) {

@@ -47,7 +47,7 @@ fn damage_by_an_agent_before_a_kill_does_not_keep_the_runner_from_opening() {
 }
 
 /// Writes a record as another program could into a state folder that it has made.
-fn forge(fixture: &Fixture, record: &AgentRecord) {
+pub(crate) fn forge(fixture: &Fixture, record: &AgentRecord) {
     let folder = fixture.root.join("state/records");
     let (journal, _) = Journal::open(&folder, JournalLimits::default()).unwrap();
     let bytes = serde_json::to_vec(record).unwrap();

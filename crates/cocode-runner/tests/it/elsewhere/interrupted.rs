@@ -9,6 +9,7 @@ use cocode_runner::{
 
 use crate::elsewhere::machines::{Machines, judge, wait_until};
 use crate::fixture::{MARKED, agent, failures};
+use crate::recovering::forge;
 
 /// An agent whose check makes a file `started` in its worktree, and then waits for a file `go`.
 fn waiting() -> AgentDefinition {
@@ -133,4 +134,28 @@ fn another_delivery_replaces_what_a_failed_judgement_has_left() {
     let judged = judge(&runner, &record, &second).unwrap();
     assert_eq!((judged.state, judged.head), (AgentState::Ready, second.head.clone()));
     assert_eq!(machines.home.git(&["rev-parse", "cocode/7-a"]), second.head.unwrap());
+}
+
+#[test]
+fn a_record_of_another_folder_has_nothing_removed_there() {
+    let machines = Machines::new();
+    let runner = machines.home.runner();
+    let record = machines.begin(&runner, agent("a", "true"));
+    let (first, second) = (machines.forge(MARKED), other_work(&machines, "2"));
+    fs::write(machines.home.worktrees(), "").unwrap();
+    judge(&runner, &record, &first).unwrap_err();
+    fs::remove_file(machines.home.worktrees()).unwrap();
+    let victim = machines.home.root.join("projects");
+    fs::create_dir(&victim).unwrap();
+    fs::write(victim.join("mine"), "x").unwrap();
+    let recorded = runner.record("7-a").unwrap().unwrap();
+    drop(runner);
+    forge(&machines.home, &AgentRecord { worktree: victim.clone(), ..recorded.clone() });
+    let refused = judge(&machines.home.runner(), &record, &second).unwrap_err();
+    assert!(matches!(&refused, RunnerError::FolderExists { path } if *path == victim), "{refused:?}");
+    assert!(victim.join("mine").exists());
+    // The control: with the agent's own folder it is judged.
+    forge(&machines.home, &recorded);
+    let judged = judge(&machines.home.runner(), &record, &second).unwrap();
+    assert_eq!(judged.state, AgentState::Ready, "{judged:?}");
 }
