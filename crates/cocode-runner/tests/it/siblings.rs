@@ -398,7 +398,7 @@ fn pipes_and_symlinks_among_objects_are_not_packed_and_do_not_block() {
     std::os::unix::fs::symlink(made(pipes), made(links)).unwrap();
     let record = fixture.run(crate::fixture::MARKED);
     assert_eq!(record.state, AgentState::Ready, "{record:?}");
-    // What git would wait at is gone when the agent has ended, whoever has made it.
+    // What git would wait at is gone when the agent has ended, also if another program has made it.
     let expected = format!(
         "an agent has left pipes in 'objects' of the repository, at which git could wait; they were removed: {pipes}/"
     );

@@ -1,7 +1,7 @@
 //! Names that some file systems take for one that git obeys, although git itself writes another one.
 //!
-//! Where a folder of ext4 or of a share does not distinguish upper and lower case, it may also take `ſ` for `s`, and leave out
-//! characters that are not visible. What git obeys is recognised in upper and lower case; no program needs the other spellings.
+//! Where a folder of ext4 or of a share does not distinguish upper and lower case, it may also treat `ſ` as `s` and ignore
+//! invisible characters. What git obeys is recognised in upper and lower case; no program needs the other spellings.
 
 use git_index::is_git_name;
 use rel_path::fold_name;
