@@ -19,15 +19,8 @@ use crate::git::linked_folders::{
 use crate::git::repository_context::RepositoryContext;
 use crate::git::settings::{changed_directions, harmful, object_format};
 
-/// Names in a repository's folder that programs beside git obey, each with the reason.
-const TOOLS: [(&str, &str); 3] = [
-    ("lazygit.yml", "lazygit would run the commands in it"),
-    ("gitweb", "`git instaweb` would run it"),
-    (
-        "safe",
-        "with it, some shells run programs of this folder: they have `.git/safe/../../bin` on their PATH",
-    ),
-];
+/// A folder in a repository's folder by which people say that they trust the repository.
+const SAFE: &str = "safe";
 
 /// The largest index that is read, in bytes: about half a million files.
 pub(crate) const INDEX_BYTES: u64 = 64 << 20;
@@ -58,8 +51,8 @@ pub(crate) enum Refusal {
     Attributes,
     /// Git would continue unfinished work with it, and run a program or write elsewhere.
     UnfinishedWork(UnfinishedWorkError),
-    /// A program beside git would obey it.
-    Tool(&'static str),
+    /// With it, some shells run programs of the folder around the repository.
+    SafeFolder,
     /// With it, git would take this folder for a repository.
     BareRepository(RelPath),
     /// It is what makes its folder a repository, and was removed.
@@ -100,7 +93,9 @@ impl fmt::Display for Refusal {
             Refusal::Redirection => out.write_str("leads git elsewhere"),
             Refusal::Attributes => out.write_str("assigns filters"),
             Refusal::UnfinishedWork(error) => error.fmt(out),
-            Refusal::Tool(reason) => out.write_str(reason),
+            Refusal::SafeFolder => out.write_str(
+                "with it, some shells run programs of this folder: they have `.git/safe/../../bin` on their PATH",
+            ),
             Refusal::BareRepository(folder) if folder.is_root() => {
                 out.write_str("makes the workspace itself a bare repository")
             }
@@ -279,8 +274,8 @@ impl InRepository<'_> {
         if self.is_data() && (!self.has_obeyed_name() || self.is_reference_or_log(effect)) {
             return is_foreign().then_some(Refusal::ForeignFile);
         }
-        if let Some((_, reason)) = TOOLS.iter().find(|(name, _)| self.first_is(&[name]) && after.is_some()) {
-            return Some(Refusal::Tool(reason));
+        if after.is_some() && self.first_is(&[SAFE]) {
+            return Some(Refusal::SafeFolder);
         }
         let is_head = self.names.len() == 1 && self.ends_with(&["HEAD"]);
         if is_head && after.is_none() {
