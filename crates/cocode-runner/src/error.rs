@@ -288,10 +288,12 @@ pub enum RunnerError {
         what: &'static str,
     },
     /// The merge would not be clean.
-    #[error("{branch} does not merge cleanly")]
+    #[error("{branch} does not merge cleanly; git finds conflicts in {files}")]
     Conflicts {
         /// The branch.
         branch: String,
+        /// The first of the files with conflicts, and the number of further ones.
+        files: String,
     },
 }
 

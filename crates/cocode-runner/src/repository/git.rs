@@ -269,10 +269,20 @@ impl Git {
         location: GitLocation<'_>,
         arguments: &[S],
     ) -> Result<Option<String>, GitError> {
+        let output = self.ask_for_bytes(location, arguments)?;
+        Ok(output.ok().map(text))
+    }
+
+    /// Runs git and returns its output as bytes; as `Err` for exit code 1, which means "no".
+    pub(crate) fn ask_for_bytes<S: AsRef<OsStr>>(
+        &self,
+        location: GitLocation<'_>,
+        arguments: &[S],
+    ) -> Result<Result<Vec<u8>, Vec<u8>>, GitError> {
         let answer = self.start(location, arguments, Input::Nothing, None)?;
         match answer.code {
-            Some(1) => Ok(None),
-            _ => answer.success(arguments).map(|output| Some(text(output))),
+            Some(1) => Ok(Err(answer.output)),
+            _ => answer.success(arguments).map(Ok),
         }
     }
 

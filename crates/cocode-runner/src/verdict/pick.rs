@@ -1,5 +1,9 @@
 //! Takes an agent's work into the current branch, and shows it.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
 use cocode_env::{AgentName, Verdict};
 use serde::Serialize;
 
@@ -8,6 +12,7 @@ use crate::objects::object_import::LIMIT;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
 use crate::repository::git::Git;
+use crate::repository::planted_links::named;
 use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
 use crate::verdict::in_the_way;
 use crate::verdict::obeyed_files::{ObeyedChanges, ObeyedFiles};
@@ -106,12 +111,7 @@ impl Runner {
         } else if repository.is_ancestor("HEAD", &commit)? {
             PickWay::FastForward
         } else {
-            // Merges in memory: neither the work tree nor the index changes.
-            let trial = ["merge-tree", "--write-tree", "--no-messages", "HEAD", &commit];
-            let Some(tree) = reading.git.ask(reading.location(), &trial)? else {
-                return Err(RunnerError::Conflicts { branch: record.branch.clone() });
-            };
-            target = tree;
+            target = merged_tree(&reading, record, &commit)?;
             PickWay::Merge
         };
         let mut to_review = ObeyedFiles::default();
@@ -196,6 +196,23 @@ impl Runner {
             names: &config.names,
             own_folders: own_folders.cloned().collect(),
             scratch: &config.state_folder,
+        }
+    }
+}
+
+/// Returns the tree that a merge of `commit` into `HEAD` makes. Merges in memory: neither the work tree nor the index changes.
+fn merged_tree(repository: &Repository, record: &AgentRecord, commit: &str) -> Result<String, RunnerError> {
+    let trial = ["merge-tree", "--write-tree", "--no-messages", "--name-only", "-z", "HEAD", commit];
+    let merged = repository.git.ask_for_bytes(repository.location(), &trial)?;
+    let is_clean = merged.is_ok();
+    let (Ok(output) | Err(output)) = merged;
+    // The tree comes first, then the files with conflicts.
+    let mut names = output.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    match names.next() {
+        Some(tree) if is_clean => Ok(String::from_utf8_lossy(tree).into_owned()),
+        _ => {
+            let files: Vec<PathBuf> = names.map(|name| OsStr::from_bytes(name).into()).collect();
+            Err(RunnerError::Conflicts { branch: record.branch.clone(), files: named(&files) })
         }
     }
 }

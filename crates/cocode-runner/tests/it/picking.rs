@@ -40,7 +40,8 @@ fn work_is_taken_forward_or_merged_only_when_that_is_clean() {
     assert_eq!(runner.pick(&records[1], false).unwrap().way, PickWay::Merge);
     assert_eq!(fs::read_to_string(fixture.repository().join("c.txt")).unwrap(), "c\n");
     let before = fixture.git(&["rev-parse", "HEAD"]);
-    assert!(matches!(refused(runner.pick(&records[2], false)), RunnerError::Conflicts { .. }));
+    let conflicts = refused(runner.pick(&records[2], false));
+    assert!(matches!(&conflicts, RunnerError::Conflicts { files, .. } if files == "b.txt"), "{conflicts}");
     assert!(matches!(refused(runner.pick(&records[3], false)), RunnerError::NothingToPick { .. }));
     assert_eq!(fixture.git(&["rev-parse", "HEAD"]), before);
     assert_eq!(fixture.git(&["status", "--porcelain"]), "");

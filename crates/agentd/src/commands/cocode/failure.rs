@@ -126,7 +126,7 @@ mod tests {
         let agent: cocode_env::AgentName = "a".parse().expect("a name");
         let branch = |name: &str| RunnerError::BranchExists { branch: name.to_owned() };
         let cases = [
-            (RunnerError::Conflicts { branch: "cocode/1-a".to_owned() }, "git merge"),
+            (RunnerError::Conflicts { branch: "cocode/1-a".to_owned(), files: "a".to_owned() }, "git merge"),
             (RunnerError::Dirty { has_filters: false }, "commit or stash"),
             (RunnerError::Dirty { has_filters: true }, "git-lfs"),
             (RunnerError::Detached, "git switch"),
