@@ -55,7 +55,7 @@ pub fn doctor(config: &RunnerConfig, agents: &[AgentDefinition], is_gh_needed: b
         }
     }
     findings.extend(agents.iter().map(|definition| agent(config, repository.as_ref(), definition)));
-    let gh = host.find_program("gh");
+    let gh = host.find_own_program("gh");
     let detail = match &gh {
         Some(path) => path.display().to_string(),
         None => "not found; give the issue's text with --issue-body-file".to_owned(),
@@ -67,7 +67,7 @@ pub fn doctor(config: &RunnerConfig, agents: &[AgentDefinition], is_gh_needed: b
 fn git(host: &Host) -> DoctorFinding {
     // Not through `Git`: a missing program is a finding here, not an error.
     let mut command = Command::new("git");
-    command.env_clear().env("PATH", host.search_path()).arg("--version").stdin(Stdio::null());
+    command.env_clear().env("PATH", &host.own_path).arg("--version").stdin(Stdio::null());
     let Some(output) = command.output().ok().filter(|output| output.status.success()) else {
         return finding("git", true, false, "not found");
     };

@@ -12,6 +12,9 @@ pub struct Host {
     pub variables: BTreeMap<OsString, OsString>,
     /// The user's home folder, absolute.
     pub home: PathBuf,
+    /// The folders, as in `PATH`, of the programs that run unconfined, such as git and `gh`. None is one that a model may
+    /// write: people have folders such as `node_modules/.bin` on their search path.
+    pub own_path: OsString,
 }
 
 impl Host {
@@ -27,17 +30,15 @@ impl Host {
 
     /// Finds a program as a shell does: by its path if the name has a slash, else on the search path.
     pub fn find_program(&self, name: &str) -> Option<PathBuf> {
-        let is_program = |path: &Path| {
-            path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-        };
         if name.contains('/') {
             return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_program(path));
         }
-        // A relative entry would depend on the current folder, which may be the repository.
-        std::env::split_paths(&self.search_path())
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(name))
-            .find(|path| is_program(path))
+        find(&self.search_path(), name)
+    }
+
+    /// Finds a program that runs unconfined.
+    pub fn find_own_program(&self, name: &str) -> Option<PathBuf> {
+        find(&self.own_path, name)
     }
 
     /// Replaces a leading `~` by the home folder.
@@ -48,4 +49,16 @@ impl Host {
             _ => PathBuf::from(path),
         }
     }
+}
+
+fn find(search_path: &OsStr, name: &str) -> Option<PathBuf> {
+    // A relative entry would depend on the current folder, which may be the repository.
+    std::env::split_paths(search_path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }

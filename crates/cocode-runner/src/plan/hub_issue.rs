@@ -54,10 +54,12 @@ impl HubIssue {
     /// # Errors
     /// Each kind of [`HubError`].
     pub fn fetch(host: &Host, folder: &Path, issue: IssueNumber) -> Result<HubIssue, HubError> {
-        let program = host.find_program("gh").ok_or(HubError::NoProgram)?;
+        let program = host.find_own_program("gh").ok_or(HubError::NoProgram)?;
         let mut command = Command::new(program);
         command.args(["issue", "view", &issue.to_string(), "--json", "title,body,url"]);
         command.env_clear().envs(&host.variables).current_dir(folder).stdin(Stdio::null());
+        // It starts git.
+        command.env("PATH", &host.own_path);
         let output = command.output().map_err(HubError::NotStarted)?;
         if !output.status.success() {
             let errors = String::from_utf8_lossy(&output.stderr);

@@ -46,8 +46,8 @@ const SETTINGS: [&str; 5] = [
 
 /// Variables of the user's environment that git needs, the last three for signing a merge. All others are dropped, above
 /// all `GIT_*`.
-const KEPT: [&str; 9] =
-    ["PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "GNUPGHOME", "GPG_TTY", "SSH_AUTH_SOCK"];
+const KEPT: [&str; 8] =
+    ["HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "GNUPGHOME", "GPG_TTY", "SSH_AUTH_SOCK"];
 
 /// The folder in which git works.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +82,7 @@ impl Git {
     /// Returns a `Git` that uses `hooks`, an empty folder, instead of every repository's hooks.
     pub(crate) fn new(host: &Host, hooks: PathBuf) -> Git {
         let kept = KEPT.iter().filter_map(|name| Some(((*name).into(), host.variable(name)?.to_owned())));
+        let kept = kept.chain([("PATH".into(), host.own_path.clone())]);
         let fixed = [
             ("LC_ALL", "C"),
             ("GIT_TERMINAL_PROMPT", "0"),
@@ -102,7 +103,7 @@ impl Git {
             memory_bytes: None,
             file_bytes: None,
             output_bytes: MOST_OUTPUT_BYTES,
-            guard: Arc::new(OrphanGuard::new(host.variable("PATH").map(OsStr::to_owned))),
+            guard: Arc::new(OrphanGuard::new(host.own_path.clone())),
         }
     }
 

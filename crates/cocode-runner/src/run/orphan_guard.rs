@@ -31,7 +31,7 @@ done"#;
 /// Ends process groups of this process if it is killed. One for all of its copies of git.
 #[derive(Debug)]
 pub(crate) struct OrphanGuard {
-    path: Option<OsString>,
+    path: OsString,
     state: Mutex<State>,
 }
 
@@ -44,7 +44,7 @@ struct State {
 
 impl OrphanGuard {
     /// Makes one, which is started at the first use. `path` are the folders of its programs.
-    pub(crate) fn new(path: Option<OsString>) -> OrphanGuard {
+    pub(crate) fn new(path: OsString) -> OrphanGuard {
         OrphanGuard { path, state: Mutex::default() }
     }
 
@@ -68,7 +68,7 @@ impl OrphanGuard {
         end(state.process.take());
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT]).env_clear().current_dir("/");
-        command.envs(self.path.iter().map(|path| ("PATH", path)));
+        command.env("PATH", &self.path);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // A signal for this process and its group is not for it.
         command.process_group(0);
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn guarded_groups_end_with_the_guards_input_and_others_stay() {
-        let guard = OrphanGuard::new(std::env::var_os("PATH"));
+        let guard = OrphanGuard::new(std::env::var_os("PATH").unwrap());
         let mut children = [sleeper(), sleeper(), sleeper(), sleeper()];
         let [first, released, second, _] = children.each_ref().map(Pid::from_child);
         // What a killed process leaves: these are not released, and the input ends.
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_guard_that_was_killed_is_replaced() {
-        let guard = OrphanGuard::new(std::env::var_os("PATH"));
+        let guard = OrphanGuard::new(std::env::var_os("PATH").unwrap());
         let mut children = [sleeper(), sleeper()];
         let [first, second] = children.each_ref().map(Pid::from_child);
         std::mem::forget(guard.hold(first).unwrap());

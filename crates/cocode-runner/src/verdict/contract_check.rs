@@ -231,7 +231,7 @@ fn make_repository(host: &Host, folder: &Path) -> Result<(), RunnerError> {
     for arguments in steps {
         let mut command = Command::new("git");
         // The folder as the home, so that git finds no settings of the user.
-        command.env_clear().env("PATH", host.search_path()).env("HOME", folder);
+        command.env_clear().env("PATH", &host.own_path).env("HOME", folder);
         for role in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{role}_NAME"), "cocode check");
             command.env(format!("GIT_{role}_EMAIL"), "check@localhost");

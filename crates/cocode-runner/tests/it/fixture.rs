@@ -42,11 +42,11 @@ impl Fixture {
         fs::write(root.join("home/.gitconfig"), "[user]\n\tname = Ada\n\temail = a@localhost\n").unwrap();
         let path = std::env::var_os("PATH").unwrap();
         let variables = BTreeMap::from([
-            ("PATH".into(), path),
+            ("PATH".into(), path.clone()),
             ("HOME".into(), root.join("home").into()),
             ("LANG".into(), "C.UTF-8".into()),
         ]);
-        let host = Host { variables, home: root.join("home") };
+        let host = Host { variables, home: root.join("home"), own_path: path };
         let fixture = Fixture { _folder: folder, root, host, level: Level::Full };
         fixture.git(&["init", "-q", "-b", "main"]);
         fs::write(fixture.repository().join("a.txt"), "one\n").unwrap();

@@ -84,9 +84,9 @@ fn git_does_not_outlive_a_killed_process() {
 fn wait_for_git(root: &Path) {
     let path = std::env::var_os("PATH").unwrap();
     let slow = std::iter::once(root.join("slow")).chain(std::env::split_paths(&path));
-    let variables =
-        [("PATH".into(), std::env::join_paths(slow).unwrap()), ("HOME".into(), root.join("home").into())];
-    let host = Host { variables: variables.into(), home: root.join("home") };
+    let own_path = std::env::join_paths(slow).unwrap();
+    let variables = [("HOME".into(), root.join("home").into())];
+    let host = Host { variables: variables.into(), home: root.join("home"), own_path };
     let runner = Runner::open(crate::fixture::config(root, host)).unwrap();
     let record = runner.records().unwrap().remove(0);
     let _ = runner.pick(&record, true);

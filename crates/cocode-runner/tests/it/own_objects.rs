@@ -431,7 +431,7 @@ fn work_that_a_failing_machine_cannot_import_is_imported_later() {
             broken.display()
         );
         test_support::write_program(&bin.join("git"), &text);
-        fixture.host.variables.insert("PATH".into(), format!("{}:{path}", bin.display()).into());
+        fixture.host.own_path = format!("{}:{path}", bin.display()).into();
         fs::write(&broken, "").unwrap();
         let (record, log) = run(&fixture, &format!("echo x > b.txt; git add .; {MARKED}"));
         assert_eq!(

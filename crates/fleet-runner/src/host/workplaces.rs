@@ -110,8 +110,9 @@ mod tests {
     use super::*;
 
     fn workplaces(root: &Path) -> Arc<Workplaces> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let host = Host { variables: BTreeMap::from([("PATH".into(), path)]), home: root.to_owned() };
+        let own_path = std::env::var_os("PATH").unwrap_or_default();
+        let variables = BTreeMap::from([("PATH".into(), own_path.clone())]);
+        let host = Host { variables, home: root.to_owned(), own_path };
         let bases = BaseRepository::open(&root.join("bases"), &host, BaseLimits::default()).unwrap();
         let slots = Slots::make(root.join("slots"), 1).unwrap();
         let config = RunnerConfig {

@@ -41,12 +41,13 @@ impl Machine {
             fs::create_dir(root.join(name)).unwrap();
         }
         fs::write(root.join("home/.gitconfig"), "[user]\n\tname = Ada\n\temail = a@localhost\n").unwrap();
+        let own_path = std::env::var_os("PATH").unwrap();
         let variables = BTreeMap::from([
-            ("PATH".into(), std::env::var_os("PATH").unwrap()),
+            ("PATH".into(), own_path.clone()),
             ("HOME".into(), root.join("home").into()),
             ("LANG".into(), "C.UTF-8".into()),
         ]);
-        let host = Host { variables, home: root.join("home") };
+        let host = Host { variables, home: root.join("home"), own_path };
         let machine = Machine { _folder: folder, root, host };
         machine.git(&["init", "-q", "-b", "main"]);
         machine.commit("start");

@@ -94,7 +94,7 @@ fn work_that_a_failing_host_cannot_read_is_not_claimed() {
             .arg(folder.join("git"));
         assert!(writer.status().unwrap().success());
         let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path))).unwrap();
-        machine.host.variables.insert("PATH".into(), path);
+        machine.host.own_path = path;
     });
     let failed = site.execute(&StopSignal::new()).unwrap_err().to_string();
     assert!(failed.contains("could not be judged here") && failed.contains("No space left"), "{failed}");

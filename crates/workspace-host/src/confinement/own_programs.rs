@@ -1,11 +1,12 @@
 //! Programs that this process starts for itself, such as those of the clipboard, outside of all confinement.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::options::HostOptions;
+use crate::state::STATE_FOLDER;
 
 /// Finds such programs in the folders of `PATH` that no model can write. People have folders of the workspace on it, such as
 /// `.venv/bin`, where a command could put a program under any name.
@@ -16,8 +17,8 @@ pub struct OwnPrograms {
 }
 
 impl OwnPrograms {
-    /// Takes the folders of this process's `PATH` that do not lead into the workspace, the state folder or a folder that commands may
-    /// change.
+    /// Takes the folders of this process's `PATH` that do not lead into the workspace, the state folder, a folder that commands may
+    /// change, or any other workspace that has its state folder in it.
     #[must_use]
     pub fn of(options: &HostOptions) -> OwnPrograms {
         OwnPrograms::on(&std::env::var_os("PATH").unwrap_or_default(), options)
@@ -34,6 +35,19 @@ impl OwnPrograms {
         programs
     }
 
+    /// Takes them for a command that works in no workspace, as if in the current folder.
+    #[must_use]
+    pub fn of_no_workspace() -> OwnPrograms {
+        OwnPrograms::of(&HostOptions::new("."))
+    }
+
+    /// Returns these folders, as in `PATH`.
+    #[must_use]
+    pub fn search_path(&self) -> OsString {
+        // They come from such a text, so none has a colon in it.
+        std::env::join_paths(&self.folders).unwrap_or_default()
+    }
+
     /// Returns the path of a program; `None` if there is none that no model can write.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<PathBuf> {
@@ -46,10 +60,13 @@ impl OwnPrograms {
 
     fn leads_into_writable(&self, path: &Path) -> bool {
         let real = fs::canonicalize(path).ok();
-        let leads = |folder: &PathBuf| {
-            path.starts_with(folder) || real.as_ref().is_some_and(|real| real.starts_with(folder))
-        };
-        self.writable.iter().any(leads)
+        let paths = || [Some(path), real.as_deref()].into_iter().flatten();
+        let leads = |folder: &PathBuf| paths().any(|path| path.starts_with(folder));
+        // Others' do not count: any user can make such a folder above, in `/tmp`.
+        let user = rustix::process::geteuid().as_raw();
+        let is_own = |data: fs::Metadata| data.is_dir() && data.uid() == user;
+        let is_workspace = |folder: &Path| folder.join(STATE_FOLDER).symlink_metadata().is_ok_and(is_own);
+        self.writable.iter().any(leads) || paths().any(|path| path.ancestors().any(is_workspace))
     }
 }
 
@@ -63,7 +80,10 @@ mod tests {
     fn a_program_that_a_model_could_write_is_passed_over() {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
-        for path in ["work/.venv/bin/tool", "cache/bin/tool", "usr/bin/tool", "usr/bin/data"] {
+        fs::create_dir_all(at("other/.agentd")).unwrap();
+        let programs =
+            ["work/.venv/bin/tool", "cache/bin/tool", "other/bin/tool", "usr/bin/tool", "usr/bin/data"];
+        for path in programs {
             fs::create_dir_all(at(path).parent().unwrap()).unwrap();
             fs::write(at(path), "").unwrap();
             let mode = if path.ends_with("data") { 0o644 } else { 0o755 };
@@ -77,12 +97,14 @@ mod tests {
             let path = std::env::join_paths(folders.iter().map(|folder| at(folder))).unwrap();
             OwnPrograms::on(&path, &options).find(name)
         };
-        let unsafe_folders = ["work/.venv/bin", "venv/bin", "cache/bin", "links"];
+        let unsafe_folders = ["work/.venv/bin", "venv/bin", "cache/bin", "other/bin", "links"];
         for folder in unsafe_folders {
             assert_eq!(find(&[folder], "tool"), None, "{folder}");
             assert_eq!(find(&[folder, "usr/bin"], "tool"), Some(at("usr/bin/tool")), "the control: {folder}");
         }
         assert_eq!(find(&["usr/bin"], "data"), None, "it is not a program");
         assert_eq!(OwnPrograms::on(OsStr::new(".:bin:"), &options).find("tool"), None);
+        let path = std::env::join_paths([at("work/.venv/bin"), at("usr/bin")]).unwrap();
+        assert_eq!(OwnPrograms::on(&path, &options).search_path(), at("usr/bin"));
     }
 }

@@ -31,11 +31,11 @@ impl CocodeFixture {
         fs::write(root.join("home/.gitconfig"), "[user]\n\tname = A\n\temail = a@localhost\n")?;
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", root.join("bin").display());
         let variables = BTreeMap::from([
-            ("PATH".into(), path.into()),
+            ("PATH".into(), path.clone().into()),
             ("HOME".into(), root.join("home").into()),
             ("LANG".into(), "C.UTF-8".into()),
         ]);
-        let host = Host { variables, home: root.join("home") };
+        let host = Host { variables, home: root.join("home"), own_path: path.into() };
         let fixture = CocodeFixture { _folder: folder, root, host };
         fixture.make_repository(&fixture.repository())?;
         Ok(fixture)

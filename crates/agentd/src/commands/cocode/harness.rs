@@ -32,7 +32,7 @@ pub(crate) fn check(common: &CommonOptions, console: Console, command: &[OsStrin
         limits.timeout = RunLimits::timeout_of(timeout.as_secs()).map_err(usage)?;
     }
     let context = CheckContext {
-        host: host(),
+        host: host(common),
         spawner: SpawnerProgram::this_program(),
         scratch: std::env::temp_dir(),
         least_level: least_level(common),
@@ -107,7 +107,7 @@ pub(crate) fn doctor(common: &CommonOptions, console: Console, definitions: &Coc
     let agents: Vec<AgentDefinition> = agents_file(common, definitions)?.agents.into_values().collect();
     let config = config(common, &WorktreesFolder::default())?;
     let mut findings = look(&config, &agents, false);
-    findings.push(confinement(config.least_level));
+    findings.push(confinement(common, config.least_level));
     let is_missing = findings.iter().any(|finding| finding.required && !finding.present);
     if console.json {
         console.json_result(&Report { findings });
@@ -126,8 +126,8 @@ pub(crate) fn doctor(common: &CommonOptions, console: Console, definitions: &Coc
 }
 
 /// Reports whether this machine confines agents as far as a run needs it.
-fn confinement(needed: Level) -> DoctorFinding {
-    let (present, detail) = match launcher() {
+fn confinement(common: &CommonOptions, needed: Level) -> DoctorFinding {
+    let (present, detail) = match launcher(common) {
         Err(failure) => (false, format!("no agent can be started: {}", failure.message)),
         Ok(launcher) => match launcher.report().level {
             level if level >= needed => (true, format!("level {level}")),

@@ -175,7 +175,7 @@ fn body(common: &CommonOptions, options: &CocodeRun) -> Result<(String, Option<I
     if let Some(text) = given_text(options)? {
         return Ok((text, None));
     }
-    let issue = HubIssue::fetch(&host(), &common.workspace, options.issue).map_err(|error| {
+    let issue = HubIssue::fetch(&host(common), &common.workspace, options.issue).map_err(|error| {
         Failure::new(Exit::Missing, error_chain(&error))
             .advise("give the issue's text with --issue-body-file FILE or --issue-body -")
     })?;

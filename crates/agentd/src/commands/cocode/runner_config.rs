@@ -14,15 +14,20 @@ use super::options::WorktreesFolder;
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
 
-/// The user's environment.
-pub(crate) fn host() -> Host {
-    let home = confinement::home().unwrap_or_else(|| PathBuf::from("/nonexistent"));
-    Host { variables: std::env::vars_os().collect(), home }
+/// The user's environment, and the folders of programs that run unconfined.
+pub(crate) fn host(common: &CommonOptions) -> Host {
+    let own_path = common.own_programs().search_path();
+    Host { variables: std::env::vars_os().collect(), home: home(), own_path }
+}
+
+/// The user's home folder.
+pub(crate) fn home() -> PathBuf {
+    confinement::home().unwrap_or_else(|| PathBuf::from("/nonexistent"))
 }
 
 /// The user's state folder by the XDG rules.
 pub(crate) fn user_state() -> PathBuf {
-    user_file::state_folder().unwrap_or_else(|| host().home.join(".local/state/agentd"))
+    user_file::state_folder().unwrap_or_else(|| home().join(".local/state/agentd"))
 }
 
 /// Returns the folder of the runner's records; it need not exist.
@@ -73,7 +78,7 @@ pub(crate) fn config(common: &CommonOptions, folder: &WorktreesFolder) -> Result
         homes: homes::homes_folder(),
         // The file that defines agents holds what other agents are given, and says how each is confined.
         private: [paths.base.clone(), user_state].into_iter().chain(user_file::config_folder()).collect(),
-        host: host(),
+        host: host(common),
         spawner: SpawnerProgram::this_program(),
         scratch: std::env::temp_dir(),
         least_level: least_level(common),
@@ -82,8 +87,8 @@ pub(crate) fn config(common: &CommonOptions, folder: &WorktreesFolder) -> Result
 }
 
 /// Starts a launcher, which tries the confinement of this machine.
-pub(crate) fn launcher() -> Result<Launcher, Failure> {
-    let here = host();
+pub(crate) fn launcher(common: &CommonOptions) -> Result<Launcher, Failure> {
+    let here = host(common);
     let text = |name: &str| here.variable(name).map(|value| value.to_string_lossy().into_owned());
     let user = User {
         name: text("USER").unwrap_or_else(|| "user".to_owned()),

@@ -15,7 +15,7 @@ use workspace_host::{homes, user_file};
 use crate::commands::cocode::agent_confinement::confine;
 use crate::commands::cocode::definitions::agents_file;
 use crate::commands::cocode::failure::error_chain;
-use crate::commands::cocode::runner_config::{host, launcher, least_level, user_state};
+use crate::commands::cocode::runner_config::{home, host, launcher, least_level, user_state};
 use crate::commands::fleet::options::JoinOptions;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
@@ -46,11 +46,12 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
         return Err(Failure::new(Exit::Usage, text)
             .advise("give a folder elsewhere with --folder DIR, or leave it out"));
     }
-    let bases =
-        BaseRepository::open(&folder.join("bases"), &host(), BaseLimits::default()).map_err(|error| {
+    let bases = BaseRepository::open(&folder.join("bases"), &host(common), BaseLimits::default()).map_err(
+        |error| {
             Failure::new(Exit::Held, error_chain(&error))
                 .advise("one process of a machine uses a folder; give another one with --folder DIR")
-        })?;
+        },
+    )?;
     let incoming = folder.join("incoming");
     // What a process that was killed has left.
     let _ = fs::remove_dir_all(&incoming);
@@ -63,7 +64,7 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     let slots = options
         .slots
         .map_or_else(|| available_parallelism().map_or(1, |count| count.get().div_ceil(2)), usize::from);
-    let launcher = launcher()?;
+    let launcher = launcher(common)?;
     let level = launcher.report().level;
     let needed = least_level(common);
     if level < needed && definitions.iter().any(|agent| agent.is_confined) {
@@ -158,9 +159,8 @@ fn installation(folder: &Path) -> std::io::Result<String> {
 
 /// Returns the folder of a host without an option. It is not within the user's state folder, which is hidden from agents.
 fn usual_folder() -> PathBuf {
-    let here = host();
-    let data = here.variable("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    data.unwrap_or_else(|| here.home.join(".local/share")).join("agentd/fleet-host")
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    data.unwrap_or_else(|| home().join(".local/share")).join("agentd/fleet-host")
 }
 
 fn say(console: Console, status: &WorkerStatus) {
@@ -190,8 +190,9 @@ fn definitions(common: &CommonOptions, options: &JoinOptions) -> Result<Vec<Agen
     for name in BUILT_IN {
         let built_in = name.parse().ok().and_then(|name| AgentDefinition::built_in(&name));
         let is_new = definitions.iter().all(|agent| agent.name.as_str() != name);
-        let is_there =
-            |agent: &AgentDefinition| agent.words(&host(), &host().variables.into_iter().collect()).is_ok();
+        let host = host(common);
+        let variables = host.variables.clone().into_iter().collect();
+        let is_there = |agent: &AgentDefinition| agent.words(&host, &variables).is_ok();
         definitions.extend(built_in.filter(|agent| is_new && is_there(agent)));
     }
     definitions.iter_mut().try_for_each(|agent| confine(common, agent))?;
@@ -214,7 +215,7 @@ fn runner_config(common: &CommonOptions, folder: &Path, options: &JoinOptions) -
             // With it, an agent could speak as this host.
             .chain(options.access.key_file.clone())
             .collect(),
-        host: host(),
+        host: host(common),
         spawner: SpawnerProgram::this_program(),
         scratch: std::env::temp_dir(),
         least_level: least_level(common),

@@ -13,6 +13,7 @@ use change_journal::ContentHash;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use workspace_host::OwnPrograms;
 
 use crate::commands::fleet::own_files;
 use crate::exit::{Exit, Failure};
@@ -59,17 +60,16 @@ impl FolderLock {
 }
 
 /// Returns the installed server: on the search path, or in the folders of servers, which are often not on it.
-fn program() -> PathBuf {
+fn program() -> Option<PathBuf> {
     let folders = ["/usr/local/sbin", "/usr/sbin"].map(|folder| Path::new(folder).join(PROGRAM));
-    let on_path = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(PROGRAM).is_file()));
-    let elsewhere = folders.into_iter().find(|file| file.is_file() && !on_path);
-    elsewhere.unwrap_or_else(|| PathBuf::from(PROGRAM))
+    // Not from a folder that a model can write: it runs unconfined.
+    let on_path = OwnPrograms::of_no_workspace().find(PROGRAM);
+    on_path.or_else(|| folders.into_iter().find(|file| file.is_file()))
 }
 
 /// Returns the version line of the installed server; `None` if there is none.
 pub(super) fn version() -> Option<String> {
-    let output = Command::new(program()).arg("--version").stdin(Stdio::null()).output().ok()?;
+    let output = Command::new(program()?).arg("--version").stdin(Stdio::null()).output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -92,7 +92,7 @@ impl ServerFiles {
 
     /// Has the installed server try its configuration, and returns the last line that it prints if it refuses it.
     pub(super) fn fault(&self) -> Option<String> {
-        let mut trial = Command::new(program());
+        let mut trial = Command::new(program()?);
         trial.arg("-t").arg("-c").arg(&self.configuration).stdin(Stdio::null());
         let output = trial.output().ok().filter(|output| !output.status.success())?;
         let text = String::from_utf8_lossy(&output.stderr);
@@ -183,7 +183,8 @@ pub(super) enum Server {
 impl Server {
     /// Starts the server with a configuration that is in its file already.
     pub(super) fn start(files: &ServerFiles, text: &str) -> Result<Server, Failure> {
-        let mut command = Command::new(program());
+        let missing = || Failure::new(Exit::Missing, format!("{PROGRAM} is not installed"));
+        let mut command = Command::new(program().ok_or_else(missing)?);
         command.arg("-c").arg(&files.configuration).env(DIGEST, digest(text));
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         child

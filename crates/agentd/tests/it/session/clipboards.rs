@@ -1,6 +1,7 @@
 //! Messages and replies by the clipboard of a desktop.
 
 use std::fs;
+use std::path::Path;
 
 use crate::fixture::daemon::Daemon;
 use crate::fixture::display::Display;
@@ -157,9 +158,11 @@ fn without_a_desktop_the_clipboard_is_refused_with_other_ways() {
 fn no_program_that_a_model_could_write_is_started() {
     let project = Project::new();
     project.begin("a task");
-    let run_with = |folder: &str, arguments: &[&str]| {
-        for name in ["xclip", "wl-copy", "git"] {
-            let program = project.folder().join(folder).join(name);
+    let outside = tempfile::tempdir().unwrap();
+    let inside = project.folder().join("code/.venv/bin");
+    let run_with = |folder: &Path, arguments: &[&str]| {
+        for name in ["xclip", "wl-copy", "git", "nats-server"] {
+            let program = folder.join(name);
             fs::create_dir_all(program.parent().unwrap()).unwrap();
             let note = project.folder().join("ran");
             write_program(
@@ -168,17 +171,26 @@ fn no_program_that_a_model_could_write_is_started() {
             );
         }
         let mut command = project.command(arguments);
-        command
-            .env_remove("DISPLAY")
-            .env_remove("WAYLAND_DISPLAY")
-            .env("PATH", project.folder().join(folder));
+        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env("PATH", folder);
         Ran::of(command.output().unwrap());
-        fs::read_to_string(project.folder().join("ran")).unwrap_or_default()
+        let ran = fs::read_to_string(project.folder().join("ran")).unwrap_or_default();
+        let mut names: Vec<&str> = ran.lines().collect();
+        names.dedup();
+        names.join(" ")
     };
+    let fleet_folder = project.folder().join("fleet").display().to_string();
+    let fleet = ["fleet", "up", "--write-only", "--folder", &fleet_folder];
     // As where a virtual environment of Python is in force.
-    assert_eq!(run_with("code/.venv/bin", &["copy"]), "");
-    assert_eq!(run_with("code/.venv/bin", &["doctor"]), "");
+    assert_eq!(run_with(&inside, &["copy"]), "");
+    assert_eq!(run_with(&inside, &["doctor"]), "");
+    assert_eq!(run_with(&inside, &["cocode", "doctor"]), "");
+    let mut at_desk = project.command(&fleet);
+    at_desk.current_dir(project.folder().join("code")).env("PATH", &inside);
+    assert!(at_desk.output().unwrap().status.success());
+    assert!(!project.folder().join("ran").exists(), "within the workspace");
     // The controls.
-    assert_eq!(run_with("bin", &["copy"]), "wl-copy\n");
-    assert_eq!(run_with("bin", &["doctor"]), "wl-copy\ngit\n");
+    assert_eq!(run_with(outside.path(), &["copy"]), "wl-copy");
+    assert_eq!(run_with(outside.path(), &["doctor"]), "wl-copy git");
+    assert_eq!(run_with(outside.path(), &fleet), "wl-copy git nats-server");
+    assert_eq!(run_with(outside.path(), &["cocode", "doctor"]), "wl-copy git nats-server git");
 }

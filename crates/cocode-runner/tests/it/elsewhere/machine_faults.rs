@@ -48,7 +48,7 @@ fn with_fault(machines: &Machines, command: &str, fault: &str) -> RunnerConfig {
     );
     write_program(&folder.join("git"), &text);
     let mut config = machines.home.config();
-    config.host.variables.insert("PATH".into(), prepended(&folder, path));
+    config.host.own_path = prepended(&folder, path);
     config
 }
 
