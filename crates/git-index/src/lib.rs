@@ -6,7 +6,8 @@
 //!
 //! Git follows the name in a symbolic reference in the same way, and writes there: [`stays_in_references`] judges its content.
 //! [`check_unfinished_work`] does so for the files by which git continues a rebase and the like, and [`lists_files_beside`] for
-//! those that name files which git removes. [`is_own_file`] knows the names of git's own files.
+//! those that name files which git removes. [`is_own_file`] knows the names of git's own files, and [`is_file_only`]
+//! those at which a folder would make git fail.
 //!
 //! This crate does no I/O.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
@@ -31,6 +32,6 @@ pub use file_lists::{is_file_list, lists_files_beside};
 pub use index::{MAX_PATH_BYTES, check};
 pub use index_error::IndexError;
 pub use object_format::ObjectFormat;
-pub use own_files::is_own_file;
+pub use own_files::{is_file_only, is_own_file};
 pub use references::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};
 pub use unfinished_work::{UnfinishedWorkError, check_unfinished_work, is_unfinished_work};

@@ -4,7 +4,7 @@ use crate::entry_name::is_git_name;
 
 /// Files of a repository's own folder. A `*` stands for at least one byte of a name, the first not a dot, and `**` for one
 /// name or several.
-const OF_REPOSITORY: [&str; 67] = [
+const OF_REPOSITORY: [&str; 68] = [
     "*_HEAD",
     "ADD_EDIT.patch",
     "AUTO_MERGE",
@@ -29,6 +29,7 @@ const OF_REPOSITORY: [&str; 67] = [
     "config.worktree",
     "description",
     "filter-repo/*",
+    "filter-repo/analysis/*",
     "gc.log",
     "gc.pid",
     "git-crypt/**",
@@ -77,6 +78,12 @@ const OF_REPOSITORY: [&str; 67] = [
 /// Further files in the folder of a linked working tree.
 const OF_WORKING_TREE: [&str; 3] = ["commondir", "gitdir", "locked"];
 
+/// Folders with names that a pattern above would take for those of files.
+const FOLDERS: [&str; 2] = ["NOTES_MERGE_WORKTREE", "filter-repo/analysis"];
+
+/// Files among those whose names are of the user's choice.
+const FIXED: [&str; 1] = ["logs/HEAD"];
+
 /// The ending of a file that git is about to rename to the one without it.
 const LOCK: &[u8] = b".lock";
 
@@ -92,6 +99,33 @@ pub fn is_own_file<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
         *last = last.strip_suffix(LOCK).unwrap_or(last);
     }
     names.iter().all(|name| !name.is_empty() && !is_git_name(name)) && is_in_repository(&names)
+}
+
+/// Returns whether git keeps a file of this name in a repository's own folder, or in that of a linked working tree, and never a
+/// folder: where there is one, git fails, or does as if the file was not there.
+///
+/// Upper and lower case count as one, because they do on some file systems. Names of submodules are of the user's choice, so a
+/// path in the folder of one is to be passed without the names on the way to it.
+pub fn is_file_only<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
+    let names: Vec<Vec<u8>> = names.into_iter().map(<[u8]>::to_ascii_lowercase).collect();
+    let Some((last, folders)) = names.split_last() else { return false };
+    let is_lock = last.ends_with(LOCK);
+    let last = last.strip_suffix(LOCK).unwrap_or(last);
+    let names: Vec<&[u8]> = folders.iter().map(Vec::as_slice).chain([last]).collect();
+    let fits_any =
+        |patterns: &[&str]| patterns.iter().any(|pattern| matches(&names, &pattern.to_ascii_lowercase()));
+    match names.as_slice() {
+        [b"worktrees", _, rest @ ..] if !rest.is_empty() => is_file_only(rest.iter().copied()),
+        // No branch, and so no log of one, has the name of a lock.
+        [b"refs" | b"logs", ..] => is_lock || fits_any(&FIXED),
+        [b"objects", folder, name] if is_hex(folder) && folder.len() == 2 => is_hex(name),
+        _ if fits_any(&FOLDERS) => is_lock,
+        _ => {
+            let is_fixed = |pattern: &&&str| !pattern.contains("**");
+            let mut fixed = OF_REPOSITORY.iter().filter(is_fixed).chain(&OF_WORKING_TREE);
+            fixed.any(|pattern| matches(&names, &pattern.to_ascii_lowercase()))
+        }
+    }
 }
 
 fn is_in_repository(names: &[&[u8]]) -> bool {

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use git_index::is_own_file;
+use git_index::{is_file_only, is_own_file};
 
 use crate::from_git::{git, has_git};
 
@@ -29,17 +29,20 @@ const WORK: &[&str] = &[
     "git init -q --ref-format=reftable ../tables && cd ../tables && git commit -q --allow-empty -m x && git branch b && git pack-refs || true",
 ];
 
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
+/// The files beneath a folder, and the folders.
+fn entries(folder: &Path) -> [Vec<PathBuf>; 2] {
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         if entry.file_type().unwrap().is_dir() {
-            all.extend(files(&entry.path()));
+            let [inner_files, inner_folders] = entries(&entry.path());
+            files.extend(inner_files);
+            folders.extend(inner_folders.into_iter().chain([entry.path()]));
         } else {
-            all.push(entry.path());
+            files.push(entry.path());
         }
     }
-    all
+    [files, folders]
 }
 
 #[test]
@@ -57,10 +60,15 @@ fn files_that_git_makes_are_its_own() {
             repositories.map(|path| if path.ends_with("bare") { path } else { path.join(".git") });
         let mut count = 0;
         for git_folder in git_folders.filter(|path| path.is_dir()) {
-            for file in files(&git_folder) {
+            let [files, folders] = entries(&git_folder);
+            for file in files {
                 let names = file.strip_prefix(&git_folder).unwrap().iter().map(OsStrExt::as_bytes);
                 assert!(is_own_file(names), "{work}: {}", file.display());
                 count += 1;
+            }
+            for folder in folders {
+                let names = folder.strip_prefix(&git_folder).unwrap().iter().map(OsStrExt::as_bytes);
+                assert!(!is_file_only(names), "{work}: {}", folder.display());
             }
         }
         assert!(count > 20, "{work}: {count} files");
@@ -107,7 +115,61 @@ fn other_files_are_not() {
         "refs/heads/x.lock",
         "annex/objects/ab/cd/SHA256E-s1--0123/SHA256E-s1--0123",
         "git-crypt/keys/default",
+        "filter-repo/analysis/README",
     ] {
         assert!(is_own_file(path.split('/').map(str::as_bytes)), "{path}");
     }
+}
+
+#[test]
+fn folders_are_distinguished_from_files() {
+    let is_file = |path: &str| is_file_only(path.split('/').map(str::as_bytes));
+    for path in [
+        "config",
+        "CONFIG",
+        "Head",
+        "index",
+        "index.lock",
+        "packed-refs",
+        "hooks/pre-commit",
+        "hooks/pre-commit.sample",
+        "info/attributes",
+        "objects/info/alternates",
+        "objects/ab/0123456789abcdef0123456789abcdef012345",
+        "objects/pack/pack-0123.idx",
+        "rebase-merge/git-rebase-todo",
+        "logs/HEAD",
+        "logs/refs/heads/x.lock",
+        "refs/heads/main.lock",
+        "commondir",
+        "worktrees/w/commondir",
+        "worktrees/w/HEAD",
+        "NOTES_MERGE_REF",
+        "NOTES_MERGE_WORKTREE.lock",
+    ] {
+        assert!(is_file(path), "{path}");
+    }
+    // The control: folders of git, and names that may be both.
+    for path in [
+        "hooks",
+        "info",
+        "logs/refs",
+        "logs/refs/heads/config",
+        "refs/heads/config",
+        "refs/heads/main",
+        "objects/ab",
+        "objects/pack",
+        "worktrees",
+        "worktrees/config",
+        "modules/config",
+        "modules/a/config",
+        "NOTES_MERGE_WORKTREE",
+        "filter-repo/analysis",
+        "lfs/objects",
+        "annex/objects/config",
+        "x",
+    ] {
+        assert!(!is_file(path), "{path}");
+    }
+    assert!(!is_file_only([]));
 }
