@@ -164,6 +164,22 @@ fn names_are_on_the_list_of_their_rule() {
 }
 
 #[test]
+fn the_entry_that_protects_a_path_may_be_one_of_some() {
+    let mut names = ProtectedNames::new(["inner"]);
+    names.set("outer", NameRule::Never, "ours");
+    names.set("seen", NameRule::Reported, "theirs");
+    let path = RelPath::parse("outer/inner/seen").unwrap();
+    let among = |patterns: &[&str]| {
+        let entry = names.never_among(&path, &|name| patterns.contains(&name.pattern()));
+        entry.map(|name| name.pattern().to_owned())
+    };
+    assert_eq!(among(&["outer", "seen"]).as_deref(), Some("outer"));
+    assert_eq!(among(&["inner", "seen"]).as_deref(), Some("inner"));
+    assert_eq!(among(&["seen"]), None, "a reported name protects nothing");
+    assert_eq!(among(&[]), None);
+}
+
+#[test]
 fn entries_move_between_the_lists() {
     let mut names = ProtectedNames::default();
     let path = |text: &str| RelPath::parse(text).unwrap();

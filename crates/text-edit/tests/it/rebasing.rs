@@ -22,7 +22,9 @@ fn rebased(current: &str, operation: Operation) -> Result<String, EditErrorKind>
 
 fn stale(current: &str, operation: Operation) -> Stale {
     let kind = rebased(current, operation).unwrap_err();
+    let lines = kind.lines_in_question();
     let EditErrorKind::Stale(stale) = kind else { panic!("{kind}") };
+    assert_eq!(lines, stale.present_lines);
     *stale
 }
 

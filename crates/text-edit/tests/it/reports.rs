@@ -65,3 +65,17 @@ fn refusals_of_several_operations_and_of_texts_name_their_lines() {
     let stands_there = lines("x\n  old\nnew\n", &[replace_text("old\n", "new\n")]);
     assert_eq!(stands_there, Some(3..=3));
 }
+
+#[test]
+fn a_pass_over_the_text_costs_a_fixed_part_and_one_that_grows_with_it() {
+    // A line is put into 16 KiB: 2^14 steps, and one for each 16 bytes.
+    let text = "0123456789abcde\n".repeat(1 << 10);
+    let insert = [crate::insert(1, "x")];
+    let with = |base_work| {
+        let limits = EditLimits { base_work, work_factor: 0, ..EditLimits::default() };
+        apply(text.as_bytes(), &insert, Numbering::Original, &limits).map(drop).map_err(|error| error.kind)
+    };
+    let cost = (1 << 14) + (1 << 10);
+    assert_eq!(with(cost), Ok(()));
+    assert_eq!(with(cost - 1), Err(EditErrorKind::TooMuchWork { limit_steps: cost - 1 }));
+}
