@@ -10,7 +10,7 @@ use crate::detector::Span;
 
 /// The bytes of a value that the automaton knows; what follows is compared. An automaton takes many times the bytes of its
 /// patterns, and a file can make a model's reader find megabytes of values.
-const HEAD_BYTES: usize = 128;
+pub(crate) const HEAD_BYTES: usize = 128;
 
 /// The comparisons for each byte of a text, and apart from it. A text made for it would take more.
 const COMPARED_BYTES: usize = 32;
@@ -49,6 +49,22 @@ impl Finder {
         }
         let heads = NFA::builder().match_kind(MatchKind::Standard).build(by_head.keys()).ok()?;
         Some(Finder { heads, values: by_head.into_values().collect() })
+    }
+
+    /// Returns how many bytes at the end of a text are the beginning of a value. One of more than [`HEAD_BYTES`] is among the
+    /// occurrences in the text.
+    pub(crate) fn beginning_at_end(&self, text: &str) -> usize {
+        let bytes = text.as_bytes();
+        let begin = self.heads.start_state(Anchored::Yes).expect("the automaton has searches of both kinds");
+        let is_beginning = |start: &usize| {
+            let mut state = begin;
+            bytes[*start..].iter().all(|byte| {
+                state = self.heads.next_state(Anchored::Yes, state, *byte);
+                !self.heads.is_dead(state)
+            })
+        };
+        let first = bytes.len().saturating_sub(HEAD_BYTES);
+        (first..bytes.len()).find(is_beginning).map_or(0, |start| bytes.len() - start)
     }
 
     /// Adds the occurrences in a text; those that overlap are one. The time is linear in the length of the text.
@@ -192,6 +208,19 @@ mod tests {
                     prop_assert!(hidden(part, &finder).iter().all(|one| *one), "{part}");
                 }
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_beginning_at_the_end_is_the_longest(
+            values in prop::collection::btree_set("[ab]{1,6}", 1..6),
+            text in "[abc]{0,10}",
+        ) {
+            let is_beginning = |start: &usize| values.iter().any(|value| value.starts_with(&text[*start..]));
+            let expected = (0..text.len()).find(is_beginning).map_or(0, |start| text.len() - start);
+            let finder = Finder::new(values.iter().map(|value| (value.as_bytes(), value.clone()))).unwrap();
+            prop_assert_eq!(finder.beginning_at_end(&text), expected);
         }
     }
 

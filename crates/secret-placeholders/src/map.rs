@@ -141,12 +141,39 @@ impl SecretMap {
         self.finder = None;
     }
 
+    /// Returns the values that are replaced wherever they stand.
+    fn distinctive(&self) -> impl Iterator<Item = (&String, &Marker)> {
+        self.by_value.iter().filter(|(value, marker)| is_distinctive(value) && marker.kind != LITERAL)
+    }
+
+    /// Returns how many bytes at the start of a text are the rest of such a value.
+    pub(crate) fn rest_at_start(&self, text: &str) -> usize {
+        let start = &text.as_bytes()[..text.len().min(MOST_VALUE_BYTES)];
+        if start.is_empty() {
+            return 0;
+        }
+        // The longest own beginning with which each beginning of the text ends, so that no byte is compared often.
+        let mut borders = vec![0_usize; start.len()];
+        let advance = |borders: &[usize], mut length: usize, byte: u8| {
+            while length == start.len() || length > 0 && start[length] != byte {
+                length = borders[length - 1];
+            }
+            length + usize::from(start[length] == byte)
+        };
+        for at in 1..start.len() {
+            borders[at] = advance(&borders, borders[at - 1], start[at]);
+        }
+        let rest_of = |value: &String| {
+            let end = &value.as_bytes()[value.len().saturating_sub(start.len())..];
+            end.iter().fold(0, |length, byte| advance(&borders, length, *byte))
+        };
+        self.distinctive().map(|(value, _)| rest_of(value)).max().unwrap_or(0)
+    }
+
     /// Returns the search for all values that are replaced wherever they stand; `None` if there are none.
     pub(crate) fn finder(&mut self) -> Option<&Finder> {
         if self.finder.is_none() {
-            let is_known =
-                |(value, marker): &(&String, &Marker)| is_distinctive(value) && marker.kind != LITERAL;
-            let distinctive: Vec<(&String, &Marker)> = self.by_value.iter().filter(is_known).collect();
+            let distinctive: Vec<(&String, &Marker)> = self.distinctive().collect();
             if distinctive.is_empty() {
                 return None;
             }
@@ -162,4 +189,25 @@ fn is_distinctive(value: &str) -> bool {
     let has = |is_of: fn(&u8) -> bool| value.as_bytes().iter().any(is_of);
     let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
     value.len() >= if is_mixed { LEAST_KNOWN_BYTES } else { LEAST_KNOWN_WORD_BYTES }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_rest_at_the_start_is_the_longest(
+            values in prop::collection::btree_set("[ab]{8,9}[01]", 1..6),
+            text in "[ab]{0,9}[012]?[ab01]{0,4}",
+        ) {
+            let mut map = SecretMap::default();
+            values.iter().for_each(|value| map.assign("kind", value));
+            let is_rest = |length: &usize| values.iter().any(|value| value.ends_with(&text[..*length]));
+            let expected = (1..=text.len()).rev().find(is_rest).unwrap_or(0);
+            prop_assert_eq!(map.rest_at_start(&text), expected);
+        }
+    }
 }

@@ -132,6 +132,18 @@ impl Secrets {
         self.spans(text, Source::Raw, &KeyLines::default()).into_iter().map(|span| span.range).collect()
     }
 
+    /// Returns how many bytes at the end of a text are the beginning of a value that has a placeholder.
+    pub(crate) fn beginning_at_end(&self, text: &str) -> usize {
+        self.read_what_was_added();
+        self.lock().map.finder().map_or(0, |finder| finder.beginning_at_end(text))
+    }
+
+    /// Returns how many bytes at the start of a text are the rest of a value that has a placeholder.
+    pub(crate) fn rest_at_start(&self, text: &str) -> usize {
+        self.read_what_was_added();
+        self.lock().map.rest_at_start(text)
+    }
+
     /// Puts the values back. Placeholders that were never given out are data and stay.
     ///
     /// # Errors

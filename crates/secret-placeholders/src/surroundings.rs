@@ -1,10 +1,12 @@
 //! A text around the lines of an answer, which shows of what they are a part.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use memchr::memmem;
 
 use crate::Secrets;
+use crate::finder::HEAD_BYTES;
 
 /// The sign at the end of a line that was cut.
 pub(crate) const CUT: char = '…';
@@ -14,6 +16,9 @@ const CUT_BYTES: usize = 4_096;
 
 /// The shortest word at a cut that is left out.
 const LEAST_CUT_BYTES: usize = 8;
+
+/// The shortest part of a value with a placeholder that is left out at a cut.
+const LEAST_PART_BYTES: usize = 4;
 
 /// The most bytes of a line that are searched for a value whose end was cut off.
 const MOST_OPEN_BYTES: usize = 64 * 1_024;
@@ -81,25 +86,59 @@ pub(crate) fn before_cut<'t>(secrets: &Secrets, line: &'t str, surroundings: &[S
     }
 }
 
-/// Returns a text that was cut at its end without what may be the beginning of a secret there.
+/// Returns a text that was cut at its end without what may be the beginning of a secret there: of a word, of a value that has a
+/// placeholder, and of one in quotes that a rule finds.
 pub(crate) fn without_cut_end<'t>(secrets: &Secrets, text: &'t str) -> &'t str {
     let word = text.bytes().rev().take(CUT_BYTES).take_while(|byte| !is_between(*byte)).count();
-    let word = if word < LEAST_CUT_BYTES { text.len() } else { text.floor_char_boundary(text.len() - word) };
-    // A value of several words has lost the quote behind it.
-    let line = memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1);
-    let line = text.ceil_char_boundary(line.max(text.len().saturating_sub(MOST_OPEN_BYTES)));
-    let open = ['"', '\''].into_iter().filter_map(|quote| {
-        let closed = format!("{}{quote}", &text[line..]);
-        secrets.ranges(&closed).into_iter().find(|range| range.end + 1 == closed.len())
-    });
-    let open = open.map(|range| line + range.start).min();
-    &text[..open.map_or(word, |open| open.min(word))]
+    let word = if word < LEAST_CUT_BYTES { 0 } else { word };
+    let beginning = secrets.beginning_at_end(text);
+    let beginning = if beginning < LEAST_PART_BYTES { 0 } else { beginning };
+    before_end(secrets, text, word.max(beginning))
 }
 
-/// Returns a text that was cut at its beginning without the word at the cut.
-pub(crate) fn without_cut_start(text: &str) -> &str {
+/// Returns a text that was cut at its end without so many of its last bytes that none tells whether it begins a value: the text may be
+/// one that a model has made up, to learn a value letter by letter.
+pub(crate) fn without_last_bytes<'t>(secrets: &Secrets, text: &'t str) -> &'t str {
+    let most = before_end(secrets, text, text.len().min(HEAD_BYTES));
+    &text[..most.len().min(without_cut_end(secrets, text).len())]
+}
+
+/// Returns a text that was cut at its end without its last `bytes`, and without a secret of which these are a part.
+fn before_end<'t>(secrets: &Secrets, text: &'t str, bytes: usize) -> &'t str {
+    let mut end = text.floor_char_boundary(text.len() - bytes);
+    let line = memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1);
+    let line = text.ceil_char_boundary(line.max(text.len().saturating_sub(MOST_OPEN_BYTES)));
+    let rest = &text[line..];
+    // A value of several words has lost the quote behind it.
+    let closed = ["", "\"", "'"].map(|quote| secrets.ranges(&format!("{rest}{quote}")));
+    let mut ranges = closed.concat();
+    ranges.sort_unstable_by_key(|range| Reverse(range.end));
+    for range in ranges {
+        // What is left of a secret that was recognised whole is not recognised.
+        let is_cut = line + range.end > end || range.end == rest.len();
+        if is_cut && line + range.start < end {
+            end = line + range.start;
+        }
+    }
+    &text[..end]
+}
+
+/// Returns a text that was cut at its beginning without what may be the rest of a secret there: of a word, and of a value that has a
+/// placeholder.
+pub(crate) fn without_cut_start<'t>(secrets: &Secrets, text: &'t str) -> &'t str {
     let word = text.bytes().take(CUT_BYTES).take_while(|byte| !is_between(*byte)).count();
-    if word < LEAST_CUT_BYTES { text } else { &text[text.ceil_char_boundary(word)..] }
+    let word = if word < LEAST_CUT_BYTES { 0 } else { word };
+    let rest = secrets.rest_at_start(text);
+    let rest = if rest < LEAST_PART_BYTES { 0 } else { rest };
+    let mut start = text.ceil_char_boundary(word.max(rest));
+    let line = memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len());
+    let line = &text[..text.floor_char_boundary(line.min(MOST_OPEN_BYTES))];
+    for range in secrets.ranges(line) {
+        if range.start < start && start < range.end {
+            start = range.end;
+        }
+    }
+    &text[start..]
 }
 
 /// Checks whether a byte stands between words.

@@ -11,7 +11,7 @@ use super::PlaceholderWorkspace;
 use super::putting_back::PuttingBack;
 use super::veil::{Veil, without_cut_words};
 use crate::new_values::NewValues;
-use crate::surroundings::without_cut_end;
+use crate::surroundings::without_last_bytes;
 use crate::withheld::{MASKED, Verdict, refusal, warning};
 use crate::{Secrets, markers};
 
@@ -41,7 +41,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         }
         let ReadFileResponse { mut content, metadata, version, warnings, .. } = read;
         if read.is_truncated && !content.ends_with('\n') {
-            content.truncate(without_cut_end(secrets, &content).len());
+            content.truncate(without_last_bytes(secrets, &content).len());
         }
         // The output of a command has a gap where it was cut.
         let is_output = path.starts_with(OUTPUT_PREFIX) || path.starts_with(PROCESS_PREFIX);

@@ -288,7 +288,7 @@ fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str>
             continue;
         }
         let before = &output[start..at];
-        let before = if is_behind_gap { without_cut_start(before) } else { before };
+        let before = if is_behind_gap { without_cut_start(secrets, before) } else { before };
         kept.push_str(without_cut_end(secrets, before));
         kept.push_str(&output[at..end]);
         (start, is_behind_gap) = (end, true);
@@ -296,6 +296,6 @@ fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str>
     if !is_behind_gap {
         return Cow::Borrowed(output);
     }
-    kept.push_str(without_cut_start(&output[start..]));
+    kept.push_str(without_cut_start(secrets, &output[start..]));
     if kept.len() == output.len() { Cow::Borrowed(output) } else { Cow::Owned(kept) }
 }

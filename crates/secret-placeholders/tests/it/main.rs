@@ -4,6 +4,7 @@
 mod answer_sizes;
 mod at_once;
 mod corpus;
+mod cut_values;
 mod cuts;
 mod expressions;
 mod forged;
