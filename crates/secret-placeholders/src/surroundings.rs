@@ -72,7 +72,13 @@ pub(crate) fn without_cut_secrets(
         let cut = line[start..].rfind(CUT).map_or(line.len(), |at| start + at);
         let before = &line[start..cut];
         kept.push_str(&line[..start]);
-        kept.push_str(if cut == line.len() { before } else { before_cut(secrets, before, surroundings) });
+        // What was put in front may look so, and be the start of a value.
+        let is_split = || start > 0 && secrets.beginning_at_end(&line[..cut]) > before.len();
+        kept.push_str(match cut {
+            cut if cut == line.len() => before,
+            _ if is_split() => "",
+            _ => before_cut(secrets, before, surroundings),
+        });
         kept.push_str(&line[cut..]);
     }
     (kept.len() != text.len()).then_some(kept)
@@ -144,4 +150,26 @@ pub(crate) fn without_cut_start<'t>(secrets: &Secrets, text: &'t str) -> &'t str
 /// Checks whether a byte stands between words.
 pub(crate) fn is_between(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'(' | b')')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryStore;
+
+    #[test]
+    fn a_cut_line_shows_no_value_of_which_the_start_looks_like_a_number() {
+        let secrets = Secrets::open(MemoryStore::default()).unwrap();
+        let value = format!("3|{}", "Ab9 ".repeat(20).trim_end());
+        assert!(!secrets.mask(&format!("password = \"{value}\"")).contains("Ab9"));
+        for bytes in [9, 41, 60] {
+            let line = |start: &str| format!("1|a\n{start}…\n");
+            let visible = |text: &str| {
+                without_cut_secrets(&secrets, text, &[], |line| line.find('|').map_or(0, |at| at + 1))
+            };
+            assert_eq!(visible(&line(&value[..bytes])).unwrap(), "1|a\n3|…\n");
+            // The control: the rest of such a line stays if no value begins there.
+            assert_eq!(visible(&line(&value[..bytes].replace("3|", "4|"))), None);
+        }
+    }
 }

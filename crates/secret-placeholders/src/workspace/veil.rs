@@ -245,17 +245,15 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     fn lines<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let Some(plain) = without_numbers(text) else { return self.mask(text) };
-        let masked = match self.mask(&plain) {
-            Cow::Borrowed(_) => return Cow::Borrowed(text),
-            Cow::Owned(masked) => masked,
-        };
+        let Cow::Owned(masked) = self.mask(&plain) else { return self.mask(text) };
         let mut view = String::with_capacity(text.len());
         for (line, masked) in text.split_inclusive('\n').zip(masked.split_inclusive('\n')) {
             let rest = numbered_line(line).map_or(line.len(), |(_, rest)| rest.len());
             view.push_str(&line[..line.len() - rest]);
             view.push_str(masked);
         }
-        Cow::Owned(view)
+        // What looks like a number may be the start of a value.
+        Cow::Owned(self.secrets.mask_rest(&view).into_owned())
     }
 }
 

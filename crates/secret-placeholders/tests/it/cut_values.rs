@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use secret_placeholders::StreamMask;
-use wap_core::{ExecuteCommand, Reason, Unobserved, WapError, Workspace};
+use wap_core::{
+    ExecuteCommand, ModifyFile, ModifyOperation, Reason, Unobserved, WapError, Workspace, WorkspaceExt,
+};
 
 use crate::over_workspace::{Masked, over, read, with_call};
 
@@ -130,5 +132,38 @@ fn the_head_of_a_hunk_shows_no_beginning() {
                 assert!(visible.contains("let ") && visible.contains('…'), "{visible}");
             }
         }
+    }
+}
+
+/// Values that begin as the lines of a numbered view do.
+fn numbered_values() -> [String; 3] {
+    ["12|kX7qzWm2Lr9aBcDeFgHiJ", "  7|horse battery staple 42", "3|"].map(|start| match start {
+        "3|" => format!("{start}{}", "Ab9 ".repeat(50).trim_end()),
+        _ => start.to_owned(),
+    })
+}
+
+#[test]
+fn a_value_that_begins_like_a_numbered_line_is_hidden_at_the_start_of_a_line() {
+    for value in numbered_values() {
+        let masked = knowing(&value, format!("a\n{value}\n{value} b\n"));
+        let start = &value[..value.find('|').unwrap() + 5];
+        let visible = output(&masked, format!("12|fn a() {{}}\n{value}\nsee {value}\n"));
+        assert!(!visible.contains(start), "{visible}");
+        assert!(visible.starts_with("12|fn a() {}\n⟦"), "{visible}");
+        let edit = |new: &str| ModifyFile {
+            path: "a.txt".into(),
+            operations: vec![ModifyOperation::Replace {
+                start_line: 1,
+                end_line: 1,
+                new_content: new.into(),
+                was: None,
+            }],
+            ..ModifyFile::default()
+        };
+        let answer = with_call(90, |call| masked.modify_file(call, &edit("b"))).unwrap();
+        let view = answer.changed.unwrap().text;
+        let is_hidden = ["1|b\n2|⟦", "1|b\n2|…"].iter().any(|hidden| view.contains(hidden));
+        assert!(is_hidden && !view.contains(start), "{view}");
     }
 }
