@@ -169,16 +169,17 @@ impl CodeIndex for LocalIndex {
         let unknown = || IndexError::UnknownDocument { doc_id: request.doc_id.clone() };
         // A caller that has not searched before passes a plain path.
         let (path, first, last) = doc_id::read(&request.doc_id).unwrap_or((&request.doc_id, 1, 1));
-        let stored = self.store.file(path).map_err(|error| store_failed(&error))?.ok_or_else(unknown)?;
-        let admitted = RelPath::parse(path).is_ok_and(|path| self.source.admits(&path));
-        let present = self.present(path).filter(|_| admitted).ok_or_else(unknown)?;
+        let (stored, present) = self.file(path).map_err(|error| match error {
+            IndexError::UnknownFile { .. } => unknown(),
+            error => error,
+        })?;
         let lines = Lines::new(&present.content);
         let (total, window) = (lines.count(), request.window_lines.max(1) as usize);
         let middle = first.midpoint(last).min(total);
         // The window is moved rather than cut where the file begins or ends.
         let start = middle.saturating_sub(window / 2).min((total + 1).saturating_sub(window)).max(1);
         let end = (start + window - 1).min(total);
-        let stale = stored.hash != Some(present.hash);
+        let stale = stored.is_some_and(|stored| stored.hash != Some(present.hash));
         Ok(ReadSnippetResponse {
             path: path.to_owned(),
             content: String::from_utf8_lossy(lines.range(start, end)).into_owned(),
@@ -193,7 +194,9 @@ impl CodeIndex for LocalIndex {
     fn symbols(&self, call: &Call<'_>, request: &ListSymbols) -> Result<ListSymbolsResponse, IndexError> {
         check(call, Instant::now())?;
         let (stored, present) = self.file(&request.file)?;
-        let current = stored.filter(|stored| stored.hash == Some(present.hash));
+        let visible = self.source.visible(&present.content);
+        // Of a file with hidden parts, the stored definitions may be older than what is hidden by now.
+        let current = stored.filter(|stored| stored.hash == Some(present.hash) && !visible.has_hidden());
         let language = match &current {
             Some(current) => current.language,
             None => Language::of_text(&request.file, &present.content),
@@ -202,13 +205,13 @@ impl CodeIndex for LocalIndex {
         let language = language.ok_or_else(unknown_language)?;
         let definitions = match current {
             Some(current) => definitions(&current.definitions),
-            // The file has changed or is new, so the stored definitions do not describe it.
+            // The file has changed or is new, so the stored definitions do not describe it, or has hidden parts.
             None => {
                 let limits = self.limits_of(call);
                 let outline = prepare::outline_of(
                     &mut Parsers::default(),
                     language,
-                    &present.content,
+                    &visible.bytes,
                     &limits,
                     call.cancel,
                 );
@@ -232,7 +235,9 @@ impl CodeIndex for LocalIndex {
         let unknown_language = || IndexError::UnknownLanguage { file: request.file.clone() };
         let language = Language::of_text(&request.file, &present.content).ok_or_else(unknown_language)?;
         let time = self.limits_of(call).parse_time;
-        let tree = Parsers::default().parse(language, &present.content, time, call.cancel);
+        // The nodes within a hidden part would show its structure.
+        let visible = self.source.visible(&present.content);
+        let tree = Parsers::default().parse(language, &visible.bytes, time, call.cancel);
         let tree = tree.ok_or_else(|| ended(call))?;
         let mut response =
             ReadAstResponse { freshness: self.freshness(Vec::new())?, ..ReadAstResponse::default() };

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+mod hidden_parts;
 mod index;
 mod language;
 mod limits;
@@ -17,6 +18,7 @@ mod task_files;
 mod words;
 
 pub use error::OpenError;
+pub use hidden_parts::HiddenParts;
 pub use index::{LocalIndex, Opening};
 pub use language::Language;
 pub use limits::IndexLimits;

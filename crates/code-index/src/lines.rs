@@ -1,5 +1,7 @@
 //! The line starts of a text.
 
+use std::ops::Range;
+
 /// Converts between byte offsets and lines of a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines<'t> {
@@ -25,9 +27,14 @@ impl<'t> Lines<'t> {
 
     /// Returns the lines `first..=last`, 1-based, with their endings, cut at the end of the text.
     pub(crate) fn range(&self, first: usize, last: usize) -> &'t [u8] {
+        &self.text[self.bytes_of(first, last)]
+    }
+
+    /// Returns the bytes at which the lines `first..=last` stand, as [`range`](Self::range) gives them.
+    pub(crate) fn bytes_of(&self, first: usize, last: usize) -> Range<usize> {
         let start = self.starts.get(first.saturating_sub(1)).copied().unwrap_or(self.text.len());
         let end = self.starts.get(last).copied().unwrap_or(self.text.len());
-        &self.text[start..end.max(start)]
+        start..end.max(start)
     }
 
     /// Returns the 1-based line of a byte; `from` is a line at or before it, or 0, at which the search starts.

@@ -287,7 +287,7 @@ fn read(
         return Some(Prepared { path: path.to_owned(), stamp: file.stamp, text: None });
     }
     let read = source.read(&file.path, limits.file_bytes)?;
-    Some(preparer.prepare(path, read.stamp, &read.content, cancel))
+    Some(preparer.prepare(path, &read, source, cancel))
 }
 
 enum RefreshFailure {

@@ -13,17 +13,20 @@ mod ranking;
 
 use std::time::Instant;
 
+use memchr::memmem;
 use wap_core::{Call, CodeHit, IndexError, SearchCode, SearchCodeResponse};
 
 use crate::error::store_failed;
+use crate::hidden_parts::VisibleContent;
 use crate::index::{LocalIndex, check};
 use crate::lines::Lines;
-use crate::search::queried_name::QueriedName;
-
+use crate::outline::Definition;
 use crate::search::matches::Matches;
+use crate::search::queried_name::QueriedName;
 use crate::search::query::Term;
 use crate::store::doc_id;
 use crate::store::packed_outline::definitions;
+use crate::words;
 
 /// The least number of files that are read for a search.
 const CANDIDATES: u32 = 24;
@@ -156,11 +159,25 @@ impl LocalIndex {
         let stored = self.store.file_by_id(candidate).map_err(|error| store_failed(&error))?;
         let Some(stored) = stored else { return Ok(None) };
         let mut defined = definitions(&stored.definitions);
-        let named = queried.map_or_else(Vec::new, |queried| queried.definitions(&stored.path, &defined));
-        if has_to_define && named.is_empty() {
+        // Most of many candidates by name end here, unread.
+        let path = self.source.visible_text(&stored.path);
+        let of_name = |defined: &[Definition]| {
+            queried.map_or_else(Vec::new, |queried| queried.definitions(&path, defined))
+        };
+        if has_to_define && of_name(&defined).is_empty() {
             return Ok(None);
         }
         let Some(present) = self.present(&stored.path) else { return Ok(None) };
+        // What is hidden counts for nothing: neither a hit nor its rank may depend on it.
+        let visible = self.source.visible(&present.content);
+        if visible.has_hidden() {
+            // The stored definitions may be older than what is hidden by now.
+            defined.retain(|definition| is_visible(definition, &visible));
+        }
+        let named = of_name(&defined);
+        if has_to_define && named.is_empty() {
+            return Ok(None);
+        }
         let is_stale = stored.hash != Some(present.hash);
         let lines = Lines::new(&present.content);
         let defines_queried = !named.is_empty();
@@ -170,25 +187,40 @@ impl LocalIndex {
         } else if defines_queried {
             defined = named;
         }
-        let matches = Matches::find(&lines, &present.content, terms);
+        let matches = Matches::find(&lines, &visible.bytes, terms);
+        if visible.has_hidden() && matches.matches.is_empty() && !has_term(&path, terms) {
+            return Ok(None);
+        }
         let passage = passage::find(&lines, &matches, &defined);
-        let piece = lines.range(passage.first, passage.last);
+        let piece = lines.bytes_of(passage.first, passage.last);
+        let token_estimate = piece.len().div_ceil(BYTES_PER_TOKEN) as u64;
         let hit = CodeHit {
             doc_id: doc_id::write(&stored.path, passage.first, passage.last),
-            score: ranking::score(
-                &stored.path,
-                present.content.len(),
-                terms,
-                &matches,
-                &passage,
-                defines_queried,
-            ),
+            score: ranking::score(&path, present.content.len(), terms, &matches, &passage, defines_queried),
             path: stored.path,
-            snippet: excerpt::excerpt(piece, terms),
+            snippet: excerpt::excerpt(&present.content, &visible, piece, terms),
             line_start: passage.first as u64,
             line_end: passage.last as u64,
-            token_estimate: piece.len().div_ceil(BYTES_PER_TOKEN) as u64,
+            token_estimate,
         };
         Ok(Some(ScoredFile { hit, is_stale, length_bytes: present.content.len() }))
     }
+}
+
+/// Checks whether the name of a definition stands in its text.
+fn is_visible(definition: &Definition, visible: &VisibleContent<'_>) -> bool {
+    let (start, end) = definition.signature;
+    let text = visible.bytes.get(start as usize..end as usize).unwrap_or_default();
+    memmem::find(text, definition.name.as_bytes()).is_some()
+}
+
+/// Checks whether a path has a word of the query.
+fn has_term(path: &str, terms: &[Term]) -> bool {
+    let (mut folded, mut has_term) = (String::new(), false);
+    for name in words::names(path) {
+        words::words_of_name(name, &mut folded, &mut |word| {
+            has_term |= terms.iter().any(|term| term.word == word);
+        });
+    }
+    has_term
 }

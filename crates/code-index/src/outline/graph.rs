@@ -73,7 +73,8 @@ impl LocalIndex {
         let mut manifests = Manifests::default();
         for file in files.iter().filter(|file| is_manifest(&file.path)) {
             if let Some(present) = self.present(&file.path) {
-                manifests.add(&file.path, &String::from_utf8_lossy(&present.content));
+                let visible = self.source.visible(&present.content);
+                manifests.add(&file.path, &String::from_utf8_lossy(&visible.bytes));
             }
         }
         let project = Project::new(files, manifests);

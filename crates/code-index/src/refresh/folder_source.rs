@@ -1,12 +1,15 @@
 //! The files of a folder that are indexed.
 
-use std::sync::{Mutex, PoisonError};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use file_index::GitIgnores;
 use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Visit, WalkEntry, WalkLimits};
 use wap_core::{CancelFlag, Exclusions, usually_holds_credentials};
+
+use crate::hidden_parts::{HiddenParts, VisibleContent};
 
 /// The time limit of listing a folder.
 const WALK_TIME: Duration = Duration::from_secs(120);
@@ -26,6 +29,7 @@ pub struct FolderSource {
     protected: ProtectedNames,
     left_out: Vec<RelPath>,
     exclusions: Exclusions,
+    hidden: Option<Arc<dyn HiddenParts>>,
 }
 
 /// A file of a listing.
@@ -58,7 +62,13 @@ impl FolderSource {
         for entry in root.policy().protected.entries() {
             protected.add(entry);
         }
-        FolderSource { root, protected, left_out: Vec::new(), exclusions: Exclusions::defaults() }
+        FolderSource {
+            root,
+            protected,
+            left_out: Vec::new(),
+            exclusions: Exclusions::defaults(),
+            hidden: None,
+        }
     }
 
     /// Leaves out one more folder with everything beneath it: a state folder for instance.
@@ -68,6 +78,25 @@ impl FolderSource {
             self.left_out.push(folder);
         }
         self
+    }
+
+    /// Takes no word, name or import from some parts of files.
+    #[must_use]
+    pub fn hiding(self, parts: Arc<dyn HiddenParts>) -> FolderSource {
+        FolderSource { hidden: Some(parts), ..self }
+    }
+
+    /// Returns a content without its hidden parts.
+    pub(crate) fn visible<'c>(&self, content: &'c [u8]) -> VisibleContent<'c> {
+        VisibleContent::new(content, self.hidden.as_deref())
+    }
+
+    /// Returns a path without its hidden parts.
+    pub(crate) fn visible_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.visible(text.as_bytes()).bytes {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+        }
     }
 
     /// Returns true if the folder still exists.

@@ -9,6 +9,7 @@ use crate::limits::IndexLimits;
 use crate::lines::Lines;
 use crate::outline::syntax::Parsers;
 use crate::outline::{self, Outline};
+use crate::refresh::folder_source::{FolderSource, ReadSource};
 use crate::skeleton::Skeleton;
 use crate::store::bag::Bag;
 use crate::store::packed_outline::{pack_definitions, pack_imports};
@@ -52,28 +53,30 @@ impl Preparer {
         Preparer { limits, parsers: Parsers::default(), words: Bag::new(limits.words) }
     }
 
-    /// Extracts words, definitions and imports from a file's content.
+    /// Extracts words, definitions and imports from what is visible of a file's content.
     pub(crate) fn prepare(
         &mut self,
         path: &str,
-        stamp: FileStamp,
-        content: &[u8],
+        read: &ReadSource,
+        source: &FolderSource,
         cancel: &CancelFlag,
     ) -> Prepared {
-        let path = path.to_owned();
-        if !is_text(content) {
+        let (path, stamp) = (path.to_owned(), read.stamp);
+        if !is_text(&read.content) {
             return Prepared { path, stamp, text: None };
         }
+        let visible = source.visible(&read.content);
+        let content = &*visible.bytes;
         let language = Language::of_text(&path, content);
         let outline = language
             .and_then(|language| outline_of(&mut self.parsers, language, content, &self.limits, cancel))
             .unwrap_or_default();
-        let path_words = self.words.words_of_names([path.as_str()]);
+        let path_words = self.words.words_of_names([&*source.visible_text(&path)]);
         let definition_words =
             self.words.words_of_names(outline.definitions.iter().map(|definition| definition.name.as_str()));
         let (body_words, often_words) = self.words.words_of_text(&String::from_utf8_lossy(content));
         let text = PreparedText {
-            hash: hash(content),
+            hash: hash(&read.content),
             language,
             path_words,
             definition_words,

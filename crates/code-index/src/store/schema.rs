@@ -9,8 +9,8 @@ use crate::language::Language;
 /// Marks a database as an index of this crate: the bytes `cidx`.
 pub(crate) const APPLICATION: i32 = 0x6369_6478;
 
-/// The version of the tables, of the word splitting, and of what a language reports of its files.
-const FORMAT: i32 = 6;
+/// The version of the tables, of the word splitting, of what is left out of files, and of what a language reports of them.
+const FORMAT: i32 = 7;
 
 /// The version of a store, whose last byte is the number of languages: files of a language that a store does not
 /// know have no definitions in it. A store of another version is rebuilt from the files.

@@ -8,6 +8,7 @@ mod following;
 mod freshness;
 mod groups;
 mod hidden;
+mod hidden_parts;
 mod hostile;
 mod interpreters;
 #[cfg(feature = "more-languages")]
