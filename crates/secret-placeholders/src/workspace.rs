@@ -2,6 +2,7 @@
 
 mod changing;
 mod expression;
+mod growth;
 mod judging;
 mod putting_back;
 mod reading;

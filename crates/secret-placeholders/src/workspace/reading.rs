@@ -8,15 +8,13 @@ use wap_core::{
 };
 
 use super::PlaceholderWorkspace;
+use super::growth::start_within_growth;
 use super::putting_back::PuttingBack;
 use super::veil::{Veil, without_cut_words};
+use crate::Secrets;
 use crate::new_values::NewValues;
 use crate::surroundings::without_last_bytes;
 use crate::withheld::{MASKED, Verdict, refusal, warning};
-use crate::{Secrets, markers};
-
-/// The most bytes that placeholders may add to an answer: a key of short lines would take many times the limit of a reading.
-const MOST_GROWTH_BYTES: usize = 1 << 20;
 
 /// The most files of a listing whose content decides whether they are left out; further ones are.
 const MOST_LOOKED_AT: usize = 64;
@@ -58,11 +56,11 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         // A text without secrets, as nearly all are, is not copied.
         let (mut is_truncated, mut returned_lines) = (read.is_truncated, read.returned_lines);
         if let Cow::Owned(masked) = masked {
-            let most = content.len() + MOST_GROWTH_BYTES;
+            let kept = start_within_growth(&content, &masked);
             content = masked;
             warnings.push(MASKED.to_owned());
-            if content.len() > most {
-                content.truncate(lines_end(&content, most));
+            if let Some(kept) = kept {
+                content.truncate(kept);
                 is_truncated = true;
                 returned_lines = content.split_inclusive('\n').count() as u64;
             }
@@ -129,15 +127,4 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let states = self.inner.file_states(call, &paths, since).map_err(|error| veil.all(error))?;
         Ok(veil.all(states))
     }
-}
-
-/// Returns where the whole lines of a masked text end that have at most some bytes; in the first line, in front of a placeholder that
-/// would be cut.
-fn lines_end(masked: &str, most_bytes: usize) -> usize {
-    let end = masked.floor_char_boundary(most_bytes);
-    if let Some(line) = masked[..end].rfind('\n') {
-        return line + 1;
-    }
-    let cut = markers(masked).map(|(range, _)| range).take_while(|range| range.start < end).last();
-    cut.filter(|range| range.end > end).map_or(end, |range| range.start)
 }

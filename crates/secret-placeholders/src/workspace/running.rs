@@ -41,7 +41,14 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     ) -> Result<ExecuteCommandResponse, WapError> {
         let Some(secrets) = &self.secrets else { return outcome };
         let veil = Veil::new(&self.inner, secrets, call, None);
-        outcome.map(|ran| veil.all_outputs(ran)).map_err(|error| veil.all_outputs(error))
+        match outcome {
+            Ok(ran) => {
+                let ran = veil.all_outputs(ran);
+                let is_output_truncated = ran.is_output_truncated || veil.has_cut_output();
+                Ok(ExecuteCommandResponse { is_output_truncated, ..ran })
+            }
+            Err(error) => Err(masked_error(&veil, error)),
+        }
     }
 
     pub(super) fn run_masked(
@@ -66,9 +73,17 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         request: &StopProcess,
     ) -> Result<StopProcessResponse, WapError> {
         let veil = Veil::new(&self.inner, secrets, call, None);
-        let stopped = self.inner.stop_process(call, request);
-        stopped.map(|stopped| veil.all_outputs(stopped)).map_err(|error| veil.all_outputs(error))
+        let stopped = self.inner.stop_process(call, request).map_err(|error| masked_error(&veil, error))?;
+        let stopped = veil.all_outputs(stopped);
+        let is_output_truncated = stopped.is_output_truncated || veil.has_cut_output();
+        Ok(StopProcessResponse { is_output_truncated, ..stopped })
     }
+}
+
+/// Masks an error with output.
+fn masked_error<W: Workspace>(veil: &Veil<'_, W>, error: WapError) -> WapError {
+    let error = veil.all_outputs(error);
+    if veil.has_cut_output() { error.with("isOutputTruncated", true) } else { error }
 }
 
 /// Returns a command with the values that its placeholders stand for.

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{Call, ReadFile, ReadFileResponse, Workspace, numbered_line};
 
+use super::growth::output_within_growth;
 use crate::hunk_context::without_cut_contexts;
 use crate::key_lines::KeyLines;
 use crate::new_values::NewValues;
@@ -41,6 +42,8 @@ pub(super) struct Veil<'a, W> {
     /// True once the file was read for its values, and the file, unless it is large.
     is_read: Cell<bool>,
     read_before: Cell<Option<FileParts>>,
+    /// True once output was cut, since placeholders made it too long.
+    has_cut_output: Cell<bool>,
 }
 
 /// A file in parts, as far as it can be read.
@@ -74,6 +77,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
             learned: OnceCell::new(),
             is_read: Cell::new(false),
             read_before: Cell::new(None),
+            has_cut_output: Cell::new(false),
         }
     }
 
@@ -124,12 +128,24 @@ impl<'a, W: Workspace> Veil<'a, W> {
         json::masked(value, &|text| self.output(text))
     }
 
-    /// Masks output, which may have been cut.
-    pub(super) fn output<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match without_cut_words(self.secrets, text) {
+    /// Masks output, which may have been cut, and cuts what placeholders make too long.
+    fn output<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let masked = match without_cut_words(self.secrets, text) {
             Cow::Borrowed(text) => self.text(text),
             Cow::Owned(text) => Cow::Owned(self.text(&text).into_owned()),
+        };
+        match output_within_growth(text, &masked) {
+            Some(cut) => {
+                self.has_cut_output.set(true);
+                Cow::Owned(cut)
+            }
+            None => masked,
         }
+    }
+
+    /// Reports whether output was cut that [`all_outputs`](Self::all_outputs) has masked.
+    pub(super) fn has_cut_output(&self) -> bool {
+        self.has_cut_output.get()
     }
 
     /// Masks a text, which may be a view with numbers in front of its lines.

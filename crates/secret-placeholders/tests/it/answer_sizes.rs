@@ -1,6 +1,10 @@
 //! The sizes of answers with placeholders.
 
-use wap_core::{ReadFile, ReadFileResponse, Workspace};
+use serde_json::json;
+use wap_core::{
+    ExecuteCommand, ExecuteCommandResponse, ReadFile, ReadFileResponse, Reason, Unobserved, WapError,
+    Workspace,
+};
 
 use crate::over_workspace::{Masked, over, with_call};
 
@@ -45,4 +49,46 @@ fn a_line_that_becomes_too_long_is_cut_between_its_placeholders() {
     assert!(first.content.len() <= text.len() + (1 << 20) && first.returned_lines == 1);
     let open = first.content.matches('⟦').count();
     assert!(open > 1_000 && open == first.content.matches('⟧').count());
+}
+
+/// The response to a command with an output of a megabyte.
+fn ran(stdout: &str) -> ExecuteCommandResponse {
+    let response = json!({
+        "stdout": stdout, "stderr": "", "exitCode": 0, "isOutputTruncated": false, "durationMs": 5,
+    });
+    serde_json::from_value(response).unwrap()
+}
+
+fn run(outcome: Result<ExecuteCommandResponse, WapError>) -> Result<ExecuteCommandResponse, WapError> {
+    let masked = over([]);
+    masked.inner().on_command("x", outcome);
+    let request = ExecuteCommand { command: "x".into(), ..ExecuteCommand::default() };
+    with_call(1, |call| masked.execute_command(call, &request, &mut Unobserved))
+}
+
+#[test]
+fn output_that_placeholders_make_too_long_is_cut_and_says_so() {
+    let boundary = |word| format!("-----{word} {}{}-----\n", "PRIVATE ", "KEY");
+    let lines = format!("{}{}last line\n", boundary("BEGIN"), "abcd\n".repeat(LINES));
+    let line = format!("first {}last line\n", "pwd: 'postgres' ".repeat(60_000));
+    for text in [lines, line] {
+        let late = WapError::new(Reason::Timeout, "late").with("stdout", text.as_str());
+        let error = run(Err(late.with("isOutputTruncated", false))).unwrap_err();
+        assert_eq!(error.detail("isOutputTruncated"), Some(&json!(true)));
+        let response = run(Ok(ran(&text))).unwrap();
+        assert!(response.is_output_truncated);
+        assert_eq!(error.detail("stdout"), Some(&json!(response.stdout)));
+        let visible = &response.stdout;
+        assert!(visible.len() < text.len() + (1 << 20) + 200, "{}", visible.len());
+        assert!(visible.len() > text.len(), "{}", visible.len());
+        let open = visible.matches('⟦').count();
+        assert!(open > 1_000 && open == visible.matches('⟧').count(), "{open}");
+        assert!(!visible.contains("abcd") && !visible.contains("postgres"));
+        assert!(visible.contains(" bytes left out, since placeholders make"));
+        assert!(visible.ends_with("last line\n"), "{}", &visible[visible.len() - 60..]);
+    }
+    // The control: lines that take no placeholder come whole.
+    let plain = "abcd\n".repeat(LINES);
+    let response = run(Ok(ran(&plain))).unwrap();
+    assert!(!response.is_output_truncated && response.stdout == plain);
 }
