@@ -61,7 +61,7 @@ pub enum EditErrorKind {
     #[error(transparent)]
     Stale(Box<Stale>),
     /// A character that the text's encoding cannot hold.
-    #[error("{character:?} in line {content_line} of the new content cannot be written in {encoding}")]
+    #[error("{} in line {content_line} of the new content cannot be written in {encoding}", unencodable(*.character))]
     Unencodable {
         /// The character.
         character: char,
@@ -212,6 +212,15 @@ pub enum EditErrorKind {
         /// The limit.
         limit_bytes: usize,
     },
+}
+
+/// Names a character that cannot be written without quoting it: it may be one of a password that the caller has put into the content.
+fn unencodable(character: char) -> &'static str {
+    match character {
+        '\0' => "a NUL",
+        char::REPLACEMENT_CHARACTER => "U+FFFD",
+        _ => "a character other than ASCII",
+    }
 }
 
 /// A construct that regular expressions cannot use here.

@@ -39,13 +39,25 @@ impl fmt::Display for NearestPassage {
             return Ok(());
         };
         let number = self.lines.start() + line_index;
+        // The lines as they are: with escapes in it, a line would not be recognised by a caller that looks for it in the message.
         match present {
             Some(present) => {
-                write!(formatter, ", where line {number} is {:?} and not {:?}", cut(present), cut(expected))
+                write!(formatter, ", where line {number} is `{}` and not `{}`", cut(present), cut(expected))?;
+                if is_same_but_for_blanks(present, expected) {
+                    write!(formatter, " (they differ in blanks or control characters)")?;
+                }
+                Ok(())
             }
-            None => write!(formatter, ", which has no line {:?} behind it", cut(expected)),
+            None => write!(formatter, ", which has no line `{}` behind it", cut(expected)),
         }
     }
+}
+
+/// Checks whether two lines look the same where blanks and control characters are not shown apart.
+fn is_same_but_for_blanks(one: &str, other: &str) -> bool {
+    let shown =
+        |line: &str| -> String { line.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect() };
+    shown(one) == shown(other)
 }
 
 /// The beginning of a line that a message quotes.

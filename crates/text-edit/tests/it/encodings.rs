@@ -73,7 +73,7 @@ fn characters_that_the_encoding_cannot_hold_are_refused() {
     let error = edit(latin1, &[replace(2, 2, "é")], Numbering::Original).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "operation 1: 'é' in line 1 of the new content cannot be written in an unknown 8-bit encoding"
+        "operation 1: a character other than ASCII in line 1 of the new content cannot be written in an unknown 8-bit encoding"
     );
 }
 
