@@ -9,7 +9,7 @@ use wap_core::{
 
 use super::PlaceholderWorkspace;
 use super::expression::with_grouped_markers;
-use super::judging::depends_on_text;
+use super::judging::{ShownRefusal, depends_on_text};
 use super::putting_back::{MOST_CONTENT_BYTES, PuttingBack};
 use super::veil::Veil;
 use crate::Secrets;
@@ -18,6 +18,20 @@ use crate::withheld::{NOT_COMPARED, READ_FOR_VERSION, Verdict, refusal};
 
 /// The outcome of one item of a batch.
 type Outcome = Result<FileChanged, WapError>;
+
+/// An item that is to be carried out, with its values.
+struct Waiting {
+    change: FileChange,
+    refusal: Option<ShownRefusal>,
+}
+
+/// The refusal of an item.
+enum Refused {
+    /// The engine's, which may quote a file.
+    Quoted(WapError),
+    /// One without secrets.
+    Shown(WapError),
+}
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
     /// Restores and carries out a batch. An item that is refused here divides it: the items around it keep their steps.
@@ -28,17 +42,17 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         changes: &[FileChange],
     ) -> Result<Vec<Outcome>, WapError> {
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(changes.len());
-        let mut waiting: Vec<FileChange> = Vec::new();
+        let mut waiting: Vec<Waiting> = Vec::new();
         let putting_back = PuttingBack::new(secrets);
         for change in changes {
             // What an earlier item writes into the same file is judged with it.
-            let is_same = |earlier: &FileChange| may_be_same_file(earlier.path(), change.path());
+            let is_same = |earlier: &Waiting| may_be_same_file(earlier.change.path(), change.path());
             if depends_on_text(change) && waiting.iter().any(is_same) {
                 self.carry_out(secrets, call, &mut waiting, &mut outcomes)?;
             }
             let restored = self.restored_change(secrets, &putting_back, call, change).and_then(|restored| {
-                self.check_uncovers_nothing(secrets, call, change, &restored)?;
-                Ok(restored)
+                let refusal = self.check_uncovers_nothing(secrets, call, change, &restored)?;
+                Ok(Waiting { change: restored, refusal })
             });
             match restored {
                 Ok(restored) => waiting.push(restored),
@@ -61,30 +75,42 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         &self,
         secrets: &Secrets,
         call: &Call<'_>,
-        waiting: &mut Vec<FileChange>,
+        waiting: &mut Vec<Waiting>,
         outcomes: &mut Vec<Outcome>,
     ) -> Result<(), WapError> {
         let step = call.origin.step.saturating_add(u32::try_from(outcomes.len()).unwrap_or(u32::MAX));
         let origin = call.origin.at_step(step);
         let part = Call { origin: &origin, ..*call };
-        let changes = std::mem::take(waiting);
+        let (changes, refusals): (Vec<FileChange>, Vec<Option<ShownRefusal>>) =
+            waiting.drain(..).map(|one| (one.change, one.refusal)).unzip();
         let carried_out = self.inner.change_files(&part, &changes);
         let carried_out =
             carried_out.map_err(|error| Veil::new(&self.inner, secrets, call, None).all(error))?;
+        // What the engine quotes of a file with secrets may be cut within one.
+        let quoted = carried_out.into_iter().zip(refusals).map(|(outcome, refusal)| match outcome {
+            Ok(changed) => Ok(changed),
+            Err(error) => match refusal.filter(|refusal| refusal.is_for(&error)) {
+                Some(refusal) => Err(Refused::Shown(refusal.into_shown())),
+                None => Err(Refused::Quoted(error)),
+            },
+        });
+        let quoted: Vec<Result<FileChanged, Refused>> = quoted.collect();
         let mut values = NewValues::default();
-        for (change, outcome) in changes.iter().zip(&carried_out) {
+        for (change, outcome) in changes.iter().zip(&quoted) {
             let veil = Veil::new(&self.inner, secrets, call, Some(change.path()));
             match outcome {
                 Ok(changed) => veil.add_values(changed, &mut values),
-                Err(error) => veil.add_values(error, &mut values),
+                Err(Refused::Quoted(error)) => veil.add_values(error, &mut values),
+                Err(Refused::Shown(_)) => {}
             }
         }
         secrets.keep_all(&values);
-        for (change, outcome) in changes.iter().zip(carried_out) {
+        for (change, outcome) in changes.iter().zip(quoted) {
             let veil = Veil::new(&self.inner, secrets, call, Some(change.path()));
             outcomes.push(match outcome {
                 Ok(changed) => Ok(self.masked_answer(change, &veil, changed)),
-                Err(error) => Err(veil.all(error)),
+                Err(Refused::Quoted(error)) => Err(veil.all(error)),
+                Err(Refused::Shown(error)) => Err(error),
             });
         }
         Ok(())
@@ -160,14 +186,20 @@ fn restored_operation(
         *text = putting_back.content(text, field)?;
         Ok(())
     };
+    let put_back_line = |was: &mut Option<String>| -> Result<(), WapError> {
+        if let Some(was) = was {
+            *was = putting_back.line(was, "was")?;
+        }
+        Ok(())
+    };
     let mut operation = operation.clone();
     match &mut operation {
         ModifyOperation::Replace { new_content, was, .. }
         | ModifyOperation::Insert { new_content, was, .. } => {
             put_back(new_content, "newContent")?;
-            was.as_mut().map_or(Ok(()), |was| put_back(was, "was"))?;
+            put_back_line(was)?;
         }
-        ModifyOperation::Delete { was, .. } => was.as_mut().map_or(Ok(()), |was| put_back(was, "was"))?,
+        ModifyOperation::Delete { was, .. } => put_back_line(was)?,
         ModifyOperation::ReplaceText { old_text, new_text, .. } => {
             put_back(old_text, "oldText")?;
             put_back(new_text, "newText")?;

@@ -3,6 +3,8 @@
 //! A model edits the text that it sees, and the engine edits the file. Where the file has secrets, both have to come to the same: a
 //! text that matches within a secret would take it apart, and no rule recognises the parts.
 
+mod stand_ins;
+
 use std::borrow::Cow;
 
 use text_edit::{EditLimits, Source, apply_until};
@@ -12,6 +14,7 @@ use wap_core::{
 };
 use wap_edit::{FileEdit, check_content_size, check_request};
 
+use self::stand_ins::StandIns;
 use super::expression::with_grouped_markers;
 use super::{PlaceholderWorkspace, check_stays_hidden};
 use crate::exposure::hides_lines;
@@ -35,25 +38,45 @@ enum WholeText {
     TooLarge,
 }
 
+/// The refusal of an edit that fails on its file, as it is on the text that the model sees.
+pub(super) struct ShownRefusal {
+    /// The reason for which the edit fails on the file.
+    reason: Reason,
+    shown: WapError,
+}
+
+impl ShownRefusal {
+    /// Checks whether the engine has refused the edit for the same reason.
+    pub(super) fn is_for(&self, error: &WapError) -> bool {
+        error.reason() == self.reason
+    }
+
+    /// Returns the refusal.
+    pub(super) fn into_shown(self) -> WapError {
+        self.shown
+    }
+}
+
 impl<W: Workspace> PlaceholderWorkspace<W> {
     /// Refuses a change after which something of a secret would be shown. `change` is as the model sent it, `restored` has the values.
     ///
-    /// The secrets of the file have placeholders then, so that they are recognised although the lines beside them go.
+    /// The secrets of the file have placeholders then, so that they are recognised although the lines beside them go. An edit that
+    /// fails on the file is left to the engine, which may have its answer on record, with what to answer if it refuses.
     pub(super) fn check_uncovers_nothing(
         &self,
         secrets: &Secrets,
         call: &Call<'_>,
         change: &FileChange,
         restored: &FileChange,
-    ) -> Result<(), WapError> {
+    ) -> Result<Option<ShownRefusal>, WapError> {
         match (change, restored) {
             (FileChange::Write(write), FileChange::Write(restored)) => {
-                self.check_write(secrets, call, write, restored)
+                self.check_write(secrets, call, write, restored).map(|()| None)
             }
             (FileChange::Modify(modify), FileChange::Modify(restored)) => {
                 self.check_edit(secrets, call, modify, restored)
             }
-            _ => Ok(()),
+            _ => Ok(None),
         }
     }
 
@@ -100,7 +123,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         call: &Call<'_>,
         modify: &ModifyFile,
         restored: &ModifyFile,
-    ) -> Result<(), WapError> {
+    ) -> Result<Option<ShownRefusal>, WapError> {
         // The engine's refusals, before the work of judging.
         check_request(modify)?;
         check_request(restored)?;
@@ -108,9 +131,10 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             check_stays_hidden(secrets, lines, "operations")?;
         }
         let has_texts = modify.operations.iter().any(is_within_lines);
+        let is_searched = modify.operations.iter().any(searches);
         let (path, text, version) = match self.whole_text(call, &restored.path) {
             WholeText::Text { path, text, version } => (path, text, version),
-            WholeText::TooLarge if has_texts => {
+            WholeText::TooLarge if is_searched => {
                 return Err(WapError::new(
                     Reason::FileTooLarge,
                     "the file, or a line of it, is too large to be searched for secrets, which such an edit \
@@ -124,20 +148,20 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                     key, which such an edit could uncover: edit it with a command such as sed",
                 ));
             }
-            WholeText::None | WholeText::TooLarge => return Ok(()),
+            WholeText::None | WholeText::TooLarge => return Ok(None),
         };
         let masked = secrets.mask(&text);
         let has_markers = modify.operations != restored.operations;
-        let is_unaffected = match has_texts {
+        let is_unaffected = match is_searched {
             true => matches!(masked, Cow::Borrowed(_)) && !has_markers,
-            // Whole lines that come and go change what is recognised in others only where a secret spans lines.
+            // Lines that come and go by their numbers change what is recognised in others only where a secret spans lines.
             false => !has_key(&text),
         };
         if is_unaffected {
-            return Ok(());
+            return Ok(None);
         }
         // Line numbers of another version cannot be judged here.
-        let mut numbered = modify.operations.iter().enumerate().filter(|(_, one)| !is_within_lines(one));
+        let mut numbered = modify.operations.iter().enumerate().filter(|(_, operation)| !searches(operation));
         let is_now =
             |index| modify.meant_versions(index).into_iter().all(|meant| Some(meant) == version.as_ref());
         if numbered.any(|(index, _)| modify.is_unseen() || !is_now(index)) {
@@ -148,28 +172,40 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         }
         let version =
             version.or_else(|| self.version(call, &path)).unwrap_or_else(|| FileVersion(String::new()));
-        let file = (&*path, &version);
-        // The engine's own answer to an edit that fails on the file.
-        let Ok(after) = edited(call, file, &text, restored) else { return Ok(()) };
-        let operations =
+        let after = edited(call, (&path, &version), &text, restored);
+        let operations: Vec<ModifyOperation> =
             modify.operations.iter().map(|operation| shown_operation(secrets, operation)).collect();
+        let stand_ins = StandIns::for_edit(&masked, &operations);
+        let operations = operations.into_iter().map(|operation| stand_ins.in_operation(operation)).collect();
         // The error as if the secret were not there, which in most cases does not tell that a guess was right. It names the file as
         // the engine's own error does after masking.
         let shown_path = secrets.mask(&path);
-        let visible =
-            edited(call, (&shown_path, &version), &masked, &ModifyFile { operations, ..modify.clone() })
-                .map_err(|error| json::masked(error, &|text| secrets.mask_rest(text)))?;
+        let shown = ModifyFile { operations, ..modify.clone() };
+        let visible = edited(call, (&shown_path, &version), &stand_ins.put_in(&masked), &shown)
+            .map(|visible| stand_ins.taken_out(&visible).into_owned())
+            .map_err(|error| json::masked(error, &|text| stand_ins.taken_out(text)))
+            .map_err(|error| json::masked(error, &|text| secrets.mask_rest(text)));
+        let refused = || {
+            uncovers(if has_texts || is_searched && !has_key(&text) {
+                "what is to be replaced also matches within a secret, or the secret would no longer be hidden: \
+                name more of the text around it, or edit by line numbers"
+            } else {
+                "lines of a private key would no longer be hidden, since they are recognised by those around them: \
+                replace or delete the whole key, with its first and last line"
+            })
+        };
+        let (after, visible) = match (after, visible) {
+            (Ok(after), visible) => (after, visible?),
+            (Err(error), visible) => {
+                let shown = visible.err().unwrap_or_else(refused);
+                return Ok(Some(ShownRefusal { reason: error.reason(), shown }));
+            }
+        };
         // Whole lines alter no value: more may be hidden of them than before.
         if is_same_view(secrets, &after, &visible) || !has_texts && hides_lines(secrets, &after, &visible) {
-            return Ok(());
+            return Ok(None);
         }
-        Err(uncovers(if has_texts {
-            "what is to be replaced also matches within a secret, or the secret would no longer be hidden: \
-            name more of the text around it, or edit by line numbers"
-        } else {
-            "lines of a private key would no longer be hidden, since they are recognised by those around them: \
-            replace or delete the whole key, with its first and last line"
-        }))
+        Err(refused())
     }
 
     /// Checks whether a file that cannot be read whole may have the first or the last line of a private key.
@@ -258,6 +294,11 @@ pub(super) fn depends_on_text(change: &FileChange) -> bool {
         FileChange::Modify(_) => true,
         FileChange::Delete(_) => false,
     }
+}
+
+/// Returns true for an operation that looks for what it changes.
+fn searches(operation: &ModifyOperation) -> bool {
+    matches!(operation, ModifyOperation::ReplaceText { .. } | ModifyOperation::RegexReplace { .. })
 }
 
 /// Returns true for an operation that changes parts of lines.

@@ -6,6 +6,8 @@ use std::cell::Cell;
 use wap_core::{Limits, Reason, WapError};
 
 use super::check_stays_hidden;
+use crate::map::LITERAL;
+use crate::secrets::PutBack;
 use crate::{RestoreError, Secrets};
 
 /// The most bytes of a path, and of another text that an answer may quote, in which values are put back.
@@ -35,9 +37,24 @@ impl<'a> PuttingBack<'a> {
         self.at_most(text, field, MOST_CONTENT_BYTES)
     }
 
+    /// Puts the values back into a line with which one of a file is compared, and which is written nowhere.
+    pub(super) fn line(&self, text: &str, field: &str) -> Result<String, WapError> {
+        Ok(self.put_back(text, field, MOST_CONTENT_BYTES, |value| Cow::Borrowed(value))?.0)
+    }
+
     /// Puts the values back into a path or another text that an answer may quote.
     pub(super) fn name(&self, text: &str, field: &str) -> Result<String, WapError> {
-        let restored = self.at_most(text, field, MOST_NAME_BYTES)?;
+        let (restored, values) = self.put_back(text, field, MOST_NAME_BYTES, |value| Cow::Borrowed(value))?;
+        // A path is divided, cleaned and cut before an error or a listing names it, and no part of a value is recognised.
+        let is_divided =
+            |(value, marker): &&PutBack| marker.kind != LITERAL && !is_one_word(&restored[value.clone()]);
+        if let Some((_, marker)) = values.iter().find(is_divided) {
+            let text = format!(
+                "'{field}' takes no placeholder whose value has other characters than letters, digits, `_`, `=`, `+` and `-`, as that of \
+                {marker}: use a command for what is named so"
+            );
+            return Err(WapError::new(Reason::InvalidField, text).with("field", field));
+        }
         check_stays_hidden(self.secrets, text, field)?;
         Ok(restored)
     }
@@ -55,14 +72,42 @@ impl<'a> PuttingBack<'a> {
         most_bytes: usize,
         written: impl Fn(&str) -> Cow<'_, str>,
     ) -> Result<String, WapError> {
-        let most = most_bytes.min(text.len().saturating_add(self.left.get()));
-        let restored = match self.secrets.put_back(text, written, most) {
-            Ok(restored) => restored.map_or_else(|| text.to_owned(), |(restored, _)| restored),
-            Err(error) => return Err(refused(&error, field)),
-        };
-        self.left.set(self.left.get().saturating_sub(restored.len().saturating_sub(text.len())));
+        let (restored, values) = self.put_back(text, field, most_bytes, written)?;
+        check_decodable(&restored, &values, field)?;
         Ok(restored)
     }
+
+    fn put_back(
+        &self,
+        text: &str,
+        field: &str,
+        most_bytes: usize,
+        written: impl Fn(&str) -> Cow<'_, str>,
+    ) -> Result<(String, Vec<PutBack>), WapError> {
+        let most = most_bytes.min(text.len().saturating_add(self.left.get()));
+        let restored = match self.secrets.put_back(text, written, most) {
+            Ok(restored) => restored.unwrap_or_else(|| (text.to_owned(), Vec::new())),
+            Err(error) => return Err(refused(&error, field)),
+        };
+        self.left.set(self.left.get().saturating_sub(restored.0.len().saturating_sub(text.len())));
+        Ok(restored)
+    }
+}
+
+/// Checks whether a value is a word that no path is divided at, and that no message shows in another form.
+fn is_one_word(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'=' | b'+' | b'-'))
+}
+
+/// Refuses values with bytes that cannot be decoded, which their files have and the map has not: they would be lost.
+fn check_decodable(restored: &str, values: &[PutBack], field: &str) -> Result<(), WapError> {
+    let is_lossy = |(value, _): &&PutBack| restored[value.clone()].contains(char::REPLACEMENT_CHARACTER);
+    let Some((_, marker)) = values.iter().find(is_lossy) else { return Ok(()) };
+    let text = format!(
+        "the value of {marker} has bytes that cannot be decoded, so it cannot be put back: edit the other lines of its file by their \
+        numbers, or copy the file with a command"
+    );
+    Err(WapError::new(Reason::InvalidField, text).with("field", field))
 }
 
 /// Returns the refusal of a field into which the values cannot be put back.

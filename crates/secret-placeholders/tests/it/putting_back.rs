@@ -1,8 +1,8 @@
 //! Requests that become large when their values are put back.
 
 use wap_core::{
-    ExecuteCommand, ExploreFiles, ModifyFile, QueryType, ReadFile, Reason, SearchFiles, Unobserved, WapError,
-    Workspace, WorkspaceExt, WriteFile, WriteMode,
+    ExecuteCommand, ExploreFiles, ModifyFile, ModifyOperation, QueryType, ReadFile, Reason, SearchFiles,
+    Unobserved, WapError, Workspace, WorkspaceExt, WriteFile, WriteMode,
 };
 
 use crate::over_workspace::{Masked, over, read, search, with_call};
@@ -88,4 +88,78 @@ fn a_request_that_its_values_make_too_large_is_refused() {
     // The control: with fewer, they are put back.
     with_call(8, |call| masked.write_file(call, &write(name(3)))).unwrap();
     assert_eq!(masked.inner().text("b.txt").unwrap().len(), 3 * VALUE_BYTES);
+}
+
+/// A file in an encoding that is not known, with a password that is not ASCII.
+const EIGHT_BIT: &[u8] = b"a = 1\npassword = \"p\xe4ssw\xf6rd-99xyz\"\nb = 2\n";
+
+fn over_eight_bit() -> (Masked, String) {
+    let masked = over([("c.txt", "one\n".to_owned())]);
+    masked.inner().set_file("a.txt", EIGHT_BIT);
+    let view = read(&masked, "a.txt", None);
+    assert!(view.contains("password = \"⟦secret:password-assignment:1⟧\"\n"), "{view}");
+    (masked, view)
+}
+
+#[test]
+fn a_value_with_bytes_that_cannot_be_decoded_is_not_written() {
+    let (masked, view) = over_eight_bit();
+    let line = view.lines().nth(1).unwrap();
+    let edit_of = |path: &str, operation| {
+        let request = ModifyFile { path: path.into(), operations: vec![operation], ..ModifyFile::default() };
+        with_call(11, |call| masked.modify_file(call, &request)).map(drop)
+    };
+    let overwrite = |step, path: &str| {
+        let request = WriteFile { path: path.into(), ..write(view.clone()) };
+        with_call(step, |call| masked.write_file(call, &request)).map(drop)
+    };
+    let command = ExecuteCommand { command: format!("echo '{line}'"), ..ExecuteCommand::default() };
+    for refused in [
+        overwrite(1, "a.txt"),
+        overwrite(2, "b.txt"),
+        with_call(3, |call| masked.execute_command(call, &command, &mut Unobserved)).map(drop),
+        edit_of("c.txt", text("one", line)),
+        edit_of("c.txt", ModifyOperation::Insert { after_line: 0, new_content: line.into(), was: None }),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.reason(), Reason::InvalidField, "{error:?}");
+        assert!(error.message().contains("cannot be decoded"), "{error:?}");
+        assert!(!format!("{error:?}").contains("99xyz"), "{error:?}");
+    }
+    let files = masked.inner().files();
+    assert_eq!((files.len(), &*files["a.txt"], &*files["c.txt"]), (2, EIGHT_BIT, &b"one\n"[..]));
+    assert!(masked.inner().commands_run().is_empty());
+    // The control: the text of the engine below, written back, has other bytes.
+    let raw = with_call(4, |call| {
+        masked.inner().read_file(call, &ReadFile { path: "a.txt".into(), ..ReadFile::default() })
+    });
+    let request = WriteFile { path: "a.txt".into(), ..write(raw.unwrap().content) };
+    with_call(5, |call| masked.inner().write_file(call, &request)).unwrap();
+    assert_ne!(masked.inner().files()["a.txt"], EIGHT_BIT);
+}
+
+#[test]
+fn an_edit_by_lines_keeps_the_bytes_of_a_value_that_cannot_be_decoded() {
+    let (masked, view) = over_eight_bit();
+    let line = view.lines().nth(1).unwrap();
+    let edit = |step, operations| {
+        let request = ModifyFile { path: "a.txt".into(), operations, ..ModifyFile::default() };
+        with_call(step, |call| masked.modify_file(call, &request)).map(drop)
+    };
+    let insertion = |after_line, new_content: &str| ModifyOperation::Insert {
+        after_line,
+        new_content: new_content.into(),
+        was: None,
+    };
+    edit(1, vec![insertion(0, "one\n"), insertion(3, "two\n"), text("b = 2", "b = 3")]).unwrap();
+    let mut expected = b"one\n".to_vec();
+    expected.extend_from_slice(&EIGHT_BIT[..EIGHT_BIT.len() - 6]);
+    expected.extend_from_slice(b"b = 3\ntwo\n");
+    let bytes = masked.inner().files()["a.txt"].clone();
+    assert_eq!(bytes.escape_ascii().to_string(), expected.escape_ascii().to_string());
+    // The line itself is compared as it is shown, and removed.
+    let deletion = |was: &str| ModifyOperation::Delete { start_line: 3, end_line: 3, was: Some(was.into()) };
+    edit(2, vec![deletion("password = \"other\"")]).unwrap_err();
+    edit(3, vec![deletion(line)]).unwrap();
+    assert!(!masked.inner().text("a.txt").unwrap().contains("password"));
 }

@@ -1,0 +1,84 @@
+//! Placeholders in characters that no other text of an edit has.
+
+use std::borrow::Cow;
+
+use wap_core::ModifyOperation;
+
+use crate::markers;
+
+/// The private plane to which the characters of placeholders are moved.
+const PLANE: u32 = 0x10_0000;
+
+/// The form of placeholders while an edit is tried on the text that a model sees: the words `secret` and `password` in them are
+/// neither text of the file nor of the model, and count for no match.
+pub(super) struct StandIns {
+    /// False where the edit has such characters itself.
+    is_free: bool,
+}
+
+impl StandIns {
+    /// Returns the form for an edit of a masked text.
+    pub(super) fn for_edit(text: &str, operations: &[ModifyOperation]) -> StandIns {
+        let has = |text: &str| text.chars().any(|character| u32::from(character) >= PLANE);
+        let mut is_free = !has(text);
+        for operation in operations {
+            each_text(&mut operation.clone(), |text| is_free &= !has(text));
+        }
+        StandIns { is_free }
+    }
+
+    /// Returns a masked text with its placeholders in that form. They keep their number of characters.
+    pub(super) fn put_in<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut hits = markers(text).map(|(range, _)| range).peekable();
+        if !self.is_free || hits.peek().is_none() {
+            return Cow::Borrowed(text);
+        }
+        let moved = |character: char| char::from_u32(PLANE + u32::from(character)).unwrap_or(character);
+        let mut put_in = String::with_capacity(text.len());
+        let mut end = 0;
+        for range in hits {
+            put_in.push_str(&text[end..range.start]);
+            put_in.extend(text[range.clone()].chars().map(moved));
+            end = range.end;
+        }
+        put_in.push_str(&text[end..]);
+        Cow::Owned(put_in)
+    }
+
+    /// Returns an operation with its placeholders in that form.
+    pub(super) fn in_operation(&self, mut operation: ModifyOperation) -> ModifyOperation {
+        each_text(&mut operation, |text| {
+            if let Cow::Owned(put_in) = self.put_in(text) {
+                *text = put_in;
+            }
+        });
+        operation
+    }
+
+    /// Returns a text with its placeholders, whole or cut, as a model sees them.
+    pub(super) fn taken_out<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let back = |character: char| u32::from(character).checked_sub(PLANE).and_then(char::from_u32);
+        if !self.is_free || !text.chars().any(|character| back(character).is_some()) {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(text.chars().map(|character| back(character).unwrap_or(character)).collect())
+    }
+}
+
+/// Calls `each` with the texts of an operation.
+fn each_text(operation: &mut ModifyOperation, mut each: impl FnMut(&mut String)) {
+    match operation {
+        ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
+            each(new_content);
+        }
+        ModifyOperation::ReplaceText { old_text, new_text, .. } => {
+            each(old_text);
+            each(new_text);
+        }
+        ModifyOperation::RegexReplace { pattern, replacement, .. } => {
+            each(pattern);
+            each(replacement);
+        }
+        ModifyOperation::Delete { .. } => {}
+    }
+}

@@ -1,0 +1,191 @@
+//! Edits that fail: their errors quote what the model sees, and what it sees decides whether they fail.
+
+use secret_placeholders::markers;
+use serde_json::Value;
+use wap_core::{ModifyFile, ModifyOperation, Reason, WapError, WholeLines, Workspace, WorkspaceExt};
+
+use crate::masking::token;
+use crate::over_workspace::{over, read, with_call};
+use crate::uncovering::text;
+
+fn whole_lines(old_text: &str, new_text: &str) -> ModifyOperation {
+    ModifyOperation::ReplaceText {
+        old_text: old_text.into(),
+        new_text: new_text.into(),
+        expected_matches: None,
+        whole_lines: Some(WholeLines::default()),
+    }
+}
+
+fn edit(workspace: &dyn Workspace, step: u32, operations: Vec<ModifyOperation>) -> Result<(), WapError> {
+    let request = ModifyFile { path: "a.py".into(), operations, ..ModifyFile::default() };
+    with_call(step, |call| workspace.modify_file(call, &request)).map(drop)
+}
+
+/// Returns the texts of an error as they are, one a line: its own form for debugging has escapes in it.
+fn texts(error: &WapError) -> String {
+    fn add(value: &Value, texts: &mut String) {
+        match value {
+            Value::String(text) => *texts += &format!("{text}\n"),
+            Value::Array(values) => values.iter().for_each(|value| add(value, texts)),
+            Value::Object(fields) => fields.values().for_each(|value| add(value, texts)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let mut texts = String::new();
+    add(&serde_json::to_value(error).unwrap(), &mut texts);
+    texts
+}
+
+/// Values that no rule and no search recognises in another form, each with a part of it.
+const VALUES: [(&str, &str); 7] = [
+    ("correcthorse", "horse"),
+    ("correct\\horse\\battery9", "horse"),
+    ("correct\thorse\tbattery9", "horse"),
+    ("correct\u{1b}horse battery9", "horse"),
+    ("correct\u{a0}horse battery9", "horse"),
+    ("correct\u{202e}horse battery9", "horse"),
+    ("correct`horse…battery9", "horse"),
+];
+
+#[test]
+fn an_edit_that_fails_beside_a_secret_shows_nothing_of_it() {
+    let absent = "def f():\n    zzz";
+    let operations: [&dyn Fn() -> ModifyOperation; 4] = [
+        &|| text(absent, "#"),
+        &|| whole_lines(absent, "#"),
+        &|| ModifyOperation::ReplaceText {
+            old_text: absent.into(),
+            new_text: "#".into(),
+            expected_matches: Some(2),
+            whole_lines: None,
+        },
+        &|| text("def", "\n"),
+    ];
+    for (value, part) in VALUES {
+        let file = format!("import os\ndef f():\n    password = \"{value}\"\n    def = 1\n");
+        for (step, operation) in (1..).zip(operations) {
+            let masked = over([("a.py", file.clone())]);
+            // Before the file was read, and after.
+            for again in [0, 10] {
+                let error = edit(&masked, step + again, vec![operation()]).unwrap_err();
+                assert_eq!(error.reason(), Reason::Conflict, "{error:?}");
+                let texts = texts(&error);
+                assert!(!texts.contains(part), "{value:?}: {texts}");
+                assert!(texts.contains("⟦secret:password-assignment:1⟧"), "{value:?}: {texts}");
+                read(&masked, "a.py", None);
+            }
+            assert_eq!(masked.inner().text("a.py").unwrap(), file);
+            // The control: the engine's own error quotes the line.
+            let error = edit(masked.inner(), step + 20, vec![operation()]).unwrap_err();
+            assert!(texts(&error).contains(part), "{value:?}: {error:?}");
+        }
+    }
+}
+
+#[test]
+fn the_error_reads_as_the_model_sees_the_file() {
+    let masked = over([("a.py", "def f():\n    password = \"correcthorse\"\n".to_owned())]);
+    let error = edit(&masked, 1, vec![whole_lines("def f():\n    zzz", "#")]).unwrap_err();
+    insta::assert_snapshot!(error.message(), @"operation 1: the search text does not occur; most like it is lines 1-2, where line 2 is `    password = \"⟦secret:password-assignment:1⟧\"` and not `    zzz`");
+}
+
+#[test]
+fn a_quoted_line_that_is_cut_shows_no_beginning_of_a_secret() {
+    let mut below = 0;
+    for padding in 60..130 {
+        let line = format!("q {} {}", "y".repeat(padding), token());
+        let masked = over([("a.py", format!("alpha\n{line} tail\n"))]);
+        // Cut as well, so that the last ellipsis of the message is another one.
+        let operations = || vec![text(&format!("alpha\n{}", "z".repeat(200)), "#")];
+        let error = edit(&masked, 1, operations()).unwrap_err();
+        assert!(!texts(&error).contains("npm_a1B2"), "{padding}: {error:?}");
+        assert!(error.message().contains("yyyy"), "{padding}: {error:?}");
+        let error = edit(masked.inner(), 2, operations()).unwrap_err();
+        below += usize::from(error.message().contains("npm_a1B2c3…"));
+    }
+    // The control: the engine's own error is cut there.
+    assert_eq!(below, 1);
+}
+
+#[test]
+fn whole_lines_do_not_tell_whether_a_guess_at_a_secret_is_right() {
+    let file = "one\npassword = \"correcthorse\"\ncorrecthorse\ntwo\n";
+    let answer = |step, old: &str, below: bool| {
+        let masked = over([("a.py", file.to_owned())]);
+        read(&masked, "a.py", None);
+        let operations = vec![whole_lines(old, "three")];
+        match below {
+            true => edit(masked.inner(), step, operations).map_err(|error| texts(&error)),
+            false => edit(&masked, step, operations).map_err(|error| texts(&error)),
+        }
+    };
+    let guess = |word: &str| format!("password = \"{word}\"");
+    // A guess is a value itself, and has a placeholder of its own.
+    let plain = |error: String| error.replace("house", "horse").replace(":2⟧", ":1⟧");
+    let is_same = |below| {
+        let [right, wrong] =
+            ["correcthorse", "correcthouse"].map(|word| answer(1, &guess(word), below).map_err(plain));
+        right == wrong
+    };
+    assert!(is_same(false));
+    // Nor does the placeholder say which of the visible words it stands for.
+    let error = answer(2, "⟦secret:password-assignment:1⟧", false).unwrap_err();
+    assert!(error.contains("does not occur"), "{error}");
+    // The controls: the engine below tells it, and what the model sees is replaced.
+    assert!(!is_same(true));
+    answer(3, "correcthorse", false).unwrap();
+    answer(4, &guess("⟦secret:password-assignment:1⟧"), false).unwrap();
+}
+
+#[test]
+fn an_edit_that_is_sent_again_has_its_answer_and_a_new_one_an_error() {
+    let file = "def f():\n    password = \"correcthorse\"\n    return 1\n";
+    for operation in [whole_lines("    return 1", "    return 2"), text("return 1", "return 2")] {
+        let masked = over([("a.py", file.to_owned())]);
+        edit(&masked, 1, vec![operation.clone()]).unwrap();
+        edit(&masked, 1, vec![operation.clone()]).unwrap();
+        assert_eq!(masked.inner().text("a.py").unwrap(), file.replace("return 1", "return 2"));
+        let error = edit(&masked, 2, vec![operation]).unwrap_err();
+        assert_eq!(error.reason(), Reason::Conflict);
+    }
+}
+
+#[test]
+fn a_word_of_a_placeholder_counts_for_no_match() {
+    let file =
+        |more: &str| format!("x = 1{more}\npassword = \"{}\"\nkey = \"{}\"\n", "Kx7".repeat(5), token());
+    let visible = |masked| read(&masked, "a.py", None);
+    let global = |pattern: &str| ModifyOperation::RegexReplace {
+        pattern: pattern.into(),
+        replacement: "passwd".into(),
+        flags: Some("g".into()),
+    };
+    for operation in [text("password", "passwd"), global("password"), global("(?i)pass[a-z]+")] {
+        let masked = over([("a.py", file(""))]);
+        assert!(read(&masked, "a.py", None).matches("password").count() > 1);
+        edit(&masked, 1, vec![operation]).unwrap();
+        assert_eq!(masked.inner().text("a.py").unwrap(), file("").replace("password", "passwd"));
+    }
+    for absent in ["secret:", "⟦secret", "npm-token", "1⟧"] {
+        let masked = over([("a.py", file(""))]);
+        let error = edit(&masked, 1, vec![text(absent, "x")]).unwrap_err();
+        assert_eq!(error.reason(), Reason::Conflict, "{absent}");
+        assert!(markers(&texts(&error)).all(|(_, marker)| marker.number > 0), "{error:?}");
+        assert_eq!(masked.inner().text("a.py").unwrap(), file(""));
+    }
+    // The control: a whole placeholder is found, moved and removed.
+    for new in ["", "f(⟦secret:npm-token:1⟧)"] {
+        let masked = over([("a.py", file(""))]);
+        read(&masked, "a.py", None);
+        edit(&masked, 1, vec![text("⟦secret:npm-token:1⟧", new)]).unwrap();
+        let expected = file("").replace(&token(), &new.replace("⟦secret:npm-token:1⟧", &token()));
+        assert_eq!(masked.inner().text("a.py").unwrap(), expected);
+    }
+    // A file with the characters in which they are hidden meanwhile is edited with placeholders as they are.
+    let masked = over([("a.py", file("\u{10ff41}"))]);
+    edit(&masked, 1, vec![text("x = 1", "x = 2")]).unwrap();
+    let error = edit(&masked, 2, vec![text("password", "passwd")]).unwrap_err();
+    assert!(error.message().contains("occurs twice"), "{error:?}");
+    assert!(visible(masked).contains("x = 2\u{10ff41}\n"));
+}
