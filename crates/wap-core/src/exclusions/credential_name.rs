@@ -1,14 +1,20 @@
 //! Names of files that usually hold credentials, which are never shown without being asked.
 
 /// Names, folded to lower case.
-const NAMES: [&str; 14] = [
-    ".env",
+const NAMES: [&str; 20] = [
+    ".aws-credentials",
+    ".boto",
+    ".dockercfg",
+    ".dockerconfigjson",
     ".envrc",
+    ".my.cnf",
     ".netrc",
     "_netrc",
     ".npmrc",
     ".pypirc",
     ".pgpass",
+    ".s3cfg",
+    ".vault-token",
     ".htpasswd",
     ".git-credentials",
     "credentials",
@@ -18,8 +24,9 @@ const NAMES: [&str; 14] = [
     "secrets.yaml",
 ];
 
-/// Endings of names.
-const ENDINGS: [&str; 7] = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx"];
+/// Endings of names. A file that is called `env` is as often a script, or settings without a secret.
+const ENDINGS: [&str; 10] =
+    [".env", ".pem", ".key", ".p8", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdbx"];
 
 /// The start of the names of files with settings of one environment.
 const ENVIRONMENT: &str = ".env.";
@@ -102,6 +109,13 @@ mod tests {
             "id_ecdsa.key",
             "id_dsa.rs.key",
             ".env.rs",
+            "prod.env",
+            "deploy/Prod.Env.bak",
+            "a.env~",
+            ".dockercfg",
+            ".aws-credentials",
+            "AuthKey_AB12.p8",
+            "putty.ppk",
         ] {
             assert!(usually_holds_credentials(path), "{path}");
         }
@@ -114,8 +128,12 @@ mod tests {
             "key",
             "identity.rs",
             "~",
-            "a.env~",
             ".env.example~",
+            "prod.env.example",
+            "env",
+            "environment",
+            "env/activate",
+            "a.p8.md",
             "src/id_rsa_parser.rs",
             "id_ed25519_test.go",
             "docs/id_rsa.md",
