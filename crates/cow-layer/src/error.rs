@@ -51,6 +51,12 @@ pub enum LayerError {
         /// The limit.
         limit: u64,
     },
+    /// Separating the names of hard-linked files would copy more bytes than the limit.
+    #[error("the names of hard-linked files would take copies of more than {limit_bytes} bytes")]
+    TooManyCopies {
+        /// The limit.
+        limit_bytes: u64,
+    },
     /// The file system's times are so coarse that concurrent saves could not be detected.
     #[error("the file system's times are too coarse")]
     CoarseTimes,
@@ -116,6 +122,13 @@ pub enum AdoptError {
     /// It is a device, and devices are not adopted.
     #[error("`{path}` is a device, and devices are not adopted")]
     Device {
+        /// The path.
+        path: RelPath,
+    },
+    /// The layer's file has another name, and [`Layer::separate`](crate::Layer::separate) was not called: it would remain one file
+    /// under both.
+    #[error("`{path}` is hard-linked to another path of the layer")]
+    Shared {
         /// The path.
         path: RelPath,
     },

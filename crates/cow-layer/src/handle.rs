@@ -143,6 +143,11 @@ pub(crate) fn rename_new(from: (impl AsFd, &[u8]), to: (impl AsFd, &[u8])) -> Re
     rename(&from, &to, RenameFlags::NOREPLACE)
 }
 
+/// Renames to a name that may be in use, and is then replaced.
+pub(crate) fn rename_over(from: (impl AsFd, &[u8]), to: (impl AsFd, &[u8])) -> Result<(), Errno> {
+    rename(&from, &to, RenameFlags::empty())
+}
+
 /// Exchanges what two names stand for.
 pub(crate) fn exchange(one: (impl AsFd, &[u8]), other: (impl AsFd, &[u8])) -> Result<(), Errno> {
     rename(&one, &other, RenameFlags::EXCHANGE)

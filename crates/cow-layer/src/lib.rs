@@ -7,10 +7,11 @@
 //! descendants have ended:
 //!
 //! 1. [`Layer::changes`] lists the changed paths, each with its side before and after.
-//! 2. [`Layer::seal`] writes that list down, on a disk, so that a crash can be recovered from.
-//! 3. [`Layer::adopt`] applies one change by an exchange of names, so that the layer then holds the previous
+//! 2. [`Layer::separate`] gives each name of a hard-linked file a file of its own.
+//! 3. [`Layer::seal`] writes that list down, on a disk, so that a crash can be recovered from.
+//! 4. [`Layer::adopt`] applies one change by an exchange of names, so that the layer then holds the previous
 //!    version. A version that another program saved in the meantime stays, and the error reports it.
-//! 4. [`Layer::discard`] removes the layer with everything in it.
+//! 5. [`Layer::discard`] removes the layer with everything in it.
 //!
 //! The crate mounts nothing, runs nothing, and knows no protocol. It decides about no name: which changes are
 //! adopted is for the caller to say. Source: docs/layers.md.
@@ -27,6 +28,7 @@ mod probe;
 mod remove_tree;
 mod rights;
 mod scan;
+mod separation;
 mod store;
 mod tree;
 mod xattr;

@@ -9,6 +9,7 @@ pub(crate) mod left_out;
 pub(crate) mod moment;
 mod removed;
 pub(crate) mod rules;
+pub(crate) mod shared;
 mod tally;
 
 use std::collections::HashSet;
@@ -30,6 +31,7 @@ use crate::scan::changes::LayerChanges;
 use crate::scan::left_out::{LeftOut, NAMED};
 use crate::scan::moment::Moment;
 use crate::scan::rules::ScanRules;
+use crate::scan::shared::{SharedFiles, WholeFolder};
 use crate::xattr::{self, Opacity};
 
 /// The file whose time records the moment of the scan.
@@ -90,17 +92,19 @@ struct Context {
     is_opaque: bool,
     /// The permissions that the folder has or gets, if its owner may not change its entries.
     closed: Option<u32>,
+    /// The folder around that counts as one change, because the rules say so.
+    whole: Option<WholeFolder>,
     /// The rights that new entries may have.
     rights: Rights,
 }
 
 impl Context {
     fn new(rights: Rights) -> Context {
-        Context { saved_meanwhile: false, is_opaque: false, closed: None, rights }
+        Context { saved_meanwhile: false, is_opaque: false, closed: None, whole: None, rights }
     }
 
     fn below(self, saved_meanwhile: bool, mode: u32) -> Context {
-        Context { saved_meanwhile, closed: closed(mode), ..Context::new(self.rights) }
+        Context { saved_meanwhile, closed: closed(mode), whole: self.whole, ..Context::new(self.rights) }
     }
 }
 
@@ -118,6 +122,7 @@ struct Scan<'a> {
     unnameable: u64,
     closed_folders: Vec<RelPath>,
     left_out: Vec<LeftOut>,
+    shared: SharedFiles,
     looked_at: u64,
     /// `true` if a file of the workspace is gone from its path, so that a copied file may be that file,
     /// renamed.
@@ -136,6 +141,7 @@ impl<'a> Scan<'a> {
             unnameable: 0,
             closed_folders: Vec::new(),
             left_out: Vec::new(),
+            shared: SharedFiles::default(),
             looked_at: 0,
             has_removed_files: false,
             orphans: HashSet::new(),
@@ -175,6 +181,7 @@ impl<'a> Scan<'a> {
             saved_meanwhile: context.saved_meanwhile || opacity == Opacity::Opaque && is_changed,
             is_opaque: opacity == Opacity::Opaque,
             closed: closed(above.mode),
+            whole: None,
             // The rights follow the folder as adopted, because it is adopted before its children.
             rights: Rights::within(&Entry { mode, ..*beneath }),
         };
@@ -223,6 +230,7 @@ impl<'a> Scan<'a> {
         if let Some(beneath) = &beneath
             && is_same((upper.0, &above), (lower.0, beneath), name).map_err(at)?
         {
+            self.shared.note_unchanged(&above);
             return Ok(());
         }
         self.look_at_rights(&path, (upper.0.as_fd(), name, &above), context).map_err(at)?;
@@ -250,6 +258,7 @@ impl<'a> Scan<'a> {
         }
         let before = beneath.map(|beneath| side_of(lower.0, name, &beneath)).transpose().map_err(at)?;
         let after = own_side_of(upper.0.as_fd(), name, &above, &context.rights).map_err(at)?;
+        self.shared.note(&path, &above, context.whole);
         let change = self.change(&path, before, Some(after), saved_meanwhile, context);
         self.changes.push(change);
         Ok(())
@@ -369,6 +378,7 @@ impl<'a> Scan<'a> {
             after: after.map(|side| side.side),
             saved_meanwhile,
             tree: None,
+            is_shared: false,
             closed_parent: context.closed,
             before_stamp,
             after_stamp,
@@ -398,13 +408,16 @@ impl<'a> Scan<'a> {
         }
         // The walk visits folders depth first, which differs from the order of path bytes.
         self.changes.sort_by(|one, other| one.path.as_bytes().cmp(other.path.as_bytes()));
-        LayerChanges {
+        let mut changes = LayerChanges {
             list: self.changes,
             unnameable: self.unnameable,
             closed_folders: self.closed_folders,
             left_out: self.left_out,
+            shared: self.shared.into_files(),
             seen_at: self.seen_at,
-        }
+        };
+        changes.mark_shared();
+        changes
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::os::fd::AsFd;
 
-use rustix::fs::{getxattr, lgetxattr, llistxattr, lremovexattr, setxattr};
+use rustix::fs::{
+    XattrFlags, fgetxattr, flistxattr, fsetxattr, getxattr, lgetxattr, llistxattr, lremovexattr, setxattr,
+};
 use rustix::io::Errno;
 
 use crate::handle::{self, Entry, Kind, is_root};
@@ -30,7 +32,7 @@ pub(crate) enum Opacity {
 /// Reads the relation of a folder to the one beneath it.
 pub(crate) fn opacity(folder: impl AsFd) -> Result<Opacity, Errno> {
     let mut value = [0_u8; 8];
-    match rustix::fs::fgetxattr(folder, OPAQUE, &mut value[..]) {
+    match fgetxattr(folder, OPAQUE, &mut value[..]) {
         Ok(length) => Ok(match &value[..length] {
             b"y" => Opacity::Opaque,
             // An overlay writes `x` on folders whose whiteouts are marked by attributes.
@@ -85,9 +87,15 @@ pub(crate) fn strip(folder: impl AsFd, name: &[u8], entry: &Entry) -> Result<(),
 }
 
 fn notes(path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
+    let mut names = attributes(|list| llistxattr(path, list))?;
+    names.retain(|name| name.starts_with(PREFIX));
+    Ok(names)
+}
+
+fn attributes(read: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<Vec<u8>>, Errno> {
     let mut list = vec![0_u8; 512];
     let length = loop {
-        match llistxattr(path, list.as_mut_slice()) {
+        match read(&mut list) {
             Ok(length) => break length,
             Err(Errno::RANGE) if list.len() < 1 << 16 => list.resize(list.len() * 4, 0),
             Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
@@ -95,7 +103,31 @@ fn notes(path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
         }
     };
     let names = list[..length].split(|byte| *byte == 0);
-    Ok(names.filter(|name| name.starts_with(PREFIX)).map(<[u8]>::to_vec).collect())
+    Ok(names.filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
+}
+
+/// Copies the attributes of a file to another one, without those of the overlay and those that belong to one file. A label that the
+/// system gives to new files may differ.
+pub(crate) fn copy_attributes(from: impl AsFd, to: impl AsFd) -> Result<(), Errno> {
+    const OF_ONE_FILE: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
+    let mut value = vec![0_u8; 1 << 16];
+    for name in attributes(|list| flistxattr(&from, list))? {
+        if name.starts_with(PREFIX) || OF_ONE_FILE.contains(&name.as_slice()) {
+            continue;
+        }
+        let length = match fgetxattr(&from, name.as_slice(), value.as_mut_slice()) {
+            Ok(length) => length,
+            Err(Errno::NODATA) => continue,
+            Err(other) => return Err(other),
+        };
+        match fsetxattr(&to, name.as_slice(), &value[..length], XattrFlags::empty()) {
+            Ok(()) => {}
+            // The system decides who may give these.
+            Err(_) if !name.starts_with(b"user.") && !name.starts_with(b"system.posix_acl_") => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(())
 }
 
 /// Copies the access lists of one folder to another. Most folders have none.
@@ -107,7 +139,7 @@ pub(crate) fn copy_access_lists(from: impl AsFd, to: impl AsFd) -> Result<(), Er
     let mut value = vec![0_u8; 1 << 16];
     for list in ["system.posix_acl_access", "system.posix_acl_default"] {
         match getxattr(from.as_str(), list, value.as_mut_slice()) {
-            Ok(length) => setxattr(to.as_str(), list, &value[..length], rustix::fs::XattrFlags::empty())?,
+            Ok(length) => setxattr(to.as_str(), list, &value[..length], XattrFlags::empty())?,
             Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
             Err(other) => return Err(other),
         }

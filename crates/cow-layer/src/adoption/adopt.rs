@@ -39,6 +39,9 @@ impl Layer {
         if change.saved_meanwhile {
             return Err(AdoptError::Changed { path: change.path.clone() });
         }
+        if change.is_shared {
+            return Err(AdoptError::Shared { path: change.path.clone() });
+        }
         self.workspace.check_alive().map_err(AdoptError::Workspace)?;
         if change.path.is_root() {
             return self.adopt_root_mode(change);

@@ -27,7 +27,12 @@ impl Layer {
     /// # Errors
     ///
     /// [`LayerError::NoSpace`] and [`LayerError::System`].
+    ///
+    /// # Panics
+    ///
+    /// If hard-linked files are among the changes: [`Layer::separate`] comes first.
     pub fn seal(&self, changes: &LayerChanges) -> Result<(), LayerError> {
+        assert!(changes.shared.is_empty(), "hard-linked files are separated before a list is sealed");
         let write = || -> Result<(), Errno> {
             match handle::unlink_at(&self.folder, DRAFT) {
                 Ok(()) | Err(Errno::NOENT) => {}
@@ -124,6 +129,7 @@ fn decode(text: &str) -> Option<LayerChanges> {
         unnameable,
         closed_folders: Vec::new(),
         left_out: Vec::new(),
+        shared: Vec::new(),
         seen_at,
     })
 }
@@ -150,6 +156,8 @@ fn decode_change(line: &str, seen_at: Moment) -> Option<LayerChange> {
         before,
         after,
         saved_meanwhile: *saved_meanwhile == "1",
+        // Such a list is not written.
+        is_shared: false,
         tree,
         closed_parent,
         before_stamp,

@@ -27,12 +27,14 @@ impl Scan<'_> {
         let after = SideEntry { side: Side::Folder { mode }, entry: *above };
         let change = self.change(path, before, Some(after), context.saved_meanwhile, context);
         self.changes.push(change);
-        let below = context.below(context.saved_meanwhile, above.mode);
+        // What lies in such a folder is part of it.
+        let is_whole = context.whole.is_none() && (self.rules.whole)(path);
+        let whole = if is_whole { Some(first) } else { context.whole };
+        let below = Context { whole, ..context.below(context.saved_meanwhile, above.mode) };
         let mut tally = Tally::default();
         for name in handle::names(folder).map_err(|errno| LayerError::at(path, errno))? {
             tally.add(self.new_entry(path, folder, &name, below)?);
         }
-        let is_whole = (self.rules.whole)(path);
         self.collapse(first, is_whole, &tally);
         tally.is_incomplete = false;
         Ok(tally)
@@ -65,6 +67,7 @@ impl Scan<'_> {
             tally.add(self.new_folder(&path, (&below, &above), None, context)?);
         } else {
             let after = own_side_of(folder.as_fd(), name, &above, &context.rights).map_err(at)?;
+            self.shared.note(&path, &above, context.whole);
             let change = self.change(&path, None, Some(after), context.saved_meanwhile, context);
             self.changes.push(change);
         }

@@ -23,6 +23,8 @@ pub struct LayerChange {
     /// For a folder that is adopted with everything beneath it in one step, the size of its tree. The entries
     /// beneath it are not listed.
     pub tree: Option<TreeSize>,
+    /// `true` if it is a file that has another name, or a tree with such files in it, until [`Layer::separate`](crate::Layer::separate).
+    pub(crate) is_shared: bool,
     /// The permission bits that the path's folder has or gets, if its owner may not change its entries.
     pub(crate) closed_parent: Option<u32>,
     pub(crate) before_stamp: Option<Stamp>,

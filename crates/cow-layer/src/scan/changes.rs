@@ -3,9 +3,10 @@
 use rel_path::RelPath;
 
 use crate::adoption::order;
-use crate::scan::change::LayerChange;
+use crate::scan::change::{LayerChange, Side};
 use crate::scan::left_out::LeftOut;
 use crate::scan::moment::Moment;
+use crate::scan::shared::SharedFile;
 
 /// The changes of a layer, sorted by the bytes of the paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct LayerChanges {
     pub(crate) unnameable: u64,
     pub(crate) closed_folders: Vec<RelPath>,
     pub(crate) left_out: Vec<LeftOut>,
+    /// The files whose names [`Layer::separate`](crate::Layer::separate) separates.
+    pub(crate) shared: Vec<SharedFile>,
     /// The time of the scan.
     pub(crate) seen_at: Moment,
 }
@@ -41,8 +44,34 @@ impl LayerChanges {
 
     /// Returns the change of one path.
     pub fn find(&self, path: &RelPath) -> Option<&LayerChange> {
-        let position = self.list.binary_search_by(|change| change.path.as_bytes().cmp(path.as_bytes()));
-        position.ok().map(|index| &self.list[index])
+        self.position(path).map(|index| &self.list[index])
+    }
+
+    pub(crate) fn find_mut(&mut self, path: &RelPath) -> Option<&mut LayerChange> {
+        self.position(path).map(|index| &mut self.list[index])
+    }
+
+    fn position(&self, path: &RelPath) -> Option<usize> {
+        self.list.binary_search_by(|change| change.path.as_bytes().cmp(path.as_bytes())).ok()
+    }
+
+    /// Marks the changes that bring a name of a shared file: of the name itself, or of the tree that it lies in.
+    pub(crate) fn mark_shared(&mut self) {
+        let shared = std::mem::take(&mut self.shared);
+        for path in shared.iter().flat_map(|file| &file.names) {
+            let around = std::iter::successors(Some(path.clone()), RelPath::parent);
+            for path in around.take_while(|path| !path.is_root()) {
+                match self.find_mut(&path) {
+                    Some(change)
+                        if change.tree.is_some() || !change.after.as_ref().is_some_and(Side::is_folder) =>
+                    {
+                        change.is_shared = true;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.shared = shared;
     }
 
     /// Returns the number of different entries, at least, whose paths are too long or too deep to be named.

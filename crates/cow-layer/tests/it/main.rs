@@ -10,6 +10,8 @@ mod discarding;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod hard_links;
+#[cfg(test)]
 mod kills;
 #[cfg(test)]
 mod left_in_layer;

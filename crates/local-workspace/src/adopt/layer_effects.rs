@@ -37,9 +37,26 @@ impl Default for KeepLimits {
     }
 }
 
+/// The most bytes that are copied to make files of their own of the names of hard-linked files.
+const COPIED_BYTES: u64 = 4 << 30;
+
 /// Lists the changes of a layer. New build folders, and folders of very many files, are one change, unless there is
 /// something in them that git or an editor would obey.
+///
+/// Each name of a hard-linked file is a file of its own then, unless all of them lie in one new build folder: a later command
+/// writes to build folders directly, and must not reach anything else through them.
 pub(crate) fn list(
+    layer: &Layer,
+    root: &FileRoot,
+    protected: &ProtectedNames,
+    written_through: &[RelPath],
+) -> Result<LayerChanges, LayerError> {
+    let mut changes = list_linked(layer, root, protected, written_through)?;
+    layer.separate(&mut changes, COPIED_BYTES)?;
+    Ok(changes)
+}
+
+fn list_linked(
     layer: &Layer,
     root: &FileRoot,
     protected: &ProtectedNames,

@@ -7,6 +7,7 @@ mod commands;
 mod disguised_names;
 mod escapes;
 mod foreign_files;
+mod hard_links;
 mod indexes;
 mod inner_mounts;
 mod modes;

@@ -156,11 +156,12 @@ fn run_case(scene: &Scene, case: &Value, rules: ScanRules<'_>) -> Result<(), Str
     if image(&folder) != before {
         return Err(format!("{name}: the folder beneath was changed"));
     }
-    let changes = layer.changes(rules).map_err(|error| format!("{name}: {error}"))?;
+    let mut changes = layer.changes(rules).map_err(|error| format!("{name}: {error}"))?;
     let again = layer.changes(rules).map_err(|error| format!("{name}: {error}"))?;
     if summary(&changes) != summary(&again) {
         return Err(format!("{name}: a second look shows something else"));
     }
+    layer.separate(&mut changes, 1 << 20).map_err(|error| format!("{name}: {error}"))?;
     let listed: Vec<&LayerChange> =
         changes.iter().filter(|change| !(with_git && change.path.as_bytes().starts_with(b".git/"))).collect();
     check_list(&listed, &before, &after).map_err(|error| format!("{name}: {error}"))?;

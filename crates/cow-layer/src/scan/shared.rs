@@ -1,0 +1,91 @@
+//! Files of the layer that have several names.
+//!
+//! What a command writes to one name of a file, another name shows. Of two names in one folder that is not recorded anyway,
+//! that is as it should be; any other name has to be a file of its own before it is adopted, or a later command could
+//! change it through the other one, unseen.
+
+use std::collections::BTreeMap;
+
+use rel_path::RelPath;
+
+use crate::handle::{Entry, Kind};
+
+/// The number of a folder that counts as one change, within a scan.
+pub(super) type WholeFolder = usize;
+
+/// A file of the layer whose names have to be separated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SharedFile {
+    pub(crate) size_bytes: u64,
+    /// Its names that would be adopted, as far as paths can name them.
+    pub(crate) names: Vec<RelPath>,
+    /// `true` if it has no further name that might be adopted, so that one of these can keep it.
+    pub(crate) is_complete: bool,
+}
+
+impl SharedFile {
+    /// Returns the bytes of all copies that separating its names takes.
+    pub(crate) fn copied_bytes(&self) -> u64 {
+        let copies = self.names.len() - usize::from(self.is_complete);
+        self.size_bytes.saturating_mul(copies as u64)
+    }
+}
+
+/// The files with several names that a scan has met, by their inodes.
+#[derive(Debug, Default)]
+pub(super) struct SharedFiles {
+    by_inode: BTreeMap<u64, Names>,
+}
+
+#[derive(Debug)]
+struct Names {
+    size_bytes: u64,
+    /// The number of names that may be adopted, met or not.
+    links: u64,
+    met: Vec<(RelPath, Option<WholeFolder>)>,
+}
+
+impl SharedFiles {
+    /// Notes a name that would be adopted, and the folder in which it is part of one change.
+    pub(super) fn note(&mut self, path: &RelPath, entry: &Entry, whole: Option<WholeFolder>) {
+        if let Some(names) = self.names_of(entry) {
+            names.met.push((path.clone(), whole));
+        }
+    }
+
+    /// Notes a name that stays in the layer, because nothing has changed there.
+    pub(super) fn note_unchanged(&mut self, entry: &Entry) {
+        if let Some(names) = self.names_of(entry) {
+            names.links = names.links.saturating_sub(1);
+        }
+    }
+
+    fn names_of(&mut self, entry: &Entry) -> Option<&mut Names> {
+        let is_shared = entry.kind == Kind::File && entry.links > 1;
+        is_shared.then(|| {
+            self.by_inode.entry(entry.inode).or_insert_with(|| Names {
+                size_bytes: entry.size_bytes,
+                links: entry.links,
+                met: Vec::new(),
+            })
+        })
+    }
+
+    /// Returns the files whose names have to be separated: all but those with a single name that is adopted, and those of which
+    /// every name lies in the same folder that counts as one change.
+    pub(super) fn into_files(self) -> Vec<SharedFile> {
+        let files = self.by_inode.into_values().filter_map(|names| {
+            // A name deeper than any path, or in a folder that cannot be listed, has not been met.
+            let is_complete = names.met.len() as u64 == names.links;
+            let first = names.met.first().and_then(|(_, whole)| *whole);
+            let is_in_one = first.is_some() && names.met.iter().all(|(_, whole)| *whole == first);
+            let stays = is_complete && (names.met.len() == 1 || is_in_one);
+            (!stays && !names.met.is_empty()).then(|| SharedFile {
+                size_bytes: names.size_bytes,
+                names: names.met.into_iter().map(|(path, _)| path).collect(),
+                is_complete,
+            })
+        });
+        files.collect()
+    }
+}

@@ -1,0 +1,196 @@
+//! No hard link that a command leaves lets a later one, or git of the user, change a file under another name.
+//!
+//! Each way is tried twice: plainly, where the last script shows that it works, and by commands of the workspace.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::fixture::user_shell::shell;
+use crate::fixture::workspace::*;
+
+/// One way to change a file through another name.
+struct Attack {
+    name: &'static str,
+    /// Commands, one after the other. `CANARY` stands for a program that touches the canary and fails.
+    commands: &'static [&'static str],
+    /// What the user does then. It succeeds only if the file was changed unseen.
+    trigger: &'static str,
+}
+
+const ATTACKS: &[Attack] = &[
+    Attack {
+        name: "settings of git, through a new build folder",
+        commands: &[
+            "git config user.name o; mkdir -p node_modules/p; ln .git/config node_modules/p/c",
+            "printf '[core]\\n\\tfsmonitor = CANARY\\n' >> node_modules/p/c",
+        ],
+        trigger: "git status; test -e CANARY_PATH",
+    },
+    Attack {
+        name: "settings of git, through a build folder that is made anew",
+        commands: &[
+            "git config user.name o; rm -rf target; mkdir -p target/p; ln .git/config target/p/c",
+            "printf '[core]\\n\\tfsmonitor = CANARY\\n' >> target/p/c",
+        ],
+        trigger: "git status; test -e CANARY_PATH",
+    },
+    Attack {
+        name: "settings of git, deeper in a build folder than any path",
+        commands: &[
+            "git config user.name o; mkdir -p node_modules; cd node_modules; for i in $(seq 70); do mkdir d; cd d; done; \
+             ln \"$OLDPWD\"/../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../.git/config c",
+            "cd node_modules; for i in $(seq 70); do cd d; done; printf '[core]\\n\\tfsmonitor = CANARY\\n' >> c",
+        ],
+        trigger: "git status; test -e CANARY_PATH",
+    },
+    Attack {
+        name: "settings of git, through a folder of very many files that is renamed",
+        commands: &[
+            "git config user.name o; mkdir -p big; ln .git/config big/c; touch $(seq -f big/%g 10001); mv big node_modules",
+            "printf '[core]\\n\\tfsmonitor = CANARY\\n' >> node_modules/c",
+        ],
+        trigger: "git status; test -e CANARY_PATH",
+    },
+    Attack {
+        name: "settings of git, through a message that git writes",
+        commands: &[
+            "git config user.name o; rm -f .git/COMMIT_EDITMSG; ln .git/config .git/COMMIT_EDITMSG; \
+             printf '[user]\\n\\tname = u\\n\\temail = u@x\\n[core]\\n\\tfsmonitor = CANARY\\n' > .git/MERGE_MSG; echo 2 >> file; git add file",
+        ],
+        trigger: "git -c user.name=u -c user.email=u@x commit -q --no-edit; git status; test -e CANARY_PATH",
+    },
+    Attack {
+        name: "objects",
+        commands: &[
+            "git gc -q; mkdir -p node_modules/p; ln .git/objects/pack/*.pack node_modules/p/",
+            "chmod u+w node_modules/p/*.pack; for pack in node_modules/p/*.pack; do : > $pack; done",
+        ],
+        trigger: "! git fsck",
+    },
+    Attack {
+        name: "a file that other programs obey",
+        commands: &[
+            "echo harmless > .envrc; mkdir -p node_modules/p; ln .envrc node_modules/p/e",
+            "echo harmful > node_modules/p/e",
+        ],
+        trigger: "grep -q harmful .envrc",
+    },
+    Attack {
+        name: "a file beside, through a build folder",
+        commands: &[
+            "echo 1 > new; mkdir -p node_modules; ln new node_modules/n",
+            "echo harmful > node_modules/n",
+        ],
+        trigger: "grep -q harmful new",
+    },
+];
+
+fn prepare(fixture: &Fixture) {
+    fixture.put("file", "x\n");
+    fixture.put(".gitignore", "target/\nnode_modules/\n");
+    fixture.put("target/made", "");
+    let script =
+        "git init -q -b main . && git add file && git -c user.name=u -c user.email=u@x commit -q -m first";
+    assert!(shell(&fixture.root(), script).status.success());
+}
+
+fn fill(fixture: &Fixture, script: &str) -> String {
+    let path = fixture.outside().join("canary").display().to_string();
+    script.replace("CANARY_PATH", &path).replace("CANARY", &format!("touch {path};false"))
+}
+
+fn inode(path: &Path) -> u64 {
+    fs::metadata(path).unwrap().ino()
+}
+
+#[test]
+fn no_name_leads_to_a_file_that_is_judged_under_another() {
+    for attack in ATTACKS {
+        let plain = Fixture::new();
+        prepare(&plain);
+        for command in attack.commands {
+            shell(&plain.root(), &fill(&plain, command));
+        }
+        let done = shell(&plain.root(), &fill(&plain, attack.trigger));
+        assert!(done.status.success(), "control: {}: {}", attack.name, String::from_utf8_lossy(&done.stderr));
+
+        let fixture = Fixture::new();
+        prepare(&fixture);
+        let workspace = fixture.open();
+        for command in attack.commands {
+            run(&workspace, &fill(&fixture, command)).unwrap();
+        }
+        assert!(!shell(&fixture.root(), &fill(&fixture, attack.trigger)).status.success(), "{}", attack.name);
+        assert!(shell(&fixture.root(), "git fsck && git status").status.success(), "{}", attack.name);
+    }
+}
+
+/// Without a layer the folder is compared, whichever name a command has written to; a `.git` is a mount of its own then, or what
+/// is linked in it is restored.
+#[test]
+fn without_a_layer_git_is_not_reached_and_what_is_changed_elsewhere_is_named() {
+    for attack in ATTACKS {
+        let fixture = Fixture::new();
+        prepare(&fixture);
+        let workspace = fixture.open_layered(Layered::No);
+        let mut warned = String::new();
+        for command in attack.commands {
+            warned = run(&workspace, &fill(&fixture, command)).unwrap().warnings.join("\n");
+        }
+        let is_done = shell(&fixture.root(), &fill(&fixture, attack.trigger)).status.success();
+        match attack.name {
+            "a file that other programs obey" => {
+                assert!(warned.contains("`.envrc`"), "{warned}");
+            }
+            "a file beside, through a build folder" => {}
+            name => assert!(!is_done, "{name}: {warned}"),
+        }
+    }
+}
+
+#[test]
+fn names_within_one_build_folder_stay_names_of_one_file() {
+    let fixture = Fixture::new();
+    prepare(&fixture);
+    let workspace = fixture.open();
+    let script = "mkdir -p node_modules/.store node_modules/p node_modules/q dist src && echo one > node_modules/.store/x && \
+                  ln node_modules/.store/x node_modules/p/x && ln node_modules/.store/x node_modules/q/x && \
+                  echo two > src/a && ln src/a src/b && ln file linked";
+    let response = run(&workspace, script).unwrap();
+    assert_eq!(response.exit_code, 0, "{response:?}");
+    let of = |name: &str| fixture.root().join(name);
+    assert_eq!(inode(&of("node_modules/p/x")), inode(&of("node_modules/.store/x")));
+    assert_eq!(inode(&of("node_modules/q/x")), inode(&of("node_modules/.store/x")));
+    for (name, text) in [("src/a", "two\n"), ("src/b", "two\n"), ("file", "x\n"), ("linked", "x\n")] {
+        assert_eq!(
+            (fixture.text(name).as_deref(), fs::metadata(of(name)).unwrap().nlink()),
+            (Some(text), 1),
+            "{name}"
+        );
+    }
+    // Commands keep working with them.
+    run(&workspace, "echo more >> node_modules/p/x").unwrap();
+    assert_eq!(fixture.text("node_modules/q/x").as_deref(), Some("one\nmore\n"));
+}
+
+#[test]
+fn no_link_leads_from_a_build_folder_that_is_there_to_a_file_of_the_layer() {
+    let fixture = Fixture::new();
+    prepare(&fixture);
+    fixture.put("node_modules/there", "there\n");
+    let workspace = fixture.open();
+    let script = "echo new > new; for pair in 'file target/f' 'new target/n' 'target/made out' 'target/made node_modules/m'; do \
+                  ln $pair 2>/dev/null && echo linked; done; true";
+    let response = run(&workspace, script).unwrap();
+    assert_eq!(response.stdout.trim(), "", "{response:?}");
+    assert!(!fixture.root().join("target/f").exists() && !fixture.root().join("out").exists());
+    // Within one it can be made.
+    let response = run(&workspace, "ln target/made target/other").unwrap();
+    assert_eq!(response.exit_code, 0, "{response:?}");
+    assert_eq!(fs::metadata(fixture.root().join("target/made")).unwrap().nlink(), 2);
+    // Moved out, each is a file of its own.
+    let response = run(&workspace, "mkdir out && mv target/made target/other out/").unwrap();
+    assert_eq!(response.exit_code, 0, "{response:?}");
+    assert_ne!(inode(&fixture.root().join("out/made")), inode(&fixture.root().join("out/other")));
+}
