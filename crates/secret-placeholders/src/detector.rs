@@ -19,6 +19,14 @@ const KEY_RULE: &str = "private-key";
 /// The rules without a shape of their own: what they match may be the name of a variable.
 const SHAPELESS: [&str; 2] = ["generic-api-key", "generic-secret"];
 
+/// The end of the rules for addresses with a password: the name of the host up to a blank. The first byte of it is enough, and a
+/// further address may follow without a blank.
+const HOST: &str = r#"@[^ \n'\"]+"#;
+
+/// The most times that a rule looks at a line, since its value may reach to the end, not count, and hold the next one. The rest of the
+/// line is hidden then.
+const MOST_LOOKS: usize = 32;
+
 /// The bytes from which on it takes less time to search the halves of a text on two threads, the start of one included.
 const HALVED_BYTES: usize = 256 * 1024;
 
@@ -185,7 +193,11 @@ impl CompiledRule {
         let allow = rule.allow.as_ref();
         CompiledRule {
             kind: rule.id.as_str().into(),
-            pattern: Pattern::of(&rule.pattern),
+            pattern: Pattern::of(if is_address(rule) {
+                rule.pattern.trim_end_matches('+')
+            } else {
+                &rule.pattern
+            }),
             group: rule.capture,
             validation: rule.validate.as_ref().map(Validation::of).unwrap_or_default(),
             allowed: allow.iter().flat_map(|allow| &allow.patterns).map(|text| Pattern::of(text)).collect(),
@@ -194,12 +206,16 @@ impl CompiledRule {
         }
     }
 
-    /// Finds the values of a line, which begins at `offset` of the text.
-    fn find(&self, line: &str, offset: usize, hits: &mut Vec<Span>) {
+    /// Finds the values of a line, which begins at `offset` of the text. Returns how many bytes were looked at: no pattern needs more
+    /// than a few bytes behind a match to end it.
+    fn find(&self, line: &str, offset: usize, hits: &mut Vec<Span>) -> usize {
         let pattern = self.pattern.get();
-        let mut from = 0;
+        let kind = || Cow::Owned(self.kind.to_string());
+        let most = line.len().saturating_mul(MOST_LOOKS);
+        let (mut from, mut looked_at) = (0, 0);
         while let Some(captures) = pattern.captures_at(line, from) {
             let whole = captures.get_match();
+            looked_at += whole.end() - from;
             from = whole.end();
             let Some(value) = captures.get(self.group).filter(|_| !whole.is_empty()) else { break };
             // A rule that allows any character but a quote would otherwise take the end of the line along.
@@ -207,11 +223,17 @@ impl CompiledRule {
             if text.is_empty() || !self.accepts(text) {
                 // A match without a value may hold the name of one: `password: 'the password: '…`.
                 from = if value.start() > whole.start() { value.start() } else { from };
+                if looked_at > most {
+                    let end = line.trim_end_matches(['\n', '\r']).len().max(from);
+                    hits.push(Span { range: offset + from..offset + end, kind: kind() });
+                    return looked_at;
+                }
                 continue;
             }
             let range = offset + value.start()..offset + value.start() + text.len();
-            hits.push(Span { range, kind: Cow::Owned(self.kind.to_string()) });
+            hits.push(Span { range, kind: kind() });
         }
+        looked_at + line.len() - from
     }
 
     fn accepts(&self, value: &str) -> bool {
@@ -220,6 +242,11 @@ impl CompiledRule {
             && !self.allowed.iter().any(|allowed| allowed.get().is_match(value))
             && (!self.is_shapeless || !is_identifier(value))
     }
+}
+
+/// Checks whether a rule is one for addresses with a password.
+fn is_address(rule: &Rule) -> bool {
+    rule.pattern.ends_with(HOST)
 }
 
 impl Pattern {
@@ -305,7 +332,7 @@ pub(crate) fn merge(mut spans: Vec<Span>) -> Vec<Span> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::Detector;
+    use super::{Detector, HOST, MOST_LOOKS};
 
     #[test]
     fn every_pattern_of_the_library_compiles() {
@@ -314,6 +341,77 @@ mod tests {
         for pattern in rules.iter().flat_map(|rule| rule.allowed.iter().chain([&rule.pattern])) {
             assert_eq!(pattern.get().as_str(), pattern.text);
         }
+    }
+
+    #[test]
+    fn addresses_with_a_password_are_searched_up_to_their_host() {
+        let addresses = Detector::usual()
+            .rules
+            .iter()
+            .filter(|rule| rule.pattern.text.ends_with(&HOST[..HOST.len() - 1]));
+        assert_eq!(addresses.count(), 5);
+    }
+
+    #[test]
+    fn every_address_of_a_line_has_its_password_hidden() {
+        let urls = ["postgres", "mysql", "mongodb", "redis", "sqlserver"].map(|scheme| {
+            ["first", "second", "password", "third"].map(|word| format!("{scheme}://u:{word}1Pw@host/db"))
+        });
+        for line in urls.map(|urls| urls.join(",")) {
+            let hidden: Vec<&str> =
+                Detector::usual().find(&line).into_iter().map(|hit| &line[hit.range]).collect();
+            assert_eq!(hidden, ["first1Pw", "second1Pw", "third1Pw"], "{line}");
+        }
+    }
+
+    /// Units of a line of which each holds a value that does not count, and the rest of the line where a rule lets it.
+    const REFUSED: [&str; 12] = [
+        "postgres://u:test@",
+        "mysql://u:example@",
+        "mongodb://u:changeme@",
+        "redis://:test@",
+        "rediss://redis://:your@",
+        "sqlserver://u:password@",
+        "jdbc:mysql://password=test123,",
+        "jdbc:mysql://pwd=jdbc:test12;",
+        "password: 'password: ",
+        "api_key=some-example-api_key=",
+        "secret = 'xxx-client_secret_secret:",
+        "vercel token='test-test-test-test-test-vercel_token'",
+    ];
+
+    #[test]
+    fn no_line_is_looked_at_often_by_a_rule() {
+        let rules = &Detector::usual().rules;
+        for unit in REFUSED {
+            for count in [100, 1_000] {
+                let line = unit.repeat(count) + "\n";
+                for rule in rules {
+                    let looked_at = rule.find(&line, 0, &mut Vec::new());
+                    let most = (MOST_LOOKS + 2) * line.len();
+                    assert!(looked_at <= most, "{}: {looked_at} of {} of {unit}", rule.kind, line.len());
+                }
+            }
+        }
+        // The control: there are values that reach to the end of the line, so that its length times their number was looked at.
+        let reaches_end = |unit: &&&str| {
+            let line = unit.repeat(1_000) + "\n";
+            rules.iter().any(|rule| rule.find(&line, 0, &mut Vec::new()) > MOST_LOOKS * line.len())
+        };
+        assert_eq!(REFUSED.iter().filter(reaches_end).collect::<Vec<_>>(), [&REFUSED[6], &REFUSED[7]]);
+    }
+
+    #[test]
+    fn a_line_with_too_many_values_that_do_not_count_is_hidden_from_there_on() {
+        let unit = "jdbc:mysql://host/?password=test123;";
+        let find = |count: usize| {
+            let text = format!("a\n{}jdbc:mysql://host/?password=kX7qzWm2\nb\n", unit.repeat(count));
+            let hidden = Detector::usual().find(&text);
+            hidden.into_iter().map(|hit| text[hit.range].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(find(20), ["kX7qzWm2"]);
+        let [hidden] = &find(1_000)[..] else { panic!("one span") };
+        assert!(hidden.len() > 900 * unit.len() && hidden.ends_with("=kX7qzWm2"), "{}", hidden.len());
     }
 
     #[test]
