@@ -6,8 +6,8 @@
 //!
 //! Git follows the name in a symbolic reference in the same way, and writes there: [`stays_in_references`] judges its content.
 //! [`check_unfinished_work`] does so for the files by which git continues a rebase and the like, and [`lists_files_beside`] for
-//! those that name files which git removes. [`is_own_file`] knows the names of git's own files, and [`is_file_only`]
-//! those at which a folder would make git fail.
+//! those that name files which git removes. [`is_own_file`] knows the names of git's own files, [`is_file_only`]
+//! those at which a folder would make git fail, and [`is_object_file`] those of files that git never writes into.
 //!
 //! This crate does no I/O.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
@@ -20,6 +20,7 @@ mod file_lists;
 mod file_systems;
 mod index;
 mod index_error;
+mod object_files;
 mod object_format;
 mod order;
 mod own_files;
@@ -31,6 +32,7 @@ pub use entry_name::is_git_name;
 pub use file_lists::{is_file_list, lists_files_beside};
 pub use index::{MAX_PATH_BYTES, check};
 pub use index_error::IndexError;
+pub use object_files::is_object_file;
 pub use object_format::ObjectFormat;
 pub use own_files::{is_file_only, is_own_file};
 pub use references::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};

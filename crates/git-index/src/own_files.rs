@@ -146,7 +146,7 @@ fn is_in_working_tree(names: &[&[u8]]) -> bool {
         && (OF_WORKING_TREE.iter().any(|pattern| matches(names, pattern)) || is_in_repository(names))
 }
 
-fn is_hex(name: &[u8]) -> bool {
+pub(crate) fn is_hex(name: &[u8]) -> bool {
     name.iter().all(u8::is_ascii_hexdigit)
 }
 

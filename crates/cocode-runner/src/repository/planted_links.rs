@@ -16,8 +16,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use git_index::{
-    REFERENCE_BYTES, is_file_list, is_own_file, is_reference, is_reference_name, lists_files_beside,
-    stays_in_references,
+    REFERENCE_BYTES, is_file_list, is_object_file, is_own_file, is_reference, is_reference_name,
+    lists_files_beside, stays_in_references,
 };
 
 use crate::objects::loose_objects::reopen_folder;
@@ -276,7 +276,7 @@ fn is_gone(path: &Path) -> bool {
 
 /// Returns whether a file has another name, as git gives to objects only.
 fn has_other_names(name: &Path, entry: &DirEntry) -> bool {
-    let is_object = || name.iter().any(|part| part.eq_ignore_ascii_case("objects"));
+    let is_object = || is_object_file(name.iter().map(OsStr::as_bytes));
     entry.metadata().is_ok_and(|data| data.nlink() > 1) && !is_object()
 }
 
@@ -337,6 +337,32 @@ pub(crate) fn named(paths: &[PathBuf]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_objects_keep_a_second_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |name: &str| folder.path().join(name);
+        let object = "objects/01/23456789abcdef0123456789abcdef01234567";
+        let pairs = [
+            (format!("modules/sub/{object}"), format!("modules/copy/{object}")),
+            ("modules/sub/config".to_owned(), "modules/objects/COMMIT_EDITMSG".to_owned()),
+            ("modules/sub/description".to_owned(), format!("modules/sub/refs/heads/{object}")),
+        ];
+        for (name, other) in &pairs {
+            for path in [of(name), of(other)] {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+            }
+            fs::write(of(name), "x").unwrap();
+            fs::hard_link(of(name), of(other)).unwrap();
+        }
+        let warning = remove_beneath(folder.path(), None).unwrap().unwrap_or_default();
+        let links = |name: &str| fs::metadata(of(name)).map_or(0, |data| data.nlink());
+        let left = pairs.iter().map(|(name, other)| (links(name), links(other)));
+        // What git links itself stays; of two others at most one name does.
+        let left: Vec<_> = left.map(|(one, other)| (one.max(other), one + other)).collect();
+        assert_eq!(left[0], (2, 4), "{warning}");
+        assert!(left[1..].iter().all(|(most, all)| *most <= 1 && *all <= 1), "{left:?} {warning}");
+    }
 
     #[test]
     fn a_file_that_goes_while_a_shared_folder_is_searched_is_not_a_failure() {

@@ -13,6 +13,8 @@ mod growth;
 #[cfg(test)]
 mod names_of_git;
 #[cfg(test)]
+mod object_files;
+#[cfg(test)]
 mod own_files;
 #[cfg(test)]
 mod references;
