@@ -247,7 +247,19 @@ impl<'t, 'h> Search<'t, 'h> {
     }
 
     /// Finds the lines of a key below its first line.
-    fn below(&mut self, mut start: usize) {
+    ///
+    /// A text that only mentions such a line may have a word alone on the lines below. Lines without the last line of a key behind them
+    /// count if one of them is as long as that of a key, of which only the last is shorter.
+    fn below(&mut self, start: usize) {
+        let before = self.hits.len();
+        let is_ended = self.lines_below(start);
+        if !is_ended && !self.hits[before..].iter().any(|hit| hit.range.len() >= LEAST_INLINE_BYTES) {
+            self.hits.truncate(before);
+        }
+    }
+
+    /// Adds the lines below the first line of a key that look like its body. Returns true if they end at its last line.
+    fn lines_below(&mut self, mut start: usize) -> bool {
         while start < self.text.len() {
             let end = line_end(self.text, start);
             let line = self.text[start..end].trim_end_matches('\r');
@@ -255,20 +267,21 @@ impl<'t, 'h> Search<'t, 'h> {
             // The next key, or the last line of this one: a search from each line to the end would take the square of the time.
             if line.contains("-----") && (line.contains(BEGIN) || line.contains(END)) {
                 self.searched = start;
-                return;
+                return line.contains(END);
             }
             match body_of_line(line) {
                 Some(body) => self.hide(start + body.start..start + body.end),
                 None if line.trim().is_empty() || is_header(line) => {}
                 None => {
                     self.searched = start;
-                    return;
+                    return false;
                 }
             }
             start = end + 1;
         }
         self.searched = self.text.len();
         self.is_open = true;
+        false
     }
 
     /// Finds the lines of a key above its last line.
@@ -326,7 +339,7 @@ mod tests {
     fn no_text_has_its_bytes_looked_at_often() {
         let of = |part: &str, count: usize| part.repeat(count);
         let texts: [&dyn Fn(usize) -> String; 12] = [
-            &|n| of("A: -----BEGIN PRIVATE KEY\n", n) + &of("abcd\n", n),
+            &|n| of("A: -----BEGIN PRIVATE KEY\n", n) + &of("abcdabcdabcdabcd\n", n),
             &|n| of("A: -----BEGIN PRIVATE KEY\n\n", n),
             &|n| of("PRIVATE KEY ", n),
             &|n| of("-----BEGIN PRIVATE KEY", n),
@@ -354,11 +367,12 @@ mod tests {
     #[test]
     fn the_first_line_of_another_key_ends_the_lines_of_one() {
         let key = |body: &str| format!("-----BEGIN PRIVATE KEY-----\n{body}\n");
-        let text = format!("{}A: {}", key("abcd"), key("efgh"));
+        let (one, other) = ("abcd".repeat(4), "efgh".repeat(4));
+        let text = format!("{}A: {}", key(&one), key(&other));
         let mut hits = Vec::new();
         find(&text, &mut hits);
         let bodies: Vec<&str> = hits.iter().map(|hit| &text[hit.range.clone()]).collect();
-        assert_eq!(bodies, ["abcd", "efgh"]);
+        assert_eq!(bodies, [one, other]);
     }
 
     proptest! {

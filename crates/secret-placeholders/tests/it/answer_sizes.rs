@@ -69,7 +69,8 @@ fn run(outcome: Result<ExecuteCommandResponse, WapError>) -> Result<ExecuteComma
 #[test]
 fn output_that_placeholders_make_too_long_is_cut_and_says_so() {
     let boundary = |word| format!("-----{word} {}{}-----\n", "PRIVATE ", "KEY");
-    let lines = format!("{}{}last line\n", boundary("BEGIN"), "abcd\n".repeat(LINES));
+    let body = format!("{}\n{}", "abcd".repeat(16), "abcd\n".repeat(LINES));
+    let lines = format!("{}{body}last line\n", boundary("BEGIN"));
     let line = format!("first {}last line\n", "pwd: 'postgres' ".repeat(60_000));
     for text in [lines, line] {
         let late = WapError::new(Reason::Timeout, "late").with("stdout", text.as_str());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memory_workspace::MemoryIndex;
 use secret_placeholders::{PlaceholderIndex, StreamMask, Withheld};
-use wap_core::{CodeIndex, QueryType, SearchCode, Workspace};
+use wap_core::{CodeIndex, ModifyFile, ModifyOperation, QueryType, SearchCode, Workspace, WorkspaceExt};
 
 use crate::masking::secrets;
 use crate::over_workspace::{over, read, search, with_call};
@@ -70,6 +70,61 @@ fn code_that_speaks_of_keys_is_left() {
 }
 
 #[test]
+fn words_below_a_text_that_mentions_a_key_are_shown_and_edited() {
+    let begin = ["-----BEGIN PRIVATE ", "KEY-----"].concat();
+    let texts = [
+        format!("# Doc\n\nUse `{begin}` as the first line.\n\nword\n\nsomething\n"),
+        format!("# Doc\n\nYour key looks like\n\n{begin}\n\nabout\n\nand more text here\n"),
+        format!("{begin}\nabout\n{begin}\nsomething"),
+    ];
+    for text in texts {
+        let masked = over([("a.md", text.clone())]);
+        assert_eq!(read(&masked, "a.md", None), text);
+        // The line is deleted, and what is below it stays as it is.
+        let mention = text.lines().position(|line| line.contains(&begin)).unwrap();
+        let number = i64::try_from(mention).unwrap() + 1;
+        let deletion = ModifyOperation::Delete { start_line: number, end_line: number, was: None };
+        let request = ModifyFile { path: "a.md".into(), operations: vec![deletion], ..ModifyFile::default() };
+        with_call(1, |call| masked.modify_file(call, &request)).unwrap();
+        let left: String = text
+            .split_inclusive('\n')
+            .enumerate()
+            .filter(|(index, _)| *index != mention)
+            .map(|(_, line)| line)
+            .collect();
+        assert_eq!(masked.inner().text("a.md").unwrap(), left);
+    }
+    // The controls: short lines beside one that is as long as that of a key, and in front of its last line.
+    let end = ["-----END PRIVATE ", "KEY-----"].concat();
+    let body = "Ab3/".repeat(4);
+    for text in [
+        format!("`{begin}` as the first line.\n\n{body}\nword\n"),
+        format!("{begin}\nword\n{body}\n"),
+        format!("{begin}\nword\n{end}\n"),
+        format!("key: |\n  {begin}\n  word\n  {end}\n"),
+        format!("cat <<EOF\n{begin}\n{body}\nword\nEOF\n"),
+        format!("\"{begin}\\n\" +\n\"{body}\\n\" +\n\"word\\n\"\n"),
+    ] {
+        let masked = secrets().mask(&text).into_owned();
+        assert!(!masked.contains("word") && !masked.contains(&body), "{masked}");
+    }
+}
+
+#[test]
+fn the_last_lines_of_a_printed_key_are_hidden_line_by_line() {
+    let key = format!("before\n{}", key(6));
+    for until in ["", "-----END"] {
+        let text = if until.is_empty() { &key[..] } else { &key[..key.find(until).unwrap()] };
+        let mut stream = StreamMask::new(&Arc::new(secrets()));
+        let mut visible: String =
+            text.split_inclusive('\n').map(|line| stream.push(line.as_bytes())).collect();
+        visible.push_str(&stream.finish());
+        assert!(!visible.contains("Zz9") && !visible.contains("Ab3/"), "{visible}");
+        assert!(visible.starts_with("before\n"), "{visible}");
+    }
+}
+
+#[test]
 fn a_key_in_pieces_of_source_code_is_found() {
     let forms: [&dyn Fn(&str) -> String; 7] = [
         &|line| format!("    \"{line}\\n\" +\n"),
@@ -119,7 +174,8 @@ fn the_middle_of_a_long_key_is_hidden_wherever_it_is_shown() {
     let hits = with_call(0, |call| masked().search_files(call, &search("1000A", QueryType::Literal)));
     assert_eq!(hits.unwrap().matches.len(), 0);
     let index = PlaceholderIndex::new(
-        Box::new(MemoryIndex::with_files([("a.asc", text.clone())])),
+        // A hit without a word of the query that is visible is left out, and the path has one.
+        Box::new(MemoryIndex::with_files([("ab.asc", text.clone())])),
         Some(Arc::new(secrets())),
         Withheld::default(),
     );
