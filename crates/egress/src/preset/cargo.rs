@@ -23,14 +23,19 @@ const MOST_INDEX_BYTES: u64 = 64 * 1024;
 /// The most indexes that are looked at.
 const MOST_INDEXES: usize = 32;
 
+/// A package for which cargo has to look into the index: any would do.
+const PACKAGE: &str = "[package]\nname = \"ask\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\
+                       [lib]\npath = \"lib.rs\"\n[dependencies]\ncfg-if = \"1\"\n";
+
 /// Registries of the configuration, or else every index that cargo has fetched, and where their crates are.
 ///
-/// Cargo states its default nowhere but in what it has fetched: each index says where its files are.
+/// Cargo states its default nowhere but in what it has fetched: each index says where its files are. Where it has fetched none
+/// yet, as on a new machine, it is made to look into one.
 pub(super) fn ask(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     // The command is one of cargo's that is not yet stable.
     let arguments = ["-Zunstable-options", "config", "get", "--format", "json"];
     let output = tools.run("cargo", &arguments, &[("RUSTC_BOOTSTRAP", "1")], &[])?;
-    let settings: Value = serde_json::from_str(&output.stdout).map_err(|_| ToolError::Failed)?;
+    let settings: Value = serde_json::from_str(&output.stdout).map_err(|_| output.unreadable())?;
     let replaced = replacement(&settings);
     let registries = settings.get("registries").and_then(Value::as_object);
     let mut urls: Vec<String> = registries
@@ -40,14 +45,26 @@ pub(super) fn ask(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
         .chain(replaced.clone())
         .collect();
     let hosts: BTreeSet<String> = urls.iter().filter_map(|url| host(url)).collect();
-    for index in fetched(tools) {
+    let mut indexes = fetched(tools);
+    let mut failure = ToolError::SaysNothing;
+    if replaced.is_none() && indexes.is_empty() {
+        let files = [("Cargo.toml", PACKAGE), ("lib.rs", "")];
+        let output = tools.run("cargo", &["generate-lockfile", "--quiet"], &[], &files)?;
+        if !output.is_success {
+            failure = output.failure();
+        }
+        indexes = fetched(tools);
+    }
+    for index in indexes {
         // With a replacement, what was fetched before it does not count.
         if replaced.is_none() || hosts.contains(&index.host) {
             urls.push(format!("https://{}", index.host));
             urls.extend(index.files);
         }
     }
+    // Cargo's own words say more than that it says nothing.
     entries(urls.iter().map(String::as_str))
+        .map_err(|error| if error == ToolError::SaysNothing { failure } else { error })
 }
 
 /// Follows the replacements of the usual source to the registry that is fetched from.

@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// The most bytes of each output that are read.
 const MOST_OUTPUT_BYTES: u64 = 1024 * 1024;
 
+/// The most characters of a tool's own words.
+const MOST_QUOTED_CHARACTERS: usize = 200;
+
 /// The time between two looks at a tool that has closed its output.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -51,9 +54,9 @@ pub enum ToolError {
     /// It wrote more than is read.
     #[error("it writes more than {} KiB", MOST_OUTPUT_BYTES / 1024)]
     TooMuch,
-    /// It failed.
-    #[error("it fails")]
-    Failed,
+    /// It failed, with its own words for that; empty if it wrote nothing.
+    #[error("it fails{}", quoted(.0))]
+    Failed(String),
     /// It answers, and names no place that it fetches from.
     #[error("it does not say where it fetches from")]
     SaysNothing,
@@ -68,6 +71,54 @@ pub(crate) struct Output {
     /// Standard output and standard error.
     pub(crate) both: String,
     pub(crate) is_success: bool,
+}
+
+impl Output {
+    /// Returns the error of a tool whose answer cannot be read.
+    pub(crate) fn unreadable(&self) -> ToolError {
+        if self.is_success { ToolError::SaysNothing } else { self.failure() }
+    }
+
+    /// Returns the failure in the tool's own words.
+    pub(crate) fn failure(&self) -> ToolError {
+        ToolError::Failed(first_error(&self.both))
+    }
+}
+
+/// Returns the first line of an output that speaks of an error, else the first line with a text; shortened, and without
+/// what would steer a terminal.
+fn first_error(output: &str) -> String {
+    let lines: Vec<String> = output.lines().map(plain_text).filter(|line| !line.is_empty()).collect();
+    let is_error = |line: &&String| line.to_ascii_lowercase().contains("error");
+    let line = lines.iter().find(is_error).or(lines.first()).map_or("", String::as_str);
+    match line.char_indices().nth(MOST_QUOTED_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+/// Returns a line without escape sequences, control characters and characters that change the order of others.
+fn plain_text(line: &str) -> String {
+    const ESCAPE: char = '\u{1b}';
+    let mut plain = String::new();
+    let mut chars = line.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            // `ESC [ … letter` sets a colour.
+            ESCAPE if chars.as_str().starts_with('[') => {
+                chars.by_ref().skip(1).find(|char| ('@'..='~').contains(char));
+            }
+            '\t' => plain.push(' '),
+            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
+            char if char.is_control() => {}
+            char => plain.push(char),
+        }
+    }
+    plain.trim().to_owned()
+}
+
+fn quoted(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!(", and says: {words}") }
 }
 
 impl Tools {
@@ -112,9 +163,10 @@ impl Tools {
     fn run_command(&self, mut command: Command) -> Result<Output, ToolError> {
         let deadline = Instant::now() + self.timeout;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let no_pipe = || ToolError::Start(std::io::ErrorKind::BrokenPipe);
         let mut child = Group(command.spawn().map_err(|error| ToolError::Start(error.kind()))?);
-        let stdout = child.0.stdout.take().map(read_bounded).ok_or(ToolError::Failed)?;
-        let stderr = child.0.stderr.take().map(read_bounded).ok_or(ToolError::Failed)?;
+        let stdout = child.0.stdout.take().map(read_bounded).ok_or_else(no_pipe)?;
+        let stderr = child.0.stderr.take().map(read_bounded).ok_or_else(no_pipe)?;
         let received = |output: &mpsc::Receiver<Vec<u8>>| {
             let left = deadline.saturating_duration_since(Instant::now());
             let bytes = output.recv_timeout(left).map_err(|_| ToolError::TimedOut(self.timeout))?;

@@ -25,8 +25,7 @@ pub(super) const TOOLS: [(&str, Ask); 7] = [
 fn npm(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     // The file keeps npm from looking for a project in the folders above.
     let output = tools.run("npm", &["config", "list", "--json"], &[], &[("package.json", "{}")])?;
-    let settings: Value =
-        serde_json::from_str(&output.stdout).map_err(|_| failed_or_silent(output.is_success))?;
+    let settings: Value = serde_json::from_str(&output.stdout).map_err(|_| output.unreadable())?;
     let settings = settings.as_object().ok_or(ToolError::SaysNothing)?;
     let is_registry = |key: &str| key == "registry" || key.ends_with(":registry");
     entries(settings.iter().filter(|(key, _)| is_registry(key)).filter_map(|(_, value)| value.as_str()))
@@ -81,7 +80,7 @@ fn stated_default(help: &str, option: &str) -> Option<String> {
 fn uv(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     let arguments = ["pip", "compile", "--quiet", "--no-deps", "--format", "pylock.toml", "in.txt"];
     let output = tools.run("uv", &arguments, &[], &[("in.txt", "pip\n")])?;
-    let lock: toml::Table = output.stdout.parse().map_err(|_| failed_or_silent(output.is_success))?;
+    let lock: toml::Table = output.stdout.parse().map_err(|_| output.unreadable())?;
     let mut urls = Vec::new();
     collect_urls(&toml::Value::Table(lock), &mut urls);
     // The lock leaves out the index that packages come from by default.
@@ -112,8 +111,7 @@ fn collect_urls(value: &toml::Value, urls: &mut Vec<String>) {
 /// The proxies of modules and the database of their sums.
 fn go(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     let output = tools.run("go", &["env", "-json", "GOPROXY", "GOSUMDB"], &[], &[])?;
-    let settings: Value =
-        serde_json::from_str(&output.stdout).map_err(|_| failed_or_silent(output.is_success))?;
+    let settings: Value = serde_json::from_str(&output.stdout).map_err(|_| output.unreadable())?;
     let text = |key: &str| settings.get(key).and_then(Value::as_str).unwrap_or_default();
     let proxies = text("GOPROXY").split([',', '|']).map(str::to_owned);
     // `NAME`, `NAME+KEY`, or either with an address of its own behind it.
@@ -146,11 +144,7 @@ fn gradle(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     let urls: Vec<&str> =
         output.stdout.lines().filter_map(|line| line.trim().strip_prefix("fetches from ")).collect();
     if urls.is_empty() {
-        return Err(failed_or_silent(output.is_success));
+        return Err(output.unreadable());
     }
     entries(urls)
-}
-
-fn failed_or_silent(is_success: bool) -> ToolError {
-    if is_success { ToolError::SaysNothing } else { ToolError::Failed }
 }

@@ -141,9 +141,33 @@ fn cargo_says_what_replaces_the_usual_source() {
 echo '{"source": {"crates-io": {"replace-with": "a"}, "a": {"replace-with": "b"}, "b": {"registry": "sparse+https://mirror.example/index/"}},
  "registries": {"own": {"index": "https://git.own.example/index.git"}}}'"#;
     assert_snapshot!(preset(script, "cargo", "cargo"), @"cargo = git.own.example:443,mirror.example:443");
-    let circle =
-        r#"echo '{"source": {"crates-io": {"replace-with": "a"}, "a": {"replace-with": "crates-io"}}}'"#;
+    let circle = r#"[ "$1" = generate-lockfile ] && exit; echo '{"source": {"crates-io": {"replace-with": "a"}, "a": {"replace-with": "crates-io"}}}'"#;
     assert_snapshot!(preset(circle, "cargo", "cargo"), @"preset 'cargo': it does not say where it fetches from");
+}
+
+/// A cargo that cannot look into its index.
+const FETCH_FAILS: &str = r#"[ "$1" = generate-lockfile ] || { echo '{}'; exit; }
+grep -q '^cfg-if = ' Cargo.toml && [ -e lib.rs ] || exit 1
+printf '    Updating index\n\033[1;31merror\033[0m: failed to get `cfg-if` as a dependency\n  more\n' >&2
+exit 101"#;
+
+#[test]
+fn a_new_cargo_is_made_to_look_into_its_index() {
+    let machine = Machine::new();
+    let fetch = r#"[ "$1" = generate-lockfile ] || { echo '{}'; exit; }
+[ "$(cat Cargo.toml | grep -c cfg-if)" = 1 ] && [ -e lib.rs ] || exit 1
+mkdir -p ~/.cargo/registry/index/index.example-1949cf8c6b5b557f
+echo '{"dl": "https://static.example/crates"}' > ~/.cargo/registry/index/index.example-1949cf8c6b5b557f/config.json"#;
+    machine.tool("cargo", fetch);
+    assert_snapshot!(machine.expand("allow=cargo").unwrap(), @"cargo = index.example:443,static.example:443");
+    // Once it has one, and with another registry in its place, it fetches nothing.
+    machine.tool("cargo", "[ \"$1\" = generate-lockfile ] && touch ~/asked; echo '{}'");
+    assert_snapshot!(machine.expand("allow=cargo").unwrap(), @"cargo = index.example:443,static.example:443");
+    fs::remove_dir_all(machine.path("home/.cargo")).unwrap();
+    let replaced = r#"echo '{"source": {"crates-io": {"replace-with": "a"}, "a": {"registry": "https://mirror.example/"}}}'"#;
+    machine.tool("cargo", &format!("[ \"$1\" = generate-lockfile ] && touch ~/asked; {replaced}"));
+    assert_snapshot!(machine.expand("allow=cargo").unwrap(), @"cargo = mirror.example:443");
+    assert!(!machine.path("home/asked").exists());
 }
 
 #[test]
@@ -159,7 +183,10 @@ fn cargo_says_what_it_has_fetched() {
         )
         .unwrap();
     };
-    assert!(machine.expand("allow=cargo").is_err(), "nothing was fetched yet");
+    // Nothing was fetched yet, and cannot be.
+    machine.tool("cargo", FETCH_FAILS);
+    assert_snapshot!(machine.expand("allow=cargo").unwrap_err(), @"preset 'cargo': it fails, and says: error: failed to get `cfg-if` as a dependency");
+    machine.tool("cargo", "[ \"$1\" = generate-lockfile ] && exit 1; echo '{}'");
     index(&machine.path("home/.cargo"), "index.example");
     assert_snapshot!(machine.expand("allow=cargo").unwrap(), @"cargo = example.org:443,index.example:443,static.example:443");
     // What a model may write says nothing.
@@ -236,6 +263,13 @@ fn a_tool_that_does_not_answer_is_named_with_advice() {
     assert_snapshot!(missing, @"preset 'npm': it is not installed in a folder of PATH outside the workspace");
     assert_snapshot!(missing.advice().unwrap(), @"give the names that npm fetches from: --network allow=NAME,…; or define the preset in [presets] of the configuration file");
     assert_snapshot!(error(&machine, Some("exit 3")), @"preset 'npm': it fails");
+    assert_snapshot!(
+        error(&machine, Some("printf 'npm warn old\\n\\033[31mnpm error\\033[0m no\\a config\\nnpm error log\\n' >&2; exit 3")),
+        @"preset 'npm': it fails, and says: npm error no config"
+    );
+    assert_snapshot!(error(&machine, Some("echo first; echo second; exit 3")), @"preset 'npm': it fails, and says: first");
+    let long = error(&machine, Some("printf '%05000d' 0; exit 3")).to_string();
+    assert!(long.ends_with("000…") && long.chars().count() < 300, "{long}");
     assert_snapshot!(error(&machine, Some("echo '{}'")), @"preset 'npm': it does not say where it fetches from");
     assert_snapshot!(error(&machine, Some("echo nonsense")), @"preset 'npm': it does not say where it fetches from");
     assert_snapshot!(error(&machine, Some("while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done")), @"preset 'npm': it writes more than 1024 KiB");
