@@ -1,23 +1,28 @@
 //! A code index whose answers hold no secrets.
 
-use std::ops::Deref;
+mod file_text;
+mod query_words;
+
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wap_core::{
-    Call, CodeHit, CodeIndex, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols,
+    Call, CodeHit, CodeIndex, CodeSymbol, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols,
     ListSymbolsResponse, ReadAst, ReadAstResponse, ReadImpact, ReadImpactResponse, ReadSnippet,
     ReadSnippetResponse, SearchCode, SearchCodeResponse,
 };
 
+use self::file_text::FileText;
+use self::query_words::QueryWords;
 use crate::exposure::exposed;
 use crate::key_lines::KeyLines;
 use crate::new_values::NewValues;
 use crate::private_key::has_body_line;
-use crate::surroundings::{CUT, Surroundings, without_cut_secrets};
+use crate::surroundings::{CUT, without_cut_end, without_cut_start};
 use crate::withheld::{Verdict, Withheld};
-use crate::{Secrets, json};
+use crate::{Secrets, json, markers};
 
 /// The lines on both sides of a piece among which the first and the last line of a private key are looked for: the whole file, and
 /// those of which an index gives as many in any case.
@@ -33,14 +38,31 @@ const MOST_REQUEST_BYTES: usize = 64 * 1_024;
 #[derive(Clone, Debug)]
 pub struct PlaceholderIndex<I> {
     inner: I,
+    /// Another index from which files are read; `None` for the same.
+    files: Option<I>,
     secrets: Option<Arc<Secrets>>,
     withheld: Withheld,
+}
+
+impl Secrets {
+    /// Returns the bytes of a text that [`mask`](Self::mask) would replace, in order and apart from each other, and gives them no
+    /// placeholders: an index takes no words from them.
+    #[must_use]
+    pub fn hidden_parts(&self, text: &str) -> Vec<Range<usize>> {
+        self.ranges(text)
+    }
 }
 
 impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
     /// Returns an index over another one; `None` shows secrets as they are.
     pub fn new(inner: I, secrets: Option<Arc<Secrets>>, withheld: Withheld) -> PlaceholderIndex<I> {
-        PlaceholderIndex { inner, secrets, withheld }
+        PlaceholderIndex { inner, files: None, secrets, withheld }
+    }
+
+    /// Reads the files of an answer from another index: the first may know no file by its path.
+    #[must_use]
+    pub fn reading_files_of(self, files: I) -> PlaceholderIndex<I> {
+        PlaceholderIndex { files: Some(files), ..self }
     }
 
     fn masked<T: Serialize + DeserializeOwned>(&self, answer: T) -> T {
@@ -91,15 +113,28 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
     /// Masks lines of a piece of a file together with those [`around`](Self::lines_around) them; `None` if they are shown as they are.
     fn masked_lines(&self, file: Option<String>, lines: &str) -> Option<String> {
         let secrets = self.secrets.as_ref()?;
-        let is_cut = lines.contains(CUT);
         let mut keys = KeyLines::default();
-        let mut around = Vec::new();
-        if let Some(file) = file {
-            keys.add(&file);
-            around.push(Surroundings::new(secrets, file));
+        if let Some(file) = &file {
+            keys.add(file);
         }
-        let kept = if is_cut { without_cut_secrets(secrets, lines, &around, |_| 0) } else { None };
-        Some(secrets.mask_with(kept.as_deref().unwrap_or(lines), &keys).into_owned())
+        if !lines.contains(CUT) {
+            return Some(secrets.mask_with(lines, &keys).into_owned());
+        }
+        let file = FileText::new(secrets, file.unwrap_or_default());
+        let is_cut = |line: &&str| line.contains(CUT);
+        // Lines that were cut come apart from the others, whose neighbours they stay.
+        let others: Vec<&str> = lines.split('\n').map(|line| if is_cut(&line) { "" } else { line }).collect();
+        let others = secrets.mask_with(&others.join("\n"), &keys).into_owned();
+        let masked: Vec<String> = lines
+            .split('\n')
+            .zip(others.split('\n'))
+            .map(
+                |(line, masked)| {
+                    if is_cut(&line) { masked_cut_line(secrets, &file, line) } else { masked.to_owned() }
+                },
+            )
+            .collect();
+        Some(masked.join("\n"))
     }
 
     /// Gives placeholders to the values of all pieces of an answer, and of what is around them, at once.
@@ -114,6 +149,17 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
             }
         }
         secrets.keep_all(&values);
+    }
+
+    /// Returns the text of a file in which names, signatures and imports of an answer are looked for; `None` if it cannot be read whole.
+    fn file_text(&self, call: &Call<'_>, secrets: &Secrets, path: &str) -> Option<FileText> {
+        let files = self.files.as_ref().unwrap_or(&self.inner);
+        let request = ReadSnippet { doc_id: path.to_owned(), window_lines: MOST_AROUND_LINES };
+        let read =
+            files.snippet(call, &request).ok().filter(|read| !read.is_truncated && read.path == path)?;
+        let count = read.content.lines().count() as u64;
+        let is_whole = read.total_lines.is_none_or(|total| total <= count);
+        is_whole.then(|| FileText::new(secrets, read.content).collapsed())
     }
 
     /// Returns the file of a piece, or the lines around it if the index does not give as many. `None` if the piece is looked at alone: it
@@ -134,21 +180,36 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
 
 impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I> {
     fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
-        let restored = SearchCode { query: self.restored(&request.query), limit: request.limit };
-        let mut response =
-            self.inner.search(call, &restored).map_err(|error| self.failed(&request.query, error))?;
+        let Some(secrets) = &self.secrets else { return self.inner.search(call, request) };
+        // The words of a value that is put back would match the visible ones, and tell which it has.
+        let query = without_markers(&request.query);
+        let words = QueryWords::of(&query);
+        let searched = self.inner.search(call, &SearchCode { query, limit: request.limit });
+        let mut response = searched.map_err(|error| self.failed(&request.query, error))?;
         response.hits.retain(|hit| self.is_visible(&hit.path));
         let files: Vec<Option<String>> =
             response.hits.iter().map(|hit| self.lines_around(call, &hit.doc_id, &hit.snippet)).collect();
         self.keep_values(&response.hits, &files);
-        // Taken out of the answer: its other texts are masked, and what is masked would be masked again.
-        let mask = |(hit, file): (&mut CodeHit, Option<String>)| {
-            self.masked_lines(file, &hit.snippet).inspect(|_| hit.snippet.clear())
+        let mask = |(hit, file): (&CodeHit, Option<String>)| {
+            self.masked_lines(file, &hit.snippet).unwrap_or_else(|| hit.snippet.clone())
         };
-        let masked: Vec<Option<String>> = response.hits.iter_mut().zip(files).map(mask).collect();
+        let mut masked: Vec<String> = response.hits.iter().zip(files).map(mask).collect();
+        // A hit that shows no word of the query would tell that a value has one.
+        let shows = |hit: &CodeHit, masked: &str| {
+            let path = secrets.mask(&hit.path);
+            hit.snippet == masked && hit.path == path
+                || [masked, &*path].iter().any(|text| words.may_stand_in(&without_markers(text)))
+        };
+        let shown: Vec<bool> =
+            response.hits.iter().zip(&masked).map(|(hit, masked)| shows(hit, masked)).collect();
+        let (mut of_hits, mut of_masked) = (shown.iter(), shown.iter());
+        response.hits.retain(|_| of_hits.next().is_some_and(|shown| *shown));
+        masked.retain(|_| of_masked.next().is_some_and(|shown| *shown));
+        // Put back afterwards: the other texts are masked, and what is masked would be masked again.
+        response.hits.iter_mut().for_each(|hit| hit.snippet.clear());
         let mut response = self.masked(response);
         for (hit, masked) in response.hits.iter_mut().zip(masked) {
-            hit.snippet = masked.unwrap_or_else(|| std::mem::take(&mut hit.snippet));
+            hit.snippet = masked;
         }
         Ok(response)
     }
@@ -172,7 +233,10 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
         self.check_visible(&request.file, &restored.file)?;
         let listed =
             self.inner.symbols(call, &restored).map_err(|error| self.failed(&request.file, error))?;
-        Ok(self.masked(listed))
+        let Some(secrets) = &self.secrets else { return Ok(listed) };
+        let file = self.file_text(call, secrets, &restored.file);
+        let symbols = listed.symbols.into_iter().map(|symbol| masked_symbol(secrets, file.as_ref(), symbol));
+        Ok(ListSymbolsResponse { symbols: symbols.collect(), freshness: self.masked(listed.freshness) })
     }
 
     fn ast(&self, call: &Call<'_>, request: &ReadAst) -> Result<ReadAstResponse, IndexError> {
@@ -184,6 +248,7 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
 
     fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError> {
         let restored = ReadImpact { file: self.restored(&request.file), ..request.clone() };
+        self.check_visible(&request.file, &restored.file)?;
         let read = self.inner.impact(call, &restored).map_err(|error| self.failed(&request.file, error))?;
         Ok(self.masked(read))
     }
@@ -195,7 +260,97 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
     ) -> Result<DiagnoseImpactResponse, IndexError> {
         let named = request.file.as_deref().unwrap_or_default();
         let file = request.file.as_ref().map(|file| self.restored(file));
+        if let Some(file) = &file {
+            self.check_visible(named, file)?;
+        }
         let read = self.inner.impact_diagnostics(call, &DiagnoseImpact { file, ..request.clone() });
-        Ok(self.masked(read.map_err(|error| self.failed(named, error))?))
+        let mut read = read.map_err(|error| self.failed(named, error))?;
+        let Some(secrets) = &self.secrets else { return Ok(read) };
+        read.diagnostics.retain(|one| self.is_visible(&one.file));
+        let mut imports = Vec::with_capacity(read.diagnostics.len());
+        for in_file in read.diagnostics.chunk_by(|one, next| one.file == next.file) {
+            let file = self.file_text(call, secrets, &in_file[0].file);
+            imports.extend(in_file.iter().map(|one| masked_name(secrets, file.as_ref(), &one.import, None)));
+        }
+        read.diagnostics.iter_mut().for_each(|one| one.import.clear());
+        let mut read = self.masked(read);
+        for (one, import) in read.diagnostics.iter_mut().zip(imports) {
+            one.import = import;
+        }
+        Ok(read)
     }
+}
+
+/// Masks a line that was cut, at its start, at its end, or in between.
+fn masked_cut_line(secrets: &Secrets, file: &FileText, line: &str) -> String {
+    let whole = 0..usize::MAX;
+    let last = line.matches(CUT).count();
+    let parts = line.split(CUT).enumerate().map(|(number, part)| {
+        if part.is_empty() {
+            return String::new();
+        }
+        file.visible(part, number == 0, &whole).unwrap_or_else(|| {
+            let part = if number > 0 { without_cut_start(secrets, part) } else { part };
+            let part = if number < last { without_cut_end(secrets, part) } else { part };
+            secrets.mask(part).into_owned()
+        })
+    });
+    parts.collect::<Vec<_>>().join(&CUT.to_string())
+}
+
+/// Masks a definition by the text of its file. Without the file, none of it is known to be visible.
+fn masked_symbol(secrets: &Secrets, file: Option<&FileText>, symbol: CodeSymbol) -> CodeSymbol {
+    let lines = file.map(|file| file.lines(symbol.line_start, symbol.line_end));
+    let container = symbol.container.map(|name| masked_name(secrets, file, &name, None));
+    CodeSymbol {
+        name: masked_name(secrets, file, &symbol.name, lines.clone()),
+        kind: secrets.mask(&symbol.kind).into_owned(),
+        signature: masked_signature(secrets, file, &symbol.signature, lines),
+        container,
+        ..symbol
+    }
+}
+
+/// Masks a name that stands in some lines of a file, or anywhere in it.
+fn masked_name(
+    secrets: &Secrets,
+    file: Option<&FileText>,
+    name: &str,
+    lines: Option<Range<usize>>,
+) -> String {
+    let Some(file) = file else { return CUT.to_string() };
+    if file.is_clean() {
+        return secrets.mask(name).into_owned();
+    }
+    let visible = file.name(name, &lines.unwrap_or(0..usize::MAX));
+    if visible == name { secrets.mask(name).into_owned() } else { visible }
+}
+
+/// Masks a signature, which is on one line and may have been cut.
+fn masked_signature(
+    secrets: &Secrets,
+    file: Option<&FileText>,
+    signature: &str,
+    lines: Option<Range<usize>>,
+) -> String {
+    let (Some(file), Some(lines)) = (file, lines) else { return CUT.to_string() };
+    if file.is_clean() {
+        return secrets.mask(signature).into_owned();
+    }
+    let (part, cut) = match signature.strip_suffix(CUT) {
+        Some(part) => (part, "…"),
+        None => (signature, ""),
+    };
+    file.visible(part, false, &lines).map_or_else(|| CUT.to_string(), |visible| visible + cut)
+}
+
+/// Returns a text without the placeholders in it.
+fn without_markers(text: &str) -> String {
+    let (mut kept, mut end) = (String::with_capacity(text.len()), 0);
+    for (range, _) in markers(text) {
+        kept.push_str(&text[end..range.start]);
+        kept.push(' ');
+        end = range.end;
+    }
+    kept + &text[end..]
 }

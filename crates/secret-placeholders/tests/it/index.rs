@@ -39,7 +39,8 @@ fn a_piece_of_a_key_is_hidden_though_its_first_line_is_not_in_the_piece() {
     let body: String = (0..40).map(|line| format!("{line:02}{}\n", "Ab3/".repeat(15))).collect();
     let boundary = |word| format!("-----{word} {}{}-----\n", "PRIVATE ", "KEY");
     let key = format!("{}{body}{}", boundary("BEGIN"), boundary("END"));
-    let masked = over([("a.py", key)]);
+    // A hit without a word of the query that is visible is left out, and the path has one.
+    let masked = over([("ab.py", key)]);
     // The index in memory quotes three lines from the first match on.
     let request = SearchCode { query: "20Ab3".into(), limit: 3 };
     let response = with_call(0, |call| masked.search(call, &request)).unwrap();
@@ -89,7 +90,7 @@ fn a_cut_line_of_a_piece_shows_no_beginning_of_a_secret() {
     let line = format!("{} {}\n", "x".repeat(90), token());
     let index = Box::new(Cutting(MemoryIndex::with_files([("a.py", line), ("b.py", "x".repeat(200))])));
     let masked = PlaceholderIndex::new(index, Some(Arc::new(secrets())), Withheld::default());
-    let request = SearchCode { query: "xxx".into(), limit: 3 };
+    let request = SearchCode { query: "x".repeat(8), limit: 3 };
     let hits = with_call(0, |call| masked.search(call, &request)).unwrap().hits;
     assert_eq!(hits[0].snippet, format!("{} …\n", "x".repeat(90)));
     assert_eq!(hits[1].snippet, format!("{}…\n", "x".repeat(110)));

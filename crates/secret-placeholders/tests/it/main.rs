@@ -10,6 +10,7 @@ mod expressions;
 mod failed_edits;
 mod forged;
 mod index;
+mod index_parts;
 mod judging;
 mod key_edits;
 mod keys;
