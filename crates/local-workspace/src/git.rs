@@ -3,7 +3,9 @@
 pub(crate) mod credentials;
 pub(crate) mod disguised_names;
 pub(crate) mod guard;
+pub(crate) mod history;
 pub(crate) mod linked_folders;
+pub(crate) mod refusal;
 pub(crate) mod repository_context;
 pub(crate) mod repository_parts;
 mod settings;

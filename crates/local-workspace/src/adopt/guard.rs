@@ -66,7 +66,7 @@ impl Guard<'_> {
             was_there: &was_there,
             is_there: &is_there,
             is_unjudged: &is_unjudged,
-            format: &|_| ObjectFormat::default(),
+            format: &|_| Some(ObjectFormat::default()),
             content: None,
         };
         let is_refused = |effect: &Effect| {
@@ -126,11 +126,15 @@ impl Guard<'_> {
         self.protected.never_among(&effect.path, &is_of_other_program)
     }
 
-    /// Returns whether git would take an effect for the lock of a process that is at work, and do nothing until it is removed:
-    /// all processes of the command have ended. No reference has such a name.
+    /// Returns whether git would take an effect for the lock of a process that is at work, and do nothing until it is removed, or
+    /// no maintenance in the case of `gc.pid`: all processes of the command have ended. No reference has such a name.
     fn is_lock(&self, effect: &Effect) -> bool {
-        let is_new_file = effect.before.is_none() && effect.kind_after() == Some(PresentKind::File);
-        let has_name = || effect.path.file_name().is_some_and(|name| name.ends_with(b".lock"));
+        let file = Some(PresentKind::File);
+        let is_new_file = effect.kind_before() != file && effect.kind_after() == file;
+        let has_name = || {
+            let is_lock = |name: &[u8]| name.ends_with(b".lock") || name == b"gc.pid";
+            effect.path.file_name().is_some_and(is_lock)
+        };
         self.is_layered && is_new_file && has_name() && in_git_folder(&effect.path).is_some()
     }
 

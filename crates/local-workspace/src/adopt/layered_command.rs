@@ -15,7 +15,9 @@ use crate::change::late_writes::HELD_FILES;
 use crate::change::present::PresentKind;
 use crate::command::answer::CommandOutcome;
 use crate::command::effect::Effect;
-use crate::command::effect_notes::{EffectNotes, changed_directions, obeyed_names, widened_access};
+use crate::command::effect_notes::{
+    EffectNotes, changed_directions, changed_histories, obeyed_names, widened_access,
+};
 use crate::command::effects::{Recorded, not_undoable};
 use crate::engine::LocalWorkspace;
 use crate::git::guard::in_git_folder;
@@ -213,6 +215,7 @@ impl LocalWorkspace {
         notes.conflicts.dedup();
         notes.obeyed = obeyed_names(protected, &wanted);
         notes.directions = changed_directions(&wanted);
+        notes.histories = changed_histories(&wanted);
         notes.widened = widened_access(&wanted);
         notes.not_undoable.extend(not_undoable(&wanted));
         let lost: Vec<_> = not_undoable(&conflicts).map(|path| format!("`{path}`")).collect();

@@ -27,7 +27,8 @@ pub(crate) struct TrackedFolders {
 struct IndexIdentity {
     /// `None` if there is no index.
     stamp: Option<FileStamp>,
-    format: ObjectFormat,
+    /// `None` if the settings do not say it with certainty.
+    format: Option<ObjectFormat>,
 }
 
 impl TrackedFolders {
@@ -64,7 +65,7 @@ pub(crate) fn settled_stamp(root: &FileRoot, path: &RelPath) -> Option<FileStamp
     is_settled.then_some(stamp)
 }
 
-fn tracked_folders(index: &[u8], format: ObjectFormat) -> BTreeSet<Vec<u8>> {
+fn tracked_folders(index: &[u8], format: Option<ObjectFormat>) -> BTreeSet<Vec<u8>> {
     let exclusions = Exclusions::defaults();
     let mut folders = BTreeSet::new();
     let mut before = Vec::new();
@@ -85,7 +86,11 @@ fn tracked_folders(index: &[u8], format: ObjectFormat) -> BTreeSet<Vec<u8>> {
             }
         }
     };
-    // What a program of the user's left half written names fewer folders.
-    let _ = git_index::check(index, format, &mut visit);
+    // In the wrong format it names few folders, and too many are better than too few.
+    let both = [ObjectFormat::Sha1, ObjectFormat::Sha256];
+    for format in both.into_iter().filter(|one| format.is_none_or(|format| format == *one)) {
+        // What a program of the user's left half written names fewer folders.
+        let _ = git_index::check(index, format, &mut visit);
+    }
     folders
 }

@@ -21,8 +21,8 @@ const ROUNDS: usize = 16;
 pub(crate) struct Verdicts<'a> {
     effects: &'a [Effect],
     refusals: Vec<Option<Refusal>>,
-    /// The folders above what is refused, which cannot be removed.
-    staying: BTreeSet<RelPath>,
+    /// The folders above what is refused, which cannot be removed, each with the reason of one refusal.
+    staying: BTreeMap<RelPath, Refusal>,
     /// Working trees that the effects add, remove or move, and that are adopted so far.
     working_trees: WorkingTrees,
     /// The indexes of the effects on files by which folders of git lead to each other.
@@ -40,7 +40,7 @@ impl<'a> Verdicts<'a> {
         let mut verdicts = Verdicts {
             effects,
             refusals: effects.iter().map(refusal).collect(),
-            staying: BTreeSet::new(),
+            staying: BTreeMap::new(),
             working_trees: WorkingTrees::all(effects, workspace),
             links: links.map(|(index, effect)| (&effect.path, index)).collect(),
         };
@@ -85,8 +85,7 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Returns the effects by what was decided about each. Those are left out that would remove or replace a folder that
-    /// stays.
+    /// Returns the effects by what was decided about each. Those are left out that would remove a folder that stays.
     pub(crate) fn sorted(&self) -> Sorted {
         let mut sorted = Sorted { working_trees: self.working_trees.clone(), ..Sorted::default() };
         for (index, effect) in self.effects.iter().enumerate() {
@@ -101,9 +100,8 @@ impl<'a> Verdicts<'a> {
 
     fn is_adopted(&self, index: usize) -> bool {
         let effect = &self.effects[index];
-        let folder = Some(PresentKind::Folder);
-        let replaces_folder = effect.kind_before() == folder && effect.kind_after() != folder;
-        self.refusals[index].is_none() && !(replaces_folder && self.staying.contains(&effect.path))
+        let removes_folder = effect.kind_before() == Some(PresentKind::Folder) && effect.after.is_none();
+        self.refusals[index].is_none() && !(removes_folder && self.staying.contains_key(&effect.path))
     }
 
     fn refused(&self) -> impl Iterator<Item = (&'a Effect, &Refusal)> {
@@ -124,14 +122,43 @@ impl<'a> Verdicts<'a> {
         // In this order: each goes by what the ones before have refused.
         self.keep_indexes_whole();
         self.keep_working_trees_whole();
-        let staying = self
-            .refused()
-            .filter(|(effect, _)| effect.before.is_some())
-            .flat_map(|(effect, _)| std::iter::successors(effect.path.parent(), RelPath::parent));
-        self.staying = staying.collect();
+        self.keep_out_of_refused_folders();
+        let mut staying = BTreeMap::new();
+        for (effect, why) in self.refused().filter(|(effect, _)| effect.before.is_some()) {
+            for folder in std::iter::successors(effect.path.parent(), RelPath::parent) {
+                staying.entry(folder).or_insert_with(|| why.clone());
+            }
+        }
+        self.staying = staying;
+        // What came in place of one of them has no room.
+        for (effect, refusal) in self.effects.iter().zip(&mut self.refusals) {
+            let replaces_folder = effect.kind_before() == Some(PresentKind::Folder)
+                && !matches!(effect.kind_after(), None | Some(PresentKind::Folder));
+            if replaces_folder && refusal.is_none() {
+                *refusal = self.staying.get(&effect.path).cloned();
+            }
+        }
     }
 
-    /// Refuses all of an index of which a part is refused: git reads a split index together with the one that it shares,
+    /// Refuses what lies in a new folder that is refused.
+    fn keep_out_of_refused_folders(&mut self) {
+        let folder = Some(PresentKind::Folder);
+        let is_new = |effect: &Effect| effect.kind_after() == folder && effect.kind_before() != folder;
+        let refused = self.refused().filter(|(effect, _)| is_new(effect));
+        let folders: BTreeMap<RelPath, Refusal> =
+            refused.map(|(effect, why)| (effect.path.clone(), why.clone())).collect();
+        if folders.is_empty() {
+            return;
+        }
+        for (effect, refusal) in self.effects.iter().zip(&mut self.refusals) {
+            if refusal.is_none() {
+                let mut around = std::iter::successors(effect.path.parent(), RelPath::parent);
+                *refusal = around.find_map(|folder| folders.get(&folder).cloned());
+            }
+        }
+    }
+
+    /// Refuses all of an index of which a part is refused, for any reason: git reads a split index together with the one that it shares,
     /// and the one before may need what the command removed.
     fn keep_indexes_whole(&mut self) {
         // One that was judged by settings which are refused since would be read in another way.
@@ -148,14 +175,7 @@ impl<'a> Verdicts<'a> {
             self.refuse_all(&Refusal::IndexWithoutSettings, &is_of);
         }
         let folder = |effect: &Effect| effect.path.parent().filter(|_| is_index(&effect.path));
-        let is_refused = |why: &Refusal| {
-            matches!(why, Refusal::Index(_) | Refusal::UnreadIndex | Refusal::IndexWithoutSettings)
-        };
-        let folders: BTreeSet<RelPath> = self
-            .refused()
-            .filter(|(_, why)| is_refused(why))
-            .filter_map(|(effect, _)| folder(effect))
-            .collect();
+        let folders: BTreeSet<RelPath> = self.refused().filter_map(|(effect, _)| folder(effect)).collect();
         if !folders.is_empty() {
             let is_part = |effect: &Effect| folder(effect).is_some_and(|folder| folders.contains(&folder));
             self.refuse_all(&Refusal::SplitIndex, &is_part);

@@ -10,6 +10,7 @@ use crate::command::answer::CommandOutcome;
 use crate::command::effect::{Effect, EffectSide};
 use crate::command::rights::Right;
 use crate::git::guard::{Refusal, directions};
+use crate::git::history;
 use crate::git::version_control;
 
 /// The number of paths that a warning names.
@@ -44,6 +45,8 @@ pub(crate) struct EffectNotes {
     pub not_undoable: Vec<String>,
     /// Settings of repositories that now fetch from or push to elsewhere, by the settings file.
     pub directions: Vec<(String, Vec<String>)>,
+    /// Files by which git shows other commits than there are, with what they replace.
+    pub histories: Vec<(String, Vec<String>)>,
     /// Paths with names that other programs obey, and what does.
     pub obeyed: Vec<(String, String)>,
     /// Whole sentences.
@@ -80,7 +83,10 @@ impl EffectNotes {
         };
         let with_reason = |(path, why): &(String, String)| format!("`{path}` ({why})");
         say(by_reason(&self.obeyed), "edits files that other programs obey, show them to the user: ", "");
-        say(by_reason(&self.refused), "not kept, because git or an editor would obey it: ", "");
+        let (locks, refused): (Vec<_>, Vec<_>) =
+            self.refused.iter().cloned().partition(|(_, why)| *why == Refusal::Lock);
+        say(by_reason(&refused), "not kept, because git or an editor would obey it: ", "");
+        say(by_reason(&locks), "not kept: ", "");
         say(
             by_reason(&self.taken_away),
             "in build folders, renamed to end in `.agentd-refused`, because git would obey it: ",
@@ -136,6 +142,11 @@ impl EffectNotes {
         say(
             self.directions.iter().map(by_file).collect(),
             "changed where git fetches from or pushes to, show it to the user: ",
+            "",
+        );
+        say(
+            self.histories.iter().map(by_file).collect(),
+            "changed which commits git shows, not which it pushes, show it to the user: ",
             "",
         );
         say(quoted(&self.not_undoable), "changed, not undoable: ", "");
@@ -200,6 +211,12 @@ pub(crate) fn changed_directions<'a>(
 ) -> Vec<(String, Vec<String>)> {
     let named = effects.into_iter().map(|effect| (effect.path.to_string(), directions(effect)));
     named.filter(|(_, settings)| !settings.is_empty()).collect()
+}
+
+/// Returns by which files effects make git show other commits than there are.
+pub(crate) fn changed_histories(effects: &[Effect]) -> Vec<(String, Vec<String>)> {
+    let named = history::changed(effects).into_iter();
+    named.map(|(path, what)| (path.to_string(), what)).collect()
 }
 
 fn quoted(paths: &[String]) -> Vec<String> {

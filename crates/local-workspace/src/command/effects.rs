@@ -12,7 +12,9 @@ use crate::command::answer::{CommandOutcome, unrecorded, without_output};
 use crate::command::beyond_comparison::look;
 use crate::command::comparison::compare;
 use crate::command::effect::Effect;
-use crate::command::effect_notes::{EffectNotes, changed_directions, obeyed_names, widened_access};
+use crate::command::effect_notes::{
+    EffectNotes, changed_directions, changed_histories, obeyed_names, widened_access,
+};
 use crate::command::rights::take_set_id_bits;
 use crate::command::tree_snapshot::{SnapshotLimits, SnapshotScope, TreeSnapshot};
 use crate::engine::LocalWorkspace;
@@ -103,6 +105,7 @@ impl LocalWorkspace {
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
         notes.obeyed = obeyed_names(&self.root.policy().protected, &allowed);
         notes.directions = changed_directions(&allowed);
+        notes.histories = changed_histories(&allowed);
         notes.widened = widened_access(&allowed);
         notes.not_undoable.extend(not_undoable(&allowed));
         let in_place = |effect| JournalChange { state: ChangeState::Published, ..Effect::record(effect) };

@@ -1,12 +1,10 @@
 //! Recognises files of a repository that make git run programs or look elsewhere, and so are not adopted from a
 //! command.
 
-use std::fmt;
-
 pub(crate) use git_index::is_git_name;
 use git_index::{
-    IndexError, ObjectFormat, UnfinishedWorkError, check_unfinished_work, is_file_list, is_own_file,
-    is_reference, lists_files_beside, stays_in_references,
+    ObjectFormat, check_unfinished_work, is_file_list, is_file_only, is_own_file, is_reference,
+    lists_files_beside, stays_in_references,
 };
 use rel_path::RelPath;
 
@@ -16,108 +14,15 @@ use crate::git::disguised_names::is_disguised;
 use crate::git::linked_folders::{
     is_own_worktree, leads_into_repository, leads_to_repository, leads_to_working_tree,
 };
+pub(crate) use crate::git::refusal::Refusal;
 use crate::git::repository_context::RepositoryContext;
-use crate::git::settings::{changed_directions, harmful, object_format};
+use crate::git::settings::{Surroundings, changed_directions, harmful, is_harmless, object_format};
 
 /// A folder in a repository's folder by which people say that they trust the repository.
 const SAFE: &str = "safe";
 
 /// The largest index that is read, in bytes: about half a million files.
 pub(crate) const INDEX_BYTES: u64 = 64 << 20;
-
-/// The reason for which a path is not adopted from a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// It is on the list of names of which nothing is ever changed.
-    Protected {
-        /// The entry.
-        entry: String,
-        /// The program that obeys it.
-        reason: String,
-    },
-    /// It belongs to the program's own state.
-    OwnState,
-    /// It is a link at a place where one would lead git or an editor elsewhere.
-    Link,
-    /// Git would run it.
-    Hook,
-    /// These settings are not known to be harmless.
-    Settings(Vec<String>),
-    /// The settings cannot be read.
-    UnreadSettings,
-    /// It names another place for git to take settings or objects from.
-    Redirection,
-    /// It assigns filters.
-    Attributes,
-    /// Git would continue unfinished work with it, and run a program or write elsewhere.
-    UnfinishedWork(UnfinishedWorkError),
-    /// With it, some shells run programs of the folder around the repository.
-    SafeFolder,
-    /// With it, git would take this folder for a repository.
-    BareRepository(RelPath),
-    /// It is what makes its folder a repository, and was removed.
-    Removal,
-    /// It holds settings of a submodule or working tree, and was removed alone.
-    SettingsRemoval,
-    /// It belongs to a working tree of which something else is refused.
-    WorkingTree,
-    /// Git would take paths from it that it refuses to add.
-    Index(IndexError),
-    /// The index is too large to be judged.
-    UnreadIndex,
-    /// It belongs to an index of which another part is refused.
-    SplitIndex,
-    /// Git would take it for the lock of a process that is at work.
-    Lock,
-    /// Git itself keeps no file of this name in a repository's folder.
-    ForeignFile,
-    /// Some file systems take a name in it for one that git obeys.
-    Disguise,
-    /// It belongs to settings that are refused, by which git would read it.
-    IndexWithoutSettings,
-    /// Git would follow it as a reference, and write elsewhere.
-    Reference,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::Protected { entry, reason } => write!(out, "protected as '{entry}': {reason}"),
-            Refusal::OwnState => out.write_str("agentd's own"),
-            Refusal::Link => out.write_str("a link in place of what git or an editor obeys"),
-            Refusal::Hook => out.write_str("git would run it"),
-            Refusal::Settings(names) => {
-                write!(out, "sets {}", names.iter().take(5).cloned().collect::<Vec<_>>().join(", "))
-            }
-            Refusal::UnreadSettings => out.write_str("settings that cannot be proved harmless"),
-            Refusal::Redirection => out.write_str("leads git elsewhere"),
-            Refusal::Attributes => out.write_str("assigns filters"),
-            Refusal::UnfinishedWork(error) => error.fmt(out),
-            Refusal::SafeFolder => out.write_str(
-                "with it, some shells run programs of this folder: they have `.git/safe/../../bin` on their PATH",
-            ),
-            Refusal::BareRepository(folder) if folder.is_root() => {
-                out.write_str("makes the workspace itself a bare repository")
-            }
-            Refusal::BareRepository(folder) => write!(out, "makes '{folder}' a bare repository"),
-            Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
-            Refusal::Removal => out.write_str("removes the repository"),
-            Refusal::SettingsRemoval => out.write_str("removes settings and leaves what they are for"),
-            Refusal::Index(error) => error.fmt(out),
-            Refusal::UnreadIndex => {
-                write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
-            }
-            Refusal::Reference => out.write_str("a reference that leads git out of its 'refs'"),
-            Refusal::ForeignFile => {
-                out.write_str("none of git's own files, so that another program could obey it")
-            }
-            Refusal::Lock => out.write_str("the lock of a git process that has ended"),
-            Refusal::Disguise => out.write_str("some file systems take its name for one that git obeys"),
-            Refusal::IndexWithoutSettings => out.write_str("an index of settings that are not kept"),
-            Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
-        }
-    }
-}
 
 /// A path as seen from the repository that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,12 +77,6 @@ impl InRepository<'_> {
         self.first_is(&["objects"])
     }
 
-    /// Returns whether git makes hard links of files like this one: of objects, when it clones a repository of this machine. Any
-    /// other it may write in place, and would write to a hook under another name.
-    pub(crate) fn may_be_hard_linked(&self) -> bool {
-        self.names.iter().any(|name| name.eq_ignore_ascii_case(b"objects")) && !self.has_obeyed_name()
-    }
-
     fn name_at(&self, index: usize) -> &[u8] {
         self.names.get(index).copied().unwrap_or_default()
     }
@@ -216,15 +115,12 @@ impl InRepository<'_> {
             || self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"))
     }
 
-    /// Returns whether an effect leaves what a branch or its log consists of, whatever its name is: git can take that for
+    /// Returns whether a file holds what a branch or its log consists of, whatever its name is: git can take that for
     /// nothing else.
     fn is_reference_or_log(&self, effect: &Effect) -> bool {
         // An unknown mode counts as executable.
         let is_runnable =
             effect.after.as_ref().and_then(EffectSide::mode).is_none_or(|mode| mode & 0o111 != 0);
-        if effect.after.is_none() || effect.kind_after() == Some(PresentKind::Folder) {
-            return true;
-        }
         let Some(text) = effect.text_after().filter(|_| !is_runnable) else { return false };
         let is_name = |text: &[u8]| matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit);
         let text = text.strip_suffix(b"\n").unwrap_or(text);
@@ -239,62 +135,118 @@ impl InRepository<'_> {
     }
 
     /// Returns the reason for which an effect on this path is not adopted; `None` if it is.
+    ///
+    /// What replaces something of another kind removes that, and is as new as where nothing was: neither the removal nor the
+    /// new entry may hide behind the other.
     pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
-        let after = effect.kind_after();
+        match (effect.kind_before(), effect.kind_after()) {
+            (before, None) => self.removal_refusal(before?, context),
+            (_, Some(PresentKind::Other)) => Some(Refusal::Link),
+            (Some(before), Some(after)) if before != after => {
+                let new = Effect { before: None, ..effect.clone() };
+                // A `HEAD` that is a link names a branch, and git replaces it when another one is checked out.
+                let is_head = before == PresentKind::Other && after == PresentKind::File && self.is_head();
+                let removal = (!is_head).then(|| self.removal_refusal(before, context)).flatten();
+                removal.or_else(|| self.content_refusal(&new, after, context))
+            }
+            (before, Some(after)) => {
+                let loses_access = before.is_some() && loses_access(effect, after);
+                loses_access
+                    .then_some(Refusal::Access)
+                    .or_else(|| self.content_refusal(effect, after, context))
+            }
+        }
+    }
+
+    /// Judges what is new, or was changed and is of the kind that it was.
+    fn content_refusal(
+        &self,
+        effect: &Effect,
+        after: PresentKind,
+        context: &RepositoryContext<'_>,
+    ) -> Option<Refusal> {
+        let is_folder = after == PresentKind::Folder;
         if self.names.is_empty() {
-            return match after {
-                Some(PresentKind::Folder) => None,
-                Some(PresentKind::File) if leads_into_repository(effect, context) => None,
-                Some(PresentKind::File) => Some(Refusal::Redirection),
-                Some(PresentKind::Other) => Some(Refusal::Link),
-                None => Some(Refusal::Removal),
-            };
+            let is_plain = is_folder || leads_into_repository(effect, context);
+            return (!is_plain).then_some(Refusal::Redirection);
         }
-        if after.is_none() && self.goes_with_its_folder(context) {
-            return None;
-        }
-        if after == Some(PresentKind::Other) {
-            return Some(Refusal::Link);
-        }
-        if after.is_some() && self.names.iter().any(|name| is_disguised(name)) {
+        if self.names.iter().any(|name| is_disguised(name)) {
             return Some(Refusal::Disguise);
         }
         // Git makes none. In the folder that it lies in, it would obey that one.
-        if after.is_some() && self.has_git_name() {
+        if self.has_git_name() {
             return Some(Refusal::Redirection);
+        }
+        if is_folder {
+            let is_new = effect.before.is_none();
+            return (is_new && self.is_folder_for_file(context))
+                .then_some(Refusal::FolderForFile)
+                .or_else(|| self.first_is(&[SAFE]).then_some(Refusal::SafeFolder));
+        }
+        self.file_refusal(effect, context)
+    }
+
+    /// Judges the removal of something of a kind.
+    fn removal_refusal(&self, kind: PresentKind, context: &RepositoryContext<'_>) -> Option<Refusal> {
+        let is_folder = kind == PresentKind::Folder;
+        if self.names.is_empty() {
+            return Some(Refusal::Removal);
+        }
+        if self.goes_with_its_folder(context) {
+            return None;
+        }
+        // Without one of them git takes the folder for no repository, and obeys one around it.
+        if is_folder && self.names.len() == 1 && self.first_is(&["objects", "refs"]) {
+            return Some(Refusal::Removal);
+        }
+        if self.is_data() {
+            return None;
+        }
+        if self.has_hooks_name() {
+            return (is_folder || !self.is_sample()).then_some(Refusal::Hook);
+        }
+        if is_folder {
+            return None;
+        }
+        if self.is_head() || self.names.len() == 1 && self.ends_with(&["config"]) {
+            return Some(Refusal::Removal);
+        }
+        if self.is_settings() {
+            return Some(Refusal::SettingsRemoval);
+        }
+        if self.ends_with(&["info", "attributes"]) {
+            return Some(Refusal::Attributes);
+        }
+        self.ends_with(&["commondir"]).then_some(Refusal::Redirection)
+    }
+
+    /// Judges a file that is new or was changed.
+    fn file_refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
+        if self.is_stored_object() && is_changed(effect) {
+            return Some(Refusal::Object);
         }
         if is_reference(self.names.iter().copied()) && effect.leads_out_of_references() {
             return Some(Refusal::Reference);
         }
         let is_plain_list = || effect.text_after().is_some_and(lists_files_beside);
-        if is_file_list(self.names.iter().copied()) && after == Some(PresentKind::File) && !is_plain_list() {
+        if is_file_list(self.names.iter().copied()) && !is_plain_list() {
             return Some(Refusal::Redirection);
         }
-        let is_foreign = || after == Some(PresentKind::File) && !is_own_file(self.names.iter().copied());
+        let foreign = || (!is_own_file(self.names.iter().copied())).then_some(Refusal::ForeignFile);
         if self.is_data() && (!self.has_obeyed_name() || self.is_reference_or_log(effect)) {
-            return is_foreign().then_some(Refusal::ForeignFile);
+            return foreign();
         }
-        if after.is_some() && self.first_is(&[SAFE]) {
+        if self.first_is(&[SAFE]) {
             return Some(Refusal::SafeFolder);
         }
-        let is_head = self.names.len() == 1 && self.ends_with(&["HEAD"]);
-        if is_head && after.is_none() {
-            return Some(Refusal::Removal);
-        }
-        let is_file = after != Some(PresentKind::Folder) && effect.kind_before() != Some(PresentKind::Folder);
-        if self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks")) {
-            // A sample runs only once it is renamed.
-            let is_sample = self.names.last().is_some_and(|name| name.ends_with(b".sample"));
-            return (is_file && !is_sample || !is_file && after.is_none()).then_some(Refusal::Hook);
-        }
-        if !is_file {
-            return None;
+        if self.has_hooks_name() {
+            return (!self.is_sample()).then_some(Refusal::Hook);
         }
         // Git writes none for a working tree, and takes them from there only where there is no `commondir`.
-        if self.ends_with(&["config"]) && self.is_of_worktree() && after.is_some() {
+        if self.ends_with(&["config"]) && self.is_of_worktree() {
             return Some(Refusal::Redirection);
         }
-        if self.ends_with(&["config"]) || self.ends_with(&["config.worktree"]) {
+        if self.is_settings() {
             return self.settings_refusal(effect, context);
         }
         if is_index(&effect.path) {
@@ -304,25 +256,76 @@ impl InRepository<'_> {
             return Some(Refusal::Attributes);
         }
         // Old ways of naming remotes, which git still reads.
-        if self.first_is(&["remotes", "branches"]) && after.is_some() {
+        if self.first_is(&["remotes", "branches"]) {
             return Some(Refusal::Redirection);
         }
-        if self.ends_with(&["gitdir"]) && self.is_of_worktree() && after.is_some() {
+        if self.ends_with(&["gitdir"]) && self.is_of_worktree() {
             return (!leads_to_working_tree(effect, context)).then_some(Refusal::Redirection);
         }
         if self.ends_with(&["commondir"]) {
             let is_plain = self.is_of_worktree() && effect.text_after().is_some_and(leads_to_repository);
             return (!is_plain).then_some(Refusal::Redirection);
         }
-        let is_alternates =
-            self.ends_with(&["info", "alternates"]) || self.ends_with(&["info", "http-alternates"]);
-        if is_alternates && after.is_some() {
+        if self.ends_with(&["info", "alternates"]) || self.ends_with(&["info", "http-alternates"]) {
             return Some(Refusal::Redirection);
         }
-        after?;
         let names = self.names.iter().copied();
         let unfinished = check_unfinished_work(names, effect.text_after()).err().map(Refusal::UnfinishedWork);
-        unfinished.or_else(|| is_foreign().then_some(Refusal::ForeignFile))
+        unfinished.or_else(foreign)
+    }
+
+    fn is_head(&self) -> bool {
+        self.names.len() == 1 && self.ends_with(&["HEAD"])
+    }
+
+    pub(crate) fn is_settings(&self) -> bool {
+        self.ends_with(&["config"]) || self.ends_with(&["config.worktree"])
+    }
+
+    fn has_hooks_name(&self) -> bool {
+        self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"))
+    }
+
+    /// Returns whether it is the example of a hook, which runs only once it is renamed.
+    fn is_sample(&self) -> bool {
+        self.names.last().is_some_and(|name| name.ends_with(b".sample"))
+    }
+
+    /// Returns whether it is an object, or a file of several, which has its name from its content.
+    fn is_stored_object(&self) -> bool {
+        let ends_like = |name: &[u8], end: &[u8]| {
+            name.get(name.len().saturating_sub(end.len())..)
+                .is_some_and(|last| last.eq_ignore_ascii_case(end))
+        };
+        let is_hex = |name: &[u8]| name.iter().all(u8::is_ascii_hexdigit);
+        match self.names.as_slice() {
+            [.., all, pack, name]
+                if all.eq_ignore_ascii_case(b"objects") && pack.eq_ignore_ascii_case(b"pack") =>
+            {
+                ends_like(name, b".pack") || ends_like(name, b".idx")
+            }
+            [.., all, start, rest] if all.eq_ignore_ascii_case(b"objects") => {
+                start.len() == 2 && is_hex(start) && matches!(rest.len(), 38 | 62) && is_hex(rest)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether git keeps a file where this would be a folder: among the hooks, or in this repository, or in that of a
+    /// submodule or working tree within it.
+    fn is_folder_for_file(&self, context: &RepositoryContext<'_>) -> bool {
+        let names = self.names.as_slice();
+        let is_repository = |count: &usize| {
+            let beneath =
+                RelPath::from_bytes(&names[..*count].join(&b'/')).and_then(|path| self.folder.join(&path));
+            let head = beneath.and_then(|folder| folder.child(b"HEAD"));
+            head.is_ok_and(|head| (context.was_there)(&head) || (context.is_there)(&head))
+        };
+        // Branches and logs may be called like anything.
+        let inner = if self.first_is(&["modules", "worktrees"]) { names.len() } else { 1 };
+        let mut starts = std::iter::once(0).chain((1..inner).filter(is_repository));
+        let is_among_hooks = |names: &[&[u8]]| names.len() > 1 && names[0].eq_ignore_ascii_case(b"hooks");
+        starts.any(|start| is_file_only(names[start..].iter().copied()) || is_among_hooks(&names[start..]))
     }
 
     /// Checks whether it lies in the folder of a submodule or of a working tree that is removed as a whole, with its settings
@@ -351,16 +354,25 @@ impl InRepository<'_> {
     }
 
     fn settings_refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
-        if effect.after.is_none() {
-            let is_whole_repository = self.names.len() == 1 && self.ends_with(&["config"]);
-            return Some(if is_whole_repository { Refusal::Removal } else { Refusal::SettingsRemoval });
-        }
         let Some(after) = effect.text_after() else { return Some(Refusal::UnreadSettings) };
         // Only a submodule's settings name a working tree.
         let is_of_submodule = self.is_of_submodule() && self.ends_with(&["config"]);
         let is_worktree =
             |value: Option<&str>| is_of_submodule && is_own_worktree(self, effect, value, context);
-        match harmful(effect.text_before(), after, &is_worktree) {
+        // It counts beside the settings of the repository only.
+        let has_harmless_beside = || {
+            let beside = effect.path.parent().and_then(|folder| folder.child(b"config.worktree").ok());
+            let content = |path: &RelPath| context.content.and_then(|content| content(path));
+            self.ends_with(&["config"])
+                && beside.is_some_and(|path| content(&path).is_none_or(|text| is_harmless(&text)))
+        };
+        let is_unread = effect.kind_before() == Some(PresentKind::File) && effect.text_before().is_none();
+        if is_unread {
+            return Some(Refusal::UnreadSettings);
+        }
+        let surroundings =
+            Surroundings { is_worktree: &is_worktree, has_harmless_beside: &has_harmless_beside };
+        match harmful(effect.text_before(), after, &surroundings) {
             None => Some(Refusal::UnreadSettings),
             Some(named) if named.is_empty() && !changes_format(effect, after, context) => None,
             Some(named) if named.is_empty() => {
@@ -371,12 +383,34 @@ impl InRepository<'_> {
     }
 }
 
-/// Returns why an index is refused; `None` also if it is gone, because git then takes all files for untracked.
+/// Returns whether an effect takes from a file's owner the right to read it, or from a folder's owner the right to list or enter
+/// it. Git passes over what it cannot read, a hook that would have refused a commit for instance, or fails.
+fn loses_access(effect: &Effect, kind: PresentKind) -> bool {
+    let needed = if kind == PresentKind::Folder { 0o500 } else { 0o400 };
+    let [before, after] =
+        [&effect.before, &effect.after].map(|side| side.as_ref().and_then(EffectSide::mode));
+    before.zip(after).is_some_and(|(before, after)| before & !after & needed != 0)
+}
+
+/// Returns whether an effect certainly gives a file another content than it had.
+fn is_changed(effect: &Effect) -> bool {
+    effect.text_before().zip(effect.text_after()).is_some_and(|(before, after)| before != after)
+}
+
+/// Returns why an index is refused.
 fn index_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
-    effect.after.as_ref()?;
     let Some(bytes) = effect.text_after() else { return Some(Refusal::UnreadIndex) };
-    let format = context.format_of_index(&effect.path);
+    // The index before, if it was one, says how git reads it where the settings do not.
+    let format = context.format_of_index(&effect.path).or_else(|| format_of(effect.text_before()?));
+    let Some(format) = format else { return Some(Refusal::UnreadFormat) };
     git_index::check(bytes, format, &mut |_| {}).err().map(Refusal::Index)
+}
+
+/// Returns the only object format in which a text is an index.
+fn format_of(index: &[u8]) -> Option<ObjectFormat> {
+    let is_one = |format: &ObjectFormat| git_index::check(index, *format, &mut |_| {}).is_ok();
+    let mut formats = [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().filter(is_one);
+    formats.next().filter(|_| formats.next().is_none())
 }
 
 /// Returns whether settings change the object format of a repository that was there: its indexes were judged by the one
@@ -384,14 +418,13 @@ fn index_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> Option<Ref
 fn changes_format(effect: &Effect, after: &[u8], context: &RepositoryContext<'_>) -> bool {
     let was_there =
         effect.before.is_some() || effect.path.parent().is_some_and(|folder| (context.was_there)(&folder));
-    let before = effect.text_before().map_or_else(ObjectFormat::default, object_format);
+    let before = effect.text_before().map_or_else(|| Some(ObjectFormat::default()), object_format);
     was_there && before != object_format(after)
 }
 
 /// Returns what an effect changes about where git fetches from and pushes to.
 pub(crate) fn directions(effect: &Effect) -> Vec<String> {
-    let is_settings = in_git_folder(&effect.path)
-        .is_some_and(|part| part.ends_with(&["config"]) || part.ends_with(&["config.worktree"]));
+    let is_settings = in_git_folder(&effect.path).is_some_and(|part| part.is_settings());
     let text = effect.text_after().filter(|_| is_settings);
     text.map(|text| changed_directions(effect.text_before(), text)).unwrap_or_default()
 }

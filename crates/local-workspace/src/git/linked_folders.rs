@@ -1,5 +1,5 @@
-//! Files by which folders of git lead to each other: a `.git` file, the `gitdir` and `commondir` of a working tree, and
-//! `core.worktree` in the settings of a submodule.
+//! Files by which folders of git lead to each other: a `.git` file, the `gitdir` and `commondir` of a working tree,
+//! `core.worktree` in the settings of a submodule, and the settings by which git reads those of a working tree.
 //!
 //! Each of them has to fit the one that leads back. Otherwise a `.git` file could lead to a submodule whose settings name
 //! another folder, where git then writes: into `.git/hooks`, or behind a link that a later command puts there.
@@ -18,8 +18,8 @@ use crate::git::settings::worktree;
 /// The largest file that is read for this, in bytes.
 const LINK_BYTES: u64 = 1 << 20;
 
-/// Characters that mean something else in a settings file.
-pub(crate) const NOT_PLAIN: [char; 4] = ['"', '\\', '#', ';'];
+/// Characters that mean something else in a settings file. Some versions of git read a tab within a value as a blank.
+pub(crate) const NOT_PLAIN: [char; 5] = ['"', '\\', '#', ';', '\t'];
 
 /// Returns the content of a short file in the workspace that no link leads to.
 pub(crate) fn content_on_disk(root: &FileRoot, path: &RelPath) -> Option<Vec<u8>> {
@@ -31,7 +31,7 @@ pub(crate) fn content_on_disk(root: &FileRoot, path: &RelPath) -> Option<Vec<u8>
 
 /// Returns whether a file of this name may be one that has to fit another.
 pub(crate) fn is_linked_file(path: &RelPath) -> bool {
-    const NAMES: [&[u8]; 3] = [b"gitdir", b"commondir", b"config"];
+    const NAMES: [&[u8]; 4] = [b"gitdir", b"commondir", b"config", b"config.worktree"];
     path.file_name()
         .is_some_and(|name| is_git_name(name) || NAMES.iter().any(|one| name.eq_ignore_ascii_case(one)))
 }

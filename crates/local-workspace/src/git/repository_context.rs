@@ -4,7 +4,7 @@ use std::path::Path;
 
 use git_index::ObjectFormat;
 use rel_path::RelPath;
-use sandbox_fs::FileRoot;
+use sandbox_fs::{FileRoot, FsError};
 
 use crate::command::effect::Effect;
 use crate::git::settings::object_format;
@@ -25,22 +25,23 @@ pub(crate) struct RepositoryContext<'a> {
     pub is_there: &'a dyn Fn(&RelPath) -> bool,
     /// Returns whether a path lies where what a command leaves is not judged with the rest: in a build folder.
     pub is_unjudged: &'a dyn Fn(&RelPath) -> bool,
-    /// Returns the object format that a settings file will have decided once the changes are made.
-    pub format: &'a dyn Fn(&RelPath) -> ObjectFormat,
+    /// Returns the object format that a settings file will have decided once the changes are made; `None` if it cannot be read
+    /// with certainty.
+    pub format: &'a dyn Fn(&RelPath) -> Option<ObjectFormat>,
     /// Returns the content that a short file will have once the changes are made, if no link leads to it; `None` while it is
     /// not decided which changes are made.
     pub content: Option<&'a ContentAt<'a>>,
 }
 
 impl RepositoryContext<'_> {
-    /// Returns the object format of the repository that has an index at this path.
-    pub(crate) fn format_of_index(&self, index: &RelPath) -> ObjectFormat {
+    /// Returns the object format of the repository that has an index at this path, if its settings can be read.
+    pub(crate) fn format_of_index(&self, index: &RelPath) -> Option<ObjectFormat> {
         let is_of_worktree =
             |folder: &RelPath| folder.child(b"commondir").is_ok_and(|commondir| (self.is_there)(&commondir));
         let [own, common] = settings_of_index(index);
         let folder = index.parent().unwrap_or_default();
         let settings = common.filter(|_| is_of_worktree(&folder)).or(own);
-        settings.map_or_else(ObjectFormat::default, |settings| (self.format)(&settings))
+        settings.map_or_else(|| Some(ObjectFormat::default()), |settings| (self.format)(&settings))
     }
 }
 
@@ -55,29 +56,34 @@ pub(crate) fn settings_of_index(index: &RelPath) -> [Option<RelPath>; 2] {
 
 /// Returns whether an effect makes settings by which git reads an index in another format than without them.
 pub(crate) fn decides_format(effect: &Effect) -> bool {
-    let format = effect.text_after().map(object_format).unwrap_or_default();
-    effect.path.file_name() == Some(b"config") && effect.before.is_none() && format != ObjectFormat::default()
+    let default = Some(ObjectFormat::default());
+    let format = effect.text_after().map_or(default, object_format);
+    effect.path.file_name() == Some(b"config") && effect.before.is_none() && format != default
 }
 
-/// Returns the object format that a settings file in the workspace decides now.
-pub(crate) fn format_on_disk(root: &FileRoot, settings: &RelPath) -> ObjectFormat {
-    let bytes = root.open_file(settings).and_then(|file| file.read_to_end(SETTINGS_BYTES));
-    bytes.map_or_else(|_| ObjectFormat::default(), |bytes| object_format(&bytes))
+/// Returns the object format that a settings file in the workspace decides now; `None` if it cannot be read with certainty.
+pub(crate) fn format_on_disk(root: &FileRoot, settings: &RelPath) -> Option<ObjectFormat> {
+    match root.open_file(settings).and_then(|file| file.read_to_end(SETTINGS_BYTES)) {
+        Ok(bytes) => object_format(&bytes),
+        Err(FsError::NotFound { .. } | FsError::ParentMissing { .. } | FsError::NotAFolder { .. }) => {
+            Some(ObjectFormat::default())
+        }
+        Err(_) => None,
+    }
 }
 
-/// Returns the object format that a settings file will decide after an effect on it.
+/// Returns the object format that a settings file will decide after an effect on it; `None` if it cannot be read with certainty.
 ///
 /// A repository keeps its format: a change of it is refused wherever the rest of the file goes.
 pub(crate) fn format_after(
     effect: &Effect,
     was_there: &dyn Fn(&RelPath) -> bool,
     is_refused: &dyn Fn(&Effect) -> bool,
-) -> ObjectFormat {
+) -> Option<ObjectFormat> {
     let is_new_repository = effect.path.parent().is_some_and(|folder| !was_there(&folder));
-    let text = match &effect.before {
-        Some(_) => effect.text_before(),
-        None if is_new_repository && !is_refused(effect) => effect.text_after(),
-        None => None,
-    };
-    text.map_or_else(ObjectFormat::default, object_format)
+    match &effect.before {
+        Some(_) => effect.text_before().and_then(object_format),
+        None if is_new_repository && !is_refused(effect) => effect.text_after().and_then(object_format),
+        None => Some(ObjectFormat::default()),
+    }
 }

@@ -30,6 +30,10 @@ pub(crate) fn part_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> 
     for index in (0..names.len()).filter(|index| is_part(&names, *index)) {
         let folder = RelPath::from_bytes(&names[..index].join(&b'/')).unwrap_or_default();
         if is_repository(&folder, context.was_there) {
+            // One that goes as a whole takes its settings and hooks with it.
+            if effect.after.is_none() && !folder.is_root() && !(context.is_there)(&folder) {
+                continue;
+            }
             let part = InRepository { folder, names: names[index..].to_vec() };
             if let Some(refusal) = part.refusal(effect, context) {
                 return Some(refusal);

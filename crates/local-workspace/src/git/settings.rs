@@ -4,6 +4,7 @@
 //! slips through because two readers differ.
 
 mod text;
+mod values;
 
 use std::collections::BTreeSet;
 
@@ -11,6 +12,7 @@ use git_index::ObjectFormat;
 
 use crate::git::linked_folders::NOT_PLAIN;
 use crate::git::settings::text::{BLANKS, Setting, settings};
+use crate::git::settings::values::is_sound;
 
 /// Settings that decide nothing but looks, names and addresses, `*` standing for the name in a section's quotes.
 const HARMLESS: &[(&str, &[&str])] = &[
@@ -33,6 +35,8 @@ const HARMLESS: &[(&str, &[&str])] = &[
             "trustctime",
             "checkstat",
             "whitespace",
+            "sparsecheckout",
+            "sparsecheckoutcone",
         ],
     ),
     ("user", &["name", "email"]),
@@ -54,7 +58,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("gc", &["auto", "autodetach"]),
     ("maintenance", &["auto"]),
     ("rerere", &["enabled", "autoupdate"]),
-    ("index", &["version"]),
+    ("index", &["version", "sparse"]),
 ];
 
 /// Settings that name where to fetch from or push to, harmless if they name another machine plainly.
@@ -75,16 +79,31 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
 /// The longest value that is shown, in characters.
 const SHOWN_CHARACTERS: usize = 100;
 
+/// What may be set that depends on other files.
+pub(crate) struct Surroundings<'a> {
+    /// Returns whether `core.worktree` may get a new value, or be removed (`None`), as git does for submodules.
+    pub is_worktree: &'a dyn Fn(Option<&str>) -> bool,
+    /// Returns whether git may begin to obey the `config.worktree` beside the file, as `git sparse-checkout` has it do.
+    pub has_harmless_beside: &'a dyn Fn() -> bool,
+}
+
+/// Returns whether all of a settings file is harmless, by itself.
+pub(crate) fn is_harmless(bytes: &[u8]) -> bool {
+    let alone = Surroundings { is_worktree: &|_| false, has_harmless_beside: &|| false };
+    harmful(None, bytes, &alone).is_some_and(|named| named.is_empty())
+}
+
 /// The settings by which `after` could make git run a program or look elsewhere, and which `before` did not have in the
-/// same order; `None` if `after` cannot be read. `is_worktree` returns whether `core.worktree` may get a new value, or be
-/// removed (`None`), as git does for submodules.
+/// same order; `None` if one of them cannot be read.
 pub(crate) fn harmful(
     before: Option<&[u8]>,
     after: &[u8],
-    is_worktree: &dyn Fn(Option<&str>) -> bool,
+    surroundings: &Surroundings<'_>,
 ) -> Option<Vec<String>> {
     let after = settings(after)?;
-    let before = before.and_then(settings).unwrap_or_default();
+    // Those of the user that are not understood would be lost.
+    let before = before.map_or_else(|| Some(Vec::new()), settings)?;
+    let is_worktree = surroundings.is_worktree;
     let (worktrees, worktrees_before) = (worktrees(&after), worktrees(&before));
     let has_sound_worktree = worktrees == worktrees_before
         || match worktrees[..] {
@@ -92,13 +111,23 @@ pub(crate) fn harmful(
             [Some(value)] => is_worktree(Some(value)),
             _ => false,
         };
+    let has_sound_switch = {
+        let (before, after) = (switches(&before), switches(&after));
+        before == after
+            || before.is_empty() && after == [Some("true")] && (surroundings.has_harmless_beside)()
+    };
     let harmful_of = |settings: &[Setting]| -> Vec<Setting> {
         let remotes = remotes(settings);
         let has_extensions = has_extensions(settings);
         let is_harmless = |setting: &Setting| {
-            let is_in_force = setting.section != "extensions" || has_extensions;
-            is_in_force
-                && if setting.is_worktree() { has_sound_worktree } else { setting.is_harmless(&remotes) }
+            if setting.is_worktree() {
+                has_sound_worktree
+            } else if setting.is_switch() {
+                // This extension is older than versions of the format, and in force without.
+                has_sound_switch
+            } else {
+                (setting.section != "extensions" || has_extensions) && setting.is_harmless(&remotes)
+            }
         };
         settings.iter().filter(|setting| !is_harmless(setting)).cloned().collect()
     };
@@ -138,12 +167,22 @@ fn worktrees(settings: &[Setting]) -> Vec<Option<&str>> {
     settings.iter().filter(|setting| setting.is_worktree()).map(|setting| setting.value.as_deref()).collect()
 }
 
-/// Returns the object format that a settings file decides. Git takes it from the last line that names it, and obeys it only
-/// beside version 1 of the repository's format.
-pub(crate) fn object_format(bytes: &[u8]) -> ObjectFormat {
-    let all = settings(bytes).unwrap_or_default();
+/// The values by which git is to obey a `config.worktree`.
+fn switches(settings: &[Setting]) -> Vec<Option<&str>> {
+    settings.iter().filter(|setting| setting.is_switch()).map(|setting| setting.value.as_deref()).collect()
+}
+
+/// Returns the object format that a settings file decides; `None` if it cannot be read with certainty. Git takes it from the last
+/// line that names it, and obeys it only beside version 1 of the repository's format.
+pub(crate) fn object_format(bytes: &[u8]) -> Option<ObjectFormat> {
+    const KEY: &[u8] = b"objectformat";
+    let Some(all) = settings(bytes) else {
+        // No way of writing it is without its name.
+        let may_name = bytes.windows(KEY.len()).any(|part| part.eq_ignore_ascii_case(KEY));
+        return (!may_name).then(ObjectFormat::default);
+    };
     let is_sha256 = last_value(&all, Setting::is_object_format).is_some_and(|value| value == "sha256");
-    if is_sha256 && has_extensions(&all) { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 }
+    Some(if is_sha256 && has_extensions(&all) { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 })
 }
 
 /// Returns whether git obeys extensions.
@@ -154,9 +193,13 @@ fn has_extensions(settings: &[Setting]) -> bool {
 /// Returns the value of the last of these settings, without quotes and comments.
 fn last_value(settings: &[Setting], is_wanted: impl Fn(&Setting) -> bool) -> Option<String> {
     let last = settings.iter().rfind(|setting| is_wanted(setting))?;
-    let value = last.value.as_deref().unwrap_or_default();
+    Some(last.value.as_deref().map(unquoted).unwrap_or_default())
+}
+
+/// Returns a value without quotes and comments.
+fn unquoted(value: &str) -> String {
     let text = value.split(['#', ';']).next().unwrap_or_default().replace('"', "");
-    Some(text.trim_matches(BLANKS).to_owned())
+    text.trim_matches(BLANKS).to_owned()
 }
 
 /// The names of the remotes that have an address.
@@ -202,6 +245,11 @@ impl Setting {
         !self.is_named && self.section == "core" && self.key == "worktree"
     }
 
+    /// Returns whether git obeys a `config.worktree` by it.
+    fn is_switch(&self) -> bool {
+        !self.is_named && self.section == "extensions" && self.key == "worktreeconfig"
+    }
+
     fn is_harmless(&self, remotes: &BTreeSet<String>) -> bool {
         let value = self.value.as_deref();
         if self.is_named_like_option() {
@@ -220,7 +268,7 @@ impl Setting {
         }
         // `.` is this repository itself. What names no remote is an address.
         let is_remote = |value: &str| value == "." || remotes.contains(value) || is_plain_address(value);
-        self.is_in(HARMLESS)
+        self.is_in(HARMLESS) && is_sound(self)
             || self.is_in(ADDRESSES) && value.is_some_and(is_plain_address)
             || self.is_in(REMOTES) && value.is_some_and(is_remote)
     }
@@ -278,166 +326,4 @@ fn is_plain_address(address: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use git_index::ObjectFormat;
-
-    use super::{changed_directions, harmful, object_format, worktree};
-
-    fn judged(before: &str, after: &str) -> Option<Vec<String>> {
-        harmful(Some(before.as_bytes()), after.as_bytes(), &|value| value == Some("../../../sub"))
-    }
-
-    const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
-
-    #[test]
-    fn what_git_writes_by_itself_is_harmless() {
-        for more in [
-            "",
-            "[remote \"origin\"]\n\turl = https://example.org/a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
-            "[remote \"origin\"]\r\n\turl = git@example.org:a/b.git\r\n",
-            "[remote \"o\"]\n\turl = h:other\n[branch \"main\"]\n\tremote = o\n\tmerge = refs/heads/main\n",
-            "[branch \"main\"]\n\tremote = .\n[branch \"b\"]\n\tpushRemote = ssh://h/x\n",
-            "# a note\n[user]\n\tname = A B\n\temail = a@b.c\n[pull] rebase = true\n[advice]\n\tdetachedHead\n",
-            "[core]\n\tworktree = ../../../sub\n",
-            "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n\tobjectFormat = sha256\n",
-            "[maintenance]\n\tauto = false\n",
-            "[submodule \"x\"]\n\tactive = true\n\turl = https://h/x.git\n",
-        ] {
-            assert_eq!(judged(PLAIN, &format!("{PLAIN}{more}")), Some(vec![]), "{more}");
-        }
-    }
-
-    #[test]
-    fn what_runs_programs_or_leads_away_is_named() {
-        for (more, name) in [
-            ("[core]\n\tfsmonitor = touch x\n", "core.fsmonitor"),
-            ("[CORE] FsMonitor = touch x\n", "core.fsmonitor"),
-            ("[core]\n\thooksPath = h\n", "core.hookspath"),
-            ("[core]\n\tsshCommand = x\n\teditor = y\n", "core.sshcommand"),
-            ("[core]\n\tbare = true\n", "core.bare"),
-            ("[core]\n\tworktree = /home\n", "core.worktree"),
-            ("[filter \"f\"]\n\tclean = x\n", "filter.f.clean"),
-            ("[diff \"d\"]\n\tcommand = x\n", "diff.d.command"),
-            ("[diff]\n\texternal = x\n", "diff.external"),
-            ("[alias]\n\tst = !x\n", "alias.st"),
-            ("[credential]\n\thelper = !x\n", "credential.helper"),
-            ("[include]\n\tpath = x\n", "include.path"),
-            ("[includeIf \"gitdir:/\"]\n\tpath = x\n", "includeif.gitdir:/.path"),
-            ("[url \"ext::sh -c x\"]\n\tinsteadOf = https:\n", "url.ext::sh -c x.insteadof"),
-            ("[remote \"o\"]\n\turl = ext::sh\n", "remote.o.url"),
-            ("[remote \"o\"]\n\turl = ssh://-oProxyCommand=x/y\n", "remote.o.url"),
-            ("[remote \"o\"]\n\turl = ./target/x.git\n", "remote.o.url"),
-            ("[remote \"o\"]\n\tpushurl = /srv/x.git\n", "remote.o.pushurl"),
-            ("[remote \"o\"]\n\turl = file:///srv/x.git\n", "remote.o.url"),
-            ("[remote \"o\"]\n\turl = a/b:c\n", "remote.o.url"),
-            ("[remote]\n\tpushDefault = target\n", "remote.pushdefault"),
-            ("[branch \"m\"]\n\tremote = target/x\n", "branch.m.remote"),
-            ("[branch \"m\"]\n\tpushRemote = target\n", "branch.m.pushremote"),
-            ("[submodule \"s\"]\n\turl = ./x\n", "submodule.s.url"),
-            ("[remote \"o\"]\n\turl = \"ext\"::sh\n", "remote.o.url"),
-            ("[remote \"o\"]\n\tuploadpack = x\n", "remote.o.uploadpack"),
-            ("[submodule \"s\"]\n\tupdate = !x\n", "submodule.s.update"),
-            ("[extensions]\n\tworktreeConfig = true\n", "extensions.worktreeconfig"),
-            ("[core]\n\trepositoryformatversion = --\n", "core.repositoryformatversion"),
-            ("[extensions]\n\tobjectFormat = sha256\n", "extensions.objectformat"),
-            ("[core]\n\tworktree = ../../../sub\u{2003}\n", "core.worktree"),
-            ("[core]\n\tworktree = ../../../sub\u{b}\n", "core.worktree"),
-            ("[protocol]\n\tallow = always\n", "protocol.allow"),
-            (
-                "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = files:///srv/x\n",
-                "extensions.refstorage",
-            ),
-            ("[remote \"--upload-pack=x\"]\n\turl = https://h/x\n", "remote.--upload-pack=x.url"),
-            ("[remote \"-x\"]\n\tprune = true\n", "remote.-x.prune"),
-            ("[branch \"-x\"]\n\tmerge = refs/heads/x\n", "branch.-x.merge"),
-            ("[submodule \"--x\"]\n\turl = https://h/x\n", "submodule.--x.url"),
-            ("[user \"x\"]\n\tname = y\n", "user.x.name"),
-            ("[gpg]\n\tprogram = x\n", "gpg.program"),
-        ] {
-            let named = judged(PLAIN, &format!("{PLAIN}{more}")).unwrap();
-            assert_eq!(named.first().map(String::as_str), Some(name), "{more}");
-        }
-    }
-
-    /// Without version 1 git ignores extensions or refuses the repository, and reads an index in SHA-1.
-    #[test]
-    fn object_format_counts_beside_version_1_only() {
-        let format = |version: &str| {
-            object_format(format!("[extensions]\n\tobjectFormat = sha256\n{version}").as_bytes())
-        };
-        assert_eq!(
-            format("[core]\n\trepositoryFormatVersion = 1 ; as git writes it\n"),
-            ObjectFormat::Sha256
-        );
-        for version in ["", "[core]\n\trepositoryformatversion = 1\n\trepositoryformatversion = 0\n"] {
-            assert_eq!(format(version), ObjectFormat::Sha1, "{version}");
-        }
-        let sha256 = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n";
-        for after in ["[extensions]\n\tobjectformat = sha256\n", &sha256.replace('1', "0")] {
-            assert_ne!(judged(sha256, after), Some(vec![]), "{after}");
-        }
-        assert_eq!(
-            judged("[core]\n\trepositoryformatversion = 0\n", "[core]\n\tbare = false\n"),
-            Some(vec!["core.repositoryformatversion".to_owned()])
-        );
-    }
-
-    #[test]
-    fn worktree_of_a_submodule_is_read_as_git_reads_it() {
-        let read = |text: &str| worktree(text.as_bytes()).ok();
-        assert_eq!(read(PLAIN), Some(None));
-        assert_eq!(read("[core]\n\tworktree = ../../../sub\n"), Some(Some("../../../sub".to_owned())));
-        // The last of two counts, and what is quoted or behind a semicolon is read in another way.
-        for value in ["a\n\tworktree = b", "\"a\"", "a;b", "a # b", "a\\tb"] {
-            assert_eq!(read(&format!("[core]\n\tworktree = {value}\n")), None, "{value}");
-        }
-        let two = format!("{PLAIN}[core]\n\tworktree = ../../../sub\n\tworktree = ../../../sub\n");
-        assert_eq!(judged(PLAIN, &two), Some(vec!["core.worktree".to_owned(), "core.worktree".to_owned()]));
-        assert_eq!(judged(&two, &two), Some(vec![]));
-    }
-
-    #[test]
-    fn directions_that_change_are_named_without_credentials() {
-        let remote =
-            |url: &str| format!("{PLAIN}[remote \"o\"]\n\turl = {url}\n[push]\n\tdefault = simple\n");
-        let named = |before: &str, after: &str| changed_directions(Some(before.as_bytes()), after.as_bytes());
-        assert_eq!(
-            named(PLAIN, &remote("https://me:secret@h/x")),
-            ["remote.o.url = https://***@h/x", "push.default = simple"]
-        );
-        assert_eq!(
-            named(&remote("https://h/x"), &remote("https://other/x")),
-            ["remote.o.url = https://other/x"]
-        );
-        assert_eq!(named(&remote("h:x"), PLAIN), ["remote.o.url is gone", "push.default is gone"]);
-        assert_eq!(named(&remote("h:x"), &remote("h:x")), [""; 0]);
-    }
-
-    #[test]
-    fn what_is_not_understood_is_not_read() {
-        for more in [
-            "[core]\n\tfs\\\nmonitor = x\n",
-            "[core.fsmonitor]\n\tx = y\n",
-            "[core][alias] x = y\n",
-            "key = before any section\n",
-            "[core\n",
-            "[a \"b\\\"c\"]\n\tx = y\n",
-            "\u{feff}[core]\n",
-            "[core]\n\tname = a\u{0}b\n",
-            "[core]\n\ta b = c\n",
-        ] {
-            assert_eq!(judged("", more), None, "{more}");
-        }
-        assert_eq!(harmful(None, b"[user]\n\tname = \xff\n", &|_| false), None);
-    }
-
-    #[test]
-    fn what_the_user_has_set_stays_as_it_is() {
-        let mine = format!("{PLAIN}[alias]\n\tst = status\n[core]\n\teditor = vi\n");
-        let with_remote = format!("{mine}[remote \"o\"]\n\turl = h:srv/x\n");
-        assert_eq!(judged(&mine, &with_remote), Some(vec![]));
-        assert_eq!(judged(&mine, PLAIN), Some(vec!["alias.st".into(), "core.editor".into()]));
-        let swapped = format!("{PLAIN}[core]\n\teditor = vi\n[alias]\n\tst = status\n");
-        assert_eq!(judged(&mine, &swapped), Some(vec!["core.editor".into(), "alias.st".into()]));
-    }
-}
+mod tests;

@@ -24,7 +24,12 @@ fn files_that_git_does_not_keep_are_not_adopted() {
             assert!(fixture.text(path).is_none(), "{path} ({layered:?})");
         }
         // The control: files of git beside them, made in the same way.
-        for path in [".git/info/exclude", ".git/COMMIT_EDITMSG", ".git/lfs/objects/ab/cd/abcd"] {
+        for path in [
+            ".git/info/exclude",
+            ".git/COMMIT_EDITMSG",
+            ".git/lfs/objects/ab/cd/abcd",
+            ".git/filter-repo/analysis/README",
+        ] {
             let response =
                 run(&workspace, &format!("mkdir -p $(dirname {path}) && echo x > {path}")).unwrap();
             assert_eq!(response.warnings, [""; 0], "{path} ({layered:?})");
@@ -47,6 +52,11 @@ fn locks_of_ended_git_processes_stay_on_the_layer() {
     assert_eq!(locked.exit_code, 128, "the control: git obeys it: {locked:?}");
     let warned = locked.warnings.join("\n");
     assert!(warned.contains("the lock of a git process that has ended"), "{warned}");
+    assert!(!warned.contains("would obey"), "{warned}");
+    let kept = "echo x > .git/gc.log; mkdir .git/a.lock; rmdir .git/a.lock; echo 1 > .git/gc.pid";
+    let warned = run(&workspace, kept).unwrap().warnings.join("\n");
+    assert!(warned.starts_with("not kept: `.git/gc.pid`") && !warned.contains("would obey"), "{warned}");
+    assert_eq!(fixture.text(".git/gc.log").as_deref(), Some("x\n"), "the control");
     let after = run(&workspace, "git add file && git commit -qm one").unwrap();
     assert_eq!((after.exit_code, &after.warnings[..]), (0, &[][..]), "{after:?}");
 }

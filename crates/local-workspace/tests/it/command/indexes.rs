@@ -213,3 +213,28 @@ fn index_too_large_to_be_judged_is_refused() {
         assert_eq!(git(&fixture.root().join("sub"), "git ls-files | wc -l"), "20001");
     }
 }
+
+/// A line of the user's that goes on in the next one is not read, and neither is the object format beside it.
+#[test]
+fn index_of_settings_that_are_not_read_is_judged_by_the_one_before() {
+    for layered in LAYERS {
+        let fixture = Fixture::new();
+        fixture.put("sub/file", "x\n");
+        let script = "git init -q -b main --object-format=sha256 sub && cd sub && git add file && \
+                      printf '[alias]\\n\\tx = status \\\\\\n  --short\\n' >> .git/config && git x";
+        let made = shell(&fixture.root(), script);
+        assert!(made.status.success(), "{made:?}");
+        let workspace = fixture.open_layered(layered);
+        let response = run(&workspace, "cd sub && echo y > other && git add other").unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+        let listed = shell(&fixture.root(), "git -C sub ls-files");
+        assert_eq!(String::from_utf8_lossy(&listed.stdout), "file\nother\n", "{layered:?}");
+        // One of the other format, and one with none before it, are refused.
+        let forged = "git init -q forged && cd forged && echo z > z && git add z && cp .git/index ../sub/.git/index; rm -rf ../forged";
+        let warned = run(&workspace, forged).unwrap().warnings.join("\n");
+        assert!(warned.contains("`sub/.git/index`"), "{layered:?}: {warned}");
+        assert!(run(&workspace, "rm sub/.git/index").unwrap().warnings.is_empty(), "{layered:?}");
+        let warned = run(&workspace, "git -C sub add file").unwrap().warnings.join("\n");
+        assert!(warned.contains("do not say with certainty how git reads it"), "{layered:?}: {warned}");
+    }
+}

@@ -1,10 +1,13 @@
 //! Ordinary work in commands: build folders that are removed and made anew, folders that get another name, and git.
 
+use std::fs;
 use std::process::Command;
 
-use local_workspace::EngineConfig;
+use change_journal::ChangeNumber;
+use local_workspace::{EngineConfig, Undo};
 use rel_path::RelPath;
 
+use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;
 
 /// A repository with two commits, a folder of code, and a build folder that git ignores.
@@ -140,5 +143,46 @@ fn a_state_folder_inside_is_empty_and_readable() {
             );
         }
         assert_eq!(fixture.text(".agentd/journal/db").as_deref(), Some("the state of the daemon\n"));
+    }
+}
+
+/// Git turns on settings of the working tree for it, removes files, and notes that in the index.
+#[test]
+fn sparse_checkout_is_adopted_as_a_whole_and_undone() {
+    for layered in LAYERS {
+        let fixture = Fixture::new();
+        fixture.put("sub/a/x", "a\n");
+        fixture.put("sub/b/y", "b\n");
+        let commit = "cd sub && git init -q -b main . && git add . && git -c user.name=u -c user.email=u@x commit -qm one";
+        assert!(shell(&fixture.root(), commit).status.success());
+        let settings = fixture.text("sub/.git/config");
+        let journal = fixture.open_journal();
+        let workspace = fixture.open_with(journal.clone(), fixture.layered_config(layered)).0;
+        let response = run(&workspace, "cd sub && git sparse-checkout set a").unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+        let listed =
+            shell(&fixture.root(), "cd sub && git sparse-checkout list && git status --porcelain && ls");
+        assert_eq!(String::from_utf8_lossy(&listed.stdout), "a\na\n", "{layered:?}");
+        let last = journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap().pop().unwrap().run;
+        workspace.undo(&Caller::once().call(), &Undo::Run(last)).unwrap();
+        assert_eq!(fixture.text("sub/.git/config"), settings, "{layered:?}");
+        assert_eq!(fixture.text("sub/b/y").as_deref(), Some("b\n"), "{layered:?}");
+        let status = shell(&fixture.root(), "cd sub && git status --porcelain && git fsck");
+        assert_eq!(String::from_utf8_lossy(&status.stdout), "", "{layered:?}");
+        // The control: settings of the user that would come into force keep it from being turned on.
+        fixture.put("sub/.git/config.worktree", "[core]\n\thooksPath = hooks\n");
+        let warned = run(&workspace, "cd sub && git config extensions.worktreeConfig true")
+            .unwrap()
+            .warnings
+            .join("\n");
+        assert!(warned.contains("sets extensions.worktreeconfig"), "{layered:?}: {warned}");
+        assert_eq!(fixture.text("sub/.git/config"), settings, "{layered:?}");
+        // So do those of the same command, which are refused as well.
+        fs::remove_file(fixture.root().join("sub/.git/config.worktree")).unwrap();
+        let script =
+            "cd sub && git config extensions.worktreeConfig true && git config --worktree core.hooksPath x";
+        let warned = run(&workspace, script).unwrap().warnings.join("\n");
+        assert!(warned.contains("`sub/.git/config.worktree` (sets core.hookspath)"), "{layered:?}: {warned}");
+        assert!(fixture.text("sub/.git/config.worktree").is_none(), "{layered:?}");
     }
 }

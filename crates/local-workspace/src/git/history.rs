@@ -1,0 +1,101 @@
+//! Files by which git shows other commits than there are: replacements of objects, grafts, and the end of a shallow history.
+//!
+//! Git obeys them when it shows and checks out commits, and not when it pushes, so that the user would see another history
+//! than others get.
+
+use std::collections::BTreeSet;
+
+use rel_path::RelPath;
+
+use crate::change::present::PresentKind;
+use crate::command::effect::Effect;
+use crate::git::guard::{InRepository, in_git_folder};
+
+/// The digits of an object's name in SHA-1; one in SHA-256 begins with as many.
+const DIGITS: usize = 40;
+
+/// The beginning of the names of references that replace objects.
+const REPLACE: &[u8] = b"refs/replace/";
+
+/// The end of that. In a table of references, a name lacks what it has in common with the one before, at most `refs/re`.
+const END_OF_REPLACE: &[u8] = b"place/";
+
+/// Returns the files of effects by which git shows other commits than before, each with what it does.
+pub(crate) fn changed(effects: &[Effect]) -> Vec<(&RelPath, Vec<String>)> {
+    // A shallow clone is what it is called.
+    let new_repositories: BTreeSet<RelPath> = effects
+        .iter()
+        .filter(|effect| effect.before.is_none() && effect.path.file_name() == Some(b"HEAD"))
+        .filter_map(|effect| effect.path.parent())
+        .collect();
+    let is_of_new =
+        |effect: &Effect| effect.path.parent().is_some_and(|folder| new_repositories.contains(&folder));
+    let files = effects.iter().filter(|effect| effect.kind_after() == Some(PresentKind::File));
+    let named = files.filter_map(|effect| {
+        let part = in_git_folder(&effect.path)?;
+        let is_shallow = effect.path.file_name() == Some(b"shallow");
+        let what = if is_shallow && is_of_new(effect) { Vec::new() } else { changes(&part, effect) };
+        (!what.is_empty()).then_some((&effect.path, what))
+    });
+    named.collect()
+}
+
+fn changes(part: &InRepository<'_>, effect: &Effect) -> Vec<String> {
+    let lines = |text: Option<&[u8]>| -> BTreeSet<Vec<u8>> {
+        text.unwrap_or_default().split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+    };
+    let new_lines = || {
+        let before = lines(effect.text_before());
+        let after = lines(effect.text_after()).into_iter().filter(|line| !line.is_empty());
+        after.filter(move |line| !before.contains(line))
+    };
+    let is_replacement = part.names.windows(2).any(|two| two == [&b"refs"[..], b"replace"]);
+    if is_replacement {
+        let is_new = effect.text_before() != effect.text_after();
+        return if is_new { replacements(1) } else { Vec::new() };
+    }
+    // A branch may have any of these names.
+    if part.is_data() {
+        return Vec::new();
+    }
+    let last = part.names.last().copied().unwrap_or_default();
+    let folder = part.names.len().checked_sub(2).map_or(&b""[..], |at| part.names[at]);
+    match (folder, last) {
+        (b"info", b"grafts") => grafts(new_lines().count()),
+        (_, b"shallow") => ends(new_lines().count()),
+        (_, b"packed-refs") => {
+            let is_replacement = |line: &Vec<u8>| line.windows(REPLACE.len()).any(|part| part == REPLACE);
+            replacements(new_lines().filter(is_replacement).count())
+        }
+        (b"reftable", _) => replacements(count_in_table(effect.text_after().unwrap_or_default())),
+        _ => Vec::new(),
+    }
+}
+
+/// Counts the names of replacements in a table of references.
+fn count_in_table(table: &[u8]) -> usize {
+    let is_name = |window: &&[u8]| {
+        window.starts_with(END_OF_REPLACE) && window[END_OF_REPLACE.len()..].iter().all(u8::is_ascii_hexdigit)
+    };
+    table.windows(END_OF_REPLACE.len() + DIGITS).filter(is_name).count()
+}
+
+fn grafts(count: usize) -> Vec<String> {
+    counted(count, "gives a commit other parents", "gives {} commits other parents")
+}
+
+fn ends(count: usize) -> Vec<String> {
+    counted(count, "cuts the history at a commit", "cuts the history at {} commits")
+}
+
+fn replacements(count: usize) -> Vec<String> {
+    counted(count, "replaces an object", "replaces {} objects")
+}
+
+fn counted(count: usize, one: &str, many: &str) -> Vec<String> {
+    match count {
+        0 => Vec::new(),
+        1 => vec![one.to_owned()],
+        count => vec![many.replace("{}", &count.to_string())],
+    }
+}

@@ -1,0 +1,118 @@
+//! The reasons for which a change is not adopted from a command.
+
+use std::fmt;
+
+use git_index::{IndexError, UnfinishedWorkError};
+use rel_path::RelPath;
+
+use crate::git::guard::INDEX_BYTES;
+
+/// The reason for which a path is not adopted from a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It is on the list of names of which nothing is ever changed.
+    Protected {
+        /// The entry.
+        entry: String,
+        /// The program that obeys it.
+        reason: String,
+    },
+    /// It belongs to the program's own state.
+    OwnState,
+    /// It is a link at a place where one would lead git or an editor elsewhere.
+    Link,
+    /// Git would run it.
+    Hook,
+    /// These settings are not known to be harmless.
+    Settings(Vec<String>),
+    /// The settings cannot be read.
+    UnreadSettings,
+    /// It names another place for git to take settings or objects from.
+    Redirection,
+    /// It assigns filters.
+    Attributes,
+    /// Git would continue unfinished work with it, and run a program or write elsewhere.
+    UnfinishedWork(UnfinishedWorkError),
+    /// With it, some shells run programs of the folder around the repository.
+    SafeFolder,
+    /// With it, git would take this folder for a repository.
+    BareRepository(RelPath),
+    /// It is what makes its folder a repository, and was removed.
+    Removal,
+    /// It holds settings of a submodule or working tree, and was removed alone.
+    SettingsRemoval,
+    /// It belongs to a working tree of which something else is refused.
+    WorkingTree,
+    /// Git would take paths from it that it refuses to add.
+    Index(IndexError),
+    /// The index is too large to be judged.
+    UnreadIndex,
+    /// It belongs to an index of which another part is refused.
+    SplitIndex,
+    /// Git would take it for the lock of a process that is at work.
+    Lock,
+    /// Git itself keeps no file of this name in a repository's folder.
+    ForeignFile,
+    /// Some file systems take a name in it for one that git obeys.
+    Disguise,
+    /// It belongs to settings that are refused, by which git would read it.
+    IndexWithoutSettings,
+    /// Git would follow it as a reference, and write elsewhere.
+    Reference,
+    /// Git keeps a file there, and would fail or pass it over.
+    FolderForFile,
+    /// Its owner could not read it any more, so that git would fail or pass it over.
+    Access,
+    /// An object that was there has another content.
+    Object,
+    /// It belongs to settings that do not say with certainty how git reads it.
+    UnreadFormat,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Protected { entry, reason } => write!(out, "protected as '{entry}': {reason}"),
+            Refusal::OwnState => out.write_str("agentd's own"),
+            Refusal::Link => out.write_str("a link in place of what git or an editor obeys"),
+            Refusal::Hook => out.write_str("git would run it"),
+            Refusal::Settings(names) => {
+                write!(out, "sets {}", names.iter().take(5).cloned().collect::<Vec<_>>().join(", "))
+            }
+            Refusal::UnreadSettings => out.write_str("settings that cannot be proved harmless"),
+            Refusal::Redirection => out.write_str("leads git elsewhere"),
+            Refusal::Attributes => out.write_str("assigns filters"),
+            Refusal::UnfinishedWork(error) => error.fmt(out),
+            Refusal::SafeFolder => out.write_str(
+                "with it, some shells run programs of this folder: they have `.git/safe/../../bin` on their PATH",
+            ),
+            Refusal::BareRepository(folder) if folder.is_root() => {
+                out.write_str("makes the workspace itself a bare repository")
+            }
+            Refusal::BareRepository(folder) => write!(out, "makes '{folder}' a bare repository"),
+            Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
+            Refusal::Removal => out.write_str("removes the repository"),
+            Refusal::SettingsRemoval => out.write_str("removes settings and leaves what they are for"),
+            Refusal::Index(error) => error.fmt(out),
+            Refusal::UnreadIndex => {
+                write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
+            }
+            Refusal::Reference => out.write_str("a reference that leads git out of its 'refs'"),
+            Refusal::ForeignFile => {
+                out.write_str("none of git's own files, so that another program could obey it")
+            }
+            Refusal::Lock => out.write_str("the lock of a git process that has ended"),
+            Refusal::Disguise => out.write_str("some file systems take its name for one that git obeys"),
+            Refusal::IndexWithoutSettings => out.write_str("an index of settings that are not kept"),
+            Refusal::FolderForFile => out.write_str("a folder where git keeps a file, at which it would fail"),
+            Refusal::Access => {
+                out.write_str("its owner could not read it any more, and git would fail or pass it over")
+            }
+            Refusal::Object => out.write_str("an object that was there, which git never changes"),
+            Refusal::UnreadFormat => {
+                out.write_str("an index of settings that do not say with certainty how git reads it")
+            }
+            Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
+        }
+    }
+}

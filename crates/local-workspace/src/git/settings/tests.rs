@@ -1,0 +1,198 @@
+//! What of a settings file is harmless, and what it says.
+
+use git_index::ObjectFormat;
+
+use super::{Surroundings, changed_directions, harmful, is_harmless, object_format, worktree};
+
+fn judged(before: &str, after: &str) -> Option<Vec<String>> {
+    judged_beside(before, after, false)
+}
+
+fn judged_beside(before: &str, after: &str, has_harmless_beside: bool) -> Option<Vec<String>> {
+    let surroundings = Surroundings {
+        is_worktree: &|value| value == Some("../../../sub"),
+        has_harmless_beside: &|| has_harmless_beside,
+    };
+    harmful(Some(before.as_bytes()), after.as_bytes(), &surroundings)
+}
+
+const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
+
+#[test]
+fn what_git_writes_by_itself_is_harmless() {
+    for more in [
+        "",
+        "[remote \"origin\"]\n\turl = https://example.org/a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
+        "[remote \"origin\"]\r\n\turl = git@example.org:a/b.git\r\n",
+        "[remote \"o\"]\n\turl = h:other\n[branch \"main\"]\n\tremote = o\n\tmerge = refs/heads/main\n",
+        "[branch \"main\"]\n\tremote = .\n[branch \"b\"]\n\tpushRemote = ssh://h/x\n",
+        "# a note\n[user]\n\tname = A B\n\temail = a@b.c\n[pull] rebase = true\n[advice]\n\tdetachedHead\n",
+        "[core]\n\tworktree = ../../../sub\n",
+        "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n\tobjectFormat = sha256\n",
+        "[maintenance]\n\tauto = false\n",
+        "[submodule \"x\"]\n\tactive = true\n\turl = https://h/x.git\n",
+    ] {
+        assert_eq!(judged(PLAIN, &format!("{PLAIN}{more}")), Some(vec![]), "{more}");
+    }
+}
+
+#[test]
+fn what_runs_programs_or_leads_away_is_named() {
+    for (more, name) in [
+        ("[core]\n\tfsmonitor = touch x\n", "core.fsmonitor"),
+        ("[CORE] FsMonitor = touch x\n", "core.fsmonitor"),
+        ("[core]\n\thooksPath = h\n", "core.hookspath"),
+        ("[core]\n\tsshCommand = x\n\teditor = y\n", "core.sshcommand"),
+        ("[core]\n\tbare = true\n", "core.bare"),
+        ("[core]\n\tworktree = /home\n", "core.worktree"),
+        ("[filter \"f\"]\n\tclean = x\n", "filter.f.clean"),
+        ("[diff \"d\"]\n\tcommand = x\n", "diff.d.command"),
+        ("[diff]\n\texternal = x\n", "diff.external"),
+        ("[alias]\n\tst = !x\n", "alias.st"),
+        ("[credential]\n\thelper = !x\n", "credential.helper"),
+        ("[include]\n\tpath = x\n", "include.path"),
+        ("[includeIf \"gitdir:/\"]\n\tpath = x\n", "includeif.gitdir:/.path"),
+        ("[url \"ext::sh -c x\"]\n\tinsteadOf = https:\n", "url.ext::sh -c x.insteadof"),
+        ("[remote \"o\"]\n\turl = ext::sh\n", "remote.o.url"),
+        ("[remote \"o\"]\n\turl = ssh://-oProxyCommand=x/y\n", "remote.o.url"),
+        ("[remote \"o\"]\n\turl = ./target/x.git\n", "remote.o.url"),
+        ("[remote \"o\"]\n\tpushurl = /srv/x.git\n", "remote.o.pushurl"),
+        ("[remote \"o\"]\n\turl = file:///srv/x.git\n", "remote.o.url"),
+        ("[remote \"o\"]\n\turl = a/b:c\n", "remote.o.url"),
+        ("[remote]\n\tpushDefault = target\n", "remote.pushdefault"),
+        ("[branch \"m\"]\n\tremote = target/x\n", "branch.m.remote"),
+        ("[branch \"m\"]\n\tpushRemote = target\n", "branch.m.pushremote"),
+        ("[submodule \"s\"]\n\turl = ./x\n", "submodule.s.url"),
+        ("[remote \"o\"]\n\turl = \"ext\"::sh\n", "remote.o.url"),
+        ("[remote \"o\"]\n\tuploadpack = x\n", "remote.o.uploadpack"),
+        ("[submodule \"s\"]\n\tupdate = !x\n", "submodule.s.update"),
+        ("[extensions]\n\tworktreeConfig = true\n", "extensions.worktreeconfig"),
+        ("[core]\n\trepositoryformatversion = --\n", "core.repositoryformatversion"),
+        ("[extensions]\n\tobjectFormat = sha256\n", "extensions.objectformat"),
+        ("[core]\n\tworktree = ../../../sub\u{2003}\n", "core.worktree"),
+        ("[core]\n\tworktree = ../../../sub\u{b}\n", "core.worktree"),
+        ("[protocol]\n\tallow = always\n", "protocol.allow"),
+        (
+            "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = files:///srv/x\n",
+            "extensions.refstorage",
+        ),
+        ("[remote \"--upload-pack=x\"]\n\turl = https://h/x\n", "remote.--upload-pack=x.url"),
+        ("[remote \"-x\"]\n\tprune = true\n", "remote.-x.prune"),
+        ("[branch \"-x\"]\n\tmerge = refs/heads/x\n", "branch.-x.merge"),
+        ("[submodule \"--x\"]\n\turl = https://h/x\n", "submodule.--x.url"),
+        ("[user \"x\"]\n\tname = y\n", "user.x.name"),
+        ("[gpg]\n\tprogram = x\n", "gpg.program"),
+    ] {
+        let named = judged(PLAIN, &format!("{PLAIN}{more}")).unwrap();
+        assert_eq!(named.first().map(String::as_str), Some(name), "{more}");
+    }
+}
+
+/// Without version 1 git ignores extensions or refuses the repository, and reads an index in SHA-1.
+#[test]
+fn object_format_counts_beside_version_1_only() {
+    let format =
+        |version: &str| object_format(format!("[extensions]\n\tobjectFormat = sha256\n{version}").as_bytes());
+    assert_eq!(
+        format("[core]\n\trepositoryFormatVersion = 1 ; as git writes it\n"),
+        Some(ObjectFormat::Sha256)
+    );
+    for version in ["", "[core]\n\trepositoryformatversion = 1\n\trepositoryformatversion = 0\n"] {
+        assert_eq!(format(version), Some(ObjectFormat::Sha1), "{version}");
+    }
+    let sha256 = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n";
+    for after in ["[extensions]\n\tobjectformat = sha256\n", &sha256.replace('1', "0")] {
+        assert_ne!(judged(sha256, after), Some(vec![]), "{after}");
+    }
+    assert_eq!(
+        judged("[core]\n\trepositoryformatversion = 0\n", "[core]\n\tbare = false\n"),
+        Some(vec!["core.repositoryformatversion".to_owned()])
+    );
+}
+
+#[test]
+fn object_format_of_settings_that_are_not_understood_is_unknown() {
+    let alias = "[alias]\n\tx = a\\\n b\n";
+    assert_eq!(object_format(alias.as_bytes()), Some(ObjectFormat::Sha1));
+    let named =
+        format!("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tObjectFormat = sha256\n{alias}");
+    assert_eq!(object_format(named.as_bytes()), None);
+}
+
+#[test]
+fn settings_of_a_working_tree_come_into_force_only_if_they_are_harmless() {
+    let on = format!("{PLAIN}[extensions]\n\tworktreeConfig = true\n");
+    let name = || Some(vec!["extensions.worktreeconfig".to_owned()]);
+    assert_eq!(judged_beside(PLAIN, &on, true), Some(vec![]));
+    assert_eq!(judged_beside(PLAIN, &on, false), name());
+    // What the user has stays in force.
+    assert_eq!(judged_beside(&on, &on, false), Some(vec![]));
+    for after in [
+        PLAIN,
+        &on.replace("worktreeConfig = true", "worktreeConfig = false"),
+        &on.replace("worktreeConfig = true", "worktreeConfig"),
+    ] {
+        assert_ne!(judged_beside(&on, after, true), Some(vec![]), "{after}");
+    }
+    assert!(is_harmless(
+        b"[core]\n\tsparseCheckout = true\n\tsparseCheckoutCone = true\n[index]\n\tsparse = false\n"
+    ));
+    assert!(!is_harmless(b"[core]\n\tsparseCheckout = true\n\thooksPath = x\n"));
+}
+
+#[test]
+fn worktree_of_a_submodule_is_read_as_git_reads_it() {
+    let read = |text: &str| worktree(text.as_bytes()).ok();
+    assert_eq!(read(PLAIN), Some(None));
+    assert_eq!(read("[core]\n\tworktree = ../../../sub\n"), Some(Some("../../../sub".to_owned())));
+    // The last of two counts, and what is quoted or behind a semicolon is read in another way.
+    for value in ["a\n\tworktree = b", "\"a\"", "a;b", "a # b", "a\\tb", "a\tb"] {
+        assert_eq!(read(&format!("[core]\n\tworktree = {value}\n")), None, "{value}");
+    }
+    let two = format!("{PLAIN}[core]\n\tworktree = ../../../sub\n\tworktree = ../../../sub\n");
+    assert_eq!(judged(PLAIN, &two), Some(vec!["core.worktree".to_owned(), "core.worktree".to_owned()]));
+    assert_eq!(judged(&two, &two), Some(vec![]));
+}
+
+#[test]
+fn directions_that_change_are_named_without_credentials() {
+    let remote = |url: &str| format!("{PLAIN}[remote \"o\"]\n\turl = {url}\n[push]\n\tdefault = simple\n");
+    let named = |before: &str, after: &str| changed_directions(Some(before.as_bytes()), after.as_bytes());
+    assert_eq!(
+        named(PLAIN, &remote("https://me:secret@h/x")),
+        ["remote.o.url = https://***@h/x", "push.default = simple"]
+    );
+    assert_eq!(named(&remote("https://h/x"), &remote("https://other/x")), ["remote.o.url = https://other/x"]);
+    assert_eq!(named(&remote("h:x"), PLAIN), ["remote.o.url is gone", "push.default is gone"]);
+    assert_eq!(named(&remote("h:x"), &remote("h:x")), [""; 0]);
+}
+
+#[test]
+fn what_is_not_understood_is_not_read() {
+    for more in [
+        "[core]\n\tfs\\\nmonitor = x\n",
+        "[core.fsmonitor]\n\tx = y\n",
+        "[core][alias] x = y\n",
+        "key = before any section\n",
+        "[core\n",
+        "[a \"b\\\"c\"]\n\tx = y\n",
+        "\u{feff}[core]\n",
+        "[core]\n\tname = a\u{0}b\n",
+        "[core]\n\ta b = c\n",
+    ] {
+        assert_eq!(judged("", more), None, "{more}");
+    }
+    assert!(!is_harmless(b"[user]\n\tname = \xff\n"));
+    // Those of the user that are not understood are not replaced.
+    assert_eq!(judged("[alias]\n\tx = a\\\n b\n", PLAIN), None);
+}
+
+#[test]
+fn what_the_user_has_set_stays_as_it_is() {
+    let mine = format!("{PLAIN}[alias]\n\tst = status\n[core]\n\teditor = vi\n");
+    let with_remote = format!("{mine}[remote \"o\"]\n\turl = h:srv/x\n");
+    assert_eq!(judged(&mine, &with_remote), Some(vec![]));
+    assert_eq!(judged(&mine, PLAIN), Some(vec!["alias.st".into(), "core.editor".into()]));
+    let swapped = format!("{PLAIN}[core]\n\teditor = vi\n[alias]\n\tst = status\n");
+    assert_eq!(judged(&mine, &swapped), Some(vec!["core.editor".into(), "alias.st".into()]));
+}

@@ -1,0 +1,82 @@
+//! A command takes no access to what git obeys: git passes over a hook that it cannot read, and fails at other files.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::fixture::user_shell::shell;
+use crate::fixture::workspace::*;
+
+/// A repository whose hook refuses commits, and a bare one.
+fn guarded() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.put("sub/file", "x\n");
+    let script = "git init -q -b main sub && cd sub && git add . && \
+                  git -c user.name=u -c user.email=u@x commit -q -m one && git init -q --bare -b main ../bare && \
+                  mkdir -p .git/hooks && printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && \
+                  printf '#!/bin/sh\\n' > ../bare/hooks/update && chmod +x ../bare/hooks/update";
+    let made = shell(&fixture.root(), script);
+    assert!(made.status.success(), "{made:?}");
+    fixture
+}
+
+fn mode(fixture: &Fixture, path: &str) -> u32 {
+    fixture.root().join(path).metadata().unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn access_to_what_git_obeys_is_not_taken() {
+    let paths = [
+        "sub/.git",
+        "sub/.git/hooks",
+        "sub/.git/info",
+        "sub/.git/objects",
+        "sub/.git/refs",
+        "sub/.git/refs/heads",
+        "sub/.git/config",
+        "sub/.git/HEAD",
+        "sub/.git/info/exclude",
+        "sub/.git/index",
+        "sub/.git/refs/heads/main",
+        "sub/.git/hooks/pre-commit",
+        "bare/hooks",
+        "bare/config",
+        "bare/hooks/update",
+    ];
+    for layered in LAYERS {
+        let fixture = guarded();
+        let workspace = fixture.open_layered(layered);
+        for path in paths {
+            let before = mode(&fixture, path);
+            let changes =
+                if fixture.root().join(path).is_dir() { &["000", "300", "600"][..] } else { &["000", "200"] };
+            for change in changes {
+                let response = run(&workspace, &format!("chmod {change} {path}; echo {change} > x")).unwrap();
+                let warned = response.warnings.join("\n");
+                assert!(warned.contains(path), "{path} {change} ({layered:?}): {response:?}");
+                assert_eq!(mode(&fixture, path), before, "{path} {change} ({layered:?}): {warned}");
+                assert_eq!(
+                    fixture.text("x"),
+                    Some(format!("{change}\n")),
+                    "the control: {path} ({layered:?})"
+                );
+            }
+        }
+        // The hook is in force.
+        let commit = "cd sub && git -c user.name=u -c user.email=u@x commit -q --allow-empty -m two";
+        assert!(!shell(&fixture.root(), commit).status.success(), "{layered:?}");
+        assert!(shell(&fixture.root(), "cd sub && git fsck").status.success(), "{layered:?}");
+        // The control: modes that git gives, and elsewhere any.
+        for (path, change) in [
+            ("sub/.git/info", 0o770),
+            ("sub/.git/objects", 0o700),
+            ("sub/.git/info/exclude", 0o600),
+            ("sub/.git/config", 0o640),
+            ("sub/file", 0o200),
+        ] {
+            let warned = run(&workspace, &format!("chmod {change:o} {path}")).unwrap().warnings.join("\n");
+            assert_eq!(mode(&fixture, path), change, "{path} ({layered:?}): {warned}");
+            assert!(!warned.contains("not kept"), "{path} ({layered:?}): {warned}");
+        }
+        let object = "chmod 644 $(find sub/.git/objects -type f | head -n1)";
+        assert_eq!(run(&workspace, object).unwrap().warnings, [""; 0], "{layered:?}");
+    }
+}

@@ -1,0 +1,110 @@
+//! What makes git show another history than it pushes is named, and objects that were there keep their contents.
+
+use crate::fixture::user_shell::shell;
+use crate::fixture::workspace::*;
+
+const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m";
+
+/// A repository of three commits.
+fn repository(more: &str) -> Fixture {
+    let fixture = Fixture::new();
+    let script = format!("git init -q -b main {more} . && {COMMIT} one && {COMMIT} two && {COMMIT} three");
+    let made = shell(&fixture.root(), &script);
+    assert!(made.status.success(), "{made:?}");
+    fixture
+}
+
+fn git(fixture: &Fixture, script: &str) -> String {
+    let ran = shell(&fixture.root(), script);
+    assert!(ran.status.success(), "{script}: {ran:?}");
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+#[test]
+fn other_histories_are_named() {
+    let cases = [
+        ("", "git replace HEAD HEAD~2", ".git/refs/replace/", "replaces an object"),
+        (
+            "",
+            "git replace HEAD HEAD~2 && git replace HEAD~ HEAD~2 && git pack-refs --all",
+            ".git/packed-refs",
+            "replaces 2 objects",
+        ),
+        (
+            "--ref-format=reftable",
+            "git branch b && git replace HEAD HEAD~2",
+            ".git/reftable/",
+            "replaces an object",
+        ),
+        ("", "git rev-parse HEAD > .git/info/grafts", ".git/info/grafts", "gives a commit other parents"),
+        ("", "git rev-parse HEAD~ > .git/shallow", ".git/shallow", "cuts the history at a commit"),
+    ];
+    for layered in LAYERS {
+        for (more, script, path, what) in cases {
+            let fixture = repository(more);
+            let workspace = fixture.open_layered(layered);
+            let had = git(&fixture, "git log --format=%s");
+            let response = run(&workspace, script).unwrap();
+            assert_eq!(response.exit_code, 0, "{script} ({layered:?}): {response:?}");
+            let warned = response.warnings.join("\n");
+            for part in ["changed which commits git shows", path, what] {
+                assert!(warned.contains(part), "{script} ({layered:?}): {part}: {warned}");
+            }
+            assert_ne!(git(&fixture, "git log --format=%s"), had, "it is adopted: {script} ({layered:?})");
+        }
+        // The control: what changes the history for others, too, and branches with such names.
+        let fixture = repository("");
+        let workspace = fixture.open_layered(layered);
+        for script in [
+            format!("{COMMIT} four"),
+            "git branch shallow && git branch replace/x && git branch info/grafts".to_owned(),
+            "git pack-refs --all".to_owned(),
+            "git tag old && git reset -q --hard HEAD~2".to_owned(),
+        ] {
+            let response = run(&workspace, &script).unwrap();
+            assert_eq!(
+                (response.exit_code, &response.warnings[..]),
+                (0, &[][..]),
+                "{script} ({layered:?}): {response:?}"
+            );
+        }
+        // A shallow clone is called so. Its settings name a folder of this machine.
+        let response = run(&workspace, "git clone -q --depth 1 file://$PWD copy").unwrap();
+        assert_eq!(response.exit_code, 0, "{layered:?}: {response:?}");
+        assert!(!response.warnings.join("\n").contains("which commits"), "{layered:?}: {response:?}");
+    }
+}
+
+#[test]
+fn objects_that_were_there_keep_their_contents() {
+    // One commit has the content of the other.
+    let forge = "one=$(git rev-parse HEAD~2) two=$(git rev-parse HEAD); file() { echo .git/objects/$(echo $1 | sed 's:..:&/:'); }; \
+                 cp -f $(file $two) $(file $one)";
+    let subjects = "git log --format=%s HEAD~2";
+    let plain = repository("");
+    git(&plain, forge);
+    assert!(!shell(&plain.root(), "git fsck").status.success(), "control");
+    for layered in LAYERS {
+        let fixture = repository("");
+        let workspace = fixture.open_layered(layered);
+        let warned = run(&workspace, forge).unwrap().warnings.join("\n");
+        assert!(warned.contains("which git never changes"), "{layered:?}: {warned}");
+        assert_eq!(git(&fixture, subjects), "one\n", "{layered:?}");
+        git(&fixture, "git fsck");
+        git(&fixture, "git repack -qad");
+        let warned =
+            run(&workspace, "for file in .git/objects/pack/*; do chmod +w $file; echo x >> $file; done")
+                .unwrap();
+        let warned = warned.warnings.join("\n");
+        for end in [".pack`", ".idx`"] {
+            assert!(warned.contains(end), "{layered:?}: {warned}");
+        }
+        // The control: objects come and go.
+        let work = format!(
+            "rm .git/objects/pack/*.rev; {COMMIT} four; git repack -qad && git gc -q && {COMMIT} five"
+        );
+        let response = run(&workspace, &work).unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+        git(&fixture, "git fsck");
+    }
+}
