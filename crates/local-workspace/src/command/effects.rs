@@ -15,6 +15,7 @@ use crate::command::effect::Effect;
 use crate::command::effect_notes::{
     EffectNotes, changed_directions, changed_histories, obeyed_names, widened_access,
 };
+use crate::command::linked_names::separate;
 use crate::command::rights::take_set_id_bits;
 use crate::command::tree_snapshot::{SnapshotLimits, SnapshotScope, TreeSnapshot};
 use crate::engine::LocalWorkspace;
@@ -101,6 +102,7 @@ impl LocalWorkspace {
                 Err(_) => refused.into_iter().map(|effect| effect.path).collect(),
             };
         }
+        notes.other.extend(note_linked(&separate(&self.root, &before.snapshot, &after)));
         notes.not_put_back = failed.iter().map(RelPath::to_string).collect();
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
         notes.obeyed = obeyed_names(&self.root.policy().protected, &allowed);
@@ -203,6 +205,19 @@ pub(crate) struct Recorded {
 /// Returns the paths whose effects cannot be undone.
 pub(crate) fn not_undoable(effects: &[Effect]) -> impl Iterator<Item = String> {
     effects.iter().filter(|effect| !effect.is_undoable()).map(|effect| effect.path.to_string())
+}
+
+/// Says which files have another name that nothing is known of.
+fn note_linked(paths: &[RelPath]) -> Option<String> {
+    let names: Vec<_> = paths.iter().take(5).map(|path| format!("`{path}`")).collect();
+    let more = paths.len().saturating_sub(names.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!paths.is_empty()).then(|| {
+        format!(
+            "hard-linked to where no change is noticed, a build folder for instance: {}{more}; put a copy in place of each",
+            names.join(", ")
+        )
+    })
 }
 
 /// Says what a comparison could not see.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use git_index::{REFERENCE_BYTES, is_reference, stays_in_references};
+use git_index::{REFERENCE_BYTES, is_object_file, is_reference, stays_in_references};
 use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Metadata, Visit, WalkLimits};
 
@@ -58,12 +58,20 @@ pub(crate) struct EntryState {
     pub attributes: Option<Arc<[u8]>>,
     /// True for a file of a repository that has another name, through which git may write to it.
     pub is_hard_linked: bool,
+    /// The number of its names; of a file only.
+    links: u64,
 }
 
 impl EntryState {
     /// Checks whether the entry is certainly unchanged between two looks.
     pub(crate) fn is_untouched_since(&self, earlier: &EntryState) -> bool {
         self.stamp == earlier.stamp && self.mode == earlier.mode && !earlier.is_fresh
+    }
+
+    /// Returns the device and inode of a file that has several names, and their number.
+    pub(crate) fn shared_file(&self) -> Option<((u64, u64), u64)> {
+        let is_shared = self.kind == FileKind::File && self.links > 1;
+        is_shared.then_some(((self.stamp.device, self.stamp.inode), self.links))
     }
 
     /// Checks whether a file of a repository got another name between two looks.
@@ -156,7 +164,8 @@ impl TreeSnapshot {
             }
             let earlier = previous.and_then(|previous| previous.entries.get(&entry.path));
             let mut state = EntryState::new(&metadata);
-            state.is_hard_linked &= in_git_folder(&entry.path).is_some_and(|part| !part.may_be_hard_linked());
+            state.is_hard_linked &=
+                in_git_folder(&entry.path).is_some_and(|part| !is_object_file(part.names.iter().copied()));
             let earlier = earlier.filter(|earlier| state.is_untouched_since(earlier));
             state.attributes = match earlier {
                 Some(earlier) => earlier.attributes.clone(),
@@ -256,6 +265,7 @@ impl EntryState {
             stays_in_references: false,
             attributes: None,
             is_hard_linked: metadata.kind == FileKind::File && metadata.links > 1,
+            links: metadata.links,
         }
     }
 }
