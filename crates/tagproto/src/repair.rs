@@ -94,6 +94,7 @@ fn item(
     let (span, lines, command) = (block.span, block.lines, block.opening.tag.kind);
     let read = match dialect {
         Dialect::Agentd => assemble::text_edit(&block.opening.tag, &body, lines.first)
+            .or_else(|| assemble::edit_without_lines(&block.opening.tag))
             .or_else(|| assemble::background(&block.opening.tag, &body)),
         Dialect::CodingAgent => None,
     };

@@ -77,6 +77,16 @@ pub(crate) fn text_edit<'a>(
     })
 }
 
+/// Returns the error of EDIT_FILE that has a path and not both line numbers, and whose body is not hunks; `None` for
+/// another tag.
+pub(crate) fn edit_without_lines<'a>(tag: &OpeningTag<'_>) -> Option<Result<Block<'a>, ParseErrorKind>> {
+    let lines = [&tag.start_line, &tag.end_line];
+    let is_incomplete = lines.iter().any(|line| matches!(line, Attribute::Absent))
+        && !lines.iter().any(|line| matches!(line, Attribute::Repeated));
+    let path = tag.usable_path().filter(|_| tag.kind == BlockKind::EditFile && is_incomplete)?;
+    Some(Err(ParseErrorKind::MissingLines { path: path.to_owned() }))
+}
+
 /// Makes the block of RUN_COMMAND with attributes of a background process; `None` for another tag.
 pub(crate) fn background<'a>(
     tag: &OpeningTag<'a>,

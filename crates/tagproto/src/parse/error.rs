@@ -38,6 +38,13 @@ pub enum ParseErrorKind {
     /// EDIT_FILE without one of its three attributes, or with an empty path.
     #[error("missing required attributes (path, start_line, end_line)")]
     MissingEditAttributes,
+    /// EDIT_FILE with a path, without its line numbers or one of them, and with a body that is not hunks. Found by
+    /// [`read_in`](crate::read_in) only.
+    #[error("missing required attributes (start_line, end_line) for '{path}'")]
+    MissingLines {
+        /// The path.
+        path: String,
+    },
     /// A line number of EDIT_FILE that is not a 32-bit integer.
     #[error("start_line/end_line must be integers")]
     LineNumberNotInteger,
@@ -121,6 +128,11 @@ impl ParseErrorKind {
             Self::MissingPath => format!("; write [{command} path=\"relative/path\"] with double quotes"),
             Self::MissingEditAttributes => {
                 "; write [EDIT_FILE path=\"relative/path\" start_line=\"N\" end_line=\"M\"] with double quotes".to_owned()
+            }
+            Self::MissingLines { .. } => {
+                "; give start_line=\"N\" and end_line=\"M\", or write the body as lines <<<<<<< SEARCH, the text as it is in the \
+                 file, =======, the new text, >>>>>>> REPLACE"
+                    .to_owned()
             }
             Self::LineNumberNotInteger => "; count lines from 1".to_owned(),
             Self::DuplicateAttribute { .. } => "; give it once".to_owned(),

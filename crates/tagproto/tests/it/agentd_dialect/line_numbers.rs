@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use memory_workspace::MemoryWorkspace;
-use tagproto::{BaseVersions, Dialect, ExecutionObserver, Session, base_versions, execute, parse};
+use tagproto::{
+    BaseVersions, Dialect, ExecutionObserver, Item, Session, Strictness, base_versions, execute, parse,
+    read_in,
+};
 
 use crate::fixture::call_frame::Frame;
 use crate::fixture::round_trip::{answer, ended, outbox, run, run_with, session};
@@ -181,4 +184,19 @@ fn original_dialect_counts_lines_as_they_are_and_says_how_they_moved() {
         summaries,
         ["Edited 'a.txt' lines 4-4", "Edited 'a.txt' lines 1-2", "Edited './a.txt' lines 2-2 (-2)"]
     );
+}
+
+#[test]
+fn an_edit_without_lines_says_both_ways_to_write_it() {
+    let fault = |reply: &str, dialect: Dialect| match &read_in(reply, Strictness::Repair, dialect).items[..] {
+        [Item::Error(error)] => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let reply = "[EDIT_FILE path=\"a.txt\"]\nnew text\n[/EDIT_FILE]\n";
+    insta::assert_snapshot!(fault(reply, Dialect::Agentd), @r#"EDIT_FILE missing required attributes (start_line, end_line) for 'a.txt'; give start_line="N" and end_line="M", or write the body as lines <<<<<<< SEARCH, the text as it is in the file, =======, the new text, >>>>>>> REPLACE"#);
+    let one = "[EDIT_FILE path=\"a.txt\" start_line=\"1\"]\nnew text\n[/EDIT_FILE]\n";
+    insta::assert_snapshot!(fault(one, Dialect::Agentd), @r#"EDIT_FILE missing required attributes (start_line, end_line) for 'a.txt'; give start_line="N" and end_line="M", or write the body as lines <<<<<<< SEARCH, the text as it is in the file, =======, the new text, >>>>>>> REPLACE"#);
+    // The path is missing indeed; and edits by text are of this dialect alone.
+    insta::assert_snapshot!(fault("[EDIT_FILE]\nnew text\n[/EDIT_FILE]\n", Dialect::Agentd), @r#"EDIT_FILE missing required attributes (path, start_line, end_line); write [EDIT_FILE path="relative/path" start_line="N" end_line="M"] with double quotes"#);
+    insta::assert_snapshot!(fault(reply, Dialect::CodingAgent), @r#"EDIT_FILE missing required attributes (path, start_line, end_line); write [EDIT_FILE path="relative/path" start_line="N" end_line="M"] with double quotes"#);
 }
