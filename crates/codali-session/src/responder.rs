@@ -49,7 +49,9 @@ impl Responder<'_> {
         // One for each request, since it collects the failures that the response reports.
         let both = self.daemon.map(|daemon| FallbackIndex::new(daemon, self.index));
         let index: &dyn CodeIndex = both.as_ref().map_or(self.index, |both| both);
-        let index = PlaceholderIndex::new(index, self.secrets.cloned(), self.withheld.clone());
+        // A daemon may know no file by its path, and masks by the text of the file need it.
+        let index = PlaceholderIndex::new(index, self.secrets.cloned(), self.withheld.clone())
+            .reading_files_of(self.index);
         let web = self.daemon.filter(|_| self.web).map(|daemon| DaemonWeb { daemon, secrets: self.secrets });
         let withholds = |path: &str| self.withheld.may_leave_out(path);
         let sources = Sources {

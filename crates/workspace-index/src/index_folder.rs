@@ -6,6 +6,8 @@ use code_index::{FolderSource, IndexLimits, LocalIndex, Opening};
 use tempfile::TempDir;
 use workspace_host::{Exit, Failure, HostOptions, SharedNotices, WorkspacePaths, state};
 
+use crate::hidden_secrets::HiddenSecrets;
+
 /// The name of the index's folder within the state folder.
 const INDEX_FOLDER: &str = "index";
 
@@ -95,7 +97,7 @@ fn open_at(
     notices: &SharedNotices,
     folder: &Path,
 ) -> Result<LocalIndex, Failure> {
-    let source = FolderSource::new(state::open_root(options, paths)?);
+    let source = FolderSource::new(state::open_root(options, paths)?).hiding(HiddenSecrets::of(paths));
     let source = match paths.state_folder() {
         Some(state_folder) => source.without(state_folder),
         None => source,

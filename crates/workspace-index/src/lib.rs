@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod current_index;
+mod hidden_secrets;
 mod index_folder;
 mod lazy_index;
 mod served_index;
