@@ -8,6 +8,11 @@ use crate::page::{PageLimit, head, line_count, tail};
 use crate::recent_outputs::RecentOutputs;
 use crate::text::end_line;
 
+/// The lines in front of outputs. What stands behind the first of them is the command's own, whatever it says.
+const STDOUT: &str = "[standard output]\n";
+const STDERR: &str = "[standard error]\n";
+const BOTH: &str = "[output]\n";
+
 /// Writes both outputs of a command, each as far as it fits.
 pub(crate) fn streams(
     text: &mut String,
@@ -19,10 +24,13 @@ pub(crate) fn streams(
     // Errors are mostly short and name the cause, so they come first; the standard output gets the rest.
     let for_errors = limit.characters() / 2;
     let errors = stderr.chars().count().min(for_errors);
-    stream(text, stdout, outputs, limit.characters().saturating_sub(errors));
+    if !stdout.is_empty() {
+        text.push_str(STDOUT);
+        stream(text, stdout, outputs, limit.characters().saturating_sub(errors));
+    }
     if !stderr.is_empty() {
         end_line(text);
-        text.push_str("[standard error]\n");
+        text.push_str(STDERR);
         stream(
             text,
             stderr,
@@ -32,8 +40,16 @@ pub(crate) fn streams(
     }
 }
 
+/// Writes the output of a process, both streams in one, as far as it fits.
+pub(crate) fn joined_streams(text: &mut String, output: &str, outputs: &RecentOutputs, limit: PageLimit) {
+    if !output.is_empty() {
+        text.push_str(BOTH);
+        stream(text, output, outputs, limit.characters());
+    }
+}
+
 /// Writes the start and the end of an output, more of the end, which is where programs report a failure.
-pub(crate) fn stream(text: &mut String, output: &str, outputs: &RecentOutputs, characters: usize) {
+fn stream(text: &mut String, output: &str, outputs: &RecentOutputs, characters: usize) {
     if output.chars().count() <= characters {
         text.push_str(output);
         return;

@@ -152,7 +152,7 @@ fn a_task_from_end_to_end() {
     assert!(said.ends_with(edited["structuredContent"]["changed"]["text"].as_str().unwrap()), "{edited}");
     let ran = text(&mut client, "executeCommand", json!({ "command": "cat a.txt; echo oh >&2; exit 3" }));
     assert!(ran.starts_with("exit code 3 after "), "{ran}");
-    assert!(ran.ends_with("\none\nTWO\nthree\n[standard error]\noh\n"), "{ran}");
+    assert!(ran.ends_with("\n[standard output]\none\nTWO\nthree\n[standard error]\noh\n"), "{ran}");
     let answer = text(
         &mut client,
         "searchFiles",
