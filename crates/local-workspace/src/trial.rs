@@ -271,7 +271,7 @@ impl Trial<'_> {
         let unreadable = |error: cow_layer::LayerError| {
             WapError::new(Reason::ReadError, format!("what was done cannot be read: {error}"))
         };
-        let changes = list(layer, root, &root.policy().protected, &[]).map_err(unreadable)?;
+        let (changes, _) = list(layer, root, &root.policy().protected, &[]).map_err(unreadable)?;
         let name = |change: &LayerChange| {
             in_git_folder(&change.path)
                 .map_or_else(|| change.path.to_string(), |part| part.folder.to_string())

@@ -44,16 +44,16 @@ const COPIED_BYTES: u64 = 4 << 30;
 /// something in them that git or an editor would obey.
 ///
 /// Each name of a hard-linked file is a file of its own then, unless all of them lie in one new build folder: a later command
-/// writes to build folders directly, and must not reach anything else through them.
+/// writes to build folders directly, and must not reach anything else through them. Returns the number of these files, too.
 pub(crate) fn list(
     layer: &Layer,
     root: &FileRoot,
     protected: &ProtectedNames,
     written_through: &[RelPath],
-) -> Result<LayerChanges, LayerError> {
+) -> Result<(LayerChanges, usize), LayerError> {
     let mut changes = list_linked(layer, root, protected, written_through)?;
-    layer.separate(&mut changes, COPIED_BYTES)?;
-    Ok(changes)
+    let separated = layer.separate(&mut changes, COPIED_BYTES)?;
+    Ok((changes, separated))
 }
 
 fn list_linked(

@@ -40,6 +40,8 @@ type Record<'r> = dyn Fn(CommandOutcome, &[JournalChange<'_>]) -> Recorded + 'r;
 /// The changes on a layer.
 pub(crate) struct LayerSnapshot {
     changes: LayerChanges,
+    /// The number of files of which each name has become a file of its own.
+    separated: usize,
     sorted: Sorted,
     /// The last change of any run that was recorded before.
     last_change: ChangeNumber,
@@ -98,12 +100,12 @@ impl LocalWorkspace {
         // The user may have changed what names such paths while the command ran.
         protected.look_again();
         let written_through = self.written_through().folders.clone();
-        let changes =
+        let (changes, separated) =
             list(layer, &self.root, protected, &written_through).map_err(|error| error.to_string())?;
         let sorted = self.sort_effects(effects(layer, &self.root, &changes, KeepLimits::default()));
         prepare(layer, &changes, &sorted.allowed).map_err(|error| error.to_string())?;
         self.keep_contents(&sorted);
-        Ok(LayerSnapshot { changes, sorted, last_change })
+        Ok(LayerSnapshot { changes, separated, sorted, last_change })
     }
 
     /// Selects the effects that may be adopted, by the workspace's state now.
@@ -169,7 +171,7 @@ impl LocalWorkspace {
             let since = self.changed_since(snapshot.last_change).map_err(|error| error.to_string())?;
             Ok((snapshot, since))
         });
-        let (LayerSnapshot { changes, sorted, .. }, since) = match snapshot {
+        let (LayerSnapshot { changes, separated, sorted, .. }, since) = match snapshot {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 notes.other.push(format!("nothing that the command changed was kept: {error}"));
@@ -181,6 +183,12 @@ impl LocalWorkspace {
             notes.other.push(format!(
                 "{} entries were not kept, because they lie deeper, or have longer names, than any path may",
                 changes.unnameable()
+            ));
+        }
+        if separated > 0 {
+            notes.other.push(format!(
+                "hard links were not kept: each name of {} is a file of its own now",
+                if separated == 1 { "a linked file".to_owned() } else { format!("{separated} linked files") }
             ));
         }
         notes.closed_folders = changes.closed_folders().iter().map(RelPath::to_string).collect();
