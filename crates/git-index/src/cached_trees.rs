@@ -145,17 +145,6 @@ fn number(digits: &[u8]) -> Result<usize, IndexError> {
     std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(WRONG)
 }
 
-/// One entry, as far as trees depend on it.
-pub(crate) struct TreeEntry<'a> {
-    pub(crate) entry: Entry<'a>,
-    /// The name of its object.
-    pub(crate) object: &'a [u8],
-    /// True if it is in no tree: it is to be added later.
-    pub(crate) is_intended: bool,
-    /// The bytes that its path shares with the path of the entry before it.
-    pub(crate) common: usize,
-}
-
 /// Computes the trees of the entries, and compares them with the cached ones.
 pub(crate) struct TreeCheck<'a> {
     trees: &'a CachedTrees<'a>,
@@ -191,10 +180,9 @@ impl<'a> TreeCheck<'a> {
         check
     }
 
-    /// Takes the next entry.
-    pub(crate) fn entry(&mut self, taken: &TreeEntry<'_>) -> Result<(), IndexError> {
-        let TreeEntry { entry, object, is_intended, common } = taken;
-        while self.open.last().is_some_and(|folder| folder.path_bytes > *common) {
+    /// Takes the next entry, whose path shares its first `common` bytes with the path of the entry before it.
+    pub(crate) fn entry(&mut self, entry: &Entry<'_>, common: usize) -> Result<(), IndexError> {
+        while self.open.last().is_some_and(|folder| folder.path_bytes > common) {
             self.leave()?;
         }
         // A folder of a sparse index stands for everything beneath it.
@@ -209,14 +197,14 @@ impl<'a> TreeCheck<'a> {
             && let Some(tree) = self.trees.tree(self.trees.within(self.cached(), &path[start..]))
         {
             self.trees_left = self.trees_left.saturating_sub(1);
-            if tree.entries != 1 || tree.object != *object {
+            if tree.entries != 1 || tree.object != entry.object {
                 return Err(WRONG);
             }
         }
         if let Some(folder) = self.open.last_mut() {
-            folder.is_partial |= *is_intended || entry.stage != 0;
+            folder.is_partial |= entry.is_to_be_added() || entry.stage != 0;
         }
-        self.add(entry.mode, &path[start..], object, 1)
+        self.add(entry.mode, &path[start..], entry.object, 1)
     }
 
     /// Ends after the last entry.

@@ -2,6 +2,7 @@
 
 /// The mode bits for the kind of an entry.
 const KIND: u32 = 0o170_000;
+const TO_BE_ADDED: u16 = 0x2000;
 
 /// One entry of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,10 @@ pub struct Entry<'a> {
     pub mode: u32,
     /// 0, or 1 to 3 for the three sides of a merge conflict.
     pub stage: u8,
+    /// The name of its object, in bytes.
+    pub object: &'a [u8],
+    /// The bits 0x8000 for "assumed to be unchanged", 0x4000 for "not in the working tree" and 0x2000 for "to be added later".
+    pub marks: u16,
 }
 
 impl Entry<'_> {
@@ -22,6 +27,10 @@ impl Entry<'_> {
 
     pub(crate) fn is_folder(&self) -> bool {
         self.mode == 0o040_000
+    }
+
+    pub(crate) fn is_to_be_added(&self) -> bool {
+        self.marks & TO_BE_ADDED != 0
     }
 
     pub(crate) fn has_known_mode(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The check of a whole index, from its first byte to its last.
 
-use crate::cached_trees::{CachedTrees, TreeCheck, TreeEntry};
+use crate::cached_trees::{CachedTrees, TreeCheck};
 use crate::entry::Entry;
 use crate::entry_name::PathNames;
 use crate::extensions::{self, EntryOffsets};
@@ -20,7 +20,7 @@ const EXTENDED: u16 = 0x4000;
 const LENGTH: u16 = 0x0fff;
 /// The bits of the second flags that git defines: not in the working tree, and to be added later.
 const SECOND_FLAGS: u16 = 0x6000;
-const TO_BE_ADDED: u16 = 0x2000;
+const ASSUMED_UNCHANGED: u16 = 0x8000;
 
 /// Reads an index and passes each entry to `visit`, in its order.
 ///
@@ -96,8 +96,7 @@ pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>
 fn check_trees(mut reader: Reader<'_>, count: usize, mut check: TreeCheck<'_>) -> Result<(), IndexError> {
     for _ in 0..count {
         let (entry, facts) = reader.entry()?;
-        let EntryFacts { object, is_intended, common, .. } = facts;
-        check.entry(&TreeEntry { entry, object, is_intended, common })?;
+        check.entry(&entry, facts.common)?;
     }
     check.end()
 }
@@ -112,16 +111,12 @@ struct Reader<'a> {
     path: Vec<u8>,
 }
 
-/// The facts about an entry beside its path and mode.
-struct EntryFacts<'a> {
+/// The facts about an entry's path beside the path.
+struct EntryFacts {
     /// The bytes from the beginning of its path that the encoding repeats of the previous one.
     encoded: usize,
     /// The bytes from the beginning of its path that are those of the previous one.
     common: usize,
-    /// The name of its object.
-    object: &'a [u8],
-    /// True if it is to be added later.
-    is_intended: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -130,20 +125,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the next entry, and compares its path with the previous one.
-    fn entry(&mut self) -> Result<(Entry<'_>, EntryFacts<'a>), IndexError> {
+    fn entry(&mut self) -> Result<(Entry<'_>, EntryFacts), IndexError> {
         let start = self.offset;
         let mode = u32_at(self.body, start + MODE_OFFSET)?;
         let flags_offset = start + STATUS_BYTES + self.name_bytes;
         let flags = u16_at(self.body, flags_offset)?;
         let object = self.body.get(start + STATUS_BYTES..flags_offset).ok_or(IndexError::Truncated)?;
         let mut at = flags_offset + 2;
-        let mut is_intended = false;
+        let mut marks = flags & ASSUMED_UNCHANGED;
         if flags & EXTENDED != 0 {
             let second = u16_at(self.body, at)?;
             if self.version == 2 || second & !SECOND_FLAGS != 0 {
                 return Err(IndexError::Malformed { what: "flags" });
             }
-            is_intended = second & TO_BE_ADDED != 0;
+            marks |= second;
             at += 2;
         }
         let kept = if self.version == 4 { self.path_prefix(&mut at)? } else { 0 };
@@ -169,8 +164,8 @@ impl<'a> Reader<'a> {
             return Err(IndexError::Malformed { what: "the bytes after a path" });
         }
         let stage = u8::try_from(flags >> 12 & 3).unwrap_or_default();
-        let entry = Entry { path: &self.path, mode, stage };
-        Ok((entry, EntryFacts { encoded: kept, common, object, is_intended }))
+        let entry = Entry { path: &self.path, mode, stage, object, marks };
+        Ok((entry, EntryFacts { encoded: kept, common }))
     }
 
     /// Reads the number of bytes to remove from the end of the previous path. Returns the number of bytes that are kept.

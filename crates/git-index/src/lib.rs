@@ -25,6 +25,7 @@ mod object_format;
 mod order;
 mod own_files;
 mod references;
+mod same_entries;
 mod unfinished_work;
 
 pub use entry::Entry;
@@ -36,4 +37,5 @@ pub use object_files::is_object_file;
 pub use object_format::ObjectFormat;
 pub use own_files::{is_file_only, is_own_file};
 pub use references::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};
+pub use same_entries::has_same_entries;
 pub use unfinished_work::{UnfinishedWorkError, check_unfinished_work, is_unfinished_work};

@@ -42,7 +42,7 @@ fn memory_and_time_are_those_of_the_index_and_not_of_its_paths() {
         assert_eq!(count, 10_000);
         // Other tests run beside this one. The paths are 40 million bytes.
         let more = most.saturating_sub(before);
-        assert!(more < 20 << 20, "{mode:o} {part}: {more} bytes for {}", bytes.len());
+        assert!(more < 30 << 20, "{mode:o} {part}: {more} bytes for {}", bytes.len());
         assert!(began.elapsed() < GUARD, "{mode:o} {part}: {:?}", began.elapsed());
     }
 }

@@ -19,4 +19,6 @@ mod own_files;
 #[cfg(test)]
 mod references;
 #[cfg(test)]
+mod same_entries;
+#[cfg(test)]
 mod unfinished_work;
