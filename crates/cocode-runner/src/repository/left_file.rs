@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::cache_folders::CacheFolders;
 use crate::error::RunnerError;
-use crate::repository::Repository;
 use crate::repository::git::{GitError, GitLocation};
 use crate::repository::own_comparison::OwnComparison;
 use crate::repository::worktree::Worktree;
+use crate::repository::{Repository, closed_folder};
 
 /// The most files of a check that are recorded.
 const MOST_FILES: usize = 1_000;
@@ -23,6 +23,9 @@ const MOST_PATH_BYTES: usize = 64 << 10;
 
 /// The most files that a message names.
 const MOST_NAMED: usize = 5;
+
+/// The most characters of a path in a message.
+const MOST_CHARACTERS: usize = 200;
 
 /// An untracked or changed file, with its state at the time of the listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,8 +39,10 @@ pub struct LeftFile {
 /// Returns the files of a worktree that are in no commit: changed, staged and untracked ones, and staged submodules. Ignored files
 /// are left out if the rule for them is committed, or the user's own, and if they lie in caches.
 ///
-/// The worktree is compared with its commit itself. Its own index can say that files are not to be looked at.
+/// The worktree is compared with its commit itself. Its own index can say that files are not to be looked at. Folders that the agent
+/// has closed are opened again; one that git cannot look into is one of the files, since nothing is known of what it holds.
 pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<LeftFile>, RunnerError> {
+    let unseen = closed_folder::reopen_worktree(&worktree.path);
     let comparison = OwnComparison::of(repository, worktree)?;
     let location = comparison.location;
     let mut paths = BTreeSet::new();
@@ -62,6 +67,8 @@ pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<L
     paths.extend(others.into_iter().filter(is_left).map(|(_, path)| path_of(path)));
     let ignored: Vec<PathBuf> = ignored.into_iter().map(|(_, path)| path_of(path)).collect();
     paths.extend(ignored_by_chance(&comparison, worktree, (&ignored, &paths))?);
+    let caches = CacheFolders::of(&worktree.path);
+    paths.extend(unseen.into_iter().filter(|folder| !caches.hold(&folder.join("file"))));
     Ok(paths.into_iter().map(|path| LeftFile::at(&worktree.path, &path)).collect())
 }
 
@@ -131,12 +138,27 @@ pub(crate) fn new_since(before: &[LeftFile], after: Vec<LeftFile>) -> Vec<LeftFi
 
 /// Renders the names of the first files, and the number of further ones.
 pub(crate) fn named(files: &[LeftFile]) -> String {
-    let names = files.iter().take(MOST_NAMED).map(|file| file.path.to_string_lossy().into_owned());
+    let names = files.iter().take(MOST_NAMED).map(|file| name_of(&file.path));
     let mut text = names.collect::<Vec<_>>().join(", ");
     if files.len() > MOST_NAMED {
         text.push_str(&format!(" and {} more", files.len() - MOST_NAMED));
     }
     text
+}
+
+/// Renders a path as one line of a bounded length, with pictures of the characters that control a terminal.
+pub(crate) fn name_of(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let picture = |character: char| match character {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{fffd}'),
+        '\u{7f}'..='\u{9f}' => '\u{fffd}',
+        _ => character,
+    };
+    let mut name: String = text.chars().take(MOST_CHARACTERS).map(picture).collect();
+    if text.chars().nth(MOST_CHARACTERS).is_some() {
+        name.push('…');
+    }
+    name
 }
 
 impl LeftFile {

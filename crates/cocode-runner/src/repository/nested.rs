@@ -11,7 +11,7 @@
 //! the records of agents in there say. So none of an agent's keeps its name.
 //!
 //! The same holds in its git folder and in the folders of the repository that agents share: a link in the worktree can lead there.
-//! Pipes are removed, since git would wait at one that has the name of a file with rules, such as `.gitattributes`.
+//! Folders that the agent has closed are opened again. Pipes are removed, since git would wait at one that has the name of a file with rules, such as `.gitattributes`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -24,7 +24,7 @@ use crate::objects::loose_objects::reopen_folder;
 use crate::repository::git::literal_pattern;
 use crate::repository::planted_links::named;
 use crate::repository::worktree::Worktree;
-use crate::repository::{Repository, foreign_file};
+use crate::repository::{Repository, closed_folder, foreign_file};
 
 /// The name of the state folder of this program, in a workspace.
 const STATE_FOLDER: &str = ".agentd";
@@ -49,6 +49,8 @@ const OBEYED: [&str; 5] = ["HEAD", "commondir", "config", "config.worktree", "ho
 ///
 /// No process of the agent may run any more.
 pub(crate) fn refuse(repository: &Repository, worktree: &Worktree, start: &str) -> Vec<String> {
+    // What stays closed is reported by the search.
+    closed_folder::reopen_worktree(&worktree.path);
     let mut search = Search { is_worktree: true, ..Search::default() };
     search.walk(&worktree.path);
     for folder in std::mem::take(&mut search.bare) {

@@ -21,6 +21,7 @@ use git_index::{
 };
 
 use crate::objects::loose_objects::reopen_folder;
+use crate::repository::left_file::name_of;
 use crate::repository::own_git_folder::SESSION_FOLDER;
 use crate::repository::worktree::{MODULES, OWN_FOLDER, Worktree, shared_folders};
 use crate::repository::{foreign_file, used_branches};
@@ -326,7 +327,7 @@ fn is_linked_head(name: &Path, path: &Path) -> bool {
 
 /// Renders the first paths, and the number of further ones.
 pub(crate) fn named(paths: &[PathBuf]) -> String {
-    let names = paths.iter().take(MOST_NAMED).map(|path| path.to_string_lossy().into_owned());
+    let names = paths.iter().take(MOST_NAMED).map(|path| name_of(path));
     let mut text = names.collect::<Vec<_>>().join(", ");
     if paths.len() > MOST_NAMED {
         text.push_str(&format!(" and {} more", paths.len() - MOST_NAMED));

@@ -1,11 +1,14 @@
 //! Removes worktrees, branches, logs and records of agents, unless work would be lost or the files are not the runner's.
 
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use cocode_env::{AgentName, IssueNumber};
 use serde::Serialize;
 
+use crate::bundle::empty_folder;
 use crate::error::{RunnerError, error_chain};
 use crate::objects::loose_objects;
 use crate::objects::object_import::{LIMIT, ObjectImport};
@@ -15,7 +18,7 @@ use crate::repository::left_file::{self, LeftFile, named};
 use crate::repository::own_branches::OwnBranches;
 use crate::repository::own_git_folder::OwnGitFolder;
 use crate::repository::own_repository::OwnRepository;
-use crate::repository::worktree::{self, Worktree};
+use crate::repository::worktree::{self, Worktree, file_error};
 use crate::repository::{Repository, foreign_file, planted_links};
 use crate::run::log_file;
 use crate::runner::{LINK_BYTES, Runner, remove_if_there};
@@ -104,13 +107,24 @@ impl Runner {
             return other("it is still running");
         }
         match self.worktree_of(record) {
+            _ if self.is_half_removed(record) => {}
             None if record.worktree.symlink_metadata().is_ok() => {
-                return other("its folder is not a worktree that was made for it");
+                return other(
+                    "its folder is not a worktree that was made for it; move it elsewhere, then clean again",
+                );
             }
             Some(worktree) if worktree.path.symlink_metadata().is_ok() && !is_linked(&worktree) => {
-                return other("its folder is no longer the worktree that was made for it");
+                return other(
+                    "its folder is no longer the worktree that was made for it; move it elsewhere, then clean again",
+                );
             }
             _ => {}
+        }
+        if let Some(mount) = mount_in(&record.worktree) {
+            return other(&format!(
+                "a file system is mounted in it: `umount {}` first",
+                left_file::name_of(&mount)
+            ));
         }
         let reference = format!("refs/heads/{}", record.branch);
         let arguments = ["for-each-ref", "--format=%(worktreepath)", &reference];
@@ -124,9 +138,27 @@ impl Runner {
         Ok(None)
     }
 
+    /// Returns whether only a part of an agent's worktree is left: git removes its own folder for it, and the file that names
+    /// that, also if it fails to remove other files.
+    fn is_half_removed(&self, record: &AgentRecord) -> bool {
+        let is_folder = record.worktree.symlink_metadata().is_ok_and(|data| data.is_dir());
+        let is_gone = record.git_folder.as_ref().is_some_and(|folder| is_missing(folder));
+        let link = record.worktree.join(".git");
+        // A repository that the user has made there is not the agent's.
+        let is_link_of = |folder: &PathBuf| {
+            foreign_file::read_short(&link, LINK_BYTES)
+                .is_ok_and(|text| text.trim_end().strip_prefix("gitdir: ") == folder.to_str())
+        };
+        let is_own = is_missing(&link) || record.git_folder.as_ref().is_some_and(is_link_of);
+        is_folder && is_gone && is_own && self.has_own_path(record)
+    }
+
     /// Returns the reason why work would be lost.
     fn loss(&self, record: &AgentRecord) -> Result<Option<String>, RunnerError> {
         let keep = |why: &str| Ok(Some(why.to_owned()));
+        if self.is_half_removed(record) {
+            return keep("git no longer knows its worktree, of which files are left");
+        }
         let repository = &self.bounded();
         let mut commits = Vec::new();
         match self.worktree_of(record) {
@@ -246,8 +278,17 @@ impl Runner {
                     arguments.push("--force");
                 }
                 arguments.extend(["--", &path]);
-                repository.git.run(repository.location(), &arguments)?;
+                if let Err(error) = repository.git.run(repository.location(), &arguments) {
+                    // Git removes its own folder for the worktree even if it fails at a file, such as one with too long a path.
+                    // Otherwise it has refused, and removed nothing.
+                    if !is_missing(&worktree.git_folder) && !is_missing(&worktree.path.join(".git")) {
+                        return Err(error.into());
+                    }
+                    worktree::remove_by_force(repository, &worktree.path, Some(&worktree.git_folder))?;
+                }
             }
+        } else if self.is_half_removed(record) {
+            empty_folder::remove(&record.worktree).map_err(file_error("remove", &record.worktree))?;
         }
         let reference = format!("refs/heads/{}", record.branch);
         if let Some(commit) = repository.commit(&reference) {
@@ -280,6 +321,35 @@ fn holds_any(mut import: ObjectImport, commits: &[String]) -> Result<bool, Runne
     Ok(holds_one)
 }
 
+fn is_missing(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// Returns a file system that is mounted in a folder: what it holds would be removed with the folder.
+fn mount_in(folder: &Path) -> Option<PathBuf> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let mounts = fs::read("/proc/self/mountinfo").ok()?;
+    let paths = mounts.split(|byte| *byte == b'\n').filter_map(|line| {
+        let path = line.split(|byte| *byte == b' ').nth(4)?;
+        Some(PathBuf::from(OsString::from_vec(without_escapes(path))))
+    });
+    paths.into_iter().find(|path| path.starts_with(&folder))
+}
+
+/// Reads a path of the list of mounts, in which blanks and the like are octal numbers.
+fn without_escapes(text: &[u8]) -> Vec<u8> {
+    let (mut bytes, mut rest) = (Vec::new(), text);
+    while let Some((first, others)) = rest.split_first() {
+        let number = others
+            .get(..3)
+            .filter(|_| *first == b'\\')
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        bytes.push(number.unwrap_or(*first));
+        rest = if number.is_some() { &others[3..] } else { others };
+    }
+    bytes
+}
+
 /// Returns whether worktree and git folder name each other, as they did when they were made.
 fn is_linked(worktree: &Worktree) -> bool {
     let names = |file: &Path, prefix: &str, target: &Path| {
@@ -292,4 +362,18 @@ fn is_linked(worktree: &Worktree) -> bool {
     link.symlink_metadata().is_ok_and(|data| data.is_file())
         && names(&link, "gitdir: ", &worktree.git_folder)
         && names(&worktree.git_folder.join("gitdir"), "", &link)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_in_a_folder_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(mount_in(folder.path()), None);
+        assert_eq!(mount_in(&folder.path().join("missing")), None);
+        assert!(mount_in(Path::new("/")).is_some(), "the control");
+        assert_eq!(without_escapes(br"/a\040b\134x\9"), br"/a b\x\9");
+    }
 }

@@ -1,3 +1,4 @@
+mod half_removed;
 mod in_use;
 mod links;
 
@@ -6,6 +7,10 @@ use std::fs;
 use cocode_runner::{AgentDefinition, StopFlag};
 
 use crate::fixture::{Fixture, Log, MARKED, agent, request};
+
+/// The reason to keep a folder that the runner did not make.
+const REPLACED: &str =
+    "its folder is no longer the worktree that was made for it; move it elsewhere, then clean again";
 
 #[test]
 fn only_worktrees_without_unmerged_work_are_removed() {
@@ -52,7 +57,7 @@ fn a_folder_that_took_the_worktrees_place_is_kept() {
     fs::create_dir(&record.worktree).unwrap();
     fs::write(record.worktree.join("precious"), "kept").unwrap();
     let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
-    assert_eq!(cleaned.why.as_deref(), Some("its folder is no longer the worktree that was made for it"));
+    assert_eq!(cleaned.why.as_deref(), Some(REPLACED));
     assert!(record.worktree.join("precious").exists());
     fs::remove_dir_all(&record.worktree).unwrap();
     assert!(fixture.runner().clean(true, false).unwrap()[0].removed);
@@ -224,7 +229,7 @@ fn files_that_keep_a_worktree_are_named_and_force_removes_them() {
     fs::create_dir(&records[2].worktree).unwrap();
     fs::write(records[2].worktree.join("precious"), "kept").unwrap();
     let cleaned = runner.clean_by_force(&records[2], false).unwrap();
-    assert_eq!(cleaned.why.as_deref(), Some("its folder is no longer the worktree that was made for it"));
+    assert_eq!(cleaned.why.as_deref(), Some(REPLACED));
     assert!(records[2].worktree.join("precious").exists());
     assert_eq!(
         fixture.git(&["branch", "--list", "--format=%(refname:short)", "cocode/*"]),

@@ -27,7 +27,16 @@ fn cases() -> Vec<(&'static str, &'static str)> {
         ("mkdir mine; echo x | tee mine/x everywhere", ""),
         ("mkdir .pytest_cache; echo '*' > .pytest_cache/.gitignore; echo x > .pytest_cache/x", ""),
         ("touch a.txt; chmod 600 a.txt", ""),
+        (
+            "mkdir sub; echo x > sub/x; git add sub; git commit -q -m 'fix: y
+
+cocode ready for check'; chmod 0 sub",
+            "",
+        ),
         ("echo x > needed", "needed"),
+        ("mkdir secret; echo x > secret/answer; chmod 0 secret", "secret/answer"),
+        ("mkdir -p a/b; echo x > a/b/answer; chmod 0 a/b; chmod 111 a", "a/b/answer"),
+        ("touch \"$(printf 'two\\nlines')\"", "two␊lines"),
         ("echo x >> a.txt; echo x > needed", "a.txt, needed"),
         ("git update-index --assume-unchanged a.txt; echo x >> a.txt", "a.txt"),
         ("git update-index --skip-worktree a.txt; echo x >> a.txt", "a.txt"),
@@ -81,6 +90,56 @@ fn a_worktree_with_files_in_no_commit_is_not_clean_and_is_kept() {
                 "{script}"
             );
         }
+    }
+}
+
+/// Makes folders of a depth with a file in the last one.
+fn nested(name: &str, depth: usize) -> String {
+    format!("perl -e 'for (1..{depth}) {{ mkdir \"{name}\"; chdir \"{name}\" }} open(F, \">answer\") or die'")
+}
+
+#[test]
+fn a_folder_that_git_cannot_look_into_is_not_clean() {
+    // Git finds no file whose path is too long for the system, and passes over it.
+    let run = |script: String| {
+        Fixture::new()
+            .run_agent(AgentDefinition { clean_tree: true, ..agent("a", &format!("{MARKED}; {script}")) })
+    };
+    let record = run(nested("dddddddddd", 500));
+    assert_eq!(failures(&record), ["clean_tree"], "{record:?}");
+    // The controls: one in a cache, where files do not count, a worktree that is closed itself, and a path that git can read.
+    let in_cache = format!(
+        "mkdir node_modules; echo '*' > node_modules/.gitignore; cd node_modules; {}",
+        nested("dddddddddd", 500)
+    );
+    assert_eq!(failures(&run(in_cache)), [""; 0]);
+    assert_eq!(failures(&run("chmod 0 .".to_owned())), [""; 0]);
+    let committed = format!(
+        "{}; git add -A; git commit -q -m 'fix: y
+
+cocode ready for check'",
+        nested("d", 100)
+    );
+    assert_eq!(failures(&run(committed)), [""; 0]);
+}
+
+#[test]
+fn a_check_that_opens_a_folder_for_itself_passes_with_files_that_are_found() {
+    let check = "chmod 700 secret && test -f secret/answer && chmod 0 secret";
+    let script = |mode: &str| format!("{MARKED}; mkdir secret; echo 42 > secret/answer; chmod {mode} secret");
+    // The control is the folder that the agent has not closed.
+    for mode in ["0", "700"] {
+        let fixture = Fixture::new();
+        let definition = AgentDefinition { check: Some(check.to_owned()), ..agent("a", &script(mode)) };
+        let record = fixture.run_agent(definition.clone());
+        assert_eq!(record.state, AgentState::Ready, "{mode} {record:?}");
+        assert_eq!(record.warnings, [format!("{WARNING}secret/answer")], "{mode}");
+        assert!(fs::read(record.worktree.join("secret/answer")).is_ok(), "{mode}");
+        // The check has closed it after git had looked, and it does not count as left by the check.
+        assert_eq!(record.left_by_check, [], "{mode}");
+        let name = "b".parse().unwrap();
+        let record = fixture.run_agent(AgentDefinition { name, clean_tree: true, ..definition });
+        assert_eq!(failures(&record), ["clean_tree", "check"], "{mode}");
     }
 }
 
