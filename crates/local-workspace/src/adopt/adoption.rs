@@ -155,10 +155,13 @@ pub(crate) fn linked_repositories(effect: &Effect, workspace: Option<&Path>) -> 
     folders.filter_map(|folder| in_git_folder(&folder).map(|part| part.folder)).collect()
 }
 
-/// Looks at what is to be replaced. A file that is too large to be read goes at once, because nothing of it is kept.
+/// Looks at what is to be replaced. A file that is too large to be read, or that the command has closed to its owner, goes at
+/// once, because nothing of it is kept.
 fn present_to_replace(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
     match Present::of_any_kind(root, path) {
-        Err(FsError::TooLarge { .. }) => root.remove_file(path, None).map(|_| None),
+        Err(FsError::TooLarge { .. } | FsError::OsPermission { .. }) => {
+            root.remove_file(path, None).map(|_| None)
+        }
         outcome => outcome,
     }
 }

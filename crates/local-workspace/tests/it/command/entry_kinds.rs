@@ -247,3 +247,85 @@ fn hook_in_place_of_a_folder_is_not_run() {
         }
     }
 }
+
+#[test]
+fn folders_with_contents_hide_nothing_either() {
+    let hook = "#!/bin/sh\n";
+    let own = [
+        ("sub/.git/hooks/pre-commit", hook),
+        ("sub/.git/hooks/d/script", hook),
+        ("sub/.git/info/attributes", "* filter=mine\n"),
+        ("sub/.git/modules/m/hooks/update", hook),
+        (".vscode/tasks.json", "{}\n"),
+    ];
+    let scripts = [
+        "rm sub/.git/hooks/pre-commit; mkdir -p sub/.git/hooks/pre-commit/z; echo x > sub/.git/hooks/pre-commit/y.sample",
+        "rm sub/.git/HEAD; mkdir sub/.git/HEAD; echo x > sub/.git/HEAD/x",
+        "rm sub/.git/config; mkdir sub/.git/config; git init -q --bare sub/.git/config",
+        "rm -r sub/.git/hooks/d; echo x > sub/.git/hooks/d",
+        "rm -r sub/.git/hooks; echo x > sub/.git/hooks",
+        "rm -r sub/.git/hooks; mkfifo sub/.git/hooks",
+        "rm -r sub/.git/hooks; mkdir -p sub/.git/hooks/pre-commit/z",
+        "rm -r sub/.git/info; ln -s ../../.. sub/.git/info",
+        "rm -r sub/.git/info; mkdir -p sub/.git/info/attributes/x",
+        "rm -r sub/.git/modules/m; echo x > sub/.git/modules/m",
+        "rm -r sub/.git/objects; echo x > sub/.git/objects",
+        "rm -r sub/.git/refs; mkdir sub/x; ln -s ../x sub/.git/refs",
+        "rm -r sub/.git; echo 'gitdir: ../bare' > sub/.git",
+        "rm tree/.git; git init -q tree",
+        "rm tree/.git; mkdir tree/.git; cp -r bare/* tree/.git",
+        "rm -r .vscode; echo x > .vscode",
+        "rm sub/.git/index; mkdir -p sub/.git/index/x; echo x > sub/.git/index/HEAD",
+        "rm sub/.git/packed-refs; mkdir sub/.git/packed-refs",
+    ];
+    let git_files =
+        ["sub/.git/HEAD", "sub/.git/config", "sub/.git/index", "sub/.git/packed-refs", "tree/.git"];
+    for layered in LAYERS {
+        for script in scripts {
+            let fixture = repositories();
+            own.iter().for_each(|(path, text)| fixture.put(path, text));
+            let more = "cd sub && chmod +x .git/hooks/pre-commit && echo x > f && git add f && git pack-refs --all && \
+                        git worktree add -q ../tree main~0";
+            assert!(shell(&fixture.root(), more).status.success());
+            let texts = || git_files.iter().map(|path| state(&fixture, path)).collect::<Vec<_>>();
+            let had = texts();
+            let workspace = fixture.open_layered(layered);
+            let response = run(&workspace, &format!("{script}; echo y > y")).unwrap();
+            let turn = format!("{script} ({layered:?}): {response:?}");
+            assert_eq!(fixture.text("y").as_deref(), Some("y\n"), "the control: {turn}");
+            assert!(response.warnings.join("\n").contains("not kept"), "{turn}");
+            assert!(!response.warnings.join("\n").contains("could not be"), "{turn}");
+            assert_eq!(texts(), had, "{turn}");
+            for (path, text) in own {
+                assert_eq!(fixture.text(path).as_deref(), Some(text), "{path}: {turn}");
+            }
+            assert!(
+                shell(&fixture.root(), "git -C tree status && git -C sub fsck").status.success(),
+                "{turn}"
+            );
+        }
+    }
+}
+
+/// Git itself replaces files with folders and back, and what goes as a whole takes its settings with it.
+#[test]
+fn kinds_that_git_changes_itself_are_adopted() {
+    for layered in LAYERS {
+        let fixture = repositories();
+        let workspace = fixture.open_layered(layered);
+        for script in [
+            "cd sub && git branch a && git branch -m a a/b && git branch -m a/b a && git branch -m a a/b",
+            "cd sub && git branch -m a/b a",
+            "cd sub && git pack-refs --all && git gc -q && git tag a/b && git branch -d a",
+            "rm -rf bare",
+        ] {
+            let response = run(&workspace, script).unwrap();
+            assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{script} ({layered:?})");
+        }
+        assert!(
+            shell(&fixture.root(), "git -C sub fsck && git -C sub rev-parse a/b && test ! -e bare")
+                .status
+                .success()
+        );
+    }
+}
