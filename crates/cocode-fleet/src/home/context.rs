@@ -261,7 +261,7 @@ impl HomeContext {
         let reading = self.ask_judge(move |judge| Ok((judge.task(&wanted)?, judge.last_epoch(&wanted)?)));
         let (submitted, epoch) = reading.await.unwrap_or_else(panicked)?;
         let task = &submitted.task;
-        let needs = Task { issue_body: String::new(), check: None, bases: Vec::new(), ..task.clone() };
+        let needs = Task { issue_body: String::new(), bases: Vec::new(), ..task.clone() };
         let summary = Summary { generation: task.generation.clone(), class: task.class.clone(), needs };
         self.update(name, |followed| {
             followed.summary = Some(summary);

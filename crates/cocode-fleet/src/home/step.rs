@@ -53,6 +53,10 @@ pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), St
         RunState::Pending => pending(context, name, &summary, record, revision).await,
         RunState::Running => running(context, name, &summary, record, revision).await,
         RunState::Done => {
+            if is_cancelled(context, name, &summary).await? {
+                // A judgement that was under way has ended or was stopped. What it has recorded stays.
+                return end(context, name, Notice::Cancelled).await;
+            }
             // Judging takes long, and publishing has not to wait for it.
             drop(permit);
             deliver::run(context, name, record, revision).await

@@ -11,8 +11,8 @@ pub const PROTOCOL_VERSION: u32 = 1;
 
 /// One task as it travels to a host.
 ///
-/// It holds no secret and no program: a host has its own definition of the agent. As a message it is JSON; unknown fields are
-/// ignored, and every known one has a limit ([`TaskLimits`]).
+/// It holds no secret, no program and no command: a host has its own definition of the agent, and only home checks the work. As a
+/// message it is JSON; unknown fields are ignored, and every known one has a limit ([`TaskLimits`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     /// Run and agent.
@@ -34,9 +34,6 @@ pub struct Task {
     /// From a bundle of everything to the newest thin one; the last one's tip is the base commit.
     #[serde(default)]
     pub bases: Vec<BaseBundle>,
-    /// The command that checks the work, if the run has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub check: Option<String>,
     /// The agent's deadline in seconds, 1 to 3600; none is that of the host's definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u32>,
@@ -153,7 +150,6 @@ impl Task {
         let is_url = self.issue_url.starts_with("http://") || self.issue_url.starts_with("https://");
         let tips_are_commits = self.bases.iter().all(|base| is_commit(&base.tip));
         let sizes_fit = self.bases.iter().all(|base| base.bundle.size_bytes <= limits.bundle_bytes);
-        let check_fits = self.check.as_deref().is_none_or(|text| text.len() <= limits.line_bytes);
         let rules = [
             ("issue_number", "is at least 1", self.issue_number >= 1),
             ("issue_url", "is an address of http or https on one line", is_url && is_line(&self.issue_url)),
@@ -166,7 +162,6 @@ impl Task {
             ("bases", "has too many bundles", self.bases.len() <= limits.bases),
             ("bases.tip", "is a commit in hexadecimal digits", tips_are_commits),
             ("bases.size_bytes", "is more than a bundle may have", sizes_fit),
-            ("check", "is too long", check_fits),
             (
                 "timeout_seconds",
                 "is 1 to 3600",

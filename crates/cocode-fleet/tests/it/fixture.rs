@@ -105,7 +105,6 @@ pub(crate) fn task(agent: &str) -> Task {
         marker: "cocode ready for check".to_owned(),
         base_commit: BASE.to_owned(),
         bases: Vec::new(),
-        check: None,
         timeout_seconds: Some(60),
         clean_tree: false,
         labels: Vec::new(),

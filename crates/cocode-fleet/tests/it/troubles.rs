@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
-use cocode_fleet::{ExecuteError, Notice, Role, RunState, StopReason, Unmet};
+use cocode_fleet::{ExecuteError, JudgeError, Notice, Role, RunState, StopReason, Unmet};
 
 use crate::fakes::{FakeExecutor, FakeJudge, Report, ready};
 use crate::fixture::{Fixture, name, task_name};
@@ -91,6 +91,35 @@ async fn a_waiting_task_is_cancelled_and_never_started() {
     home.journal_changed();
     reports.notice(&task_name("fixer-2"), |notice| matches!(notice, Notice::Cancelled).then_some(())).await;
     assert_eq!(connection.waiting_tasks().await.unwrap(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_delivered_task_that_home_cannot_judge_is_cancelled() {
+    let Some(fixture) = Fixture::start("a_delivered_task_that_home_cannot_judge_is_cancelled") else {
+        return;
+    };
+    let (judging, mut judgements) = tokio::sync::mpsc::unbounded_channel();
+    let (judge, mut reports) = FakeJudge::with_verdict(move |delivery| {
+        let _ = judging.send(delivery.task.name.clone());
+        Err(JudgeError::Failed("the disk is full".to_owned()))
+    });
+    let (task, other) = (task_name("fixer-1"), task_name("fixer-2"));
+    judge.add(fixture.task("fixer-1").await);
+    judge.add(fixture.task("fixer-2").await);
+    let home = fixture.home(&judge);
+    let _worker = fixture.worker("north", &FakeExecutor::ready("the commits")).await;
+    let mut delivered = std::collections::HashSet::new();
+    while delivered.len() < 2 {
+        delivered.insert(judgements.recv().await.unwrap());
+    }
+    let connection = fixture.connect(Role::Home).await;
+    connection.cancel_task(&task, "g1").await.unwrap();
+    // It rests after its failures, and no record changes.
+    home.journal_changed();
+    reports.notice(&task, |notice| matches!(notice, Notice::Cancelled).then_some(())).await;
+    // The control: the other one is judged again.
+    while judgements.recv().await.unwrap() != other {}
+    assert_eq!(judge.unresolved_count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -55,7 +55,8 @@ const OF_MACHINE: [&str; 8] = [
 impl GitError {
     /// Returns whether the fault is on this machine, where the same call may succeed later: git was killed, could not
     /// write, or found a lock. If not, what git read may be damaged.
-    pub(crate) fn is_of_this_machine(&self) -> bool {
+    #[must_use]
+    pub fn is_of_this_machine(&self) -> bool {
         match self {
             GitError::NotStarted(_) => true,
             GitError::Failed { reason, exit_code, .. } => {

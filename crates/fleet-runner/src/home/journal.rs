@@ -77,8 +77,8 @@ impl<O: FleetObserver> HomeJournal<O> {
         }
     }
 
-    /// Sets the time after which a delivery is not believed any more at which git has failed each time [default: an hour]. Until
-    /// then it is judged again, since this machine may be at fault.
+    /// Sets the time after which a delivery is not believed any more at whose judgement this machine has failed each time, such as for
+    /// want of space [default: an hour]. Until then it is judged again. After other failures of git, a fourth of that time has to do.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> HomeJournal<O> {
         self.git_failures.patience = patience;
@@ -342,10 +342,20 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
             }
             Err(error) if self.git_failures.are_the_deliverys(name, delivered.epoch, &error) => {
                 self.git_failures.forget(name);
-                let reason = format!("git has failed at its delivery each time: {}", error_chain(&error));
+                let reason = format!("its delivery could not be judged each time: {}", error_chain(&error));
                 return Err(JudgeError::NotBelieved(reason));
             }
-            Err(error) => return Err(failed(error)),
+            // Whoever has stopped it ends the task, or judges it later.
+            Err(error @ RunnerError::Delivery { source: DeliveryError::Stopped, .. }) => {
+                return Err(failed(error));
+            }
+            Err(error) => {
+                if self.git_failures.is_news(name, delivered.epoch, &error) {
+                    let reason = error_chain(&error);
+                    self.say(name, &format!("cannot be judged yet: {reason}; it is tried again"));
+                }
+                return Err(failed(error));
+            }
         }
         self.git_failures.forget(name);
         self.logs.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
@@ -358,7 +368,11 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
         let record = self.open_record(name)?;
         if !record.state.is_final() {
             let (state, detail) = match end {
-                Notice::Cancelled => (AgentState::Cancelled, None),
+                Notice::Cancelled => {
+                    let is_delivered = record.elsewhere.as_ref().is_some_and(|one| one.delivered.is_some());
+                    let detail = "its delivered work was not judged".to_owned();
+                    (AgentState::Cancelled, is_delivered.then_some(detail))
+                }
                 Notice::Dead { reasons } => {
                     (AgentState::Failed, Some(format!("given up: {}", reasons.join("; "))))
                 }

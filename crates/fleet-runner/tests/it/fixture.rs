@@ -117,6 +117,8 @@ pub(crate) struct Home {
     pub(crate) machine: Machine,
     pub(crate) runner: Arc<Runner>,
     pub(crate) journal: HomeJournal<Log>,
+    /// Stops judgements.
+    pub(crate) stop: StopFlag,
     /// The first task.
     pub(crate) name: TaskName,
 }
@@ -151,15 +153,16 @@ impl Home {
         }
         let name = name_of(&records[0]);
         let runner = Arc::new(runner.with_launchers(Launchers::new()));
+        let stop = StopFlag::new();
         let journal = HomeJournal::new(
             Arc::clone(&runner),
             folder.tasks,
             folder.chain,
             AgentsFile { agents: BTreeMap::new(), limits: RunLimits::default() },
-            StopFlag::new(),
+            stop.clone(),
             Log::default(),
         );
-        Home { machine, runner, journal, name }
+        Home { machine, runner, journal, stop, name }
     }
 
     /// Returns the record of the first task's agent.
@@ -213,7 +216,6 @@ pub(crate) fn task(name: TaskName, base_commit: &str, bases: Vec<BaseBundle>) ->
         marker: ReadyMarker::default().to_string(),
         base_commit: base_commit.to_owned(),
         bases,
-        check: None,
         timeout_seconds: Some(60),
         clean_tree: true,
         labels: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cocode_env::AgentState;
 use cocode_fleet::{
@@ -35,6 +35,9 @@ use crate::views::count::counted;
 
 /// The interval at which requests to cancel are looked at, which come as files. Ends of agents are noticed at once.
 const INTERVAL: Duration = Duration::from_millis(250);
+
+/// The time within which all agents have ended that were cancelled, while the fleet can be reached.
+const ENDING: Duration = Duration::from_secs(15);
 
 /// Submits the agents of a request, and judges what hosts deliver until all have ended.
 pub(crate) fn run(
@@ -178,7 +181,6 @@ fn submit(
             marker: record.marker.to_string(),
             base_commit: record.start_commit.clone(),
             bases: bases.clone(),
-            check: record.check.clone(),
             timeout_seconds: timeout.and_then(|seconds| u32::try_from(seconds).ok()),
             clean_tree: record.clean_tree,
             labels: labels.clone(),
@@ -269,8 +271,9 @@ impl Home {
         let waits_for_ends = matches!(until, Until::Ended(_));
         runtime.block_on(async {
             let judge: Arc<dyn ResultJudge> = Arc::<HomeJournal<QueueWatch>>::clone(&journal);
-            let _home = FleetHome::start_on(connection, config, judge);
+            let fleet_home = FleetHome::start_on(connection, config, judge);
             let mut cancelled = HashSet::new();
+            let mut over_since = None;
             loop {
                 // A notice that comes while the records are read is kept for the next turn.
                 let _ = tokio::time::timeout(INTERVAL, changed.notified()).await;
@@ -287,6 +290,10 @@ impl Home {
                 if is_over && !waits_for_ends {
                     return Ok(());
                 }
+                if is_over && over_since.get_or_insert_with(Instant::now).elapsed() > ENDING {
+                    self.console.notice("not all agents have ended yet, and `agentd fleet collect` ends them");
+                    return Ok(());
+                }
                 let wanted = left.iter().filter(|record| is_over || runner.is_cancel_requested(record));
                 for record in wanted {
                     let name = task_name(record)?;
@@ -297,8 +304,12 @@ impl Home {
                     }
                     if cancelled.insert(record.key())
                         && let Ok(Some(task)) = journal.tasks().get(&name)
-                        && !cancel_task(&address, timings, &name, &task.generation).await
                     {
+                        if cancel_task(&address, timings, &name, &task.generation).await {
+                            // A delivered task rests between two tries to judge it, and nothing on the server wakes home for it.
+                            fleet_home.journal_changed();
+                            continue;
+                        }
                         // The server is away: asked again with the next look.
                         cancelled.remove(&record.key());
                         if is_over {
