@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use wap_core::{
-    Call, DeleteFile, FileChange, FileChanged, Limits, ModifyFile, ModifyOperation, WapError, Workspace,
-    WriteFile, WriteMode,
+    Call, DeleteFile, FileChange, FileChanged, Limits, ModifyFile, ModifyOperation, RegexReplacements,
+    WapError, Workspace, WriteFile, WriteMode,
 };
 
 use super::PlaceholderWorkspace;
 use super::expression::with_grouped_markers;
-use super::judging::{ShownRefusal, depends_on_text};
+use super::judging::{ShownAnswer, depends_on_text};
 use super::putting_back::{MOST_CONTENT_BYTES, PuttingBack};
 use super::veil::Veil;
 use crate::Secrets;
@@ -22,8 +22,11 @@ type Outcome = Result<FileChanged, WapError>;
 /// An item that is to be carried out, with its values.
 struct Waiting {
     change: FileChange,
-    refusal: Option<ShownRefusal>,
+    shown: ShownAnswer,
 }
+
+/// The engine's answer to an item, and the matches to show in it instead of its own.
+type Answer = (FileChanged, Option<Vec<RegexReplacements>>);
 
 /// The refusal of an item.
 enum Refused {
@@ -51,8 +54,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 self.carry_out(secrets, call, &mut waiting, &mut outcomes)?;
             }
             let restored = self.restored_change(secrets, &putting_back, call, change).and_then(|restored| {
-                let refusal = self.check_uncovers_nothing(secrets, call, change, &restored)?;
-                Ok(Waiting { change: restored, refusal })
+                let shown = self.check_uncovers_nothing(secrets, call, change, &restored)?;
+                Ok(Waiting { change: restored, shown })
             });
             match restored {
                 Ok(restored) => waiting.push(restored),
@@ -81,25 +84,29 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let step = call.origin.step.saturating_add(u32::try_from(outcomes.len()).unwrap_or(u32::MAX));
         let origin = call.origin.at_step(step);
         let part = Call { origin: &origin, ..*call };
-        let (changes, refusals): (Vec<FileChange>, Vec<Option<ShownRefusal>>) =
-            waiting.drain(..).map(|one| (one.change, one.refusal)).unzip();
+        let (changes, shown): (Vec<FileChange>, Vec<ShownAnswer>) =
+            waiting.drain(..).map(|one| (one.change, one.shown)).unzip();
         let carried_out = self.inner.change_files(&part, &changes);
         let carried_out =
             carried_out.map_err(|error| Veil::new(&self.inner, secrets, call, None).all(error))?;
-        // What the engine quotes of a file with secrets may be cut within one.
-        let quoted = carried_out.into_iter().zip(refusals).map(|(outcome, refusal)| match outcome {
-            Ok(changed) => Ok(changed),
-            Err(error) => match refusal.filter(|refusal| refusal.is_for(&error)) {
-                Some(refusal) => Err(Refused::Shown(refusal.into_shown())),
-                None => Err(Refused::Quoted(error)),
-            },
+        let quoted = carried_out.into_iter().zip(shown).map(|(outcome, shown)| match outcome {
+            Ok(FileChanged::Modified(mut modified)) => {
+                let matches = shown.matches(&mut modified);
+                Ok((FileChanged::Modified(modified), matches))
+            }
+            Ok(changed) => Ok((changed, None)),
+            // What the engine quotes of a file with secrets may be cut within one.
+            Err(error) => Err(match shown.error(error) {
+                Ok(shown) => Refused::Shown(shown),
+                Err(quoted) => Refused::Quoted(quoted),
+            }),
         });
-        let quoted: Vec<Result<FileChanged, Refused>> = quoted.collect();
+        let quoted: Vec<Result<Answer, Refused>> = quoted.collect();
         let mut values = NewValues::default();
         for (change, outcome) in changes.iter().zip(&quoted) {
             let veil = Veil::new(&self.inner, secrets, call, Some(change.path()));
             match outcome {
-                Ok(changed) => veil.add_values(changed, &mut values),
+                Ok((changed, _)) => veil.add_values(changed, &mut values),
                 Err(Refused::Quoted(error)) => veil.add_values(error, &mut values),
                 Err(Refused::Shown(_)) => {}
             }
@@ -108,7 +115,13 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         for (change, outcome) in changes.iter().zip(quoted) {
             let veil = Veil::new(&self.inner, secrets, call, Some(change.path()));
             outcomes.push(match outcome {
-                Ok(changed) => Ok(self.masked_answer(change, &veil, changed)),
+                Ok((changed, matches)) => {
+                    let mut changed = self.masked_answer(change, &veil, changed);
+                    if let (FileChanged::Modified(modified), Some(matches)) = (&mut changed, matches) {
+                        modified.replacements = matches;
+                    }
+                    Ok(changed)
+                }
                 Err(Refused::Quoted(error)) => Err(veil.all(error)),
                 Err(Refused::Shown(error)) => Err(error),
             });

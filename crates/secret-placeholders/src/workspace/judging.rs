@@ -3,17 +3,19 @@
 //! A model edits the text that it sees, and the engine edits the file. Where the file has secrets, both have to come to the same: a
 //! text that matches within a secret would take it apart, and no rule recognises the parts.
 
+mod shown_answer;
 mod stand_ins;
 
 use std::borrow::Cow;
 
-use text_edit::{EditLimits, Source, apply_until};
+use text_edit::{EditLimits, Edited, Source, apply_until};
 use wap_core::{
-    Call, FileChange, FileVersion, ModifyFile, ModifyOperation, QueryType, ReadFile, Reason, SearchFiles,
-    WapError, Workspace, WriteFile, WriteMode,
+    Call, FileChange, FileVersion, ModifyFile, ModifyFileResponse, ModifyOperation, QueryType, ReadFile,
+    Reason, SearchFiles, WapError, Workspace, WriteFile, WriteMode,
 };
-use wap_edit::{FileEdit, check_content_size, check_request};
+use wap_edit::{EditedFile, FileEdit, check_content_size, check_request};
 
+pub(super) use self::shown_answer::ShownAnswer;
 use self::stand_ins::StandIns;
 use super::expression::with_grouped_markers;
 use super::{PlaceholderWorkspace, check_stays_hidden};
@@ -38,45 +40,26 @@ enum WholeText {
     TooLarge,
 }
 
-/// The refusal of an edit that fails on its file, as it is on the text that the model sees.
-pub(super) struct ShownRefusal {
-    /// The reason for which the edit fails on the file.
-    reason: Reason,
-    shown: WapError,
-}
-
-impl ShownRefusal {
-    /// Checks whether the engine has refused the edit for the same reason.
-    pub(super) fn is_for(&self, error: &WapError) -> bool {
-        error.reason() == self.reason
-    }
-
-    /// Returns the refusal.
-    pub(super) fn into_shown(self) -> WapError {
-        self.shown
-    }
-}
-
 impl<W: Workspace> PlaceholderWorkspace<W> {
     /// Refuses a change after which something of a secret would be shown. `change` is as the model sent it, `restored` has the values.
     ///
     /// The secrets of the file have placeholders then, so that they are recognised although the lines beside them go. An edit that
-    /// fails on the file is left to the engine, which may have its answer on record, with what to answer if it refuses.
+    /// fails on the file is left to the engine, which may have its answer on record, with the error to show if it refuses.
     pub(super) fn check_uncovers_nothing(
         &self,
         secrets: &Secrets,
         call: &Call<'_>,
         change: &FileChange,
         restored: &FileChange,
-    ) -> Result<Option<ShownRefusal>, WapError> {
+    ) -> Result<ShownAnswer, WapError> {
         match (change, restored) {
             (FileChange::Write(write), FileChange::Write(restored)) => {
-                self.check_write(secrets, call, write, restored).map(|()| None)
+                self.check_write(secrets, call, write, restored).map(|()| ShownAnswer::Engines)
             }
             (FileChange::Modify(modify), FileChange::Modify(restored)) => {
                 self.check_edit(secrets, call, modify, restored)
             }
-            _ => Ok(None),
+            _ => Ok(ShownAnswer::Engines),
         }
     }
 
@@ -123,7 +106,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         call: &Call<'_>,
         modify: &ModifyFile,
         restored: &ModifyFile,
-    ) -> Result<Option<ShownRefusal>, WapError> {
+    ) -> Result<ShownAnswer, WapError> {
         // The engine's refusals, before the work of judging.
         check_request(modify)?;
         check_request(restored)?;
@@ -148,7 +131,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                     key, which such an edit could uncover: edit it with a command such as sed",
                 ));
             }
-            WholeText::None | WholeText::TooLarge => return Ok(None),
+            WholeText::None | WholeText::TooLarge => return Ok(ShownAnswer::Engines),
         };
         let masked = secrets.mask(&text);
         let has_markers = modify.operations != restored.operations;
@@ -158,7 +141,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             false => !has_key(&text),
         };
         if is_unaffected {
-            return Ok(None);
+            return Ok(ShownAnswer::Engines);
         }
         // Line numbers of another version cannot be judged here.
         let mut numbered = modify.operations.iter().enumerate().filter(|(_, operation)| !searches(operation));
@@ -182,7 +165,6 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let shown_path = secrets.mask(&path);
         let shown = ModifyFile { operations, ..modify.clone() };
         let visible = edited(call, (&shown_path, &version), &stand_ins.put_in(&masked), &shown)
-            .map(|visible| stand_ins.taken_out(&visible).into_owned())
             .map_err(|error| json::masked(error, &|text| stand_ins.taken_out(text)))
             .map_err(|error| json::masked(error, &|text| secrets.mask_rest(text)));
         let refused = || {
@@ -197,15 +179,26 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let (after, visible) = match (after, visible) {
             (Ok(after), visible) => (after, visible?),
             (Err(error), visible) => {
-                let shown = visible.err().unwrap_or_else(refused);
-                return Ok(Some(ShownRefusal { reason: error.reason(), shown }));
+                let reason = error.reason();
+                return Ok(ShownAnswer::Refusal { reason, error: visible.err().unwrap_or_else(refused) });
             }
         };
-        // Whole lines alter no value: more may be hidden of them than before.
-        if is_same_view(secrets, &after, &visible) || !has_texts && hides_lines(secrets, &after, &visible) {
-            return Ok(None);
+        let after_text = String::from_utf8_lossy(&after.edited.bytes);
+        let visible_text = String::from_utf8_lossy(&visible.edited.bytes);
+        let visible_text = stand_ins.taken_out(&visible_text);
+        let is_seen_so = is_same_view(secrets, &after_text, &visible_text)
+            // Whole lines alter no value: more may be hidden of them than before.
+            || !has_texts && hides_lines(secrets, &after_text, &visible_text);
+        if !is_seen_so || !has_same_lines(&after.edited, &visible.edited) {
+            return Err(refused());
         }
-        Err(refused())
+        let answer = visible.response(shown_path.into_owned(), &shown, version.clone(), version, Vec::new());
+        let ModifyFileResponse { previous_version: Some(version), replacements, .. } =
+            json::masked(answer, &|text| secrets.mask_rest(&stand_ins.taken_out(text)).into_owned().into())
+        else {
+            return Ok(ShownAnswer::Engines);
+        };
+        Ok(ShownAnswer::Replacements { version, replacements })
     }
 
     /// Checks whether a file that cannot be read whole may have the first or the last line of a private key.
@@ -350,7 +343,7 @@ fn edited(
     (path, version): (&str, &FileVersion),
     text: &str,
     request: &ModifyFile,
-) -> Result<String, WapError> {
+) -> Result<EditedFile, WapError> {
     let current = Source::parse(text.as_bytes())
         .map_err(|error| WapError::new(Reason::BinaryFile, format!("the file cannot be edited: {error}")))?;
     // Its line numbers mean this text, so neither versions nor lines say which one.
@@ -364,11 +357,18 @@ fn edited(
         }
     }
     let edit = FileEdit { path, current: &current, version: version.clone(), request: &request };
-    let edited = edit.apply(&mut |_| None, &mut |operations, numbering| {
+    edit.apply(&mut |_| None, &mut |operations, numbering| {
         let is_cancelled = || call.cancel.is_cancelled();
         apply_until(text.as_bytes(), operations, numbering, &EditLimits::default(), &is_cancelled)
-    })?;
-    Ok(String::from_utf8_lossy(&edited.edited.bytes).into_owned())
+    })
+}
+
+/// Checks whether two edits touch the same lines. One that changes a secret and brings it back touches more than the model sees.
+fn has_same_lines(one: &Edited, other: &Edited) -> bool {
+    let counts = |edited: &Edited| -> Vec<(usize, usize)> {
+        edited.outcomes.iter().map(|outcome| (outcome.removed_lines, outcome.added_lines)).collect()
+    };
+    one.line_map.hunks() == other.line_map.hunks() && counts(one) == counts(other)
 }
 
 /// Checks whether a model sees the text of a file as it expects it, with every secret hidden that was hidden before.

@@ -185,7 +185,8 @@ fn a_whole_file_that_is_cut_shows_no_beginning_of_a_secret_of_several_words() {
 #[test]
 fn a_line_that_is_like_a_pattern_shows_no_beginning_of_a_secret() {
     for padding in [155, 170, 185] {
-        let masked = over([("a.txt", format!("one\nneedle {} {}\n", "x".repeat(padding), token()))]);
+        let line = format!("needle {} {} {}", "x".repeat(padding), token(), "x".repeat(60));
+        let masked = over([("a.txt", format!("one\n{line}\n"))]);
         let request = ModifyFile {
             path: "a.txt".into(),
             operations: vec![

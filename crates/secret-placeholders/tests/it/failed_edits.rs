@@ -189,3 +189,87 @@ fn a_word_of_a_placeholder_counts_for_no_match() {
     assert!(error.message().contains("occurs twice"), "{error:?}");
     assert!(visible(masked).contains("x = 2\u{10ff41}\n"));
 }
+
+/// An edit that tries a guess.
+type Guessing<'e> = &'e dyn Fn(&str) -> Vec<ModifyOperation>;
+
+/// Returns the answer to an edit of a file with a secret, or its refusal, without what the guess is.
+fn answer_to(guess: &str, below: bool, operations: Guessing<'_>) -> String {
+    let file = format!("one zq = 1\nq = 2\npassword = \"{}\"\nx = 3\n", "correctHorse9staple");
+    let masked = over([("a.py", file)]);
+    read(&masked, "a.py", None);
+    let request = ModifyFile { path: "a.py".into(), operations: operations(guess), ..ModifyFile::default() };
+    let workspace: &dyn Workspace = if below { masked.inner() } else { &masked };
+    match with_call(1, |call| workspace.modify_file(call, &request)) {
+        Ok(mut answer) => {
+            answer.version = None;
+            answer.changed = None;
+            format!("{answer:?}")
+        }
+        Err(error) => texts(&error),
+    }
+    .replace(guess, "?")
+}
+
+fn regex(pattern: &str, replacement: &str, flags: &str) -> ModifyOperation {
+    ModifyOperation::RegexReplace {
+        pattern: pattern.into(),
+        replacement: replacement.into(),
+        flags: Some(flags.into()),
+    }
+}
+
+#[test]
+fn matches_within_a_secret_are_neither_counted_nor_named() {
+    let edits: [Guessing<'_>; 4] = [
+        // The words of a pattern without a match.
+        &|guess| vec![regex(&format!("{guess} nothing"), "q", "")],
+        // The matches behind the first, which is alone replaced.
+        &|guess| vec![regex(&format!("zq|{guess}"), "QQ", "")],
+        // Matches that are replaced by themselves.
+        &|guess| vec![regex(guess, guess, "g")],
+        &|guess| vec![regex(&format!("(zq|{guess})"), "$1", "g")],
+    ];
+    for (index, edit) in edits.iter().enumerate() {
+        let answers = |below| ["Horse9", "House9"].map(|guess| answer_to(guess, below, edit));
+        let [right, wrong] = answers(false);
+        assert_eq!(right, wrong, "{index}");
+        // The control: the engine below tells them apart.
+        let [right, wrong] = answers(true);
+        assert_ne!(right, wrong, "{index}");
+    }
+    // What the model sees is counted and named.
+    let counted = answer_to("q", false, &|guess| vec![regex(guess, "Q", "")]);
+    assert!(counted.contains("replaced: 1, matches: 2"), "{counted}");
+    assert!(counted.contains("replaced 1 of 2 matches"), "{counted}");
+    let named = answer_to("password", false, &|guess| vec![regex(&format!("{guess} nothing"), "q", "")]);
+    assert!(named.contains("line: 3") && named.contains("⟦secret:?-assignment:1⟧"), "{named}");
+}
+
+#[test]
+fn an_edit_that_changes_a_secret_and_brings_it_back_is_refused() {
+    let operations = |guess: &str| vec![regex(guess, "\u{1}", "g"), regex("\u{1}", guess, "g")];
+    let refused = answer_to("Horse9", false, &operations);
+    assert!(refused.contains("also matches within a secret"), "{refused}");
+    // The control: so it is carried out below, and where it changes what the model sees.
+    assert!(answer_to("Horse9", true, &operations).contains("success: true"));
+    assert!(answer_to("zq", false, &operations).contains("success: true"));
+}
+
+#[test]
+fn the_recorded_answer_to_an_edit_counts_no_match_within_a_secret() {
+    let file = format!("zq = 1\npassword = \"{}\"\nx = 3\n", "correctHorse9staple");
+    let masked = over([("a.py", file)]);
+    let request = ModifyFile {
+        path: "a.py".into(),
+        // By now the second one fails, and so the whole on the file as it is.
+        operations: vec![regex("zq|Horse9", "QQ", ""), text("x = 3", "x = 4")],
+        ..ModifyFile::default()
+    };
+    let send = |workspace: &dyn Workspace| {
+        with_call(1, |call| workspace.modify_file(call, &request)).unwrap().replacements[0].matches
+    };
+    assert_eq!([send(&masked), send(&masked)], [1, 1]);
+    // The control: the engine has the other one on record.
+    assert_eq!(send(masked.inner()), 2);
+}
