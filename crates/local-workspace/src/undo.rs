@@ -32,7 +32,7 @@ use crate::runs::{EngineRun, StepState};
 use crate::step_record::{decode, encode};
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle, obstacles_text};
 use crate::undo::history::undone_by;
-use crate::undo::path::{Side, UndoPath, diff_since, unread};
+use crate::undo::path::{Side, UndoPath, diffs_since, unread};
 use crate::undo::plan::{UndoContext, UndoPlan, with_what_belongs};
 use crate::undo::put_back::{is_lost, lost_path, stays_of};
 use crate::undo::record::UndoRecord;
@@ -113,7 +113,7 @@ impl LocalWorkspace {
     ///
     /// Each kind of [`UndoError`]; nothing is undone then.
     pub fn undo(&self, call: &Call<'_>, what: &Undo) -> Result<Undone, UndoError> {
-        self.undo_what(call, |_| Ok(what.clone()), |_| ())
+        self.undo_what(call, |_| Ok(what.clone()), None)
     }
 
     /// Takes back what `choose` says once it is clear that the call was not carried out before.
@@ -121,8 +121,8 @@ impl LocalWorkspace {
     /// What is "the last change" differs after an undo: a call that is repeated, because its outcome is unknown, must
     /// not choose again.
     ///
-    /// `compared` sees both texts that a refusal compares, whole: of a part, one that shows them to others may not recognise what
-    /// has to be hidden.
+    /// `view` makes of a path or a whole text what a reader may see who may not see all of it: a refusal has a difference for that
+    /// reader then, too.
     ///
     /// # Errors
     ///
@@ -131,7 +131,7 @@ impl LocalWorkspace {
         &self,
         call: &Call<'_>,
         choose: impl FnOnce(&JournalReader) -> Result<Undo, E>,
-        compared: impl FnMut(&str),
+        view: Option<&dyn Fn(&str) -> String>,
     ) -> Result<Undone, E> {
         // Without the turn, because the call is cancelled, the record answers, and nothing is begun.
         let turn = self.lock_changes_for(call);
@@ -148,18 +148,20 @@ impl LocalWorkspace {
         let undone = self.carry_out_undo(&run, call.origin.step, &what);
         // No other call waits while the differences of a refusal are computed.
         drop(turn);
-        Ok(undone.map_err(|error| self.with_differences(error, compared))?)
+        Ok(undone.map_err(|error| self.with_differences(error, view))?)
     }
 
     /// Adds to a refusal how the files in the way differ from what the changes have left.
-    fn with_differences(&self, error: UndoError, mut compared: impl FnMut(&str)) -> UndoError {
+    fn with_differences(&self, error: UndoError, view: Option<&dyn Fn(&str) -> String>) -> UndoError {
         let UndoError::Obstacles(mut obstacles) = error else { return error };
         for obstacle in &mut obstacles {
             let Some(left) = obstacle.left.take() else { continue };
             if let Ok(path) = RelPath::parse(&obstacle.path) {
                 let now = Present::of_any_kind(&self.root, &path).ok().flatten();
                 let left = left.0.as_ref();
-                obstacle.diff = diff_since(self.journal.reader(), &path, left, now.as_ref(), &mut compared);
+                let differences = diffs_since(self.journal.reader(), &path, left, now.as_ref(), view);
+                (obstacle.diff, obstacle.visible_diff) =
+                    (differences.0.into(), differences.1.map(Into::into));
             }
         }
         UndoError::Obstacles(obstacles)

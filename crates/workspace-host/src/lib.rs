@@ -51,6 +51,7 @@ pub use review::calls::{
 };
 pub use review::proposal_text::proposal_text;
 pub use review::reviewed_workspace::{ReviewPolicy, ReviewedWorkspace};
+pub use review::visible_file_step::visible_file_step;
 pub use secret_use::{SecretMapFile, SecretRules, SecretUse};
 pub use state::{LocalSessions, Opened, ReadingEngine, ReadingFolder, STATE_FOLDER, WorkspacePaths};
 pub use tasks::calls::{CancelTask, ListTasks, ShowTask, StartTask};

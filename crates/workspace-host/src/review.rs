@@ -14,6 +14,7 @@ pub mod reviewed_workspace;
 mod trial_process;
 mod trial_run;
 mod trying;
+pub(crate) mod visible_file_step;
 
 use std::collections::HashMap;
 use std::ffi::OsString;

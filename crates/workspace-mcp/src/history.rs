@@ -48,8 +48,9 @@ impl WorkspaceHistory for ServedHistory {
             for obstacle in &mut refusal.obstacles {
                 // The user's own later work on such a file would be quoted.
                 if self.rules.leaves_out(&obstacle.path) {
-                    obstacle.diff =
-                        "its content is left out, since it usually holds credentials\n".to_owned();
+                    let text = "its content is left out, since it usually holds credentials\n";
+                    obstacle.diff = text.to_owned();
+                    obstacle.visible_diff = Some(text.to_owned());
                 }
             }
         }

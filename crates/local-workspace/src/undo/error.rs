@@ -64,7 +64,9 @@ pub struct UndoObstacle {
     /// The obstacle.
     pub why: ObstacleKind,
     /// For a file that has changed since, a unified diff from what the change left to what is there now; else empty.
-    pub diff: String,
+    pub diff: Box<str>,
+    /// The same of what the reader of the request may see of the path and of both texts; `None` if the request names no such reader.
+    pub visible_diff: Option<Box<str>>,
     /// The state that the change left, kept until a diff against it is rendered; `None` if there is none to render.
     pub(crate) left: Option<Box<Left>>,
 }
@@ -75,7 +77,7 @@ pub(crate) struct Left(pub Option<Entry>);
 
 impl UndoObstacle {
     pub(crate) fn new(path: String, why: ObstacleKind) -> UndoObstacle {
-        UndoObstacle { path, why, diff: String::new(), left: None }
+        UndoObstacle { path, why, diff: Box::default(), visible_diff: None, left: None }
     }
 }
 

@@ -374,31 +374,36 @@ pub(crate) fn obstacle(path: &RelPath, why: ObstacleKind) -> UndoObstacle {
     UndoObstacle::new(path.to_string(), why)
 }
 
-/// Returns the diff of a path since a change. `compared` sees both texts.
-pub(crate) fn diff_since(
+/// Returns the diff of a path since a change, and the diff of what `view` makes of the path and of both texts.
+pub(crate) fn diffs_since(
     journal: &JournalReader,
     path: &RelPath,
     left: Option<&Entry>,
     now: Option<&Present>,
-    mut compared: impl FnMut(&str),
-) -> String {
+    view: Option<&dyn Fn(&str) -> String>,
+) -> (String, Option<String>) {
     let path = path.to_string();
+    let said =
+        |line: String| (UnifiedDiff::said(&line).text, view.map(|view| UnifiedDiff::said(&view(&line)).text));
     if [left.map(|entry| entry.kind), now.map(|now| now.kind.entry_kind())].contains(&Some(EntryKind::Folder))
     {
-        return UnifiedDiff::said(&format!("{path} is or was a folder")).text;
+        return said(format!("{path} is or was a folder"));
     }
     let left = match left {
         None => None,
         Some(entry) => match entry.content.and_then(|hash| journal.content(&hash).ok().flatten()) {
-            None => return UnifiedDiff::said(&format!("what was left at {path} is not kept any more")).text,
+            None => return said(format!("what was left at {path} is not kept any more")),
             bytes => bytes,
         },
     };
     let now = now.map(Present::content);
-    [left.as_deref(), now]
-        .into_iter()
-        .flatten()
-        .filter_map(|side| str::from_utf8(side).ok())
-        .for_each(&mut compared);
-    UnifiedDiff::between(&path, left.as_deref(), now).text
+    let visible = view.map(|view| {
+        // Not the diff, in which lines say less about what they are a part of.
+        let text = |bytes: &[u8]| {
+            str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| view(text).into_bytes())
+        };
+        let sides = [left.as_deref().map(text), now.map(text)];
+        UnifiedDiff::between(&view(&path), sides[0].as_deref(), sides[1].as_deref()).text
+    });
+    (UnifiedDiff::between(&path, left.as_deref(), now).text, visible)
 }

@@ -3,7 +3,7 @@
 use local_workspace::{UndoEffect, Undone, UndonePath};
 use wap_core::visible_line;
 
-use crate::{SecretRules, UndoAnswer, UndoRefusal};
+use crate::{Obstacle, SecretRules, UndoAnswer, UndoRefusal};
 
 /// The most characters of a command.
 const LINE_CHARACTERS: usize = 70;
@@ -39,13 +39,27 @@ pub fn undo_text(
             for obstacle in refusal.obstacles {
                 page.add(&rules.mask_rest(&format!("`{}` {}", obstacle.path, obstacle.why)));
                 // Masked whole, before the page ends within it.
-                rules.mask_file_text(&obstacle.diff).lines().for_each(|line| page.add(line));
+                visible_diff(&obstacle, rules).lines().for_each(|line| page.add(line));
             }
             page.end(
                 "undo with the number of one change shows what is in its way, readFile what a file holds now",
             );
             Err(page.text.trim_end().to_owned())
         }
+    }
+}
+
+/// Returns the difference of a path in the way as a model may see it.
+fn visible_diff(obstacle: &Obstacle, rules: &SecretRules) -> String {
+    match &obstacle.visible_diff {
+        _ if rules.secrets.is_none() || obstacle.diff.is_empty() => obstacle.diff.clone(),
+        Some(visible) if visible.is_empty() => {
+            "only secrets have changed, whose values are not kept".to_owned()
+        }
+        Some(visible) => rules.mask_rest(visible),
+        // The process with the texts shows secrets, and in their difference a line of a key says nothing by itself.
+        None => "the difference is left out, since it may hold secrets; readFile shows what it holds now"
+            .to_owned(),
     }
 }
 

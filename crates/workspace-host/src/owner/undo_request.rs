@@ -75,6 +75,9 @@ pub struct Obstacle {
     pub why: String,
     /// The difference from the state that the undo expects; empty if there is none to show.
     pub diff: String,
+    /// The same for a model, without secrets; `None` if they are shown to models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visible_diff: Option<String>,
 }
 
 impl UndoRefusal {
@@ -115,9 +118,9 @@ pub(crate) fn carry_out(
         bookkeeping = bookkeeping_of(journal, workspace, &what).map_err(unreadable)?;
         Ok::<_, UndoRefusal>(what)
     };
-    // Lines from the middle of a key say nothing by themselves: in the whole texts they are recognised, and kept.
-    let compared = |text: &str| drop(rules.mask_file_text(text));
-    let undone = workspace.undo_what(call, choose, compared)?;
+    let view = |text: &str| rules.mask_file_text(text);
+    let view = rules.secrets.is_some().then_some(&view as &dyn Fn(&str) -> String);
+    let undone = workspace.undo_what(call, choose, view)?;
     let changes = journal.changes_of_run(RunNumber(undone.run)).map_err(unreadable)?;
     let taken_back_by =
         changes.iter().rev().find(|change| change.undoes.is_some()).map(|change| change.number.0);
@@ -274,7 +277,8 @@ fn refused(error: &UndoError) -> UndoRefusal {
     let obstacle = |obstacle: &UndoObstacle| Obstacle {
         path: obstacle.path.clone(),
         why: obstacle.why.to_string(),
-        diff: obstacle.diff.clone(),
+        diff: obstacle.diff.to_string(),
+        visible_diff: obstacle.visible_diff.as_deref().map(str::to_owned),
     };
     let failure = Failure::new(Exit::Failed, error.to_string());
     let all = |is_meant: &dyn Fn(&ObstacleKind) -> bool| obstacles.iter().all(|one| is_meant(&one.why));

@@ -6,6 +6,7 @@ use change_review::{FileStep, ProposalEnd, ProposedStep, State, StepEffect};
 
 use crate::SecretRules;
 use crate::review::calls::ShownProposal;
+use crate::review::visible_file_step::visible_file_step;
 
 /// The most characters of a line about a step.
 const LINE_CHARACTERS: usize = 200;
@@ -61,12 +62,9 @@ fn file_text(file: &FileStep, rules: &SecretRules) -> String {
         let path = rules.mask_rest(&file.path);
         return format!("{path}: its content is left out, since it usually holds credentials\n");
     }
+    let file = visible_file_step(file, rules);
     let mut text = String::new();
     let (old, new) = (file.before.as_deref(), file.after.as_deref());
-    // Lines from the middle of a key say nothing by themselves: in the whole texts they are recognised, and kept.
-    for side in [old, new].into_iter().flatten() {
-        let _ = rules.mask_file_text(side);
-    }
     if old.is_some() || new.is_some() {
         let name = |side: Option<&str>, letter: char| match side {
             Some(_) => format!("{letter}/{}", file.path),
@@ -86,7 +84,7 @@ fn file_text(file: &FileStep, rules: &SecretRules) -> String {
     if let Some(note) = &file.note {
         let _ = writeln!(text, "[{}: {note}]", file.path);
     }
-    rules.mask_file_text(&text)
+    rules.mask_rest(&text)
 }
 
 fn add_hunk(text: &mut String, old: (usize, usize), new: (usize, usize), old_text: &str, new_text: &str) {

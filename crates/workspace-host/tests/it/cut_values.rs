@@ -83,7 +83,8 @@ impl Recorded {
         let answer = UndoAnswer { undone, taken_back_by: None, reply_is_open: false, bookkeeping: [].into() };
         let refusal: UndoRefusal = serde_json::from_value(json!({
             "exit": 1, "message": format!("`{path}` is in the way"), "advice": null,
-            "obstacles": [{ "path": path, "why": "has changed", "diff": format!("-{path}\n") }],
+            "obstacles": [{ "path": path, "why": "has changed", "diff": format!("-{path}\n"),
+                "visible_diff": format!("-{path}\n") }],
         }))
         .unwrap();
         vec![

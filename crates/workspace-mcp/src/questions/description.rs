@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use change_review::{CommandStep, Content, FileStep, Proposal, ProposedCall, ProposedStep, StepEffect};
 use wap_core::ExecuteCommand;
-use workspace_host::SecretRules;
+use workspace_host::{SecretRules, visible_file_step};
 
 /// The description of one step.
 pub(super) struct StepDescription {
@@ -46,11 +46,7 @@ pub(super) fn change(title: &str, file: &FileStep, rules: &SecretRules) -> StepD
         let text = format!("{title}\n! its content is left out, since it usually holds credentials\n");
         return StepDescription { text, is_withheld: true };
     }
-    // Lines from the middle of a key say nothing by themselves: in the whole texts they are recognised, and kept.
-    for side in [&file.before, &file.after].into_iter().flatten() {
-        let _ = rules.mask_file_text(side);
-    }
-    let text = rules.mask_file_text(&file_text(title, file));
+    let text = rules.mask_rest(&file_text(title, &visible_file_step(file, rules)));
     StepDescription { text, is_withheld: file.before.is_none() && file.after.is_none() }
 }
 

@@ -41,6 +41,27 @@ fn a_question_shows_the_change_without_secrets() {
 }
 
 #[test]
+fn a_question_about_lines_within_a_key_shows_none_of_it_when_no_value_is_kept_any_more() {
+    let site = Site::new();
+    // As many values as are kept.
+    let values: String = (0..10_000).map(|number| format!("ghp_{number:036}\n")).collect();
+    assert!(site.rules.mask_file_text(&values).contains(":10000⟧"));
+    let boundary = |word| format!("-----{word} {}{}-----\n", "RSA PRIVATE ", "KEY");
+    let key = |line: &str| {
+        format!("{}{line}\n{}{}", boundary("BEGIN"), "Ab3/Ab3/Ab3/\n".repeat(9), boundary("END"))
+    };
+    site.write("a.txt", &key("Cd4/Cd4/"));
+    let caller = Caller::once();
+    let question = question_about(&site, &caller, &[write("a.txt", &key("Ef5/Ef5/"))]);
+    let wanted = Wanted::About { request: Box::new(request("a.txt")), is_own: true };
+    let drawn = questions(&site).review(&caller.call(), &wanted).unwrap().unwrap();
+    for text in [question.text, format!("{drawn:?}")] {
+        assert!(!text.contains("4/Cd4") && !text.contains("5/Ef5"), "{text}");
+        assert!(text.contains("⟦secret:private-key:0⟧"), "{text}");
+    }
+}
+
+#[test]
 fn an_answer_counts_once_and_for_what_was_asked_about() {
     let site = Site::new();
     let caller = Caller::once();

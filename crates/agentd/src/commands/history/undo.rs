@@ -87,7 +87,9 @@ pub(crate) fn undo(common: &CommonOptions, console: Console, options: &UndoOptio
             }
             Ok(Exit::Done)
         }
-        Err(refusal) => {
+        Err(mut refusal) => {
+            // That is for models.
+            refusal.obstacles.iter_mut().for_each(|obstacle| obstacle.visible_diff = None);
             // A program reads every refusal as JSON.
             if console.json || !refusal.obstacles.is_empty() {
                 show_obstacles(console, &refusal);

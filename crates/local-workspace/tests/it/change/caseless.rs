@@ -85,7 +85,7 @@ fn undo_last(workspace: &LocalWorkspace) {
         let changes = journal.latest_changes(None, 1)?;
         Ok::<_, UndoError>(Undo::Run(changes[0].run))
     };
-    workspace.undo_what(&Caller::once().call(), last, |_| ()).unwrap();
+    workspace.undo_what(&Caller::once().call(), last, None).unwrap();
 }
 
 #[test]

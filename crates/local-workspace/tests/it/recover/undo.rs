@@ -143,7 +143,7 @@ fn file_that_another_program_has_changed_since_keeps_everything_as_it_is_and_sho
     let refused = obstacles(opened.undo(&Undo::Run(run)));
     let [obstacle] = &refused[..] else { panic!("{refused:?}") };
     assert_eq!((&*obstacle.path, &obstacle.why), ("mine", &ObstacleKind::ChangedSince));
-    assert_eq!(obstacle.diff, "--- a/mine\n+++ b/mine\n@@ -1,2 +1,3 @@\n one\n 2\n+the user's\n");
+    assert_eq!(&*obstacle.diff, "--- a/mine\n+++ b/mine\n@@ -1,2 +1,3 @@\n one\n 2\n+the user's\n");
     assert_eq!(opened.fixture.all_names(), names);
     assert_eq!(opened.fixture.text("mine").unwrap(), "one\n2\nthe user's\n");
     // Without the user's line it goes.
