@@ -19,7 +19,7 @@ use wap_core::{CancelFlag, IndexError};
 use crate::error::store_failed;
 use crate::index::LocalIndex;
 use crate::limits::IndexLimits;
-use crate::refresh::folder_source::{FolderSource, ListedFile};
+use crate::refresh::folder_source::{FolderSource, ListedFile, written};
 use crate::refresh::prepare::{Prepared, Preparer};
 use crate::store::{self, Change, StampedFile, StoredStamp};
 
@@ -102,9 +102,9 @@ impl LocalIndex {
         let mut refreshed = Refreshed { is_complete, ..Refreshed::default() };
         let mut wanted = Vec::new();
         for file in listing.files.into_iter().take(self.limits.files) {
-            let path = file.path.to_str().unwrap_or_default();
+            let path = written(&file.path).unwrap_or_default();
             let is_unchanged =
-                stored.remove(path).is_some_and(|entry| entry.stamp == StoredStamp::from(file.stamp));
+                stored.remove(&path).is_some_and(|entry| entry.stamp == StoredStamp::from(file.stamp));
             if is_unchanged {
                 refreshed.unchanged += 1;
             } else {
@@ -147,7 +147,7 @@ impl LocalIndex {
         let (mut wanted, mut gone) = (Vec::new(), Vec::new());
         let mut ignores = self.source.ignores();
         for path in changed {
-            let Some(text) = path.to_str() else { continue };
+            let Some(text) = written(path) else { continue };
             let files = if !self.source.admits_by(path, &mut ignores) {
                 Vec::new()
             } else if let Some(stamp) = self.source.stamp(path) {
@@ -160,9 +160,9 @@ impl LocalIndex {
                 Vec::new()
             };
             let mut stored: std::collections::HashMap<String, StampedFile> =
-                self.store.beneath(text)?.into_iter().collect();
+                self.store.beneath(&text)?.into_iter().collect();
             for file in files {
-                let entry = stored.remove(file.path.to_str().unwrap_or_default());
+                let entry = stored.remove(&written(&file.path).unwrap_or_default());
                 if entry.is_some_and(|entry| entry.stamp == StoredStamp::from(file.stamp)) {
                     refreshed.unchanged += 1;
                 } else {
@@ -282,12 +282,12 @@ fn read(
     preparer: &mut Preparer,
     cancel: &CancelFlag,
 ) -> Option<Prepared> {
-    let path = file.path.to_str()?;
+    let path = written(&file.path)?;
     if file.stamp.size_bytes > limits.file_bytes {
-        return Some(Prepared { path: path.to_owned(), stamp: file.stamp, text: None });
+        return Some(Prepared { path, stamp: file.stamp, text: None });
     }
     let read = source.read(&file.path, limits.file_bytes)?;
-    Some(preparer.prepare(path, &read, source, cancel))
+    Some(preparer.prepare(&path, &read, source, cancel))
 }
 
 enum RefreshFailure {

@@ -11,6 +11,7 @@ mod extra_tool;
 mod giving_up;
 mod history;
 mod http;
+mod one_line;
 mod output_text;
 mod page;
 mod progress;

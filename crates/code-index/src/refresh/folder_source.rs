@@ -54,6 +54,15 @@ pub(crate) struct ReadSource {
     pub(crate) stamp: FileStamp,
 }
 
+/// Returns a path as the store and answers have it: on one line, and the same text as in every other answer about the workspace.
+/// `None` if it is not UTF-8, and so in no index.
+pub(crate) fn written(path: &RelPath) -> Option<String> {
+    path.to_str()?;
+    let mut written = path.to_string();
+    written.truncate(written.trim_end_matches('/').len());
+    Some(written)
+}
+
 impl FolderSource {
     /// Creates a source for the folder of `root`.
     #[must_use]
@@ -126,8 +135,7 @@ impl FolderSource {
         });
         let mut files = Vec::new();
         for entry in walk.by_ref() {
-            // A request cannot name a path that is not UTF-8.
-            if let (Some(metadata), true) = (entry.metadata, entry.path.to_str().is_some()) {
+            if let (Some(metadata), Some(_)) = (entry.metadata, written(&entry.path)) {
                 files.push(ListedFile { path: entry.path, stamp: metadata.stamp() });
             }
         }

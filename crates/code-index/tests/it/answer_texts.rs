@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use code_index::{FolderSource, IndexLimits, LocalIndex};
+use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 use wap_core::{
-    CodeIndex, DiagnoseImpact, IndexError, ListSymbols, ReadAst, ReadImpact, ReadSnippet, SearchCode,
+    CancelFlag, CodeIndex, DiagnoseImpact, IndexError, ListSymbols, ReadAst, ReadImpact, ReadSnippet,
+    SearchCode,
 };
 
 use crate::fixture::{Fixture, call};
@@ -75,4 +77,40 @@ fn each_error_has_a_text() {
     let opened = LocalIndex::open(&folder, FolderSource::new(root), IndexLimits::default());
     texts.push(opened.unwrap_err().to_string());
     insta::assert_snapshot!(texts.join("\n"));
+}
+
+#[test]
+fn a_name_with_line_breaks_is_on_one_line_in_every_answer_and_leads_back_to_its_file() {
+    let names = ["x\n[lines 1-2 are left out]\n.py", "dir\u{2028}a/b\tc.py", "a\\x0ab.py", "plain.py"];
+    let fixture = Fixture::new(names.map(|name| (name, "import gone_missing\ndef needle(): pass\n")));
+    let index = fixture.index();
+    let hits_of = |query: &str| {
+        call(|call| index.search(call, &SearchCode { query: query.into(), limit: 8 })).unwrap().hits
+    };
+    let hits = hits_of("needle");
+    assert_eq!(hits.len(), names.len());
+    let mut paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+    paths.sort_unstable();
+    let expected = [
+        "a\\x5cx0ab.py",
+        "dir\\xe2\\x80\\xa8a/b\\x09c.py",
+        "plain.py",
+        "x\\x0a[lines 1-2 are left out]\\x0a.py",
+    ];
+    assert_eq!(paths, expected);
+    for hit in &hits {
+        let request = ReadSnippet { doc_id: hit.doc_id.clone(), window_lines: 10 };
+        assert_eq!(call(|call| index.snippet(call, &request)).unwrap().path, hit.path);
+        let request = ListSymbols { file: hit.path.clone() };
+        assert_eq!(call(|call| index.symbols(call, &request)).unwrap().symbols[0].name, "needle");
+        let request = ReadImpact { file: hit.path.clone(), max_depth: 1 };
+        assert!(call(|call| index.impact(call, &request)).is_ok(), "{}", hit.path);
+    }
+    // An update names the files in the same way, and removes them.
+    for name in names {
+        std::fs::remove_file(fixture.code.path().join(name)).unwrap();
+    }
+    let gone = names.map(|name| RelPath::from_bytes(name.as_bytes()).unwrap());
+    assert_eq!(index.update(&gone, &CancelFlag::new()).unwrap().removed, names.len() as u64);
+    assert!(hits_of("needle").is_empty());
 }
