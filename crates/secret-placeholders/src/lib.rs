@@ -25,6 +25,6 @@ pub use map::merged_maps;
 pub use marker::{Marker, markers};
 pub use secrets::{RestoreError, Secrets};
 pub use store::{MemoryStore, PlaceholderStore, StoreError};
-pub use stream::StreamMask;
+pub use stream::{KeyTracker, StreamMask};
 pub use withheld::Withheld;
 pub use workspace::PlaceholderWorkspace;

@@ -113,6 +113,29 @@ impl StreamMask {
     }
 }
 
+/// Knows whether lines end within a private key. What is passed on of them with a gap is recognised behind its first line.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KeyTracker {
+    is_within: bool,
+}
+
+impl KeyTracker {
+    /// Takes the next whole lines.
+    pub fn push(&mut self, lines: &str) {
+        self.is_within = match self.first_line() {
+            "" => private_key::ends_within(lines),
+            first => private_key::ends_within(&format!("{first}{lines}")),
+        };
+    }
+
+    /// Returns a first line of a key if the lines so far end within one, else nothing: with it in front, [`StreamMask`] hides in the next
+    /// ones what it would hide behind all lines.
+    #[must_use]
+    pub fn first_line(&self) -> &'static str {
+        if self.is_within { private_key::FIRST_LINE } else { "" }
+    }
+}
+
 /// Returns where the lines begin at the end of some bytes that look like the body of a key.
 fn before_key_lines(lines: &[u8]) -> usize {
     let mut end = lines.len();

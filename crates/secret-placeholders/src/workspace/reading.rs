@@ -10,10 +10,10 @@ use wap_core::{
 use super::PlaceholderWorkspace;
 use super::growth::start_within_growth;
 use super::putting_back::PuttingBack;
-use super::veil::{Veil, without_cut_words};
+use super::veil::{Veil, is_gap, without_cut_words};
 use crate::Secrets;
 use crate::new_values::NewValues;
-use crate::surroundings::without_last_bytes;
+use crate::surroundings::{without_cut_end, without_cut_start, without_last_bytes};
 use crate::withheld::{MASKED, Verdict, refusal, warning};
 
 /// The most files of a listing whose content decides whether they are left out; further ones are.
@@ -43,8 +43,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         }
         // The output of a command has a gap where it was cut.
         let is_output = path.starts_with(OUTPUT_PREFIX) || path.starts_with(PROCESS_PREFIX);
-        if is_output && let Cow::Owned(without) = without_cut_words(secrets, &content) {
-            content = without;
+        if is_output {
+            content = self.without_cut_lines(secrets, call, (&plain, read.returned_lines), content);
         }
         let mut warnings = veil.all(warnings);
         // Only a whole text has a version.
@@ -75,6 +75,32 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             returned_lines,
         };
         Ok(response.with_line_numbers(request))
+    }
+
+    /// Returns lines of an output without the words at the gaps among them, in front of them and behind them.
+    fn without_cut_lines(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        (request, returned_lines): (&ReadFile, u64),
+        mut content: String,
+    ) -> String {
+        if let Cow::Owned(without) = without_cut_words(secrets, &content) {
+            content = without;
+        }
+        let first = request.start_line.unwrap_or(1);
+        let is_gap_at = |line: i64| {
+            let request = ReadFile { start_line: Some(line), end_line: Some(line), ..request.clone() };
+            self.inner.read_file(call, &request).is_ok_and(|read| is_gap(&read.content))
+        };
+        if first > 1 && is_gap_at(first - 1) {
+            content = without_cut_start(secrets, &content).to_owned();
+        }
+        let next = first.saturating_add(i64::try_from(returned_lines).unwrap_or(i64::MAX));
+        if let Some(line) = content.strip_suffix('\n').filter(|_| is_gap_at(next)) {
+            content = format!("{}\n", without_cut_end(secrets, line));
+        }
+        content
     }
 
     pub(super) fn explore_masked(

@@ -291,6 +291,11 @@ pub(super) fn without_cut_words<'t>(secrets: &Secrets, output: &'t str) -> Cow<'
     }
 }
 
+/// Checks whether a line of output stands for output that was left out.
+pub(super) fn is_gap(line: &str) -> bool {
+    line.starts_with(GAP.trim_start()) && line.contains(LEFT_OUT)
+}
+
 fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str> {
     let mut kept = String::new();
     // The bytes that are done, and where the text between two gaps begins.

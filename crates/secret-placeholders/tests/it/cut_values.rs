@@ -7,6 +7,7 @@ use wap_core::{
     ExecuteCommand, ModifyFile, ModifyOperation, Reason, Unobserved, WapError, Workspace, WorkspaceExt,
 };
 
+use crate::masking::token;
 use crate::over_workspace::{Masked, over, read, with_call};
 
 /// The most bytes that a reading of a line returns.
@@ -95,6 +96,27 @@ fn the_gap_of_an_output_shows_neither_a_beginning_nor_a_rest() {
         // The control: what begins and ends like no value stays.
         let other = format!("one cat hat{gap}rat hut two");
         assert_eq!(output(&masked, other.clone()), other);
+    }
+}
+
+#[test]
+fn lines_of_an_output_that_are_read_beside_a_gap_show_neither_a_beginning_nor_a_rest() {
+    let [value, ..] = values();
+    let token = token();
+    for (start, end) in [value.split_at(20), token.split_at(20)] {
+        let text = format!("one {start}\n… 5 bytes left out …\n{end} two\nthree\n");
+        let masked = over([
+            ("conf.py", format!("password = \"{value}\"\n")),
+            ("@process/web", text.clone()),
+            ("a.txt", text),
+        ]);
+        let _ = read(&masked, "conf.py", None);
+        for (lines, visible) in [((1, 1), "one \n"), ((3, 3), " two\n"), ((3, 4), " two\nthree\n")] {
+            assert_eq!(read(&masked, "@process/web", Some(lines)), visible, "{start}");
+        }
+        // The control: a file has no gaps, and a line apart from one is whole.
+        assert!(read(&masked, "a.txt", Some((1, 1))).contains(start));
+        assert_eq!(read(&masked, "@process/web", Some((4, 4))), "three\n");
     }
 }
 
