@@ -113,6 +113,10 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         for lines in modify.operations.iter().filter_map(new_lines) {
             check_stays_hidden(secrets, lines, "operations")?;
         }
+        // Where a value is not hidden, a line that is compared with it would tell that it is the value.
+        for was in modify.operations.iter().filter_map(ModifyOperation::was) {
+            check_stays_hidden(secrets, was, "was")?;
+        }
         let has_texts = modify.operations.iter().any(is_within_lines);
         let is_searched = modify.operations.iter().any(searches);
         let (path, text, version) = match self.whole_text(call, &restored.path) {

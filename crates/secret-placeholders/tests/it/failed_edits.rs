@@ -139,6 +139,27 @@ fn whole_lines_do_not_tell_whether_a_guess_at_a_secret_is_right() {
 }
 
 #[test]
+fn a_line_that_is_compared_does_not_tell_which_word_a_secret_is() {
+    let file = "password = \"correcthorse\"\ncorrecthorse\ncorrecthouse\n";
+    let delete = |line, was: &str| {
+        let masked = over([("a.py", file.to_owned())]);
+        assert!(read(&masked, "a.py", None).ends_with("\ncorrecthorse\ncorrecthouse\n"));
+        let was = Some(was.to_owned());
+        let answer =
+            edit(&masked, 1, vec![ModifyOperation::Delete { start_line: line, end_line: line, was }]);
+        answer.map_err(|error| texts(&error))
+    };
+    let placeholder = "⟦secret:password-assignment:1⟧";
+    let (right, wrong) = (delete(2, placeholder).unwrap_err(), delete(3, placeholder).unwrap_err());
+    assert_eq!(right, wrong);
+    assert!(right.contains("is short, and would be shown there"), "{right}");
+    // The control: a line is compared as the model sees it.
+    delete(1, &format!("password = \"{placeholder}\"")).unwrap();
+    delete(2, "correcthorse").unwrap();
+    delete(3, "correcthorse").unwrap_err();
+}
+
+#[test]
 fn an_edit_that_is_sent_again_has_its_answer_and_a_new_one_an_error() {
     let file = "def f():\n    password = \"correcthorse\"\n    return 1\n";
     for operation in [whole_lines("    return 1", "    return 2"), text("return 1", "return 2")] {
