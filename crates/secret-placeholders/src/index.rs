@@ -341,7 +341,9 @@ fn masked_signature(
         Some(part) => (part, "…"),
         None => (signature, ""),
     };
-    file.visible(part, false, &lines).map_or_else(|| CUT.to_string(), |visible| visible + cut)
+    let visible = file.visible(part, false, &lines).map_or_else(|| CUT.to_string(), |visible| visible + cut);
+    // A rule may recognise on one line what it does not on several.
+    secrets.mask_rest(&visible).into_owned()
 }
 
 /// Returns a text without the placeholders in it.

@@ -177,6 +177,14 @@ fn a_signature_that_is_cut_within_a_value_shows_nothing_of_it() {
             assert!(visible.signature.contains("key=\"⟦secret:npm-token:1⟧"), "{}", visible.signature);
         }
     }
+    // A value that is recognised on one line alone, where the name and the value have come together.
+    let password = ["Zq8wLr3T", "nV5xKb2M"].concat();
+    let text = format!("{text}def other(password=\n    \"{password}\"):\n    pass\n");
+    let mut index = Scripted::with_files([("a.py", text.as_str())]);
+    let other = symbol("other", None, &format!("def other(password= \"{password}\")"));
+    index.symbols = vec![CodeSymbol { line_start: 3, line_end: 5, ..other }];
+    let visible = symbols(&index.masked(), "a.py").remove(0).signature;
+    assert_eq!(visible, "def other(password= \"⟦secret:password-assignment:1⟧\")");
     // What was trimmed behind a value without a sign for it is a cut as well.
     let mut index = Scripted::with_files([("a.py", text.as_str())]);
     index.symbols = vec![symbol("login", None, &whole[..whole.find('"').unwrap() + 30])];
