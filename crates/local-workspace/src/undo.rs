@@ -65,6 +65,9 @@ pub struct Undone {
     /// they left, or another program has changed the file while a crash had interrupted this undo.
     #[serde(default)]
     pub not_undoable: Vec<String>,
+    /// Those of them that stay because they are not what the changes have left: another program has changed them since.
+    #[serde(default)]
+    pub changed_since: Vec<String>,
 }
 
 impl Undone {
@@ -198,7 +201,7 @@ impl LocalWorkspace {
             Undo::Changes(numbers) => {
                 let changes: Result<Vec<_>, _> =
                     numbers.iter().map(|number| self.change_in_force(*number)).collect();
-                let changes = with_what_belongs(journal, &changes?)?;
+                let changes = with_what_belongs(&changes?, |run| journal.changes_of_run(run))?;
                 return Ok(Chosen { changes, ..Chosen::default() }.without_unkept());
             }
             Undo::Run(run) => vec![*run],
@@ -251,13 +254,15 @@ impl LocalWorkspace {
             }
             other => other?,
         };
-        let kept_repositories = plan.kept_repositories.iter().map(RelPath::to_string);
+        let kept_repositories = plan.kept_repositories.keys().map(RelPath::to_string);
+        let changed_since = plan.kept_repositories.iter().filter(|(_, has_changed)| **has_changed);
         let undone = Undone {
             run: run.number().0,
             paths: plan.paths.iter().map(undone_path).collect(),
             kept_folders: plan.kept_folders.iter().map(RelPath::to_string).collect(),
             commands: chosen.commands.clone(),
             not_undoable: chosen.unkept.iter().cloned().chain(kept_repositories).collect(),
+            changed_since: changed_since.map(|(repository, _)| repository.to_string()).collect(),
         };
         let recorded = self.commit_undo(run, step, what, &plan, &undone)?;
         let mut published = Vec::new();

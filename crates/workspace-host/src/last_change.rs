@@ -135,7 +135,8 @@ impl<'a> Search<'a> {
             return Ok(false);
         }
         let is_bookkeeping = self.bookkeeping.holds(change)?;
-        if is_bookkeeping && is_restorable(change) {
+        // One without its contents is among them: the undo names the path, and is not refused because of it.
+        if is_bookkeeping && !is_folder(change) {
             self.passed.push(change.clone());
         }
         Ok(!is_bookkeeping)
@@ -191,7 +192,7 @@ impl<'a> Search<'a> {
     fn undo_of(&self, change: &RecordedChange) -> Result<Undo, JournalError> {
         match is_of_a_reply(self.journal, change.run)? {
             true => of_reply(self.journal, change.run, &self.passed),
-            false => of_step(self.journal, change),
+            false => of_step(self.journal, change, &self.passed),
         }
     }
 }
@@ -203,34 +204,54 @@ fn of_reply(
     passed: &[RecordedChange],
 ) -> Result<Undo, JournalError> {
     let changes = journal.changes_of_run(run)?;
-    let paths: BTreeSet<&[u8]> = changes.iter().map(|change| &*change.path).collect();
-    let riding: Vec<_> =
-        passed.iter().filter(|later| later.run != run && paths.contains(&*later.path)).collect();
-    if riding.is_empty() {
+    let later = later_bookkeeping(&changes, passed.iter().filter(|later| later.run != run));
+    if later.is_empty() {
         return Ok(Undo::Run(run));
     }
-    let mut numbers: Vec<_> = riding.iter().map(|change| change.number).collect();
-    // Those whose contents were not kept are among them: the undo names the paths that stay.
-    for change in &changes {
-        if change.state != ChangeState::Conflicted && undone_by(journal, change.number)?.is_none() {
-            numbers.push(change.number);
-        }
-    }
-    Ok(Undo::Changes(numbers))
+    with_later(journal, later, &changes)
 }
 
-/// Returns the undo of one change of a file, or of everything that a command did.
-fn of_step(journal: &JournalReader, change: &RecordedChange) -> Result<Undo, JournalError> {
+/// Returns the undo of one change of a file, or of everything that a command did, with the later bookkeeping of the same
+/// files.
+fn of_step(
+    journal: &JournalReader,
+    change: &RecordedChange,
+    passed: &[RecordedChange],
+) -> Result<Undo, JournalError> {
     let steps = journal.steps(change.run)?;
     let is_command =
         steps.iter().any(|step| step.index == change.step && step.kind == StepKind::ShellCommand);
-    if !is_command {
-        return Ok(Undo::Changes(vec![change.number]));
-    }
-    let mut numbers = Vec::new();
-    for other in journal.changes_of_run(change.run)?.into_iter().filter(|other| other.step == change.step) {
-        if other.state != ChangeState::Conflicted && undone_by(journal, other.number)?.is_none() {
-            numbers.push(other.number);
+    let changes = match is_command {
+        true => {
+            journal.changes_of_run(change.run)?.into_iter().filter(|one| one.step == change.step).collect()
+        }
+        false => vec![change.clone()],
+    };
+    let is_other = |later: &&RecordedChange| (later.run, later.step) != (change.run, change.step);
+    let later = later_bookkeeping(&changes, passed.iter().filter(is_other));
+    with_later(journal, later, &changes)
+}
+
+/// Returns the numbers of later bookkeeping of the paths of some changes.
+fn later_bookkeeping<'a>(
+    changes: &[RecordedChange],
+    passed: impl Iterator<Item = &'a RecordedChange>,
+) -> Vec<ChangeNumber> {
+    let paths: BTreeSet<&[u8]> = changes.iter().map(|change| &*change.path).collect();
+    passed.filter(|later| paths.contains(&*later.path)).map(|later| later.number).collect()
+}
+
+/// Returns the undo of later bookkeeping and of those of the changes that are in force.
+fn with_later(
+    journal: &JournalReader,
+    later: Vec<ChangeNumber>,
+    changes: &[RecordedChange],
+) -> Result<Undo, JournalError> {
+    let mut numbers = later;
+    // Those whose contents were not kept are among them: the undo names the paths that stay.
+    for change in changes {
+        if change.state != ChangeState::Conflicted && undone_by(journal, change.number)?.is_none() {
+            numbers.push(change.number);
         }
     }
     Ok(Undo::Changes(numbers))

@@ -28,9 +28,9 @@ pub struct ReplyPlan {
 pub struct PlanLine {
     /// The kind of block.
     pub command_type: String,
-    /// The summary of its result; for a command, the text of the command.
+    /// The summary of its result; for a command, the text of the command, and for the end of a process its name.
     pub summary: String,
-    /// True if it would succeed; always true for commands.
+    /// True if it would succeed; always true for commands and for ends of processes.
     pub success: bool,
     /// The output of its result.
     pub output: String,
@@ -94,20 +94,20 @@ impl ExecutionObserver for Lines {
         result: &CommandResult,
         changed: Option<&FileChanged>,
     ) {
-        let command = match item {
+        // The result of a command, and of the end of one, cannot be determined without carrying it out.
+        let would = match item {
             Item::Block(block) => match &block.value {
-                Block::RunCommand { command, .. } => Some(command),
+                Block::RunCommand { command, .. } => Some(format!("Would run '{command}'")),
+                Block::StopProcess { name } => Some(format!("Would stop process '{name}'")),
                 _ => None,
             },
             Item::Error(_) => None,
         };
         let line = PlanLine {
             command_type: result.command_type.to_string(),
-            // The result of a command cannot be determined without running it.
-            summary: command
-                .map_or_else(|| result.summary.clone(), |command| format!("Would run '{command}'")),
-            success: result.success || command.is_some(),
-            output: if command.is_some() { String::new() } else { result.text().into_owned() },
+            success: result.success || would.is_some(),
+            output: if would.is_some() { String::new() } else { result.text().into_owned() },
+            summary: would.unwrap_or_else(|| result.summary.clone()),
             diff: String::new(),
         };
         self.0.push((line, changed.is_some()));

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use change_journal::{ChangeNumber, ChangeState, ContentHash, EntryKind, JournalReader, RecordedChange};
+use change_journal::{
+    ChangeNumber, ChangeState, ContentHash, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber,
+};
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
@@ -43,8 +45,9 @@ pub(crate) struct UndoPlan {
     pub paths: Vec<UndoPath>,
     /// Folders that stay, because something else is in them.
     pub kept_folders: Vec<RelPath>,
-    /// Repositories that stay as they are, because a part of them cannot be restored.
-    pub kept_repositories: Vec<RelPath>,
+    /// Repositories that stay as they are, because a part of them cannot be restored: true for each in which only later
+    /// changes are in the way.
+    pub kept_repositories: BTreeMap<RelPath, bool>,
 }
 
 impl UndoPlan {
@@ -92,6 +95,7 @@ impl UndoPlan {
             .map(|path| path.path.clone())
             .collect();
         folders.sort_unstable();
+        let mut used = BTreeSet::new();
         // A folder is decided after those in it.
         for folder in folders.into_iter().rev() {
             let is_used = context
@@ -102,9 +106,13 @@ impl UndoPlan {
                 continue;
             }
             going.remove(&folder);
-            let position = self.paths.iter().position(|path| path.path == folder);
-            let path = self.paths.remove(position.expect("the folder is one of the paths"));
-            if path.wanted.is_some() {
+            used.insert(folder);
+        }
+        let (stay, paths): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.paths).into_iter().partition(|path| used.contains(&path.path));
+        self.paths = paths;
+        for UndoPath { path: folder, wanted, .. } in stay.into_iter().rev() {
+            if wanted.is_some() {
                 // Something else is to come into its place, and cannot.
                 obstacles.push(obstacle(&folder, ObstacleKind::ChangedSince));
             } else {
@@ -118,29 +126,36 @@ impl UndoPlan {
     fn keep_repositories(&mut self, obstacles: &mut Vec<UndoObstacle>) {
         let repository = |path: &RelPath| in_git_folder(path).map(|part| part.folder);
         let of_obstacle = |obstacle: &UndoObstacle| repository(&RelPath::parse(&obstacle.path).ok()?);
-        let kept: BTreeSet<RelPath> = obstacles.iter().filter_map(of_obstacle).collect();
-        let is_kept = |path: &RelPath| repository(path).is_some_and(|folder| kept.contains(&folder));
+        let mut kept: BTreeMap<RelPath, bool> = BTreeMap::new();
+        for obstacle in obstacles.iter() {
+            let is_later = matches!(obstacle.why, ObstacleKind::ChangedSince | ObstacleKind::LaterChange(_));
+            if let Some(folder) = of_obstacle(obstacle) {
+                *kept.entry(folder).or_insert(true) &= is_later;
+            }
+        }
+        let is_kept = |path: &RelPath| repository(path).is_some_and(|folder| kept.contains_key(&folder));
         if kept.is_empty() || self.paths.iter().all(|path| is_kept(&path.path)) {
             return;
         }
         self.paths.retain(|path| !is_kept(&path.path));
         obstacles.retain(|obstacle| of_obstacle(obstacle).is_none());
         // A folder around one cannot go.
-        let around = |folder: &RelPath| kept.iter().any(|repository| repository.starts_with(folder));
+        let around = |folder: &RelPath| kept.keys().any(|repository| repository.starts_with(folder));
         let (going, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.paths)
             .into_iter()
             .partition(|path| !(path.wanted.is_none() && path.is_now_folder() && around(&path.path)));
         self.paths = going;
         self.kept_folders.extend(stay.into_iter().map(|path| path.path));
-        self.kept_repositories = kept.into_iter().collect();
+        self.kept_repositories = kept;
     }
 
     /// Checks in advance, as far as possible, that everything may be written and removed.
     fn check(&self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
-        let links: Vec<_> =
-            self.paths.iter().filter(|path| path.is_link_that_goes()).map(|path| &path.path).collect();
+        let links: BTreeSet<_> =
+            self.paths.iter().filter(|path| path.is_link_that_goes()).map(|path| path.path.clone()).collect();
         for path in &self.paths {
-            let is_opened = links.iter().any(|link| path.path.starts_with(link));
+            let is_opened =
+                !links.is_empty() && with_ancestors(&path.path).any(|folder| links.contains(&folder));
             if let Err(error) = path.check(context, is_opened) {
                 obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
             }
@@ -233,32 +248,122 @@ fn effect(context: &UndoContext<'_>, path: &UndoPath) -> Effect {
 }
 
 /// Single changes, with what goes with them: the folders that were made for a file, and what the same command did to the
-/// same repository.
+/// same repository. `changes_of_run` reads the journal, once for each run.
 pub(crate) fn with_what_belongs(
-    journal: &JournalReader,
     changes: &[RecordedChange],
+    mut changes_of_run: impl FnMut(RunNumber) -> Result<Vec<RecordedChange>, JournalError>,
 ) -> Result<BTreeMap<ChangeNumber, RecordedChange>, UndoError> {
-    let mut chosen: BTreeMap<_, _> = changes.iter().map(|change| (change.number, change.clone())).collect();
+    let mut steps: BTreeMap<RunNumber, BTreeMap<u32, Belonging>> = BTreeMap::new();
     for change in changes {
-        let path = RelPath::from_bytes(&change.path).unwrap_or_default();
-        let repository = in_git_folder(&path).map(|part| part.folder);
-        if change.before.is_some() && repository.is_none() {
+        steps.entry(change.run).or_default().entry(change.step).or_default().look_for(change);
+    }
+    let mut chosen: BTreeMap<_, _> = changes.iter().map(|change| (change.number, change.clone())).collect();
+    for (run, steps) in steps {
+        if steps.values().all(Belonging::is_nothing) {
             continue;
         }
-        for other in journal.changes_of_run(change.run)? {
-            if other.step != change.step || other.state == ChangeState::Conflicted {
-                continue;
-            }
-            let Ok(other_path) = RelPath::from_bytes(&other.path) else { continue };
-            let is_above = change.before.is_none()
-                && other.before.is_none()
-                && is_about_folder(&other)
-                && path.starts_with(&other_path);
-            let is_of_repository = repository.as_ref().is_some_and(|folder| other_path.starts_with(folder));
-            if is_above || is_of_repository {
+        for other in changes_of_run(run)? {
+            if other.state != ChangeState::Conflicted
+                && steps.get(&other.step).is_some_and(|belonging| belonging.holds(&other))
+            {
                 chosen.insert(other.number, other);
             }
         }
     }
     Ok(chosen)
+}
+
+/// What goes with chosen changes of one step.
+#[derive(Debug, Default)]
+struct Belonging {
+    /// Every folder above an entry that was made.
+    above: BTreeSet<RelPath>,
+    /// The repositories that were changed.
+    repositories: BTreeSet<RelPath>,
+}
+
+impl Belonging {
+    fn look_for(&mut self, change: &RecordedChange) {
+        let path = RelPath::from_bytes(&change.path).unwrap_or_default();
+        self.repositories.extend(in_git_folder(&path).map(|part| part.folder));
+        if change.before.is_none() {
+            // Above a folder that is there already, all are.
+            let new = with_ancestors(&path).take_while(|folder| !self.above.contains(folder));
+            let new: Vec<_> = new.collect();
+            self.above.extend(new);
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.above.is_empty() && self.repositories.is_empty()
+    }
+
+    fn holds(&self, change: &RecordedChange) -> bool {
+        let Ok(path) = RelPath::from_bytes(&change.path) else { return false };
+        let is_made_folder = change.before.is_none() && is_about_folder(change);
+        is_made_folder && self.above.contains(&path)
+            || !self.repositories.is_empty()
+                && with_ancestors(&path).any(|folder| self.repositories.contains(&folder))
+    }
+}
+
+/// A path and the folders above it, without the root.
+fn with_ancestors(path: &RelPath) -> impl Iterator<Item = RelPath> {
+    std::iter::successors(Some(path.clone()), RelPath::parent).take_while(|path| !path.is_root())
+}
+
+#[cfg(test)]
+mod tests {
+    use change_journal::{ChangeRecord, EntryRecord, Journal, RunKey, RunState, StepKind, StepRecord};
+
+    use super::*;
+
+    const FILES: usize = 1_000;
+
+    #[test]
+    fn the_journal_is_read_once_for_each_run() {
+        let folder = || Some(EntryRecord { kind: EntryKind::Folder, ..EntryRecord::file(b"") });
+        let text = || Some(EntryRecord::file(b"text"));
+        let mut paths: Vec<(String, bool)> =
+            ["new", "new/deep", "other", ".git"].map(|path| (path.to_owned(), true)).into();
+        paths.extend((0..FILES).map(|index| (format!("new/deep/{index}"), false)));
+        paths.extend((0..FILES).map(|index| (format!(".git/objects/{index}"), false)));
+        let changes = paths.iter().map(|(path, is_folder)| {
+            ChangeRecord::intended(path.as_bytes(), None, if *is_folder { folder() } else { text() })
+        });
+        let step = |changes: Vec<_>| StepRecord {
+            kind: StepKind::ShellCommand,
+            description: "make",
+            outcome: b"",
+            changes,
+        };
+        let journal = Journal::in_memory().unwrap();
+        let key = |content: &[u8]| {
+            let content = ContentHash::of(content);
+            RunKey { conversation: "test".into(), sequence: 0, content }
+        };
+        let RunState::New(run) = journal.begin_run(&key(b"one")).unwrap() else { panic!("it is new") };
+        let beside = ChangeRecord::intended(b".git/beside", None, text());
+        let steps = [step(changes.collect()), step(vec![beside])];
+        journal.record_steps(run.number(), 0, &steps).unwrap();
+        let RunState::New(other) = journal.begin_run(&key(b"two")).unwrap() else { panic!("it is new") };
+        let edit = ChangeRecord::intended(b"edited", text(), text());
+        journal.record_steps(other.number(), 0, &[step(vec![edit])]).unwrap();
+
+        let all = journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap();
+        let is_chosen =
+            |path: &[u8]| path.starts_with(b"new/deep/") || path == b".git/objects/1" || path == b"edited";
+        let chosen: Vec<_> = all.iter().filter(|change| is_chosen(&change.path)).cloned().collect();
+        let mut reads = Vec::new();
+        let belonging = with_what_belongs(&chosen, |run| {
+            reads.push(run);
+            journal.reader().changes_of_run(run)
+        });
+        // For an edit, nothing is looked for.
+        assert_eq!(reads, [run.number()]);
+        let left: Vec<_> =
+            all.iter().filter(|change| !belonging.as_ref().unwrap().contains_key(&change.number)).collect();
+        let left: Vec<_> = left.iter().map(|change| String::from_utf8_lossy(&change.path)).collect();
+        assert_eq!(left, ["other", ".git/beside"]);
+    }
 }

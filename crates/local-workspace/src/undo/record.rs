@@ -37,6 +37,7 @@ impl UndoRecord {
         if undone.paths.is_empty() {
             return None;
         }
+        undone.changed_since.extend(stayed.iter().cloned());
         undone.not_undoable.extend(stayed);
         Some(encode(&UndoRecord { outcome: Ok(undone) }))
     }

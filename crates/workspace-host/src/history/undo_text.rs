@@ -1,5 +1,7 @@
 //! The outcome of an undo as text.
 
+use std::collections::BTreeSet;
+
 use local_workspace::{UndoEffect, Undone, UndonePath};
 use wap_core::visible_line;
 
@@ -90,6 +92,11 @@ impl Page {
     }
 }
 
+/// Checks whether a path is that of a repository's folder.
+fn is_repository(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
+}
+
 /// Returns a line for each path that was undone, and for each that was not.
 #[must_use]
 pub fn undo_lines(undone: &Undone) -> Vec<String> {
@@ -117,9 +124,17 @@ fn lines(
             .iter()
             .map(|folder| format!("kept          {}/  (it is not empty)", visible_path(folder))),
     );
-    let kept = undone.not_undoable.iter();
-    lines.extend(kept.map(|path| {
-        format!("not undone    {}  (what was there is not kept, or it has changed)", visible_path(path))
+    let changed: BTreeSet<&String> = undone.changed_since.iter().collect();
+    lines.extend(undone.not_undoable.iter().map(|path| {
+        let why = match (changed.contains(path), is_repository(path)) {
+            (false, _) => "it was too large to be recorded or is not a file, or its old content is not kept any more",
+            (true, false) => "another program has changed it since",
+            (true, true) => {
+                "it has changed since, as `git status` and `git fetch` change it, and stays whole: a commit of these \
+                 changes stays, and `git reset HEAD~1` takes one back"
+            }
+        };
+        format!("not undone    {}  ({why})", visible_path(path))
     }));
     if !undone.commands.is_empty() {
         lines.push("not undone: what these commands did to files is not known".to_owned());

@@ -282,19 +282,52 @@ fn refused(error: &UndoError) -> UndoRefusal {
     };
     let failure = Failure::new(Exit::Failed, error.to_string());
     let all = |is_meant: &dyn Fn(&ObstacleKind) -> bool| obstacles.iter().all(|one| is_meant(&one.why));
-    let failure = failure.advise(if all(&|why| matches!(why, ObstacleKind::NotEmpty)) {
-        "empty those folders first, or undo what was done before with `agentd undo N --whole`, by its number in `agentd log`"
+    let failure = if all(&|why| matches!(why, ObstacleKind::NotEmpty)) {
+        failure.advise(
+            "empty those folders first, or undo what was done before with `agentd undo N --whole`, by its number in `agentd log`",
+        )
     } else if all(&|why| matches!(why, ObstacleKind::Closed(_))) {
-        "make those paths changeable for this user, and undo again; or undo the other changes one by one, by their \
-         numbers in `agentd log`"
+        failure.advise(
+            "make those paths changeable for this user, and undo again; or undo the other changes one by one, by their \
+             numbers in `agentd log`",
+        )
     } else if all(&|why| !matches!(why, ObstacleKind::NotKept | ObstacleKind::SpecialFile)) {
-        "restore those files to how the change left them, or undo the later change as well"
+        failure.advise(way_past(obstacles))
     } else {
         // Those cannot be brought back by anything.
-        "undo the other changes one by one, by their numbers in `agentd log`"
-    });
+        failure.advise("undo the other changes one by one, by their numbers in `agentd log`")
+    };
     UndoRefusal { obstacles: obstacles.iter().map(obstacle).collect(), ..failure.into() }
 }
+
+/// Returns the advice for an undo that later changes, of ours or of other programs, are in the way of.
+fn way_past(obstacles: &[UndoObstacle]) -> String {
+    let later: BTreeSet<ChangeNumber> = obstacles
+        .iter()
+        .filter_map(|obstacle| match obstacle.why {
+            ObstacleKind::LaterChange(number) => Some(number),
+            _ => None,
+        })
+        .collect();
+    // The newest first: it may lie above an older one.
+    let mut undos = later.iter().rev().map(|number| format!("`agentd undo {number}`"));
+    let named = undos.by_ref().take(NAMED_UNDOS).collect::<Vec<_>>().join(", then ");
+    let more = match undos.count() {
+        0 => String::new(),
+        more => format!(", and {more} more changes, which are listed above"),
+    };
+    let is_other = |obstacle: &UndoObstacle| !matches!(obstacle.why, ObstacleKind::LaterChange(_));
+    match (later.is_empty(), obstacles.iter().any(is_other)) {
+        (true, _) => "restore those files to how the change left them, and undo again".to_owned(),
+        (false, false) => format!("undo the later changes first: {named}{more}; then undo again"),
+        (false, true) => format!(
+            "undo the later changes first: {named}{more}; restore the other files to how the change left them; then undo again"
+        ),
+    }
+}
+
+/// The number of undos that an advice names.
+const NAMED_UNDOS: usize = 3;
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
 fn unreadable(error: JournalError) -> UndoRefusal {

@@ -94,3 +94,77 @@ fn files_of_git_itself_are_bookkeeping() {
     project.run(&["undo"]).ok().prints("restored      a");
     assert_eq!(project.read("a"), "1\n");
 }
+
+#[test]
+fn it_rides_with_the_undo_of_a_call() {
+    let project = Project::new();
+    project.write("a", "1\n").write(".gitignore", "*.log\n");
+    let execute = |command: &str| {
+        let arguments = serde_json::json!({ "command": command });
+        project.run(&["call", "executeCommand", &arguments.to_string()]).ok();
+    };
+    let write = |path: &str, content: &str| {
+        let arguments = serde_json::json!({ "path": path, "content": content });
+        project.run(&["call", "writeFile", &arguments.to_string()]).ok();
+    };
+    execute("echo 2 > a; echo first > t.log");
+    execute("echo second > t.log");
+    project.run(&["undo"]).ok().prints("restored      a");
+    assert!(project.read("a") == "1\n" && !project.has("t.log"));
+    // What a tool has written is meant, and a command has changed it since.
+    write("own.log", "x\n");
+    execute("echo second >> own.log");
+    project.run(&["undo"]).ok().prints("removed       own.log");
+    // One that was not recorded stays, and the rest is undone all the same.
+    execute("echo 3 > a; echo first > t.log");
+    execute("head -c 20000000 /dev/zero > t.log");
+    project.run(&["undo"]).ok().prints("restored      a").prints("not undone    t.log  (it was too large");
+    assert!(project.read("a") == "1\n" && project.has("t.log"));
+}
+
+#[test]
+fn a_later_change_in_the_way_is_named_with_its_undo() {
+    let project = Project::new();
+    let write = |content: &str| {
+        let arguments = serde_json::json!({ "path": "a", "content": content });
+        project.run(&["call", "writeFile", &arguments.to_string()]).ok();
+    };
+    write("1\n");
+    write("2\n");
+    let refused = project.run(&["undo", "1"]).exits(1).says("`a` was changed again by change 2");
+    refused.says("undo the later changes first: `agentd undo 2`; then undo again");
+    project.run(&["undo", "2"]).ok();
+    project.run(&["undo", "1"]).ok().prints("removed       a");
+    write("1\n");
+    project.write("a", "mine\n");
+    project.run(&["undo"]).exits(1).says("restore those files to how the change left them, and undo again");
+}
+
+#[test]
+fn a_repository_that_stays_is_named_with_what_became_of_a_commit() {
+    let project = Project::new();
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git").args(arguments).current_dir(project.workspace()).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    git(&["init", "-q"]);
+    let commit = |command: &str| {
+        let arguments = serde_json::json!({ "command": command });
+        project.run(&["call", "executeCommand", &arguments.to_string()]).ok();
+    };
+    commit("echo 1 > a && git add a && git commit -q -m one");
+    commit("echo 2 > a && git add a && git commit -q -m two");
+    project.write("mine", "x");
+    git(&["add", "mine"]);
+    let undone = project
+        .run(&["undo"])
+        .ok()
+        .prints("restored      a")
+        .prints("not undone    .git  (it has changed since");
+    undone.prints("`git reset HEAD~1` takes one back");
+    assert!(git(&["log", "--oneline"]).contains("two"), "the commit stays");
+    git(&["reset", "-q", "HEAD~1"]);
+    assert!(!git(&["log", "--oneline"]).contains("two"));
+    assert_eq!(git(&["status", "--short", "a"]), "", "and the files are those of the commit before");
+}

@@ -181,6 +181,22 @@ fn a_dry_run_shows_plan_and_differences_and_changes_nothing() {
 }
 
 #[test]
+fn a_dry_run_plans_background_processes_and_their_end() {
+    let project = Project::new();
+    project.begin("plan");
+    let reply = format!(
+        "[RUN_COMMAND background=\"web\"]\n{}\n[/RUN_COMMAND]\n[STOP_PROCESS name=\"web\"]\n",
+        "echo x > ran; sleep 60"
+    );
+    let ran = project.apply(&reply, &["--dry-run"]).ok().prints("STOP_PROCESS  web");
+    assert!(!ran.stdout.contains("would fail") && !ran.stdout.contains("CANCELLED"), "{ran}");
+    let plan = project.apply(&reply, &["--dry-run", "--json"]).ok().json();
+    let line = &plan["plan"][1];
+    assert_eq!((&line["summary"], &line["success"]), (&json!("Would stop process 'web'"), &json!(true)));
+    assert!(!project.has("ran"));
+}
+
+#[test]
 fn parse_prints_blocks_repairs_and_refusals() {
     let run = |arguments: &[&str], input: &str| Project::new().run_with_input(arguments, input);
     let reply = "prose\n[CREATE_FILE path=\"a\"]\nx\n[/CREATE_FILE]\n[EDIT_FILE path=\"a\" start_line=\"1\" end_line=\"2\"]\n[/EDIT_FILE]\n[READ_FILE]\n";

@@ -224,7 +224,11 @@ fn commits_are_undone_unless_the_repository_was_used_since() {
         let index = opened.fixture.root().join(".git/index");
         fs::write(&index, [&fs::read(&index).unwrap()[..], b"x"].concat()).unwrap();
         let undone = opened.undo_last().unwrap();
-        assert_eq!(undone.not_undoable, [".git"], "{layered:?}");
+        assert_eq!(
+            (undone.not_undoable, undone.changed_since),
+            (vec![".git".into()], vec![".git".into()]),
+            "{layered:?}"
+        );
         assert_eq!(opened.fixture.text("b"), None);
         assert!(fs::read(&index).unwrap().ends_with(b"x"));
     }
@@ -248,6 +252,7 @@ fn what_is_too_large_is_said_and_left_by_an_undo() {
         assert_eq!(fs::metadata(opened.fixture.root().join("mine.bin")).unwrap().size(), (20 << 20) + 2);
         assert_eq!(opened.fixture.text("target/deep/o").as_deref(), Some("y\n"));
         let undone = opened.undo_last().unwrap();
+        assert!(undone.changed_since.is_empty(), "{undone:?}");
         assert_eq!(opened.fixture.text("small"), None);
         for name in ["big", "mine.bin", "pipe"] {
             assert!(undone.not_undoable.iter().any(|path| path == name), "{name} ({layered:?}): {undone:?}");
