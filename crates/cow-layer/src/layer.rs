@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rel_path::RelPath;
 use rustix::fs::{Mode, fchmod, mkdirat};
 use rustix::io::Errno;
-use sandbox_fs::{FileAttributes, FileRoot, FsError};
+use sandbox_fs::{FileAttributes, FileRoot, FsError, OpenFile};
 
 use crate::access::OpenFolder;
 use crate::adoption::same_content::open_own;
@@ -39,6 +39,8 @@ pub struct Layer {
     pub(crate) moment: Moment,
     pub(crate) workspace: Arc<FileRoot>,
     workspace_path: PathBuf,
+    /// Files of the workspace that are open since the layer was made.
+    held: Vec<OpenFile>,
 }
 
 impl Layer {
@@ -100,7 +102,30 @@ impl Layer {
             workspace: Arc::clone(&store.workspace),
             workspace_path: store.workspace_path.clone(),
             folder,
+            held: Vec::new(),
         })
+    }
+
+    /// Holds a file of the workspace open, if it is there, so that [`Layer::content_at_start`] can read it once another program has
+    /// replaced it. To be called before the command starts. A layer that is opened again holds none.
+    pub fn hold(&mut self, path: &RelPath) {
+        self.held.extend(self.workspace.open_file(path));
+    }
+
+    /// Reads the content of a held file as it was when the layer was made, unless it has been written in place since; `None` also if it
+    /// has more bytes than allowed.
+    pub fn content_at_start(&self, path: &RelPath, limit_bytes: u64) -> Option<Vec<u8>> {
+        let file = self.held.iter().find(|file| file.path() == path)?;
+        let (now, then) = (file.metadata_now().ok()?.stamp(), file.metadata().stamp());
+        let is_same =
+            (now.size_bytes, now.modified_nanoseconds) == (then.size_bytes, then.modified_nanoseconds);
+        if is_same { file.read_to_end(limit_bytes).ok() } else { None }
+    }
+
+    /// Returns whether a file of the workspace whose status was changed at this time, in nanoseconds since 1970, is as it was when the
+    /// layer was made.
+    pub fn began_after(&self, status_changed_nanoseconds: i128) -> bool {
+        !self.moment.is_before(status_changed_nanoseconds)
     }
 
     /// Returns the layer's name.

@@ -51,6 +51,14 @@ impl LayerChanges {
         self.position(path).map(|index| &mut self.list[index])
     }
 
+    /// Has a change adopted although another program has saved the path meanwhile: the caller knows that nothing is lost with that
+    /// version. It counts as the one before the change.
+    pub fn replace_saved(&mut self, path: &RelPath) {
+        if let Some(change) = self.find_mut(path) {
+            change.saved_meanwhile = false;
+        }
+    }
+
     fn position(&self, path: &RelPath) -> Option<usize> {
         self.list.binary_search_by(|change| change.path.as_bytes().cmp(path.as_bytes())).ok()
     }

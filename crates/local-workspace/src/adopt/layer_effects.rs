@@ -1,7 +1,7 @@
 //! The effects of a command, read from the layer on which it ran.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::LazyLock;
 
@@ -11,6 +11,7 @@ use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::FileRoot;
 
 use crate::adopt::build_folders::BuildFolders;
+use crate::adopt::repository_use::replace_refreshed_index;
 use crate::change::present::{Present, PresentKind, attribute_bytes};
 use crate::command::effect::{Effect, EffectSide, Unkept};
 use crate::git::guard::{INDEX_BYTES, in_git_folder, is_index};
@@ -52,6 +53,7 @@ pub(crate) fn list(
     written_through: &[RelPath],
 ) -> Result<(LayerChanges, usize), LayerError> {
     let mut changes = list_linked(layer, root, protected, written_through)?;
+    replace_refreshed_index(layer, root, &mut changes);
     let separated = layer.separate(&mut changes, COPIED_BYTES)?;
     Ok((changes, separated))
 }
@@ -125,26 +127,6 @@ pub(crate) fn effects(
     let left = (limits.total_bytes, limits.index_bytes);
     let mut reader = Reader { layer, root, limits, left_bytes: left.0, left_index_bytes: left.1 };
     changes.iter().filter(|change| !change.path.is_root()).map(|change| reader.effect(change)).collect()
-}
-
-/// The repositories of which another program has changed a part, or is changing one now.
-pub(crate) fn repositories_in_use(root: &FileRoot, changes: &LayerChanges) -> BTreeSet<RelPath> {
-    const LOCKS: [&[u8]; 4] = [b"index.lock", b"HEAD.lock", b"config.lock", b"packed-refs.lock"];
-    let mut all = BTreeSet::new();
-    let mut in_use = BTreeSet::new();
-    for change in changes {
-        let Some(part) = in_git_folder(&change.path) else { continue };
-        if change.saved_meanwhile {
-            in_use.insert(part.folder.clone());
-        }
-        all.insert(part.folder);
-    }
-    // Git holds these files while it changes a repository.
-    let is_locked = |folder: &RelPath| {
-        LOCKS.iter().any(|name| folder.child(name).is_ok_and(|path| root.metadata(&path).is_ok()))
-    };
-    in_use.extend(all.into_iter().filter(is_locked));
-    in_use
 }
 
 struct Reader<'a> {

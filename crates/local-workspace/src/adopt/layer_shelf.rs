@@ -11,6 +11,8 @@ use cow_layer::{Layer, LayerError, LayerName, LayerStore};
 use rustix::fs::{Mode, OFlags};
 use sandbox_fs::FileRoot;
 
+use crate::adopt::repository_use::hold_index;
+
 /// The layers of one workspace, each named after the run and step of its command.
 #[derive(Debug)]
 pub(crate) struct LayerShelf {
@@ -37,20 +39,24 @@ impl LayerShelf {
     /// Makes the layer of a command. One that is left of another attempt at the same step goes.
     pub(crate) fn create(&self, run: RunNumber, step: u32) -> Result<Layer, LayerError> {
         let name = name(run, step);
-        match self.store.create(&name) {
+        let mut layer = match self.store.create(&name) {
             Err(LayerError::Exists) => {
                 self.store.discard(&name)?;
-                self.store.create(&name)
+                self.store.create(&name)?
             }
-            other => other,
-        }
+            other => other?,
+        };
+        hold_index(&mut layer);
+        Ok(layer)
     }
 
     /// Makes a layer that belongs to no step, and that the next opening removes. One that is left of the same name goes.
     pub(crate) fn create_passing(&self, name: &str) -> Result<Layer, LayerError> {
         let name: LayerName = name.parse().expect("names of passing layers are letters, hyphens and numbers");
         self.store.discard(&name)?;
-        self.store.create(&name)
+        let mut layer = self.store.create(&name)?;
+        hold_index(&mut layer);
+        Ok(layer)
     }
 
     /// The steps whose layers are there. Layers that were quarantined stay; other names that belong to no step are discarded.

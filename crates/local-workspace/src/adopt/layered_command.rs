@@ -9,7 +9,8 @@ use sandbox_fs::OpenFile;
 
 use crate::adopt::adoption::{Adopted, adopt, linked_repositories};
 use crate::adopt::guard::{Guard, Sorted};
-use crate::adopt::layer_effects::{KeepLimits, effects, list, repositories_in_use};
+use crate::adopt::layer_effects::{KeepLimits, effects, list};
+use crate::adopt::repository_use::RepositoriesInUse;
 use crate::adopt::working_trees::with_folders;
 use crate::change::late_writes::HELD_FILES;
 use crate::change::present::PresentKind;
@@ -207,7 +208,7 @@ impl LocalWorkspace {
         } else {
             (allowed, working_trees)
         };
-        let in_use = repositories_in_use(&self.root, &changes);
+        let RepositoriesInUse { folders: in_use, locks } = RepositoriesInUse::of(layer, &self.root, &changes);
         let working_trees = working_trees.folders_of(&in_use);
         let is_theirs = |effect: &Effect| {
             changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
@@ -219,8 +220,17 @@ impl LocalWorkspace {
         };
         let (conflicts, wanted): (Vec<_>, Vec<_>) = allowed.into_iter().partition(is_theirs);
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
-        notes.conflicts = conflicts.iter().map(shown_conflict).collect();
-        notes.conflicts.dedup();
+        for effect in &conflicts {
+            let repository = in_git_folder(&effect.path).map(|part| part.folder);
+            match repository.as_ref().and_then(|folder| locks.get(folder)) {
+                Some(lock) => notes.locks.push(lock.to_string()),
+                None if repository.is_some() => notes.repositories.push(shown_conflict(effect)),
+                None => notes.conflicts.push(shown_conflict(effect)),
+            }
+        }
+        for list in [&mut notes.conflicts, &mut notes.repositories, &mut notes.locks] {
+            list.dedup();
+        }
         notes.obeyed = obeyed_names(protected, &wanted);
         notes.directions = changed_directions(&wanted);
         notes.histories = changed_histories(&wanted);

@@ -29,6 +29,10 @@ pub(crate) struct EffectNotes {
     pub not_put_back: Vec<String>,
     /// Paths that another program has changed, which stay as it left them.
     pub conflicts: Vec<String>,
+    /// Repositories that another program has changed, which stay as it left them.
+    pub repositories: Vec<String>,
+    /// Files by which another program may be changing repositories, which stay as they are.
+    pub locks: Vec<String>,
     /// Paths with rights that they did not keep.
     pub rights: Vec<(String, Right)>,
     /// Paths whose set-user-ID and set-group-ID bits could not be taken away.
@@ -135,6 +139,18 @@ impl EffectNotes {
         say(
             quoted(&self.conflicts),
             "saved by another program while the command ran, or not readable, so that version stayed and the journal keeps the command's: ",
+            "",
+        );
+        say(
+            quoted(&self.repositories),
+            "nothing that git did in these repositories was kept (no commit, branch or index), because another program changed \
+             them while the command ran; run its git commands again: ",
+            "",
+        );
+        say(
+            quoted(&self.locks),
+            "nothing that git did was kept (no commit, branch or index), because git may be at work beside the command: these \
+             files are there; if no git runs, ask the user to remove them, then run the git commands again: ",
             "",
         );
         say(self.failed.iter().map(with_reason).collect(), "could not be written: ", "");

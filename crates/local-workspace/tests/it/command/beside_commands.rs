@@ -1,4 +1,4 @@
-//! Calls that run while a command's effects are adopted.
+//! Calls that run while a command's effects are adopted, and the user's own git beside a command.
 
 use std::mem::MaybeUninit;
 use std::sync::mpsc::channel;
@@ -9,6 +9,7 @@ use rustix::fs::inotify;
 use sandbox_exec::LayerKind;
 use wap_core::*;
 
+use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;
 
 /// Tells when the command prints.
@@ -119,4 +120,86 @@ fn cancelled_edit_that_waits_for_its_turn_is_answered_at_once() {
         first.join().unwrap().unwrap();
     });
     assert_eq!(fixture.text("a").unwrap(), "first\n");
+}
+
+/// Does something in the workspace as soon as the command prints.
+struct Meanwhile<F>(Option<F>);
+
+impl<F: FnOnce() + Send> CommandObserver for Meanwhile<F> {
+    fn started(&mut self, _: &str) {}
+
+    fn output(&mut self, _: OutputStream, _: &[u8]) {
+        if let Some(act) = self.0.take() {
+            act();
+        }
+    }
+}
+
+/// Returns the subjects of the commits that the user's git shows.
+fn commits(fixture: &Fixture) -> String {
+    String::from_utf8(shell(&fixture.root(), "git log --format=%s").stdout).unwrap()
+}
+
+#[test]
+fn commits_are_kept_although_the_user_looks_at_the_status_meanwhile() {
+    let status = "touch -d '1 hour ago' a; git status";
+    // What the user does, and whether the command's commit is kept.
+    let ways = [(status, true), ("git add c", false), ("git update-index --assume-unchanged a", false)];
+    for (way, is_kept) in ways {
+        let fixture = Fixture::new();
+        let workspace = fixture.open_layered(Layered::Yes);
+        fixture.put("c", "c\n");
+        run(&workspace, "git init -q -b main . && echo x > a && git add a && git commit -q -m one").unwrap();
+        let root = fixture.root();
+        let index = || std::fs::read(root.join(".git/index")).unwrap();
+        let before = index();
+        let mut meanwhile = Meanwhile(Some(|| {
+            assert!(shell(&root, way).status.success());
+            assert_ne!(index(), before, "{way}: it writes the index");
+        }));
+        let script = command("echo y > b && git add b && git commit -q -m two && echo go && sleep 3");
+        let response = workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap();
+        assert_eq!(response.exit_code, 0, "{response:?}");
+        if is_kept {
+            assert_eq!(response.warnings, [""; 0], "{way}");
+            assert_eq!(commits(&fixture), "two\none\n", "{way}");
+            assert_eq!(shell(&root, "git status --short").stdout, b"?? c\n");
+        } else {
+            let warned = response.warnings.join("\n");
+            assert!(warned.contains("run its git commands again: `.git`"), "{way}: {warned}");
+            assert_eq!(commits(&fixture), "one\n", "{way}");
+        }
+    }
+}
+
+#[test]
+fn lock_from_before_a_command_keeps_only_work_that_removes_it() {
+    for lock in ["index.lock", "config.lock", "packed-refs.lock", "HEAD.lock"] {
+        let fixture = Fixture::new();
+        let workspace = fixture.open_layered(Layered::Yes);
+        run(&workspace, "git init -q -b main . && echo x > a && git add a && git commit -q -m one").unwrap();
+        let path = format!(".git/{lock}");
+        assert!(shell(&fixture.root(), &format!("touch {path}")).status.success());
+        // What git does without the part that is locked.
+        assert_eq!(run(&workspace, "git branch side").unwrap().warnings, [""; 0], "{lock}");
+        assert!(fixture.text(".git/refs/heads/side").is_some(), "{lock}");
+        let commit = "echo y > b && git add b && git commit -q -m two";
+        let response = run(&workspace, &format!("rm {path}; {commit}")).unwrap();
+        let warned = response.warnings.join("\n");
+        assert_eq!(response.exit_code, 0, "{response:?}");
+        assert!(
+            warned.contains("ask the user to remove them") && warned.contains(&format!("`{path}`")),
+            "{warned}"
+        );
+        assert_eq!(
+            (commits(&fixture).as_str(), fixture.text(&path).as_deref()),
+            ("one\n", Some("")),
+            "{lock}"
+        );
+        // Without the lock, the same is kept.
+        std::fs::remove_file(fixture.root().join(&path)).unwrap();
+        let response = run(&workspace, commit).unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{response:?}");
+        assert_eq!(commits(&fixture), "two\none\n", "{lock}");
+    }
 }

@@ -202,7 +202,7 @@ fn nothing_of_a_repository_is_adopted_if_another_program_uses_it_meanwhile() {
     let script = command("echo y > b && git add b && git commit -q -m two && echo go && sleep 3");
     let response = opened.workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap();
     assert_eq!(response.exit_code, 0, "{response:?}");
-    assert!(response.warnings.join("\n").contains("`.git`"), "{response:?}");
+    assert!(response.warnings.join("\n").contains("`.git/index.lock`"), "{response:?}");
     fs::remove_file(opened.fixture.root().join(".git/index.lock")).unwrap();
     assert_eq!((head(), names(opened.fixture.all_names())), (was, had));
     assert_eq!(opened.fixture.text("b").as_deref(), Some("y\n"));

@@ -208,7 +208,7 @@ fn working_tree_of_a_repository_in_use_is_left_as_a_whole() {
     let response =
         workspace.execute_command(&Caller::once().call(), &script, &mut Locking(Some(lock.clone()))).unwrap();
     assert_eq!(response.exit_code, 0, "{response:?}");
-    assert!(response.warnings.join("\n").contains("`.git`"), "{response:?}");
+    assert!(response.warnings.join("\n").contains("`.git/index.lock`"), "{response:?}");
     fs::remove_file(lock).unwrap();
     assert!(!root.join("side/.git").exists() && !root.join("side/file").exists(), "{response:?}");
     assert!(!root.join(".git/worktrees/side").exists(), "{response:?}");
