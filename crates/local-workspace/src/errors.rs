@@ -1,7 +1,7 @@
 //! The one table from core errors to codes and reasons.
 
 use change_journal::JournalError;
-use rel_path::PathError;
+use rel_path::{PathError, RelPath};
 use sandbox_fs::FsError;
 use wap_core::{Reason, WapError};
 
@@ -42,7 +42,14 @@ pub(crate) fn fs_error(error: &FsError, requested: &str) -> WapError {
         }
         FsError::Io { .. } => (Reason::WriteError, None),
     };
-    let mut wap = WapError::new(reason, error.to_string()).with("path", requested);
+    let mut wap = match leads_to(error, requested) {
+        Some((link, target)) => {
+            let text = format!("`{link}` leads to `{target}`, which does not exist");
+            WapError::new(reason, text).with("target", target.to_string())
+        }
+        None => WapError::new(reason, error.to_string()),
+    };
+    wap = wap.with("path", requested);
     if let FsError::IsLink { target: Some(target), .. } = error {
         wap = wap.with("target", target.to_string());
     }
@@ -56,6 +63,14 @@ pub(crate) fn fs_error(error: &FsError, requested: &str) -> WapError {
         Some(hint) => wap.with("hint", hint),
         None => wap,
     }
+}
+
+/// Returns a link that was requested, and where it leads, if nothing is there. One that leads to an entry of its own name is not
+/// recognised.
+fn leads_to<'e>(error: &'e FsError, requested: &str) -> Option<(RelPath, &'e RelPath)> {
+    let FsError::NotFound { path } = error else { return None };
+    let requested = RelPath::parse(requested).ok()?;
+    (requested.file_name() != path.file_name()).then_some((requested, path))
 }
 
 /// The same for an operation that only reads.

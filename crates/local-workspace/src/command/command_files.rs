@@ -18,6 +18,9 @@ use crate::command::effects::Before;
 use crate::engine::LocalWorkspace;
 use crate::runs::EngineRun;
 
+/// The number of build folders that a warning names.
+const NAMED_FOLDERS: usize = 4;
+
 /// The files that a command runs on.
 #[derive(Debug)]
 pub(crate) enum CommandFiles {
@@ -83,19 +86,17 @@ impl LocalWorkspace {
     pub(crate) fn check_build_folders(&self, since: Moment, outcome: CommandOutcome) -> CommandOutcome {
         let mut before = std::mem::take(&mut *self.written_through());
         let findings = check(&self.root, &mut before, since);
+        // Said once, it holds for every command.
+        let is_said = findings.is_cut && !self.said_too_large.swap(true, Ordering::Relaxed);
+        let too_large = is_said.then(|| too_large(&before.folders));
         // Which folders they were is needed once more, when the other changes are judged.
         *self.written_through() = before.without_contents();
-        let mut notes = EffectNotes {
+        let notes = EffectNotes {
             taken_away: findings.taken_away,
             not_taken_away: findings.left,
+            other: too_large.into_iter().collect(),
             ..EffectNotes::default()
         };
-        // Said once, it holds for every command.
-        if findings.is_cut && !self.said_too_large.swap(true, Ordering::Relaxed) {
-            notes.other.push(
-                "build folders are too large to be looked through as a whole: look before you use git in there".to_owned(),
-            );
-        }
         notes.add_to(outcome)
     }
 
@@ -109,4 +110,17 @@ impl LocalWorkspace {
         let root = &self.config.policy.workspace;
         folders.into_iter().map(|folder| root.join(OsStr::from_bytes(folder.as_bytes()))).collect()
     }
+}
+
+/// Returns the warning for build folders with more folders in them than are examined.
+fn too_large(folders: &[RelPath]) -> String {
+    let mut names: Vec<_> = folders.iter().take(NAMED_FOLDERS).map(|folder| format!("`{folder}`")).collect();
+    if folders.len() > NAMED_FOLDERS {
+        names.push(format!("{} more", folders.len() - NAMED_FOLDERS));
+    }
+    format!(
+        "there are too many folders in {} to look through all of them for what git would obey: before you use git within one, \
+         look for repositories there that are not yours, with `find FOLDER -name .git -o -name HEAD`",
+        names.join(", ")
+    )
 }

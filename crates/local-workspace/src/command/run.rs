@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::PoisonError;
 
+use egress::Network;
 use rel_path::RelPath;
 use sandbox_exec::{
     Denied, OutputStream as ExecStream, Running, ShellCommand, SpawnError, Spool, Step, StepError,
@@ -128,7 +129,7 @@ impl LocalWorkspace {
             };
             observer.output(stream, bytes);
         };
-        let outcome = match running.wait_with(&mut watch, spool) {
+        let mut outcome = match running.wait_with(&mut watch, spool) {
             Ok(outcome) => outcome,
             Err(error) => {
                 self.outputs.discard(output_name);
@@ -146,6 +147,14 @@ impl LocalWorkspace {
         }
         // A receipt names it.
         let is_named = outcome.denied.iter().any(Denied::is_of_background_job);
+        if matches!(self.config.network, Network::Names(_)) {
+            // A process in the background, which would outlive the command, cannot be kept to names.
+            outcome
+                .denied
+                .iter_mut()
+                .filter(|denied| denied.is_of_background_job())
+                .for_each(|denied| denied.allow = None);
+        }
         if !outcome.output_complete && !is_named {
             warnings.push("a process that stayed in the background was ended with the command".to_owned());
         }

@@ -83,8 +83,8 @@ impl LocalWorkspace {
         }
         if matches!(self.config.network, Network::Names(_)) {
             return refused(
-                "a background process cannot be kept to allowed names; the user can choose --network off, with which it \
-                 is reached on localhost, or --network on",
+                "a background process cannot be kept to allowed names: start it with `&` in the command that uses it, with which \
+                 it ends; or the user can choose --network off, with which it is reached on localhost, or --network on",
             );
         }
         Ok(())

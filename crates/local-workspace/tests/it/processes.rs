@@ -286,7 +286,23 @@ fn where_a_process_cannot_be_kept_to_its_network_or_folder_it_is_refused() {
     let (workspace, _) = fixture.open_with(fixture.open_journal(), config);
     let error = execute(&workspace, &of("a"), &background("web", "true", "")).unwrap_err();
     assert!(error.message().contains("--network off"), "{error}");
+    // What it says instead works there, and its receipt does not say otherwise.
+    assert!(error.message().contains("with `&` in the command that uses it"), "{error}");
+    let beside = ExecuteCommand {
+        command: "(echo up; exec sleep 600) > log & until grep -q up log; do sleep 0.01; done; cat log"
+            .into(),
+        ..ExecuteCommand::default()
+    };
+    let allowed = |workspace: &LocalWorkspace| {
+        let response = execute(workspace, &of("a"), &beside).unwrap();
+        assert_eq!((&*response.stdout, response.exit_code), ("up\n", 0), "{response:?}");
+        let [denied] = &response.denied[..] else { panic!("{response:?}") };
+        assert!(denied.what.starts_with("kill background job"), "{denied:?}");
+        denied.allow.clone()
+    };
+    assert_eq!(allowed(&workspace), None);
     drop(workspace);
+    assert_eq!(allowed(&fixture.open()).as_deref(), Some("background=\"NAME\""), "the control");
     let mut config = EngineConfig { network: Network::Off, ..fixture.config() };
     config.launcher.highest_level = sandbox_exec::Level::Landlock;
     let (workspace, _) = fixture.open_with(fixture.open_journal(), config);

@@ -505,14 +505,24 @@ fn ordinary_builds_are_left_alone() {
 
 #[test]
 fn build_folder_that_is_too_large_is_said_once() {
-    let fixture = with_build_folder();
-    for index in 0..1_200 {
-        fs::create_dir_all(fixture.root().join(format!("target/old/{index}"))).unwrap();
-    }
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    let with_folders = |count: usize| {
+        let fixture = with_build_folder();
+        for index in 0..count {
+            fs::create_dir_all(fixture.root().join(format!("target/old/{index}"))).unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        fixture
+    };
+    // As many as an ordinary project has.
+    let ordinary = with_folders(4_500);
+    assert_eq!(run(&ordinary.open(), "true").unwrap().warnings, [""; 0]);
+    let fixture = with_folders(6_500);
     let workspace = fixture.open();
     let first = run(&workspace, "true").unwrap().warnings.join("\n");
-    assert!(first.contains("too large to be looked through"), "{first}");
+    assert!(
+        first.contains("too many folders in `target`") && first.contains("`find FOLDER -name .git"),
+        "{first}"
+    );
     assert_eq!(run(&workspace, "true").unwrap().warnings, [""; 0]);
     // A change is followed all the same.
     let script = format!(
