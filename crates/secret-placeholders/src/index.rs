@@ -200,11 +200,11 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
             hit.snippet == masked && hit.path == path
                 || [masked, &*path].iter().any(|text| words.may_stand_in(&without_markers(text)))
         };
-        let shown: Vec<bool> =
+        let is_visible: Vec<bool> =
             response.hits.iter().zip(&masked).map(|(hit, masked)| shows(hit, masked)).collect();
-        let (mut of_hits, mut of_masked) = (shown.iter(), shown.iter());
-        response.hits.retain(|_| of_hits.next().is_some_and(|shown| *shown));
-        masked.retain(|_| of_masked.next().is_some_and(|shown| *shown));
+        let (mut of_hits, mut of_masked) = (is_visible.iter(), is_visible.iter());
+        response.hits.retain(|_| of_hits.next() == Some(&true));
+        masked.retain(|_| of_masked.next() == Some(&true));
         // Put back afterwards: the other texts are masked, and what is masked would be masked again.
         response.hits.iter_mut().for_each(|hit| hit.snippet.clear());
         let mut response = self.masked(response);

@@ -7,8 +7,8 @@ use memchr::memmem;
 use crate::surroundings::CUT;
 use crate::{Marker, Secrets};
 
-/// The most places at which a part of an answer is looked at in its file.
-const MOST_PLACES: usize = 10_000;
+/// The most matches at which a part of an answer is looked at in its file.
+const MOST_MATCHES: usize = 10_000;
 
 /// The most digits of the number of parameters in a name such as `login/2`.
 const MOST_DIGITS: usize = 2;
@@ -22,7 +22,7 @@ pub(super) struct FileText {
     text: String,
     /// In order and apart from each other.
     hidden: Vec<(Range<usize>, String)>,
-    /// Where the lines begin.
+    /// The starts of the lines.
     lines: Vec<usize>,
 }
 
@@ -101,10 +101,10 @@ impl FileText {
         let bytes = self.text.as_bytes();
         let is_possible = |at: &usize| !begins_line || *at == 0 || bytes[at - 1] == b'\n';
         let mut hidden: Vec<(Range<usize>, &str)> = Vec::new();
-        let mut places = 0;
-        for at in self.places(part, within).filter(is_possible) {
-            places += 1;
-            if places > MOST_PLACES {
+        let mut matches = 0;
+        for at in self.matches(part, within).filter(is_possible) {
+            matches += 1;
+            if matches > MOST_MATCHES {
                 return None;
             }
             let end = at + part.len();
@@ -114,7 +114,7 @@ impl FileText {
                 hidden.push((covered, if is_whole { placeholder } else { "" }));
             }
         }
-        if places == 0 {
+        if matches == 0 {
             return None;
         }
         // Where the part stands more than once, what is hidden in one place is hidden.
@@ -139,7 +139,7 @@ impl FileText {
         if self.shows(name, within) {
             return name.to_owned();
         }
-        let mut hidden = self.places(name, within).flat_map(|at| {
+        let mut hidden = self.matches(name, within).flat_map(|at| {
             let placed = at..at + name.len();
             self.hidden_in(placed.clone()).iter().filter(move |(range, _)| *range == placed)
         });
@@ -149,7 +149,7 @@ impl FileText {
         let is_word = |character: char| character.is_alphanumeric() || character == '_';
         let mut words = name.split(|character| !is_word(character)).filter(|word| !word.is_empty());
         // A name that stands there is hidden, at least in part.
-        let is_derived = self.places(name, &whole).next().is_none();
+        let is_derived = self.matches(name, &whole).next().is_none();
         let is_count =
             |word: &str| word.len() <= MOST_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit());
         let is_visible = |word| is_count(word) || self.shows(word, within);
@@ -159,7 +159,7 @@ impl FileText {
     /// Checks whether a name stands somewhere in the visible text, and not as a part of a longer one.
     fn shows(&self, name: &str, within: &Range<usize>) -> bool {
         let is_word = |character: char| character.is_alphanumeric() || character == '_';
-        self.places(name, within).take(MOST_PLACES).any(|at| {
+        self.matches(name, within).take(MOST_MATCHES).any(|at| {
             let end = at + name.len();
             let is_longer = |inner: Option<char>, outer: Option<char>| {
                 inner.is_some_and(is_word) && outer.is_some_and(is_word)
@@ -170,8 +170,8 @@ impl FileText {
         })
     }
 
-    /// Returns all places at which a part stands, those that overlap as well.
-    fn places<'p>(&'p self, part: &'p str, within: &Range<usize>) -> impl Iterator<Item = usize> + 'p {
+    /// Returns all offsets at which a part stands, those that overlap as well.
+    fn matches<'p>(&'p self, part: &'p str, within: &Range<usize>) -> impl Iterator<Item = usize> + 'p {
         let finder = memmem::Finder::new(part);
         let (mut from, end) = (within.start, within.end.min(self.text.len()));
         std::iter::from_fn(move || {

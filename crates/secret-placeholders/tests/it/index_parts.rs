@@ -274,13 +274,13 @@ fn a_hit_by_a_word_within_a_secret_is_left_out() {
     let token = token();
     let file = format!("key = {token}\nvisible\n");
     let files = [("u.txt", file.as_str()), ("v.txt", "a1 visible b2\n")];
-    let found = |query: &str| search(&Scripted::with_files(files).masked(), query);
-    assert_eq!(found("visible").len(), 2);
+    let hits_of = |query: &str| search(&Scripted::with_files(files).masked(), query);
+    assert_eq!(hits_of("visible").len(), 2);
     // The controls: the word is visible in another file, and is matched where secrets are shown.
-    assert_eq!(found("a1"), ["a1 visible b2\n"]);
+    assert_eq!(hits_of("a1"), ["a1 visible b2\n"]);
     assert_eq!(search(&Scripted::with_files(files).plain(), "a1").len(), 2);
     for query in ["c3", "D4e5", &token, "c3 qqq"] {
-        assert_eq!(found(query), Vec::<String>::new(), "{query}");
+        assert_eq!(hits_of(query), Vec::<String>::new(), "{query}");
     }
 }
 
@@ -291,9 +291,9 @@ fn the_words_of_a_placeholder_in_a_query_are_not_searched_for() {
     let masked = secrets.mask(&format!("password = \"{words}\"\n")).into_owned();
     let placeholder = &masked[masked.find('⟦').unwrap()..masked.find('⟧').unwrap() + '⟧'.len_utf8()];
     let files = [("a.txt", "a horse\n"), ("b.txt", "a secret password\n")];
-    let found = |query: &str| search(&Scripted::with_files(files).masked_by(&secrets), query);
+    let hits_of = |query: &str| search(&Scripted::with_files(files).masked_by(&secrets), query);
     assert_eq!(secrets.restore(placeholder).unwrap(), words);
-    assert_eq!(found(placeholder), Vec::<String>::new());
-    assert_eq!(found(&format!("{placeholder} secret")), ["a secret password\n"]);
-    assert_eq!(found("horse"), ["a horse\n"], "the control");
+    assert_eq!(hits_of(placeholder), Vec::<String>::new());
+    assert_eq!(hits_of(&format!("{placeholder} secret")), ["a secret password\n"]);
+    assert_eq!(hits_of("horse"), ["a horse\n"], "the control");
 }
