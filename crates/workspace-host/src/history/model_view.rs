@@ -117,10 +117,12 @@ impl<'a> RunViews<'a> {
                 return Err(Failure::new(Exit::Interrupted, "the client has given up its request"));
             }
             let Some(difference) = difference.map_err(unreadable)? else { continue };
-            if text.len() + difference.diff.len() > MOST_BYTES {
-                long += 1;
-            } else {
-                text.push_str(&self.difference(&difference));
+            let is_long = text.len() + difference.diff.len() > MOST_BYTES;
+            // Placeholders may make it many times longer.
+            let shown = (!is_long).then(|| self.difference(&difference));
+            match shown.filter(|shown| text.len() + shown.len() <= MOST_BYTES) {
+                Some(shown) => text.push_str(&shown),
+                None => long += 1,
             }
             if long == MOST_LONG || text.len() > MOST_BYTES / 2 {
                 not_looked_at = differences.paths_left();
@@ -278,7 +280,12 @@ fn failure_of(step: &RecordedStep, rules: &SecretRules) -> Option<String> {
     for (name, stream) in [("Standard output", &response.stdout), ("Standard error", &response.stderr)] {
         if !stream.is_empty() {
             // Bytes of the command, which may look like placeholders.
-            let _ = writeln!(text, "{name}:\n{}", rules.mask_file_text(stream).trim_end());
+            let masked = rules.mask_file_text(stream);
+            // Placeholders may make it many times longer.
+            let _ = match masked.len() > MOST_BYTES {
+                true => writeln!(text, "{name} is long with its placeholders: run the command again."),
+                false => writeln!(text, "{name}:\n{}", masked.trim_end()),
+            };
         }
     }
     Some(text)

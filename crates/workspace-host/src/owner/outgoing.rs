@@ -66,12 +66,19 @@ impl Outgoing {
 
     /// Sends a message that is of use only now, unless the client is behind.
     pub(super) fn send_unless_behind(&self, message: Vec<u8>) {
+        self.try_send(message);
+    }
+
+    /// Sends such a message, and returns true if the client was not behind.
+    pub(super) fn try_send(&self, message: Vec<u8>) -> bool {
         let mut queue = self.shared.lock();
-        if !queue.is_closed && queue.bytes < BEHIND_BYTES {
+        let is_sent = !queue.is_closed && queue.bytes < BEHIND_BYTES;
+        if is_sent {
             queue.push(message, None);
             drop(queue);
             self.shared.changed.notify_one();
         }
+        is_sent
     }
 }
 

@@ -152,3 +152,28 @@ fn a_refused_undo_of_a_process_that_shows_secrets_is_quoted_without_its_differen
     assert!(!masked.contains(BODY) && masked.contains("readFile"), "{masked}");
     assert!(text(SecretUse::Show).contains(BODY), "the control: it is shown to who has chosen so");
 }
+
+#[test]
+fn a_difference_that_placeholders_make_too_long_is_only_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = HostOptions::new(folder.path());
+    let paths = WorkspacePaths::find(&options).unwrap();
+    let rules = SecretRules::open(&options, &paths).unwrap();
+    let notices: SharedNotices = Arc::new(NoNotices);
+    let workspace = SharedWorkspace::new(&options, &paths, &notices);
+    workspace.open().unwrap();
+    let lines = "ab\n".repeat(320_000);
+    let start = format!("-----BEGIN {}{}-----\n{}\n", "RSA PRIVATE ", "KEY", BODY.repeat(16));
+    for content in [lines.clone(), start + &lines] {
+        let write = WriteFile { path: "a.txt".into(), content, ..WriteFile::default() };
+        let caller = Caller::once();
+        workspace.change_files(&caller.call(), &[FileChange::Write(write)]).unwrap().remove(0).unwrap();
+    }
+    workspace.leave(&CancelFlag::new());
+    drop(workspace);
+    let runs = RunViews::new(&paths, &rules);
+    let text = |run| runs.differences(run, &CancelFlag::new()).unwrap().unwrap();
+    // The control: without placeholders the same lines are shown.
+    assert!(text(1).contains("+ab\n+ab\n"));
+    assert_eq!(text(2), "[the differences of 1 files are left out, since they are long]\n");
+}

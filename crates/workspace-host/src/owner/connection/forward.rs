@@ -1,5 +1,6 @@
 //! Forwards the progress of the calls that the owner carries out for a client.
 
+use secret_placeholders::KeyTracker;
 use serde::Serialize;
 use tagproto::{CommandResult, ExecutionObserver, Item};
 use wap_core::{CommandObserver, FileChanged, OutputStream};
@@ -21,19 +22,29 @@ pub(super) const MOST_HELD_BYTES: usize = 64 * 1_024;
 pub(super) struct Forward<'a> {
     client: &'a Client,
     id: u64,
-    /// The lines of both streams that have not ended yet.
-    held: [Vec<u8>; 2],
-    /// True for a stream whose line is too long to be held: the rest of it is not shown either.
-    skips: [bool; 2],
+    streams: [HeldLines; 2],
+}
+
+/// The lines of a stream on their way to a client.
+#[derive(Default)]
+struct HeldLines {
+    /// The line that has not ended yet.
+    held: Vec<u8>,
+    /// True for a line that is too long to be held: the rest of it is not shown either.
+    skips: bool,
+    /// The lines so far, shown or not.
+    keys: KeyTracker,
+    /// True if lines were left out since the last ones that the client has got.
+    has_gap: bool,
 }
 
 impl<'a> Forward<'a> {
     pub(super) fn new(client: &'a Client, id: u64) -> Forward<'a> {
-        Forward { client, id, held: Default::default(), skips: [false; 2] }
+        Forward { client, id, streams: Default::default() }
     }
 
-    fn send<T: Serialize>(&self, method: &str, params: &T) {
-        self.client.outgoing.send_unless_behind(json_rpc::message(None, method, params));
+    fn send<T: Serialize>(&self, method: &str, params: &T) -> bool {
+        self.client.outgoing.try_send(json_rpc::message(None, method, params))
     }
 }
 
@@ -44,33 +55,43 @@ impl CommandObserver for Forward<'_> {
 
     fn output(&mut self, stream: OutputStream, bytes: &[u8]) {
         let is_error = stream == OutputStream::Stderr;
-        let held = &mut self.held[usize::from(is_error)];
-        let skips = &mut self.skips[usize::from(is_error)];
-        let mut bytes = bytes;
-        if *skips {
-            let Some(at) = memchr::memchr(b'\n', bytes) else { return };
-            bytes = &bytes[at + 1..];
-            *skips = false;
+        if let Some(text) = self.streams[usize::from(is_error)].push(bytes) {
+            let is_sent = self.send(PRINTED, &Printed { id: self.id, is_error, text });
+            self.streams[usize::from(is_error)].has_gap = !is_sent;
         }
-        held.extend_from_slice(bytes);
+    }
+}
+
+impl HeldLines {
+    /// Takes the next bytes and returns what the client is to get; `None` if it gets nothing by now.
+    fn push(&mut self, mut bytes: &[u8]) -> Option<String> {
+        if self.skips {
+            let at = memchr::memchr(b'\n', bytes)?;
+            bytes = &bytes[at + 1..];
+            self.skips = false;
+        }
+        self.held.extend_from_slice(bytes);
         // Whole lines: what is left out between two pieces must not cut a secret, of which the client would not know the
         // rest.
-        let Some(end) = memchr::memrchr(b'\n', held).map(|at| at + 1) else {
-            if held.len() > MOST_HELD_BYTES {
-                held.clear();
-                *skips = true;
+        let Some(end) = memchr::memrchr(b'\n', &self.held).map(|at| at + 1) else {
+            if self.held.len() > MOST_HELD_BYTES {
+                self.held.clear();
+                (self.skips, self.has_gap) = (true, true);
             }
-            return;
+            return None;
         };
-        let lines: Vec<u8> = held.drain(..end).collect();
+        let lines: Vec<u8> = self.held.drain(..end).collect();
         // Only the end is of use to a person who watches.
         let from = lines.len().saturating_sub(MOST_SHOWN_BYTES);
         let from =
             if from == 0 { 0 } else { memchr::memchr(b'\n', &lines[from - 1..]).map_or(end, |at| from + at) };
-        let text = String::from_utf8_lossy(&lines[from..]).into_owned();
-        if !text.is_empty() {
-            self.send(PRINTED, &Printed { id: self.id, is_error, text });
-        }
+        self.has_gap |= from > 0;
+        self.keys.push(&String::from_utf8_lossy(&lines[..from]));
+        let text = String::from_utf8_lossy(&lines[from..]);
+        // So that the client recognises the lines of a key of which it has not got the first.
+        let first = if self.has_gap { self.keys.first_line() } else { "" };
+        self.keys.push(&text);
+        (!text.is_empty()).then(|| format!("{first}{text}"))
     }
 }
 
@@ -96,5 +117,57 @@ impl ExecutionObserver for Forward<'_> {
     ) {
         let (result, changed) = (result.clone(), changed.cloned());
         self.send(BLOCK_FINISHED, &BlockFinished { id: self.id, index, result, changed });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use secret_placeholders::{MemoryStore, Secrets, StreamMask};
+
+    use super::HeldLines;
+
+    /// Returns what a client shows of output that is printed in pieces, of which it gets those that are `got`.
+    fn shown(pieces: &[&str], got: impl Fn(usize) -> bool) -> String {
+        let secrets = Arc::new(Secrets::open(MemoryStore::default()).unwrap());
+        let (mut lines, mut mask) = (HeldLines::default(), StreamMask::new(&secrets));
+        let mut shown = String::new();
+        for (index, piece) in pieces.iter().enumerate() {
+            if let Some(text) = lines.push(piece.as_bytes()) {
+                lines.has_gap = !got(index);
+                if got(index) {
+                    shown += &mask.push(text.as_bytes());
+                }
+            }
+        }
+        shown + &mask.finish()
+    }
+
+    #[test]
+    fn no_line_of_a_key_is_shown_of_which_the_first_is_left_out() {
+        let boundary = format!("-----BEGIN {}{}-----\n", "PRIVATE ", "KEY");
+        let body: String = (0..60).map(|line| format!("{line:02}{}\n", "Ab3/".repeat(15))).collect();
+        let half = body.len() / 2;
+        let long = "x".repeat(super::MOST_HELD_BYTES + 1) + "\n";
+        // The last piece ends the key, with no last line of one.
+        let cases: [&[&str]; 4] = [
+            &[&format!("{boundary}{body}and more\n")],
+            &["a\n", &boundary, &body[..half], &body[half..], "and more\n"],
+            &[&boundary, &long, &body, "and more\n"],
+            &[&boundary, &body[..half], &format!("{}and more\n", &body[half..]), "and more\n"],
+        ];
+        for (case, pieces) in cases.into_iter().enumerate() {
+            for lost in 0..=pieces.len() {
+                let shown = shown(pieces, |index| index != lost);
+                assert!(!shown.contains("Ab3/"), "{case}, {lost}: {shown}");
+                assert!(shown.contains("and more\n") || lost < pieces.len(), "{case}, {lost}: {shown}");
+            }
+        }
+        // The control: lines that belong to no key are shown as they are, in front of a gap and behind it.
+        let plain = format!("{body}and more\n");
+        let shown = shown(&["a\n", &plain, "b\n"], |index| index != 1);
+        assert_eq!(shown, "a\nb\n");
+        assert!(self::shown(&[&plain], |_| true).contains("59Ab3/"));
     }
 }
