@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
+use wap_core::Exclusions;
 
 use crate::change::present::Present;
 use crate::change::publish::{open_root, publish_file};
 use crate::command::tree_snapshot::TreeSnapshot;
+use crate::git::guard::in_git_folder;
 
 /// The most files that get a new version.
 const FILES: usize = 1_000;
@@ -30,24 +32,40 @@ pub(crate) fn separate(root: &FileRoot, before: &TreeSnapshot, after: &TreeSnaps
         .collect()
 }
 
-/// Returns the files with a name that the comparison does not know, and that have got it meanwhile.
+/// Returns the names outside of build folders of files that have got more names elsewhere meanwhile.
 fn linked_elsewhere(before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<RelPath> {
-    let compared = after
-        .entries
-        .iter()
-        .filter(|(path, _)| !after.new_build_folders.iter().any(|folder| path.starts_with(folder)))
-        .filter_map(|(path, state)| Some((path, state.shared_file()?)));
-    let mut names: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-    for (_, (file, _)) in compared.clone() {
-        *names.entry(file).or_default() += 1;
-    }
-    let was_so = |path: &RelPath, file, links| {
-        let earlier = before.entries.get(path).and_then(|earlier| earlier.shared_file());
-        earlier.is_some_and(|(same, had)| same == file && had >= links)
+    let (had, have) = (elsewhere(before), elsewhere(after));
+    let gained =
+        have.iter().filter(|(file, (links, _))| *links > had.get(*file).map_or(0, |(links, _)| *links));
+    gained.flat_map(|(_, (_, names))| names.iter().map(|path| (*path).clone())).collect()
+}
+
+/// A file, by its device and inode.
+type FileNumber = (u64, u64);
+
+/// Returns the files with several names: the number of those that lie elsewhere, and the others. What may become a build folder by
+/// an entry of `.gitignore` counts as one.
+fn elsewhere(snapshot: &TreeSnapshot) -> BTreeMap<FileNumber, (u64, Vec<&RelPath>)> {
+    let exclusions = Exclusions::defaults();
+    let may_be_build = |path: &RelPath| {
+        let mut around = std::iter::successors(path.parent(), RelPath::parent);
+        around.any(|folder| {
+            // No folder of git's is one.
+            in_git_folder(&folder).is_none()
+                && !folder.is_root()
+                && exclusions.excludes(&folder.to_string(), true)
+        })
     };
-    let linked =
-        compared.filter(|(path, (file, links))| names[file] < *links && !was_so(path, *file, *links));
-    linked.map(|(path, _)| path.clone()).collect()
+    let mut files: BTreeMap<FileNumber, (u64, Vec<&RelPath>)> = BTreeMap::new();
+    for (path, state) in &snapshot.entries {
+        let Some((file, links)) = state.shared_file() else { continue };
+        let (left, names) = files.entry(file).or_insert((links, Vec::new()));
+        if !may_be_build(path) {
+            *left = left.saturating_sub(1);
+            names.push(path);
+        }
+    }
+    files
 }
 
 fn replace_by_copy(root: &FileRoot, path: &RelPath) -> Result<(), FsError> {

@@ -218,3 +218,35 @@ fn a_link_that_is_made_without_a_layer_leads_nowhere_on_one() {
     // Both names of this one are compared.
     assert_eq!(data("a").ino(), data("b").ino());
 }
+
+/// What may have the name of a build folder becomes one by an entry of `.gitignore`, or by a new name.
+#[test]
+fn no_folder_with_a_link_becomes_a_build_folder() {
+    let ways: [&[&str]; 3] = [
+        &["mkdir dist; ln .envrc dist/e", "echo dist/ >> .gitignore"],
+        &["mkdir out; ln .envrc out/e; echo dist/ >> .gitignore", "mv out dist"],
+        &["mkdir out; ln .envrc out/e", "mv out dist", "echo dist/ >> .gitignore"],
+    ];
+    let write = "echo harmful > dist/e";
+    for way in ways {
+        let by_user = Fixture::new();
+        prepare(&by_user);
+        by_user.put(".envrc", "harmless\n");
+        assert!(shell(&by_user.root(), &way.join(" && ")).status.success());
+        run(&by_user.open(), write).unwrap();
+        assert_eq!(by_user.text(".envrc").as_deref(), Some("harmful\n"), "control: {way:?}");
+        for layer in LAYERS {
+            let fixture = Fixture::new();
+            prepare(&fixture);
+            fixture.put(".envrc", "harmless\n");
+            for command in way {
+                let response = run(&fixture.open_layered(layer), command).unwrap();
+                assert_eq!(response.exit_code, 0, "{response:?}");
+            }
+            let dist = fixture.root().join("dist/e");
+            let response = run(&fixture.open(), write).unwrap();
+            assert_eq!(fs::read_to_string(dist).unwrap(), "harmful\n", "{response:?}");
+            assert_eq!(fixture.text(".envrc").as_deref(), Some("harmless\n"), "{way:?} {layer:?}");
+        }
+    }
+}
