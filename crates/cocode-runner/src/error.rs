@@ -235,6 +235,12 @@ pub enum RunnerError {
         /// The files.
         files: ObeyedFiles,
     },
+    /// The search for what other programs obey did not come to its end.
+    #[error("the search for what other programs obey has ended early: {why}")]
+    SearchEnded {
+        /// The reason.
+        why: &'static str,
+    },
     /// There are changes that are not committed.
     #[error("the work tree holds changes that are not committed")]
     Dirty {
@@ -263,6 +269,32 @@ pub enum RunnerError {
     SubmoduleInTheWay {
         /// The submodule, relative to the work tree.
         path: PathBuf,
+    },
+    /// A file that the work changes differs from its commit, and git is set to overlook that.
+    #[error("'{}' differs from its commit, and git is set to overlook that", .path.display())]
+    HiddenEdit {
+        /// The path, relative to the work tree.
+        path: PathBuf,
+    },
+    /// The user demands signed work, and the agent's is not.
+    #[error(
+        "the work of the agent '{agent}' has no valid signature, which git is set to demand of merges here"
+    )]
+    NotSigned {
+        /// The agent.
+        agent: AgentName,
+    },
+    /// A merge needs an author.
+    #[error("a merge needs an author, and git does not know your name and email address")]
+    NoIdentity,
+    /// Git failed between two files, and some of them could not be restored.
+    #[error("the work was taken in half, and these files could not be restored: {files}")]
+    HalfTaken {
+        /// The first of them, and the number of further ones.
+        files: String,
+        /// The cause.
+        #[source]
+        source: GitError,
     },
     /// The work is a difference to files that have changed since.
     #[error("the work of the agent '{agent}' does not fit the files as they are now: {why}")]

@@ -1,5 +1,7 @@
 //! An agent's objects: its own folder, their check, and their import into the repository.
 
+mod checkout_check;
+pub(crate) mod link_targets;
 pub(crate) mod loose_objects;
 pub(crate) mod missing_objects;
 pub(crate) mod object_check;

@@ -146,13 +146,6 @@ impl Repository {
         Ok(marks.find(|(path, _)| Path::new(path).symlink_metadata().is_ok()).map(|(_, (_, what))| what))
     }
 
-    /// Returns the commits that an unfinished merge is about to merge, a line each.
-    pub(crate) fn merged_commits(&self) -> Option<String> {
-        let arguments = ["rev-parse", "--path-format=absolute", "--git-path", "MERGE_HEAD"];
-        let path = self.git.run(self.location(), &arguments).ok()?;
-        Some(std::fs::read_to_string(path).ok()?.trim_end().to_owned())
-    }
-
     pub(crate) fn is_ancestor(&self, ancestor: &str, commit: &str) -> Result<bool, GitError> {
         Ok(self.git.ask(self.location(), &["merge-base", "--is-ancestor", ancestor, commit])?.is_some())
     }

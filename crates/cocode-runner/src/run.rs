@@ -207,7 +207,7 @@ impl Runner {
             // The agent has ended, and is not started again for that.
             Err(detail) => Some(CheckResult { passed: false, detail }),
         };
-        let judged = self.judge(record, shared.body, check);
+        let judged = self.judge(record, shared.body, shared.stop, check);
         // A cancelled check cancels its agent. A check that took too long only makes the agent not ready.
         let reason = ended.reason.or(note.reason().filter(|reason| matches!(reason, StopReason::Cancelled)));
         if let Err(error) = judged {
@@ -286,11 +286,12 @@ impl Runner {
         if own.is_none() {
             add_shared_settings(&mut environment);
         }
-        if shared.identity.is_none() {
-            let fallback = GitIdentity::default();
+        // Git finds it in no settings then.
+        if ["user.name", "user.email"].iter().any(|name| self.repository.setting(name).is_none()) {
+            let identity = shared.identity.clone().unwrap_or_default();
             for role in ["AUTHOR", "COMMITTER"] {
-                environment.insert(format!("GIT_{role}_NAME").into(), fallback.name.clone().into());
-                environment.insert(format!("GIT_{role}_EMAIL").into(), fallback.email.clone().into());
+                environment.insert(format!("GIT_{role}_NAME").into(), identity.name.clone().into());
+                environment.insert(format!("GIT_{role}_EMAIL").into(), identity.email.clone().into());
             }
         }
         Ok(policy(&context, environment))
@@ -307,10 +308,14 @@ impl Runner {
         launcher.as_deref().map_err(String::clone)
     }
 
-    /// Returns the author of the agents' commits: the user's identity in git.
+    /// Returns the author of the agents' commits: the user's identity in git, whose variables override its settings.
     fn identity(&self) -> Option<GitIdentity> {
-        let name = self.repository.setting("user.name")?;
-        let email = self.repository.setting("user.email")?;
+        let of = |variable: &str, setting: &str| {
+            let text = self.config.host.variable(variable).map(|value| value.to_string_lossy().into_owned());
+            text.filter(|text| !text.is_empty()).or_else(|| self.repository.setting(setting))
+        };
+        let name = of("GIT_AUTHOR_NAME", "user.name")?;
+        let email = of("GIT_AUTHOR_EMAIL", "user.email")?;
         Some(GitIdentity { name, email })
     }
 }

@@ -24,6 +24,7 @@ use crate::repository::own_git_folder::OwnGitFolder;
 use crate::repository::worktree::{Worktree, file_error};
 use crate::repository::{Repository, foreign_file, own_index, worktree_links};
 use crate::run::launchers::Launchers;
+use crate::run::stop::StopFlag;
 
 /// The folder, in the state folder, that replaces every repository's hooks. It is empty.
 pub(crate) const NO_HOOKS: &str = "no-hooks";
@@ -86,7 +87,25 @@ impl Runner {
     /// # Errors
     /// [`RunnerError::Repository`], [`RunnerError::Open`] (`Held` while another process runs agents),
     /// [`RunnerError::File`].
-    pub fn open(mut config: RunnerConfig) -> Result<Runner, RunnerError> {
+    pub fn open(config: RunnerConfig) -> Result<Runner, RunnerError> {
+        let runner = Runner::closed(config)?;
+        runner.recover(None)?;
+        Ok(runner)
+    }
+
+    /// Opens the state folder to remove the agent of this [key](AgentRecord::key) by force, whose work is not judged first: its
+    /// worktree can be the reason why that takes long. If it stays, the next runner judges it.
+    ///
+    /// # Errors
+    /// Those of [`Runner::open`].
+    pub fn open_to_remove(config: RunnerConfig, key: &str) -> Result<Runner, RunnerError> {
+        let runner = Runner::closed(config)?;
+        runner.recover(Some(key))?;
+        Ok(runner)
+    }
+
+    /// Opens the state folder, and leaves its records as they are.
+    fn closed(mut config: RunnerConfig) -> Result<Runner, RunnerError> {
         // Git names worktrees by their paths without links, and only those exist for a confined agent.
         config.worktrees = without_links(&config.worktrees);
         let hooks = config.state_folder.join(NO_HOOKS);
@@ -106,9 +125,7 @@ impl Runner {
         let delivered = config.state_folder.join(DELIVERED);
         empty_folder::remove(&delivered).map_err(file_error("remove", &delivered))?;
         let (importing, updating) = (Mutex::new(()), Mutex::new(()));
-        let runner = Runner { config, repository, store, worktrees, importing, updating, launchers: None };
-        runner.recover()?;
-        Ok(runner)
+        Ok(Runner { config, repository, store, worktrees, importing, updating, launchers: None })
     }
 
     /// Returns the records of all agents, those of the newest run first.
@@ -229,7 +246,7 @@ impl Runner {
     fn repeat_import(&self, record: &AgentRecord) -> Result<(), RunnerError> {
         let mut record = AgentRecord { import_failed: false, ..record.clone() };
         let body = self.store.body(&record.key())?;
-        if let Err(error) = self.judge(&mut record, &body, || None) {
+        if let Err(error) = self.judge(&mut record, &body, &StopFlag::new(), || None) {
             record.warnings.push(error_chain(&error));
         }
         retain_unique(&mut record.warnings);
@@ -240,17 +257,28 @@ impl Runner {
         self.store.put(&record)
     }
 
-    /// Marks the agents that a dead process left behind. They have died with it, unless another machine runs them.
-    fn recover(&self) -> Result<(), RunnerError> {
+    /// Marks the agents that a dead process left behind. They have died with it, unless another machine runs them. The work of the
+    /// agent with the key `unjudged` is not judged.
+    fn recover(&self, unjudged: Option<&str>) -> Result<(), RunnerError> {
         let mut records = self.store.records()?;
+        let is_judged = |record: &AgentRecord| unjudged != Some(record.key().as_str());
         for record in &mut records {
             let Some(worktree) = self.worktree_of(record) else { continue };
             self.remove_home(&worktree.path);
             // An older version left them open. One that cannot be closed does not block the others.
             let _ = worktree.close(&self.repository.common_folder);
+            if !is_judged(record) && !record.state.is_final() && record.elsewhere.is_none() {
+                // Enough for the worktree to be recognised.
+                let common_folder = &self.repository.common_folder;
+                record.warnings.extend(worktree.take_back(common_folder).ok().flatten());
+                let restored = worktree_links::restore(&worktree, common_folder, !record.own_branches);
+                record.warnings.extend(restored);
+            }
             // What fails here stays for the next runner; the judgement of an agent that is not judged yet reports it.
-            let is_left =
-                record.state.is_final() && !record.import_failed && OwnGitFolder::of(&worktree).is_left();
+            let is_left = record.state.is_final()
+                && !record.import_failed
+                && is_judged(record)
+                && OwnGitFolder::of(&worktree).is_left();
             if is_left && let Ok(warning) = worktree.take_back(&self.repository.common_folder) {
                 record.warnings.extend(warning);
                 self.refuse_traces(record, &worktree);
@@ -260,7 +288,9 @@ impl Runner {
                 self.store.put(record)?;
             }
         }
-        for record in records.iter().filter(|record| record.state.is_final() && record.import_failed) {
+        let is_to_repeat =
+            |record: &&AgentRecord| record.state.is_final() && record.import_failed && is_judged(record);
+        for record in records.iter().filter(is_to_repeat) {
             self.repeat_import(record)?;
         }
         let unresolved = records.into_iter().filter(|record| !record.state.is_final());
@@ -272,10 +302,14 @@ impl Runner {
             } else {
                 record.state = AgentState::Lost;
                 record.detail = Some("the run ended before it did".to_owned());
-                let body = self.store.body(&record.key())?;
-                // An agent can leave a git folder that git cannot read. That concerns this agent alone.
-                if let Err(error) = self.judge(&mut record, &body, || None) {
-                    record.warnings.push(error_chain(&error));
+                if is_judged(&record) {
+                    let body = self.store.body(&record.key())?;
+                    // An agent can leave a git folder that git cannot read. That concerns this agent alone.
+                    if let Err(error) = self.judge(&mut record, &body, &StopFlag::new(), || None) {
+                        record.warnings.push(error_chain(&error));
+                    }
+                } else {
+                    record.import_failed = true;
                 }
             }
             record.ended_at_ms = Some(now_ms());

@@ -27,8 +27,8 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
 use failure::explain;
-use records::{find, records};
-use runner_config::{config, open, state_folder};
+use records::{find, recorded, records};
+use runner_config::{config, open, open_to_remove, state_folder};
 
 /// Runs a command about agents.
 pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeCommand) -> Outcome {
@@ -98,8 +98,11 @@ pub(crate) fn run(common: &CommonOptions, console: Console, command: &CocodeComm
             show_cleaned(console, *dry_run, if has_records { clean()? } else { Vec::new() })
         }
         CocodeCommand::Clean { force: Some(name), issue, dry_run, folder, .. } => {
-            let record = find(records(common)?, &CocodeAgent { name: name.clone(), issue: *issue })?;
-            let cleaned = open(common, folder)?.clean_by_force(&record, *dry_run).map_err(explain)?;
+            let record = find(recorded(common)?, &CocodeAgent { name: name.clone(), issue: *issue })?;
+            let runner = open_to_remove(common, folder, &record)?;
+            // As it is since: the process that ran the agent may have died.
+            let record = runner.record(&record.key()).map_err(explain)?.unwrap_or(record);
+            let cleaned = runner.clean_by_force(&record, *dry_run).map_err(explain)?;
             show_cleaned(console, *dry_run, vec![cleaned])
         }
         CocodeCommand::Check { command } => harness::check(common, console, command),

@@ -124,7 +124,7 @@ impl Runner {
         if let Some(worktree) = worktree.as_ref().filter(|_| was_checked) {
             self.import_traces_of_check(&mut record, worktree)?;
         }
-        record.warnings.extend(self.obeyed_in_worktree(&record));
+        record.warnings.extend(self.obeyed_in_worktree(&record, stop));
         let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
         delivery.conclude(&mut record, is_ready);
         if stopped.get() {

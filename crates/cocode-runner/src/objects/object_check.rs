@@ -4,11 +4,16 @@
 //! It notices only at a checkout, or at a fetch by a client that checks objects. An agent can make such trees, so they are
 //! searched for before the user takes its work: git itself reads the new commits and trees into a temporary folder.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek};
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rel_path::{ProtectedNames, RelPath};
 
 use crate::error::RunnerError;
+use crate::objects::checkout_check;
 use crate::objects::object_import::LIMIT;
 use crate::repository::Repository;
 use crate::repository::git::{GitError, reason};
@@ -17,6 +22,9 @@ use crate::repository::worktree::file_error;
 /// The faults of which git only warns, since old repositories have them. Git itself does not write them, so in new objects
 /// they are forged.
 const WARNED_OF: [&str; 1] = ["badFilemode"];
+
+/// The files that git checks in every tree that has them, by the beginnings of the kinds of their faults.
+const OBEYED_BY_GIT: [(&str, &str); 2] = [("gitmodules", ".gitmodules"), ("gitattributes", ".gitattributes")];
 
 /// The most bytes that are read of a line in a list of objects. The rest belongs to an overlong path.
 const MOST_LINE_BYTES: u64 = 4096;
@@ -41,11 +49,16 @@ pub(crate) fn unsound(
     // A crash may have left one.
     remove(folder)?;
     fs::create_dir_all(folder.join("pack")).map_err(file_error("make", folder))?;
-    let reason = look(repository, folder, start, commit);
+    let reason = look(repository, folder, start, commit).and_then(|reason| match reason {
+        None => checkout_check::impossible(repository, folder, start, commit),
+        reason => Ok(reason),
+    });
     remove(folder)?;
     match reason {
         // Commits that take too long or too much memory to check are not safe to check out either.
-        Err(RunnerError::Git(error @ GitError::TooSlow { .. })) => Ok(Some(error.to_string())),
+        Err(RunnerError::Git(error @ (GitError::TooSlow { .. } | GitError::TooLong { .. }))) => {
+            Ok(Some(error.to_string()))
+        }
         Err(RunnerError::Git(error)) if error.is_of_this_machine() => Err(error.into()),
         Err(RunnerError::Git(GitError::Failed { reason, .. })) => Ok(Some(reason)),
         reason => reason,
@@ -85,9 +98,13 @@ fn look(
     git.write_to(repository.location(), &arguments, "", list.try_clone().map_err(&file_error)?)?;
     for finding in findings {
         list.rewind().map_err(&file_error)?;
-        // An object that is not new is a `.gitmodules` of the start: git checks that file in every tree that has it.
-        if let Some(path) = path_of(&list, finding.object).map_err(&file_error)? {
-            return Ok(Some(finding.render(&path)));
+        let path = match path_of(&list, finding.object).map_err(&file_error)? {
+            Some(path) => Some(path),
+            // Git checks some files in every tree that has them, though the start may have the same.
+            None => finding.new_path(repository, folder, start, commit)?,
+        };
+        if let Some(path) = path {
+            return Ok(Some(finding.render(path.as_os_str().as_bytes())));
         }
     }
     Ok(None)
@@ -96,6 +113,7 @@ fn look(
 /// One line of git's output about an object.
 struct Finding<'a> {
     object: &'a str,
+    kind: &'a str,
     what: &'a str,
     /// True if the fault makes the work unacceptable.
     counts: bool,
@@ -108,11 +126,58 @@ impl<'a> Finding<'a> {
         let (object, rest) = rest.split_once(": ")?;
         let (kind, what) = rest.split_once(": ").unwrap_or(("", rest));
         let counts = level != "warning" || WARNED_OF.contains(&kind);
-        Some(Finding { object, what, counts })
+        Some(Finding { object, kind, what, counts })
     }
 
-    fn render(&self, path: &Path) -> String {
-        let path: String = path.to_string_lossy().chars().take(MOST_PATH_CHARACTERS).collect();
+    /// Returns the path by which an object that the start has already becomes one of the files that git obeys; `None` if the start
+    /// has it at such a path, and the commit at no other one.
+    fn new_path(
+        &self,
+        repository: &Repository,
+        folder: &Path,
+        start: &str,
+        commit: &str,
+    ) -> Result<Option<PathBuf>, RunnerError> {
+        let obeyed = OBEYED_BY_GIT.iter().filter(|(kind, _)| self.kind.starts_with(kind));
+        let obeyed = ProtectedNames::new(obeyed.map(|(_, name)| *name));
+        let is_obeyed = |path: &[u8]| {
+            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+            RelPath::from_bytes(name).is_ok_and(|name| obeyed.protects(&name))
+        };
+        let object = self.object.as_bytes();
+        let failed = file_error("read in", folder);
+        let difference = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--raw",
+            "--no-abbrev",
+            "--no-renames",
+            "--diff-filter=AMT",
+            start,
+            commit,
+        ];
+        let mut fields = listed(repository, folder, &difference)?;
+        while let (Some(facts), Some(path)) = (fields.next(), fields.next()) {
+            let (facts, path) = (facts.map_err(&failed)?, path.map_err(&failed)?);
+            // Both modes, the old object, the new one.
+            if facts.split(|byte| *byte == b' ').nth(3) == Some(object) && is_obeyed(&path) {
+                return Ok(Some(OsString::from_vec(path).into()));
+            }
+        }
+        for entry in listed(repository, folder, &["ls-tree", "-r", "-z", "--full-tree", start])? {
+            let entry = entry.map_err(&failed)?;
+            let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+            if entry[..tab].ends_with(object) && is_obeyed(&entry[tab + 1..]) {
+                return Ok(None);
+            }
+        }
+        // Only in a commit between.
+        Ok(Some(PathBuf::new()))
+    }
+
+    fn render(&self, path: &[u8]) -> String {
+        let path = path_for_message(path);
         match path.as_str() {
             "" => format!("{} (object {})", self.what, self.object),
             _ => format!("'{path}' {} (object {})", self.what, self.object),
@@ -120,10 +185,29 @@ impl<'a> Finding<'a> {
     }
 }
 
+/// Runs git, and returns the fields of its output, which end with a NUL each. They are kept in a nameless file in `folder`, since
+/// there can be any number.
+pub(super) fn listed(
+    repository: &Repository,
+    folder: &Path,
+    arguments: &[&str],
+) -> Result<io::Split<BufReader<File>>, RunnerError> {
+    let failed = file_error("write in", folder);
+    let mut list = tempfile::tempfile_in(folder).map_err(&failed)?;
+    let output = list.try_clone().map_err(&failed)?;
+    repository.git.within(LIMIT).write_to(repository.location(), arguments, "", output)?;
+    list.rewind().map_err(&failed)?;
+    Ok(BufReader::new(list).split(0))
+}
+
+/// Returns the beginning of a path, for a message.
+pub(super) fn path_for_message(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).chars().take(MOST_PATH_CHARACTERS).collect()
+}
+
 /// Returns the path of an object in a list of objects; `None` if it is not listed. The path of a commit or root tree is
 /// empty.
-fn path_of(list: &File, object: &str) -> io::Result<Option<std::path::PathBuf>> {
-    use std::os::unix::ffi::OsStrExt;
+fn path_of(list: &File, object: &str) -> io::Result<Option<PathBuf>> {
     let mut reader = BufReader::new(list);
     let mut line = Vec::new();
     let mut is_start = true;
@@ -137,7 +221,7 @@ fn path_of(list: &File, object: &str) -> io::Result<Option<std::path::PathBuf>> 
         if is_start && let Some(rest) = line.strip_prefix(object.as_bytes()) {
             let path = rest.trim_ascii_end();
             let path = path.strip_prefix(b" ").unwrap_or(path);
-            return Ok(Some(std::ffi::OsStr::from_bytes(path).into()));
+            return Ok(Some(OsStr::from_bytes(path).into()));
         }
         is_start = is_end;
     }

@@ -3,7 +3,7 @@
 //! No file of an agent becomes an object of the repository. Git reads the agent's objects, writes them as a pack, and reads
 //! that pack into the repository, where it names each object after its contents.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,7 @@ impl ObjectImport {
     /// Imports every present object of the agent. Returns false, and imports nothing, if any of them is damaged.
     pub(crate) fn import_new(&mut self) -> Result<bool, RunnerError> {
         let names = self.names()?;
-        Ok(names.is_empty() || self.transfer(&PACK, &(names + "\n"))?)
+        Ok(names.is_empty() || self.transfer(&PACK, &(names + "\n"), true)?)
     }
 
     /// Returns the names of all objects in the agent's folder, a line each.
@@ -127,13 +127,13 @@ impl ObjectImport {
         let mut arguments = PACK.to_vec();
         arguments.push("--revs");
         arguments.extend(self.repository.is_partial().then_some("--exclude-promisor-objects"));
-        Ok(self.transfer(&arguments, &input)?
+        Ok(self.transfer(&arguments, &input, false)?
             && has_whole(&self.repository, commit, &self.whole, self.limit())?)
     }
 
     /// Imports these objects, or if that fails, each half of them. Returns the number of those that were not imported.
     fn import_each(&self, names: &[&str], until: Instant) -> Result<usize, RunnerError> {
-        if names.is_empty() || self.transfer(&PACK, &(names.join("\n") + "\n"))? {
+        if names.is_empty() || self.transfer(&PACK, &(names.join("\n") + "\n"), true)? {
             return Ok(0);
         }
         if names.len() == 1 || Instant::now() > until {
@@ -143,8 +143,9 @@ impl ObjectImport {
         Ok(self.import_each(one, until)? + self.import_each(other, until)?)
     }
 
-    /// Transfers the objects of `input` that the repository lacks, as a pack. Returns whether git could read and write it.
-    fn transfer(&self, arguments: &[&str], input: &str) -> Result<bool, RunnerError> {
+    /// Transfers the objects of `input` that the repository lacks, as a pack. Returns whether git could read and write it and, if
+    /// `is_checked`, accepts each of them. Those of a commit are judged with it.
+    fn transfer(&self, arguments: &[&str], input: &str, is_checked: bool) -> Result<bool, RunnerError> {
         let folder = self.objects.folder();
         let file_error = file_error("make a pack in", folder);
         let mut pack = tempfile::tempfile_in(folder).map_err(&file_error)?;
@@ -158,9 +159,28 @@ impl ObjectImport {
         if count == 0 {
             return Ok(true);
         }
+        if is_checked && !self.is_well_formed(&mut pack)? {
+            return Ok(false);
+        }
         let reading: &[&str] =
             if count <= UNPACK_MOST { &["unpack-objects", "-q"] } else { &["index-pack", "--stdin"] };
         is_success(self.repository.git.within(self.limit()).read_from(location, reading, pack))
+    }
+
+    /// Returns whether git accepts each object of a pack, and rewinds the pack. `git gc` fails at a tag, commit or tree that it cannot
+    /// parse, even if nothing refers to it.
+    fn is_well_formed(&self, pack: &mut File) -> Result<bool, RunnerError> {
+        let folder = self.objects.folder();
+        let file_error = file_error("make a pack in", folder);
+        let apart = tempfile::tempdir_in(folder).map_err(&file_error)?;
+        fs::create_dir(apart.path().join("pack")).map_err(&file_error)?;
+        let git = self.repository.git.with_objects(apart.path(), Some(self.objects.common()));
+        let read = pack.try_clone().map_err(&file_error)?;
+        let arguments = ["index-pack", "--stdin", "--fsck-objects"];
+        let is_accepted =
+            is_success(git.within(self.limit()).read_from(self.repository.location(), &arguments, read))?;
+        pack.rewind().map_err(&file_error)?;
+        Ok(is_accepted)
     }
 
     /// Returns a `Git` that reads the agent's objects, and the repository's behind them.

@@ -44,10 +44,22 @@ const SETTINGS: [&str; 5] = [
     "maintenance.auto=false",
 ];
 
-/// Variables of the user's environment that git needs, the last three for signing a merge. All others are dropped, above
-/// all `GIT_*`.
-const KEPT: [&str; 8] =
-    ["HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR", "GNUPGHOME", "GPG_TTY", "SSH_AUTH_SOCK"];
+/// Variables of the user's environment that git needs, three of them for signing a merge. The last four are the user's identity,
+/// which in containers often is nowhere else. All others are dropped, above all other `GIT_*`.
+const KEPT: [&str; 12] = [
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "USER",
+    "LOGNAME",
+    "TMPDIR",
+    "GNUPGHOME",
+    "GPG_TTY",
+    "SSH_AUTH_SOCK",
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+];
 
 /// The folder in which git works.
 #[derive(Clone, Copy, Debug)]
@@ -210,6 +222,16 @@ impl Git {
         self.start(location, arguments, Input::Text(input), None)?.success(arguments)
     }
 
+    /// Runs git with bytes on its standard input, such as names of files, and returns its output as bytes.
+    pub(crate) fn exchange_bytes(
+        &self,
+        location: GitLocation<'_>,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<Vec<u8>, GitError> {
+        self.start(location, arguments, Input::Bytes(input), None)?.success(arguments)
+    }
+
     /// Runs git with a text on its standard input and a file as its standard output.
     pub(crate) fn write_to(
         &self,
@@ -232,10 +254,10 @@ impl Git {
     }
 
     /// Runs git and returns up to `most_bytes` of its output, and whether that is all of it.
-    pub(crate) fn run_for_start(
+    pub(crate) fn run_for_start<S: AsRef<OsStr>>(
         &self,
         location: GitLocation<'_>,
-        arguments: &[&str],
+        arguments: &[S],
         most_bytes: u64,
     ) -> Result<(Vec<u8>, bool), GitError> {
         let git = Git { output_bytes: most_bytes, ..self.clone() };

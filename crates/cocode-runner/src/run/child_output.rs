@@ -50,6 +50,7 @@ pub(crate) enum Ran {
 pub(crate) enum Input<'a> {
     Nothing,
     Text(&'a str),
+    Bytes(&'a [u8]),
     /// A file, from its current position.
     File(File),
 }
@@ -65,19 +66,15 @@ pub(crate) fn output(
     guard: Option<&OrphanGuard>,
 ) -> io::Result<Ran> {
     let limit = bounds.limit;
-    let text = match input {
-        Input::Text(text) if !text.is_empty() => {
-            command.stdin(Stdio::piped());
-            text
-        }
-        Input::File(file) => {
-            command.stdin(file);
-            ""
-        }
-        Input::Nothing | Input::Text(_) => {
-            command.stdin(Stdio::null());
-            ""
-        }
+    let bytes = match input {
+        Input::Text(text) => text.as_bytes(),
+        Input::Bytes(bytes) => bytes,
+        Input::File(_) | Input::Nothing => b"",
+    };
+    match input {
+        Input::File(file) => command.stdin(file),
+        _ if bytes.is_empty() => command.stdin(Stdio::null()),
+        _ => command.stdin(Stdio::piped()),
     };
     if limit.is_some() {
         // A group of its own, so that its children can be killed with it.
@@ -118,7 +115,7 @@ pub(crate) fn output(
         });
         if let Some(mut stdin) = child.stdin.take() {
             // A write fails only if the child no longer reads, and its own exit code and errors explain that.
-            scope.spawn(move || stdin.write_all(text.as_bytes()));
+            scope.spawn(move || stdin.write_all(bytes));
         }
         // Both outputs are read at the same time, because a child blocks on a full pipe.
         let mut errors = child.stderr.take();

@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
+use rel_path::RelPath;
+
+use crate::error::RunnerError;
 use crate::repository::Repository;
-use crate::repository::git::{GitError, literal_pattern};
+use crate::repository::git::literal_pattern;
+use crate::verdict::search_limit::SearchLimit;
 
 /// Names of a repository's folder that git obeys, and the others that make it one.
 const OF_REPOSITORY: [&str; 7] =
@@ -16,6 +20,9 @@ const MAKING: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
 
 /// The most folders that one call of git looks at.
 const CANDIDATES_AT_ONCE: usize = 200;
+
+/// The most folders that are looked at.
+const MOST_CANDIDATES: usize = 20_000;
 
 /// The folders of two commits or trees that git would take for repositories, though they have no `.git`.
 #[derive(Debug, Default)]
@@ -30,13 +37,23 @@ impl BareFolders {
         repository: &Repository,
         [before, after]: [&str; 2],
         changed: &[&[u8]],
-    ) -> Result<BareFolders, GitError> {
-        let candidates: BTreeSet<&[u8]> =
-            changed.iter().flat_map(|path| parts(path)).map(|(folder, _)| folder).collect();
+        limit: &SearchLimit,
+    ) -> Result<BareFolders, RunnerError> {
+        let mut candidates: BTreeSet<&[u8]> = BTreeSet::new();
+        // A path with too many names or too long ones is refused in any case.
+        for path in changed.iter().filter(|path| RelPath::from_bytes(path).is_ok()) {
+            candidates.extend(parts(path).map(|(folder, _)| folder));
+            if candidates.len() > MOST_CANDIDATES {
+                return Err(RunnerError::SearchEnded {
+                    why: "more folders have changed that may be repositories than can be looked at",
+                });
+            }
+        }
         let candidates: Vec<&[u8]> = candidates.into_iter().collect();
-        let folders = |tree: &str| -> Result<BTreeSet<Vec<u8>>, GitError> {
+        let folders = |tree: &str| -> Result<BTreeSet<Vec<u8>>, RunnerError> {
             let mut repositories = BTreeSet::new();
             for some in candidates.chunks(CANDIDATES_AT_ONCE) {
+                limit.check()?;
                 let paths = some.iter().flat_map(|folder| MAKING.map(|name| inside(folder, name)));
                 let patterns = paths.map(|path| literal_pattern(OsStr::from_bytes(&path)));
                 // With `-t`, since git leaves out a folder if it is also asked for a path in it.

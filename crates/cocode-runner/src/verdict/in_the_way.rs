@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{BufRead, BufReader, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use crate::error::RunnerError;
 use crate::repository::Repository;
 use crate::repository::git::{GitError, literal_pattern};
 use crate::repository::planted_links::named;
-use crate::repository::worktree::SUBMODULE;
+use crate::repository::worktree::{SUBMODULE, file_error};
 
 /// A path whose entry in `HEAD` and in the work is of different kinds.
 struct Changed<'a> {
@@ -24,7 +25,8 @@ struct Changed<'a> {
 }
 
 /// Refuses to take in `target`, a commit or tree, if a file that is in no commit would be lost.
-pub(crate) fn check(repository: &Repository, target: &str) -> Result<(), RunnerError> {
+/// `scratch` is for nameless files.
+pub(crate) fn check(repository: &Repository, target: &str, scratch: &Path) -> Result<(), RunnerError> {
     let arguments = [
         "diff-tree",
         "-r",
@@ -63,6 +65,45 @@ pub(crate) fn check(repository: &Repository, target: &str) -> Result<(), RunnerE
     let mut checked_folders = BTreeSet::new();
     for path in new {
         check_path(repository, path, &mut checked_folders)?;
+    }
+    check_overlooked(repository, target, scratch)
+}
+
+/// Refuses to take in `target` if it changes a file that differs from `HEAD` and that git does not look at: one with the flag
+/// skip-worktree or assume-unchanged.
+fn check_overlooked(repository: &Repository, target: &str, scratch: &Path) -> Result<(), RunnerError> {
+    let (git, location) = (&repository.git, repository.location());
+    let failed = file_error("write in", scratch);
+    // In a file: a repository can have any number of files.
+    let mut list = tempfile::tempfile_in(scratch).map_err(&failed)?;
+    let output = list.try_clone().map_err(&failed)?;
+    git.write_to(location, &["ls-files", "-v", "-z", "--full-name"], "", output)?;
+    list.rewind().map_err(&failed)?;
+    let mut overlooked: BTreeSet<Vec<u8>> = BTreeSet::new();
+    for entry in BufReader::new(list).split(0) {
+        let entry = entry.map_err(&failed)?;
+        // A tag, which is a lower-case letter or S, and a path.
+        if let [tag, b' ', path @ ..] = &entry[..]
+            && (*tag == b'S' || tag.is_ascii_lowercase())
+        {
+            overlooked.insert(path.to_vec());
+        }
+    }
+    if overlooked.is_empty() {
+        return Ok(());
+    }
+    let arguments = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "HEAD", target];
+    let difference = git.run_for_bytes(location, &arguments)?;
+    let fields: Vec<&[u8]> = difference.split(|byte| *byte == 0).collect();
+    for entry in fields.chunks_exact(2).filter(|entry| overlooked.contains(entry[1])) {
+        let path = Path::new(OsStr::from_bytes(entry[1]));
+        let Ok(on_disk) = repository.root.join(path).symlink_metadata() else { continue };
+        let old = entry[0].split(|byte| *byte == b' ').nth(2).unwrap_or_default();
+        let arguments = [OsStr::new("hash-object"), OsStr::new("--"), path.as_os_str()];
+        let is_same = on_disk.is_file() && git.run(location, &arguments)?.as_bytes() == old;
+        if !is_same {
+            return Err(RunnerError::HiddenEdit { path: path.to_owned() });
+        }
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::repository::worktree::{Worktree, shared_folders};
 use crate::repository::{
     left_file, nested, own_index, planted_links, unfinished_work, used_branches, worktree_links,
 };
+use crate::run::stop::StopFlag;
 use crate::runner::Runner;
 use crate::verdict::evidence::Work;
 
@@ -27,11 +28,13 @@ pub(crate) struct WorkToWeigh<'a> {
 }
 
 impl Runner {
-    /// Judges the work of an agent that has ended on this machine. `check` runs the check command, if the rest holds.
+    /// Judges the work of an agent that has ended on this machine. `check` runs the check command, if the rest holds. A raised
+    /// `stop` ends the search of its worktree for what other programs obey.
     pub(crate) fn judge(
         &self,
         record: &mut AgentRecord,
         body: &str,
+        stop: &StopFlag,
         check: impl FnOnce() -> Option<CheckResult>,
     ) -> Result<(), RunnerError> {
         let judged = self.judge_traces(record, body, check);
@@ -40,7 +43,7 @@ impl Runner {
         // Afterwards, since the branch that it has ended on is a part of the evidence.
         if let Some(worktree) = self.worktree_of(record) {
             self.free_references(record, &worktree);
-            record.warnings.extend(self.obeyed_in_worktree(record));
+            record.warnings.extend(self.obeyed_in_worktree(record, stop));
         }
         judged
     }

@@ -8,8 +8,10 @@ use serde::Serialize;
 
 use crate::error::RunnerError;
 use crate::repository::Repository;
+use crate::repository::worktree::SUBMODULE;
 use crate::verdict::bare_folders::BareFolders;
-use crate::verdict::obeyed_names::ObeyedNames;
+use crate::verdict::obeyed_names::{EntryKind, ObeyedNames};
+use crate::verdict::search_limit::{LookBudget, MOST_LOOKS, SearchLimit};
 use crate::verdict::tree_links::{LINK, TreeLinks, real_path};
 
 /// The most files that an error names.
@@ -55,6 +57,7 @@ pub(crate) struct ObeyedChanges<'a> {
     pub(crate) own_folders: Vec<PathBuf>,
     /// A folder for nameless files.
     pub(crate) scratch: &'a Path,
+    pub(crate) limit: SearchLimit,
 }
 
 impl ObeyedChanges<'_> {
@@ -70,27 +73,37 @@ impl ObeyedChanges<'_> {
         // Facts that begin with both modes, and a path.
         let changed =
             fields.chunks_exact(2).map(|entry| (entry[1], entry[0].split(|byte| *byte == b' ').nth(1)));
-        let changed: Vec<(&[u8], bool)> =
-            changed.map(|(path, mode)| (path, mode == Some(LINK.as_bytes()))).collect();
+        let changed: Vec<(&[u8], EntryKind)> = changed.map(|(path, mode)| (path, kind_of(mode))).collect();
         let (mut never, mut reported) = (ObeyedFiles::default(), ObeyedFiles::default());
         if changed.is_empty() {
             return Ok((never, reported));
         }
         let paths: Vec<&[u8]> = changed.iter().map(|(path, _)| *path).collect();
-        let folders = BareFolders::of(repository, [before, after], &paths)?;
+        let folders = BareFolders::of(repository, [before, after], &paths, &self.limit)?;
         let links = TreeLinks::of(repository, after, self.scratch)?;
         let own_folders = self.own_folders.iter().map(|folder| real_path(folder)).collect();
-        let names = ObeyedNames::of(self.names, links, own_folders, &repository.root);
-        for (path, is_link) in changed {
+        let budget = LookBudget::new(MOST_LOOKS, self.limit.clone());
+        let names = ObeyedNames::of(self.names, links, own_folders, &repository.root, budget);
+        for (path, kind) in changed {
             let file = |reason| ObeyedFile { path: String::from_utf8_lossy(path).into_owned(), reason };
             never.0.extend(folders.obeys(path).then(|| file(REPOSITORY.to_owned())));
-            for (rule, reason) in names.findings(path, is_link) {
+            for (rule, reason) in names.findings(path, kind) {
                 match rule {
                     NameRule::Never => never.0.push(file(reason)),
                     NameRule::Reported => reported.0.push(file(reason)),
                 }
             }
+            self.limit.check()?;
         }
         Ok((never, reported))
+    }
+}
+
+/// Returns the kind of an entry by its new mode in a difference.
+fn kind_of(mode: Option<&[u8]>) -> EntryKind {
+    match mode {
+        Some(mode) if mode == LINK.as_bytes() => EntryKind::Symlink,
+        Some(SUBMODULE) => EntryKind::Submodule,
+        _ => EntryKind::File,
     }
 }

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use rel_path::{NameRule, ProtectedName, ProtectedNames, RelPath};
 
+use crate::verdict::search_limit::LookBudget;
 use crate::verdict::tree_links::{LinkEnd, LinkWay, TreeLinks};
 
 /// The reason to refuse a symlink at the beginning of a listed name.
-const LINK: &str = "a link in place of a folder that git, an editor or an agent obeys";
+const LINK: &str = "a link or a submodule in place of a folder that git, an editor or an agent obeys";
 
 /// The reason to refuse a symlink into a repository's folder or into agentd's own folders.
 const INTO_OWN: &str = "a link into '.git', or into a folder of agentd";
@@ -21,8 +22,8 @@ const OUT: &str = "a link that leads out of the repository";
 /// The reason to report a symlink that has too many others on its way.
 const ENDLESS: &str = "a link that leads nowhere";
 
-/// The most names by which listed files are reached through symlinks.
-const MOST_ALIASES: usize = 100_000;
+/// The reason to refuse a symlink that git could not make.
+const UNUSABLE: &str = "a link without a target, or with one that is too long for any file system";
 
 /// The reason to refuse every change where there are more.
 const TOO_MANY: &str = "more links than can be followed lead to what other programs obey";
@@ -35,8 +36,20 @@ pub(super) type Finding = (NameRule, String);
 struct Alias {
     path: Vec<u8>,
     way: LinkWay,
-    /// The symlinks that were followed, so that none is followed twice.
-    followed: Vec<Vec<u8>>,
+    /// The last symlink on it.
+    link: Vec<u8>,
+    /// The alias of the folder in which that one is.
+    parent: Option<usize>,
+}
+
+/// A changed entry of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EntryKind {
+    /// A file, or no entry any more.
+    File,
+    Symlink,
+    /// A submodule: another repository's files come to its folder.
+    Submodule,
 }
 
 /// The listed names of one tree.
@@ -53,7 +66,8 @@ pub(super) struct ObeyedNames<'a> {
     aliases: Vec<Alias>,
     by_end: BTreeMap<Vec<u8>, Vec<usize>>,
     by_step: BTreeMap<Vec<u8>, Vec<usize>>,
-    has_all: bool,
+    /// Once it is over, aliases may be missing.
+    budget: LookBudget,
 }
 
 impl<'a> ObeyedNames<'a> {
@@ -62,6 +76,7 @@ impl<'a> ObeyedNames<'a> {
         links: TreeLinks,
         own: Vec<PathBuf>,
         root: &Path,
+        budget: LookBudget,
     ) -> ObeyedNames<'a> {
         let mut beginnings: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for name in names.names() {
@@ -80,41 +95,54 @@ impl<'a> ObeyedNames<'a> {
             aliases: Vec::new(),
             by_end: BTreeMap::new(),
             by_step: BTreeMap::new(),
-            has_all: true,
+            budget,
         };
         list.collect_aliases();
         list
     }
 
-    /// Returns the rules that apply to a changed path, which is a symlink now if `is_link`.
-    pub(super) fn findings(&self, path: &[u8], is_link: bool) -> Vec<Finding> {
-        let mut findings = self.by_name(path, is_link);
-        if is_link {
+    /// Returns whether all symlinks could be followed. If not, every path is refused.
+    pub(super) fn has_all(&self) -> bool {
+        !self.budget.is_over()
+    }
+
+    /// Returns the rules that apply to a changed path.
+    pub(super) fn findings(&self, path: &[u8], kind: EntryKind) -> Vec<Finding> {
+        let replaces_folder = kind != EntryKind::File;
+        let mut findings = self.by_name(path, replaces_folder);
+        if RelPath::from_bytes(path).is_err() {
+            return findings;
+        }
+        if kind == EntryKind::Symlink {
             findings.extend(self.by_target(path));
         }
-        if !self.has_all {
-            findings.push((NameRule::Never, TOO_MANY.to_owned()));
-        }
-        let mut by_alias = |alias: &[u8], is_link| {
+        let mut by_alias = |start: &[u8], rest: &[u8], replaces_folder| {
+            if !self.budget.spend(start.len() + rest.len()) {
+                return;
+            }
+            let alias = [start, rest].concat();
             let through = |(rule, reason)| {
-                (rule, format!("it is '{}' by a link: {reason}", String::from_utf8_lossy(alias)))
+                (rule, format!("it is '{}' by a link: {reason}", String::from_utf8_lossy(&alias)))
             };
-            findings.extend(self.by_name(alias, is_link).into_iter().map(through));
+            findings.extend(self.by_name(&alias, replaces_folder).into_iter().map(through));
         };
         for end in ancestors(path) {
             for index in self.by_end.get(end).into_iter().flatten() {
-                by_alias(&[&self.aliases[*index].path, &path[end.len()..]].concat(), is_link);
+                by_alias(&self.aliases[*index].path, &path[end.len()..], replaces_folder);
             }
         }
         for index in self.by_step.get(path).into_iter().flatten() {
             // Another folder is there now, of which nothing else may have changed.
-            by_alias(&self.aliases[*index].path, true);
+            by_alias(&self.aliases[*index].path, b"", true);
+        }
+        if !self.has_all() {
+            findings.push((NameRule::Never, TOO_MANY.to_owned()));
         }
         findings
     }
 
     /// Consults the lists.
-    fn by_name(&self, path: &[u8], is_link: bool) -> Vec<Finding> {
+    fn by_name(&self, path: &[u8], replaces_folder: bool) -> Vec<Finding> {
         let path = match RelPath::from_bytes(path) {
             Ok(path) => path,
             Err(error) => return vec![(NameRule::Never, error.to_string())],
@@ -123,7 +151,7 @@ impl<'a> ObeyedNames<'a> {
         if let Some(never) = self.names.never(&path).map(finding(NameRule::Never)) {
             return vec![never];
         }
-        if is_link && self.begins_listed(&path) {
+        if replaces_folder && self.begins_listed(&path) {
             return vec![(NameRule::Never, LINK.to_owned())];
         }
         self.names.reported(&path).map(finding(NameRule::Reported)).into_iter().collect()
@@ -131,7 +159,10 @@ impl<'a> ObeyedNames<'a> {
 
     /// Judges a symlink by where it leads.
     fn by_target(&self, path: &[u8]) -> Option<Finding> {
-        let (real, is_inside) = match self.links.follow(path).end {
+        if self.links.is_unusable(path) {
+            return Some((NameRule::Never, UNUSABLE.to_owned()));
+        }
+        let (real, is_inside) = match self.links.follow(path, &self.budget).end {
             LinkEnd::Inside(path) => {
                 let fixed = ProtectedNames::new(ProtectedNames::FIXED);
                 let is_fixed = RelPath::from_bytes(&path).is_ok_and(|path| fixed.protects(&path));
@@ -162,31 +193,31 @@ impl<'a> ObeyedNames<'a> {
     /// Finds the symlinks that have listed names, or begin them, and those beneath the folders that they lead to.
     fn collect_aliases(&mut self) {
         let is_listed = |path: &[u8]| !self.by_name(path, true).is_empty();
-        let alias = |path: Vec<u8>, link: &[u8], mut followed: Vec<Vec<u8>>| {
-            followed.push(link.to_owned());
-            Alias { path, way: self.links.follow(link), followed }
+        let alias = |path: Vec<u8>, link: &[u8], parent| {
+            let way = self.links.follow(link, &self.budget);
+            Alias { path, way, link: link.to_owned(), parent }
         };
         let listed = self.links.beneath(b"").filter(|link| is_listed(link));
-        let mut aliases: Vec<Alias> = listed.map(|link| alias(link.to_owned(), link, Vec::new())).collect();
+        let mut aliases: Vec<Alias> = listed.map(|link| alias(link.to_owned(), link, None)).collect();
         let mut next = 0;
-        while let Some(Alias { path, way: LinkWay { end, .. }, followed }) = aliases.get(next) {
+        while let Some(Alias { path, way: LinkWay { end, .. }, .. }) = aliases.get(next) {
+            let parent = next;
             next += 1;
             let LinkEnd::Inside(folder) = end else { continue };
             let mut further = Vec::new();
             for rest in self.links.beneath(folder) {
+                if !self.budget.spend(path.len() + rest.len()) {
+                    return;
+                }
                 let join = |folder: &[u8]| {
                     if folder.is_empty() { rest.to_vec() } else { [folder, b"/", rest].concat() }
                 };
                 let (link, path) = (join(folder), join(path));
-                if !followed.contains(&link) && is_listed(&path) {
-                    further.push(alias(path, &link, followed.clone()));
+                if !self.was_followed(&aliases, parent, &link) && is_listed(&path) {
+                    further.push(alias(path, &link, Some(parent)));
                 }
             }
             aliases.extend(further);
-            if aliases.len() > MOST_ALIASES {
-                self.has_all = false;
-                return;
-            }
         }
         for (index, alias) in aliases.iter().enumerate() {
             if let LinkEnd::Inside(end) = &alias.way.end {
@@ -200,6 +231,18 @@ impl<'a> ObeyedNames<'a> {
         }
         self.aliases = aliases;
     }
+
+    /// Returns whether a symlink is on the way of an alias already.
+    fn was_followed(&self, aliases: &[Alias], last: usize, link: &[u8]) -> bool {
+        let mut at = Some(last);
+        while let Some(alias) = at.and_then(|index| aliases.get(index)) {
+            if alias.link == link || !self.budget.spend(0) {
+                return true;
+            }
+            at = alias.parent;
+        }
+        false
+    }
 }
 
 /// Returns a path and the folders around it, the top as an empty one.
@@ -207,3 +250,6 @@ fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[..at]);
     [&path[..0], path].into_iter().chain(slashes)
 }
+
+#[cfg(test)]
+mod tests;

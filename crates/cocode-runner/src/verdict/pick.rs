@@ -1,21 +1,19 @@
 //! Takes an agent's work into the current branch, and shows it.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
-
 use cocode_env::{AgentName, Verdict};
 use serde::Serialize;
 
-use crate::error::RunnerError;
+use crate::error::{RepositoryError, RunnerError};
 use crate::objects::object_import::LIMIT;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
 use crate::repository::git::Git;
-use crate::repository::planted_links::named;
 use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
+use crate::verdict::fast_forward::FastForward;
 use crate::verdict::in_the_way;
+use crate::verdict::merge::{MergeSettings, merged_tree};
 use crate::verdict::obeyed_files::{ObeyedChanges, ObeyedFiles};
+use crate::verdict::search_limit::SearchLimit;
 
 /// The way in which an agent's work gets into the current branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -90,7 +88,9 @@ impl Runner {
     /// # Errors
     /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Unfinished`], [`RunnerError::Dirty`],
     /// [`RunnerError::Detached`], [`RunnerError::Unsound`], [`RunnerError::Conflicts`], [`RunnerError::InTheWay`], [`RunnerError::FolderInTheWay`],
-    /// [`RunnerError::SubmoduleInTheWay`], [`RunnerError::Obeyed`], [`RunnerError::Continued`]; none of them leaves a change.
+    /// [`RunnerError::SubmoduleInTheWay`], [`RunnerError::HiddenEdit`], [`RunnerError::Obeyed`], [`RunnerError::SearchEnded`],
+    /// [`RunnerError::Continued`], [`RunnerError::NotSigned`], [`RunnerError::NoIdentity`]; none of them leaves a change. Nor does
+    /// [`RunnerError::Git`]; [`RunnerError::HalfTaken`] names the files that it leaves changed.
     pub fn pick(&self, record: &AgentRecord, dry_run: bool) -> Result<Picked, RunnerError> {
         let repository = &self.repository;
         if record.continues.is_some() {
@@ -103,41 +103,40 @@ impl Runner {
         if !repository.is_clean()? {
             return Err(RunnerError::Dirty { has_filters: repository.git.leaves_out_filters() });
         }
+        let head = repository.commit("HEAD").ok_or(RepositoryError::NoCommits)?;
         // What the agent has made is read within bounds before it is taken.
         let reading = repository.within(LIMIT);
         let mut target = commit.clone();
-        let way = if repository.is_ancestor(&commit, "HEAD")? {
+        let way = if repository.is_ancestor(&commit, &head)? {
             PickWay::AlreadyThere
-        } else if repository.is_ancestor("HEAD", &commit)? {
+        } else if repository.is_ancestor(&head, &commit)? {
             PickWay::FastForward
         } else {
-            target = merged_tree(&reading, record, &commit)?;
+            target = merged_tree(&reading, record, [&head, &commit])?;
             PickWay::Merge
         };
         let mut to_review = ObeyedFiles::default();
+        let done = way != PickWay::AlreadyThere && !dry_run;
         if way != PickWay::AlreadyThere {
             let branch = ["symbolic-ref", "--quiet", "HEAD"];
-            if repository.git.ask(repository.location(), &branch)?.is_none() {
-                return Err(RunnerError::Detached);
+            let branch = repository.git.ask(repository.location(), &branch)?.ok_or(RunnerError::Detached)?;
+            let settings = MergeSettings::of(repository, &branch);
+            settings.check_signature(record, &commit)?;
+            if way == PickWay::Merge {
+                settings.check_identity()?;
             }
-            in_the_way::check(&reading, &target)?;
+            in_the_way::check(&reading, &target, &self.config.state_folder)?;
             // What the user's folder gets: together with other work, or by a rename, the same commit can change more than it
             // does where the agent has made it.
-            to_review = self.files_to_review(record, ["HEAD", &target])?;
-        }
-        let message = format!("Merge {}", record.branch);
-        let done = way != PickWay::AlreadyThere && !dry_run;
-        if done {
-            let arguments: &[&str] = match way {
-                PickWay::Merge => &["merge", "--quiet", "--no-edit", "--no-ff", "-m", &message, &commit],
-                _ => &["merge", "--quiet", "--ff-only", &commit],
-            };
-            if let Err(error) = repository.git.run(repository.location(), arguments) {
-                // Reverts the merge that stopped half-way, and no other one: the user may have started one meanwhile.
-                if way == PickWay::Merge && repository.merged_commits().as_deref() == Some(commit.as_str()) {
-                    let _ = repository.git.run(repository.location(), &["merge", "--abort"]);
+            to_review = self.files_to_review(record, [&head, &target])?;
+            if done {
+                let mut note = format!("merge {}: Fast-forward", record.branch);
+                if way == PickWay::Merge {
+                    let title = format!("Merge {}", record.branch);
+                    target = settings.commit([&head, &commit, &target], &title)?;
+                    note = format!("merge {}: Merge made by agentd", record.branch);
                 }
-                return Err(error.into());
+                FastForward::prepare(repository, [&head, &target], &self.config.state_folder)?.run(&note)?;
             }
         }
         // The verdict is on the commit that the agent has ended at.
@@ -177,7 +176,8 @@ impl Runner {
         record: &AgentRecord,
         trees: [&str; 2],
     ) -> Result<ObeyedFiles, RunnerError> {
-        let (never, reported) = self.obeyed_changes(&self.repository.within(LIMIT)).between(trees)?;
+        let bounded = self.repository.within(LIMIT);
+        let (never, reported) = self.obeyed_changes(&bounded, &SearchLimit::default()).between(trees)?;
         match never.0.is_empty() {
             true => Ok(reported),
             false => Err(RunnerError::Obeyed { agent: record.agent.clone(), files: never }),
@@ -187,7 +187,11 @@ impl Runner {
 
 impl Runner {
     /// Returns the judge of differences between commits, with git as `repository` has it.
-    pub(crate) fn obeyed_changes<'a>(&'a self, repository: &'a Repository) -> ObeyedChanges<'a> {
+    pub(crate) fn obeyed_changes<'a>(
+        &'a self,
+        repository: &'a Repository,
+        limit: &SearchLimit,
+    ) -> ObeyedChanges<'a> {
         let config = &self.config;
         let own_folders = [&repository.common_folder, &config.state_folder, &config.worktrees];
         let own_folders = own_folders.into_iter().chain(&config.homes).chain(&config.private);
@@ -196,23 +200,7 @@ impl Runner {
             names: &config.names,
             own_folders: own_folders.cloned().collect(),
             scratch: &config.state_folder,
-        }
-    }
-}
-
-/// Returns the tree that a merge of `commit` into `HEAD` makes. Merges in memory: neither the work tree nor the index changes.
-fn merged_tree(repository: &Repository, record: &AgentRecord, commit: &str) -> Result<String, RunnerError> {
-    let trial = ["merge-tree", "--write-tree", "--no-messages", "--name-only", "-z", "HEAD", commit];
-    let merged = repository.git.ask_for_bytes(repository.location(), &trial)?;
-    let is_clean = merged.is_ok();
-    let (Ok(output) | Err(output)) = merged;
-    // The tree comes first, then the files with conflicts.
-    let mut names = output.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    match names.next() {
-        Some(tree) if is_clean => Ok(String::from_utf8_lossy(tree).into_owned()),
-        _ => {
-            let files: Vec<PathBuf> = names.map(|name| OsStr::from_bytes(name).into()).collect();
-            Err(RunnerError::Conflicts { branch: record.branch.clone(), files: named(&files) })
+            limit: limit.clone(),
         }
     }
 }

@@ -1,33 +1,41 @@
 //! The symlinks of a tree, and where they lead once the tree is checked out.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::ffi::OsString;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use crate::error::RunnerError;
+use crate::objects::link_targets::{self, LinkTarget};
 use crate::repository::Repository;
-use crate::repository::git::GitError;
 use crate::repository::worktree::file_error;
+use crate::verdict::search_limit::LookBudget;
 
 /// The mode of a symlink in trees.
-pub(super) const LINK: &str = "120000";
+pub(crate) const LINK: &str = "120000";
 
 /// The most symlinks on the way to a file, as for Linux.
 const MOST_STEPS: usize = 40;
 
-/// The longest target of a symlink that a file system takes, in bytes.
-const MOST_TARGET_BYTES: u64 = 4096;
+/// The length of a path for which the way of a symlink on disk counts. It can be as long as those of 40 symlinks.
+const DISK_LINK_BYTES: usize = 64 << 10;
 
 /// The symlinks of a tree.
 #[derive(Debug)]
 pub(super) struct TreeLinks {
     /// Their targets, by their paths from the top.
-    targets: BTreeMap<Vec<u8>, Vec<u8>>,
+    targets: BTreeMap<Vec<u8>, Rc<[u8]>>,
+    /// Those that no file system takes.
+    unusable: BTreeSet<Vec<u8>>,
     /// The folder into which the tree is checked out, without symlinks on the way.
     root: PathBuf,
+    /// The ends of symlinks on disk that were met; `None` for those that lead nowhere.
+    on_disk: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
 /// The end of a symlink.
@@ -60,10 +68,22 @@ impl TreeLinks {
         repository.git.write_to(repository.location(), &arguments, "", output)?;
         listing.seek(SeekFrom::Start(0)).map_err(&failed)?;
         let objects = link_objects(listing).map_err(&failed)?;
-        let contents = contents(repository, objects.values())?;
-        let targets =
-            objects.into_iter().filter_map(|(path, object)| Some((path, contents.get(&object)?.clone())));
-        Ok(TreeLinks { targets: targets.collect(), root: repository.root.clone() })
+        let contents = link_targets::read(repository, objects.values())?;
+        let (mut targets, mut unusable) = (BTreeMap::new(), BTreeSet::new());
+        for (path, object) in objects {
+            // As git cuts it.
+            match contents.get(&object).map(LinkTarget::as_made) {
+                Some(target) if !target.is_empty() => drop(targets.insert(path, target)),
+                _ => drop(unusable.insert(path)),
+            }
+        }
+        let (root, on_disk) = (repository.root.clone(), RefCell::default());
+        Ok(TreeLinks { targets, unusable, root, on_disk })
+    }
+
+    /// Returns whether a path is a symlink that cannot be checked out, for it has no target or an overlong one.
+    pub(super) fn is_unusable(&self, path: &[u8]) -> bool {
+        self.unusable.contains(path)
     }
 
     /// Iterates over the paths of the symlinks beneath a folder, without the folder's own path and the slash behind it.
@@ -76,54 +96,139 @@ impl TreeLinks {
         })
     }
 
-    /// Follows a path of the tree.
-    pub(super) fn follow(&self, path: &[u8]) -> LinkWay {
+    /// Follows a path of the tree. Without looks left, it leads nowhere.
+    pub(super) fn follow(&self, path: &[u8], budget: &LookBudget) -> LinkWay {
         let mut way = LinkWay { through: Vec::new(), end: LinkEnd::Endless };
-        let mut pending = names(path);
-        let mut resolved: Vec<Vec<u8>> = Vec::new();
-        while let Some(name) = pending.pop_front() {
+        let mut pending = Pending(vec![(Cow::Borrowed(path), 0)]);
+        let mut resolved: Vec<u8> = Vec::new();
+        loop {
+            if !budget.spend(resolved.len()) {
+                return way;
+            }
+            let Some(name) = pending.next_name() else { break };
             let mut outside = None;
             if name == b".." {
-                if resolved.pop().is_none() {
-                    outside = Some(self.root.parent().unwrap_or(Path::new("/")).to_owned());
+                match resolved.is_empty() {
+                    true => outside = Some(self.root.parent().unwrap_or(Path::new("/")).to_owned()),
+                    false => leave(&mut resolved),
                 }
             } else {
-                resolved.push(name);
-                let here = resolved.join(&b'/');
-                let Some(target) = self.targets.get(&here) else { continue };
+                join(&mut resolved, &name);
+                let Some(target) = self.targets.get(&resolved) else { continue };
                 if way.through.len() == MOST_STEPS {
                     return way;
                 }
-                way.through.push(here);
-                resolved.pop();
-                for name in names(target).into_iter().rev() {
-                    pending.push_front(name);
-                }
+                way.through.push(resolved.clone());
+                leave(&mut resolved);
+                pending.0.push((Cow::Borrowed(target), 0));
                 outside = target.starts_with(b"/").then(|| PathBuf::from("/"));
             }
             if let Some(outside) = outside {
                 resolved.clear();
-                let rest = OsString::from_vec(pending.make_contiguous().join(&b'/'));
-                match self.enter(&outside.join(rest)) {
-                    Ok(inside) => pending = inside,
+                let rest = pending.rest();
+                if !budget.spend(rest.len()) {
+                    return way;
+                }
+                match self.enter(&outside, &rest, budget) {
+                    Ok(inside) => pending = Pending(vec![(Cow::Owned(inside), 0)]),
                     Err(end) => return LinkWay { end, ..way },
                 }
             }
         }
-        way.end = LinkEnd::Inside(resolved.join(&b'/'));
+        way.end = LinkEnd::Inside(resolved);
         way
     }
 
-    /// Returns the names from the folder on, if an absolute path leads into it again; otherwise the end of the way.
-    fn enter(&self, path: &Path) -> Result<VecDeque<Vec<u8>>, LinkEnd> {
-        let ancestors: Vec<&Path> = path.ancestors().collect();
-        // The shortest one: beneath the folder, the symlinks of the tree count and not those that are there now.
-        let at_root =
-            ancestors.into_iter().rev().find(|one| fs::canonicalize(one).is_ok_and(|real| real == self.root));
-        let real = real_path(path);
-        let inside = at_root.map_or_else(|| real.strip_prefix(&self.root), |root| path.strip_prefix(root));
-        inside.map(|path| names(path.as_os_str().as_bytes())).map_err(|_| LinkEnd::Outside(real.clone()))
+    /// Returns the path from the folder on, if a path from `outside` leads into it again; otherwise the end of the way. Beneath the
+    /// folder, the symlinks of the tree count and not those that are there now.
+    fn enter(&self, outside: &Path, rest: &[u8], budget: &LookBudget) -> Result<Vec<u8>, LinkEnd> {
+        let mut real = outside.to_owned();
+        // Where nothing is, each further step counts as if there were no symlinks.
+        let mut is_there = true;
+        let mut rest = Path::new(OsStr::from_bytes(rest)).components();
+        loop {
+            if is_there && real == self.root {
+                return Ok(rest.as_path().as_os_str().as_bytes().to_vec());
+            }
+            if !budget.spend(real.as_os_str().len()) {
+                return Err(LinkEnd::Endless);
+            }
+            match rest.next() {
+                None => break,
+                Some(Component::ParentDir) => drop(real.pop()),
+                Some(Component::Normal(name)) => {
+                    real.push(name);
+                    match is_there.then(|| real.symlink_metadata()) {
+                        Some(Ok(data)) if data.is_symlink() => match self.end_on_disk(&real, budget) {
+                            Some(end) => real = end,
+                            None => is_there = false,
+                        },
+                        Some(Ok(_)) => {}
+                        Some(Err(_)) | None => is_there = false,
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        match real.strip_prefix(&self.root) {
+            Ok(inside) => Ok(inside.as_os_str().as_bytes().to_vec()),
+            Err(_) => Err(LinkEnd::Outside(real)),
+        }
     }
+
+    /// Returns the end of a symlink on disk; `None` if it leads nowhere.
+    fn end_on_disk(&self, link: &Path, budget: &LookBudget) -> Option<PathBuf> {
+        if let Some(end) = self.on_disk.borrow().get(link) {
+            return end.clone();
+        }
+        let end = budget.spend(DISK_LINK_BYTES).then(|| fs::canonicalize(link).ok()).flatten();
+        self.on_disk.borrow_mut().insert(link.to_owned(), end.clone());
+        end
+    }
+}
+
+/// The names that are still to follow: texts with the position in each, the next one last.
+#[derive(Debug)]
+struct Pending<'a>(Vec<(Cow<'a, [u8]>, usize)>);
+
+impl Pending<'_> {
+    /// Takes the next name.
+    fn next_name(&mut self) -> Option<Vec<u8>> {
+        while let Some((text, at)) = self.0.last_mut() {
+            let rest = &text[*at..];
+            let length = rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len());
+            let name = rest[..length].to_vec();
+            *at += length + 1;
+            if *at > text.len() {
+                self.0.pop();
+            }
+            if !matches!(&name[..], b"" | b".") {
+                return Some(name);
+            }
+        }
+        None
+    }
+
+    /// Returns all of it as one path, relative even if a part of it is not.
+    fn rest(&self) -> Vec<u8> {
+        let texts: Vec<&[u8]> = self.0.iter().rev().map(|(text, at)| &text[*at..]).collect();
+        let rest = texts.join(&b'/');
+        let start = rest.iter().position(|byte| *byte != b'/').unwrap_or(rest.len());
+        rest[start..].to_vec()
+    }
+}
+
+/// Adds a name to a path.
+fn join(path: &mut Vec<u8>, name: &[u8]) {
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+}
+
+/// Removes the last name of a path.
+fn leave(path: &mut Vec<u8>) {
+    path.truncate(path.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
 }
 
 /// Returns the objects of the symlinks in a listing of a tree, by their paths.
@@ -138,53 +243,6 @@ fn link_objects(listing: File) -> io::Result<BTreeMap<Vec<u8>, String>> {
         }
     }
     Ok(objects)
-}
-
-/// Reads these objects. One that is too long for a symlink is left out: nothing can check it out.
-fn contents<'a>(
-    repository: &Repository,
-    objects: impl Iterator<Item = &'a String>,
-) -> Result<HashMap<String, Vec<u8>>, GitError> {
-    let location = repository.location();
-    let mut names: Vec<&str> = objects.map(String::as_str).collect();
-    names.sort_unstable();
-    names.dedup();
-    if names.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let sizes = ["cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize)"];
-    let sizes = repository.git.exchange(location, &sizes, &lines(&names))?;
-    let sizes = String::from_utf8_lossy(&sizes);
-    let is_short = |size: &str| size.parse().is_ok_and(|size: u64| size <= MOST_TARGET_BYTES);
-    let short = sizes.lines().filter_map(|line| line.split_once(' ')).filter(|(_, size)| is_short(size));
-    let short: Vec<&str> = short.map(|(name, _)| name).collect();
-    let output = repository.git.exchange(location, &["cat-file", "--buffer", "--batch"], &lines(&short))?;
-    let mut contents = HashMap::new();
-    let mut rest = &output[..];
-    while !rest.is_empty() {
-        let entry = split_entry(rest).ok_or(GitError::Answer { command: "cat-file" })?;
-        contents.insert(entry.0, entry.1.to_vec());
-        rest = entry.2;
-    }
-    Ok(contents)
-}
-
-/// Splits the first object off what `cat-file --batch` prints: `NAME TYPE SIZE`, a line end, the content, a line end.
-fn split_entry(output: &[u8]) -> Option<(String, &[u8], &[u8])> {
-    let end = output.iter().position(|byte| *byte == b'\n')?;
-    let facts = std::str::from_utf8(&output[..end]).ok()?;
-    let (name, size) = (facts.split(' ').next()?, facts.rsplit(' ').next()?.parse::<usize>().ok()?);
-    let (content, rest) = output[end + 1..].split_at_checked(size)?;
-    Some((name.to_owned(), content, rest.strip_prefix(b"\n")?))
-}
-
-fn lines(names: &[&str]) -> String {
-    names.iter().flat_map(|name| [*name, "\n"]).collect()
-}
-
-fn names(path: &[u8]) -> VecDeque<Vec<u8>> {
-    let names = path.split(|byte| *byte == b'/').filter(|name| !matches!(*name, b"" | b"."));
-    names.map(<[u8]>::to_vec).collect()
 }
 
 /// Returns an absolute path without `..`, as if there were no symlinks.
@@ -207,4 +265,15 @@ pub(super) fn real_path(path: &Path) -> PathBuf {
         Some(real.join(path.strip_prefix(existing).ok()?))
     });
     without_steps(&resolved.unwrap_or_else(|| path.to_owned()))
+}
+
+#[cfg(test)]
+impl TreeLinks {
+    /// Makes the symlinks of a tree, each a path and a target, that is checked out into `root`.
+    pub(super) fn of_targets(links: &[(String, String)], root: &Path) -> TreeLinks {
+        let target =
+            |(path, target): &(String, String)| (path.clone().into_bytes(), Rc::from(target.as_bytes()));
+        let targets = links.iter().map(target).collect();
+        TreeLinks { targets, unusable: BTreeSet::new(), root: root.to_owned(), on_disk: RefCell::default() }
+    }
 }

@@ -115,3 +115,27 @@ fn a_runner_with_another_folder_of_worktrees_recovers_them() {
     fs::remove_dir_all(record.worktree.join("one")).unwrap();
     assert!(runner.clean(true, false).unwrap()[0].removed && !record.worktree.exists());
 }
+
+#[test]
+fn an_agent_that_is_removed_by_force_is_not_judged_first() {
+    for is_removed in [true, false] {
+        let fixture = Fixture::new();
+        let record = fixture.run(&format!("{}; echo x > left", crate::fixture::MARKED));
+        let running = AgentRecord { state: AgentState::Running, verdict: None, head: None, ..record.clone() };
+        forge(&fixture, &running);
+        let runner = Runner::open_to_remove(fixture.config(), &running.key()).unwrap();
+        let lost = runner.record(&running.key()).unwrap().unwrap();
+        assert_eq!((lost.state, lost.verdict.is_none()), (AgentState::Lost, true));
+        if is_removed {
+            let cleaned = runner.clean_by_force(&lost, false).unwrap();
+            assert!(cleaned.removed && !record.worktree.exists(), "{cleaned:?}");
+            assert!(runner.records().unwrap().is_empty());
+        } else {
+            // The control: one that stays is judged by the next runner.
+            drop(runner);
+            let judged = fixture.runner().record(&running.key()).unwrap().unwrap();
+            assert_eq!((judged.state, judged.verdict.is_some()), (AgentState::Lost, true));
+            assert_eq!(judged.head, record.head);
+        }
+    }
+}

@@ -106,7 +106,24 @@ fn two_repositories_of_one_name_have_folders_of_their_own() {
 fn a_missing_identity_does_not_keep_agents_from_committing() {
     let fixture = Fixture::new();
     fs::write(fixture.root.join("home/.gitconfig"), "[core]\n\tabbrev = 12\n").unwrap();
-    assert_eq!(fixture.run(MARKED).state, cocode_env::AgentState::Ready);
+    let record = fixture.run(MARKED);
+    assert_eq!(record.state, cocode_env::AgentState::Ready);
+    assert_ne!(fixture.git(&["log", "-1", "--format=%an", &record.branch]), "Eve");
+}
+
+#[test]
+fn an_identity_in_variables_alone_is_that_of_agents() {
+    for new in [Fixture::new, Fixture::shared] {
+        let mut fixture = new();
+        fs::write(fixture.root.join("home/.gitconfig"), "[core]\n\tabbrev = 12\n").unwrap();
+        for (name, value) in [("GIT_AUTHOR_NAME", "Eve"), ("GIT_AUTHOR_EMAIL", "e@localhost")] {
+            fixture.host.variables.insert(name.into(), value.into());
+        }
+        let record = fixture.run(MARKED);
+        assert_eq!(record.state, cocode_env::AgentState::Ready, "{record:?}");
+        let identity = fixture.git(&["log", "-1", "--format=%an %ae %cn", &record.branch]);
+        assert_eq!(identity, "Eve e@localhost Eve");
+    }
 }
 
 #[test]

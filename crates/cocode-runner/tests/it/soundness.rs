@@ -122,3 +122,120 @@ fn work_of_agents_that_share_objects_is_checked_as_well() {
     let record = fixture.run(&format!("{FUNCTIONS} entry 40000 .. $T | commit"));
     assert_eq!(failures(&record), ["sound"], "{record:?}");
 }
+
+#[test]
+fn entries_that_no_file_system_takes_as_they_are_are_not_ready() {
+    let entry = |mode: &str, path: &str, content: &str| {
+        format!(
+            "O=$({content} | git hash-object -w --stdin); git update-index -z --add --index-info <<E\n{mode} $O\t{path}\nE"
+        )
+        .replace("-z ", "")
+    };
+    let (long, deep) = ("n".repeat(300), vec!["d".repeat(200); 25].join("/"));
+    let cases = [
+        // The controls: a long target and a long name that fit.
+        (entry("120000", "docs/c", "printf %04095d 0"), None),
+        (entry("100644", &"n".repeat(255), "echo x"), None),
+        (
+            entry("120000", "docs/c", "printf '../.git\\0x'"),
+            Some("'docs/c' is a link whose target has a NUL"),
+        ),
+        (
+            entry("120000", "docs/c", "printf '/etc\\0%05000d' 0"),
+            Some("'docs/c' is a link whose target has 5005 bytes"),
+        ),
+        (
+            entry("120000", "docs/c", "printf %04096d 0"),
+            Some("'docs/c' is a link whose target has 4096 bytes"),
+        ),
+        (entry("120000", "docs/c", "printf ''"), Some("'docs/c' is a link without a target")),
+        (entry("100644", &long, "echo x"), Some("has a name of 300 bytes")),
+        (entry("100644", &deep, "echo x"), Some("is a path of 5024 bytes")),
+    ];
+    let commit = "git commit -q -m 'cocode ready for check'";
+    let fixture = Fixture::new();
+    let agents = cases.iter().enumerate();
+    let agents =
+        agents.map(|(index, (script, _))| agent(&format!("a{index}"), &format!("{script}\n{commit}")));
+    let mut request = request(agents.collect());
+    request.limits.parallel = NonZeroU32::new(4).unwrap();
+    let runner = fixture.runner();
+    let records = runner.run(&request, &StopFlag::new(), &Log::default()).unwrap();
+    for ((script, reason), record) in cases.iter().zip(&records) {
+        let sound = failures(record).iter().all(|name| *name != "sound");
+        assert_eq!(sound, reason.is_none(), "{script}: {record:?}");
+        let Some(reason) = reason else { continue };
+        let why = record.verdict.as_ref().unwrap().first_failure().unwrap().why.clone();
+        assert!(why.contains(reason), "{script}: {why}");
+        let error = refused(runner.pick(record, false));
+        assert!(
+            matches!(&error, RunnerError::Unsound { why, .. } if why.contains(reason)),
+            "{script}: {error}"
+        );
+    }
+    assert_eq!(fixture.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_file_of_the_start_does_not_excuse_another_one_that_git_obeys() {
+    let modules = "[submodule \"a\"]\n\tpath = a\n\turl = -u./payload\n";
+    let add = |path: &str| {
+        format!(
+            "git update-index --add --cacheinfo 100644,$(git rev-parse HEAD:sample),{path}; \
+             git commit -q -m 'cocode ready for check'"
+        )
+    };
+    let cases = [
+        // The path in the start, the agent's work, and whether it is sound. The first ones are the controls.
+        ("sample", add("other"), true),
+        (".gitmodules", "echo x > b; git add b; git commit -q -m 'cocode ready for check'".to_owned(), true),
+        ("sample", add(".gitmodules"), false),
+        ("sample", add(".GitModules"), false),
+        ("sample", add("deep/.gitmodules"), false),
+        // At the top, git obeys what it does not elsewhere.
+        ("deep/.gitmodules", add(".gitmodules").replace(":sample", ":deep/.gitmodules"), false),
+    ];
+    for (start, script, is_sound) in cases {
+        let fixture = Fixture::new();
+        let path = fixture.repository().join(start);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, modules).unwrap();
+        fixture.git(&["add", "."]);
+        fixture.git(&["commit", "-q", "-m", "sample"]);
+        let (record, case) = (fixture.run(&script), format!("{start}: {script}"));
+        let failed = failures(&record);
+        assert_eq!(failed, if is_sound { vec![] } else { vec!["sound"] }, "{case}: {record:?}");
+        if !is_sound {
+            let why = record.verdict.as_ref().unwrap().first_failure().unwrap().why.clone();
+            assert!(why.to_lowercase().contains(".gitmodules'"), "{case}: {why}");
+        }
+    }
+}
+
+#[test]
+fn objects_that_git_cannot_parse_do_not_reach_the_repository() {
+    let make = "for kind in tag commit tree; do echo $kind-garbage | git hash-object -t $kind -w --literally --stdin; done; \
+        echo staged > staged; git add staged; \
+        printf 'object %s\ntype commit\ntag mine\ntagger a <a@a> 1 +0000\n\nx\n' $(git rev-parse HEAD) | git mktag; ";
+    // The second one is the control: where objects are shared, git fails at them.
+    for (fixture, is_kept_out) in [(Fixture::new(), true), (Fixture::shared(), false)] {
+        let runner = fixture.runner();
+        let log = Log::default();
+        let script = format!("{make}{}", crate::fixture::MARKED);
+        let record =
+            runner.run(&request(vec![agent("a", &script)]), &StopFlag::new(), &log).unwrap().remove(0);
+        assert_eq!(record.state, AgentState::Ready, "{record:?}");
+        let mut command = std::process::Command::new("git");
+        let collected = command.args(["gc", "-q"]).current_dir(fixture.repository()).output().unwrap();
+        let errors = String::from_utf8_lossy(&collected.stderr);
+        assert_eq!(collected.status.success(), is_kept_out, "{errors}");
+        // Its other objects are there.
+        let tag = log.lines().into_iter().rfind(|line| line.len() == 40).unwrap();
+        assert_eq!(fixture.git(&["cat-file", "-t", &tag]), "tag");
+        let staged = fixture.git_in(&record.worktree, &["ls-files", "-s", "staged"]);
+        assert!(!staged.is_empty());
+        let is_reported =
+            record.warnings.iter().any(|warning| warning.contains("3 of its objects are damaged"));
+        assert_eq!(is_reported, is_kept_out, "{record:?}");
+    }
+}

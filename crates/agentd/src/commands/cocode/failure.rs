@@ -11,21 +11,23 @@ pub(crate) use cocode_runner::error_chain;
 pub(crate) fn explain(error: RunnerError) -> Failure {
     use RunnerError::{
         BelowTheRoot, BranchExists, Conflicts, Continued, Detached, Dirty, DoesNotFit, EmptyBody,
-        FolderExists, FolderInTheWay, Git, InTheWay, Journal, Launcher, NoProgram, NoRecord, NotEnded,
-        NothingToPick, Obeyed, Open, Record, Repository, StillElsewhere, SubmoduleInTheWay,
-        TooLittleConfinement, Unfinished, UnknownAgent, Unsound,
+        FolderExists, FolderInTheWay, Git, HalfTaken, HiddenEdit, InTheWay, Journal, Launcher, NoIdentity,
+        NoProgram, NoRecord, NotEnded, NotSigned, NothingToPick, Obeyed, Open, Record, Repository,
+        SearchEnded, StillElsewhere, SubmoduleInTheWay, TooLittleConfinement, Unfinished, UnknownAgent,
+        Unsound,
     };
     use cocode_runner::GitError::TooSlow;
     let exit = match &error {
         Open(OpenError::Held { .. }) => Exit::Held,
         NoProgram { .. } | Launcher(_) | Git(cocode_runner::GitError::NotStarted(_)) => Exit::Missing,
         Repository(RepositoryError::Git(cocode_runner::GitError::NotStarted(_))) => Exit::Missing,
-        TooLittleConfinement { .. } | Obeyed { .. } => Exit::Refused,
+        TooLittleConfinement { .. } | Obeyed { .. } | SearchEnded { .. } => Exit::Refused,
         Git(TooSlow { .. }) | Repository(RepositoryError::Git(TooSlow { .. })) => Exit::TimedOut,
         Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
         RunnerError::CheckNotRun { .. } => Exit::Failed,
         NotEnded { .. } | NothingToPick { .. } | Dirty { .. } | Conflicts { .. } | Detached => Exit::Failed,
-        FolderInTheWay { .. } | SubmoduleInTheWay { .. } => Exit::Failed,
+        FolderInTheWay { .. } | SubmoduleInTheWay { .. } | HiddenEdit { .. } => Exit::Failed,
+        NotSigned { .. } | NoIdentity | HalfTaken { .. } => Exit::Failed,
         InTheWay { .. } | Unfinished { .. } | DoesNotFit { .. } | Continued { .. } => Exit::Failed,
         _ => Exit::Usage,
     };
@@ -84,6 +86,20 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         SubmoduleInTheWay { .. } => {
             "commit and push what it holds, and empty its folder with `git submodule deinit` first"
         }
+        HiddenEdit { .. } => {
+            "`git update-index --no-skip-worktree FILE`, or --no-assume-unchanged, shows what differs: commit or stash it first"
+        }
+        SearchEnded { .. } => "look at `agentd cocode diff NAME`, and take in by hand what you want of it",
+        NotSigned { .. } => {
+            "look at `agentd cocode diff NAME`; `git merge --no-verify-signatures` of its branch takes it in all the same"
+        }
+        NoIdentity => {
+            "`git config --global user.name NAME` and `git config --global user.email ADDRESS` set them"
+        }
+        HalfTaken { .. } => {
+            "look at `git status`: `git checkout -- FILE` restores the file of the last commit, and files that are in no commit \
+             are the agent's, or yours"
+        }
         Unfinished { .. } => "finish it, or undo it, with git first",
         Repository(RepositoryError::None) => {
             "run it in a folder of a repository, or name one with --workspace DIR; `git init` and a first commit make one"
@@ -96,6 +112,9 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         }
         Repository(RepositoryError::Reftable) => {
             "`git refs migrate --ref-format=files` turns them into files, once no other worktree is there"
+        }
+        Repository(RepositoryError::Path) => {
+            "rename the folder, or clone the repository to another one, whose path is one line of UTF-8"
         }
         Repository(RepositoryError::NoCommits) => "make a first commit; agents start from one",
         RunnerError::InsideRepository { .. } => "choose another folder with --worktrees DIR",
@@ -134,6 +153,18 @@ mod tests {
             (RunnerError::NothingToPick { agent: agent.clone() }, "cocode logs"),
             (RunnerError::Unsound { agent, why: "a name".to_owned() }, "start the agent again"),
             (RunnerError::EmptyBody, "--issue-body"),
+            (RunnerError::NoIdentity, "user.email"),
+            (RunnerError::NotSigned { agent: agent.clone() }, "--no-verify-signatures"),
+            (RunnerError::HiddenEdit { path: "a".into() }, "--no-skip-worktree"),
+            (RunnerError::SearchEnded { why: "it took too long" }, "cocode diff"),
+            (
+                RunnerError::HalfTaken {
+                    files: "a".to_owned(),
+                    source: GitError::TooSlow { command: "read-tree".to_owned() },
+                },
+                "git status",
+            ),
+            (RunnerError::Repository(RepositoryError::Path), "one line"),
             (branch("cocode"), "git branch -m cocode"),
             (branch("cocode/1-a"), "cocode clean"),
             (RunnerError::FolderExists { path: "/worktree".into() }, "move it away"),

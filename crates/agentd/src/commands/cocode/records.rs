@@ -11,11 +11,7 @@ use crate::exit::{Exit, Failure};
 /// Reads the records of agents. If no process runs agents, those that an earlier one left behind are marked as lost first,
 /// unless nothing may be changed.
 pub(crate) fn records(common: &CommonOptions) -> Result<Vec<AgentRecord>, Failure> {
-    let folder = state_folder(common)?;
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let records = read_records(&folder).map_err(explain)?;
+    let records = recorded(common)?;
     if common.read_only || records.iter().all(|record| record.state.is_final()) {
         return Ok(records);
     }
@@ -23,6 +19,15 @@ pub(crate) fn records(common: &CommonOptions) -> Result<Vec<AgentRecord>, Failur
         Ok(runner) => runner.records().map_err(explain),
         Err(failure) if failure.exit == Exit::Held => Ok(records),
         Err(failure) => Err(failure),
+    }
+}
+
+/// Reads the records of agents as they are: those of a process that has died still run by them.
+pub(crate) fn recorded(common: &CommonOptions) -> Result<Vec<AgentRecord>, Failure> {
+    let folder = state_folder(common)?;
+    match folder.is_dir() {
+        true => read_records(&folder).map_err(explain),
+        false => Ok(Vec::new()),
     }
 }
 

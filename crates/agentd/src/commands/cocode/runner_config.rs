@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use cocode_runner::{Host, Runner, RunnerConfig};
+use cocode_runner::{AgentRecord, Host, Runner, RunnerConfig};
 use sandbox_exec::{Launcher, LauncherConfig, Level, SpawnerProgram, User};
 use workspace_host::confinement::{self, SandboxChoice};
 use workspace_host::homes;
@@ -47,6 +47,16 @@ pub(crate) fn least_level(common: &CommonOptions) -> Level {
 /// Opens the runner; this process then owns the records.
 pub(crate) fn open(common: &CommonOptions, folder: &WorktreesFolder) -> Result<Runner, Failure> {
     open_hiding(common, folder, &[])
+}
+
+/// Opens the runner to remove one agent by force, whose work is not judged first.
+pub(crate) fn open_to_remove(
+    common: &CommonOptions,
+    folder: &WorktreesFolder,
+    record: &AgentRecord,
+) -> Result<Runner, Failure> {
+    state::make_state_folder(&WorkspacePaths::find(&common.host())?)?;
+    Runner::open_to_remove(config(common, folder)?, &record.key()).map_err(explain)
 }
 
 /// Opens the runner, and hides further files and folders from agents and their checks.

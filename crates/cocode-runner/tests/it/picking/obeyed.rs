@@ -168,3 +168,21 @@ fn a_file_that_the_user_has_renamed_is_judged_by_its_new_name() {
         assert_eq!(fs::read_to_string(path(name)).unwrap().contains("evil"), !is_refused);
     }
 }
+
+#[test]
+fn a_submodule_in_place_of_what_programs_obey_is_not_picked() {
+    // The first case is the control.
+    for (path, is_refused) in [("lib", false), (".vscode", true), ("pkg/.vscode", true), (".claude", true)] {
+        let fixture = Fixture::new();
+        let script = format!(
+            "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),{path}; git commit -q -m 'cocode ready for check'"
+        );
+        let (runner, record) = work(&fixture, &script);
+        match runner.pick(&record, true) {
+            Err(RunnerError::Obeyed { files, .. }) => {
+                assert_eq!((paths(&files), is_refused), (vec![path], true))
+            }
+            picked => assert!(!is_refused, "{path}: {picked:?}"),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The check that a file system takes the names and symlinks of an agent's commit.
+//!
+//! Git stores links whose targets have a NUL, which it cuts there, and names and targets of any length. It notices only when it
+//! has checked out a part of the files already.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use crate::error::RunnerError;
+use crate::objects::link_targets::{self, LinkTarget, MOST_TARGET_BYTES};
+use crate::objects::object_check::{listed, path_for_message};
+use crate::objects::object_import::LIMIT;
+use crate::repository::Repository;
+use crate::repository::worktree::file_error;
+use crate::verdict::tree_links::LINK;
+
+/// The longest name that file systems take, in bytes.
+const MOST_NAME_BYTES: usize = 255;
+
+/// The longest path that the kernel takes, in bytes.
+const MOST_PATH_BYTES: usize = 4095;
+
+/// Returns the reason why an entry that `commit` adds to `start` cannot be checked out as it is; `None` if all can. `folder` is for
+/// nameless files.
+pub(super) fn impossible(
+    repository: &Repository,
+    folder: &Path,
+    start: &str,
+    commit: &str,
+) -> Result<Option<String>, RunnerError> {
+    let arguments =
+        ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--diff-filter=AMT", start, commit];
+    let fields = listed(repository, folder, &arguments)?;
+    let links = match new_links(fields).map_err(file_error("read in", folder))? {
+        Ok(links) => links,
+        Err(reason) => return Ok(Some(reason)),
+    };
+    let repository = &repository.within(LIMIT);
+    let targets = link_targets::read(repository, links.keys())?;
+    let reasons = targets.iter().filter_map(|(object, target)| {
+        let why = match target {
+            LinkTarget::Cut(_) => "is a link whose target has a NUL, where git cuts it".to_owned(),
+            LinkTarget::Whole(target) if target.is_empty() => "is a link without a target".to_owned(),
+            LinkTarget::Whole(_) => return None,
+            LinkTarget::Long(bytes) => {
+                format!("is a link whose target has {bytes} bytes, and the limit is {MOST_TARGET_BYTES}")
+            }
+        };
+        Some(format!("'{}' {why}", path_for_message(links.get(object)?)))
+    });
+    // The same one each time.
+    Ok(reasons.min())
+}
+
+/// Returns the objects of the links in a raw difference, each with a path of it; as `Err` the reason why an entry of the
+/// difference cannot be made.
+fn new_links(
+    mut fields: impl Iterator<Item = io::Result<Vec<u8>>>,
+) -> io::Result<Result<HashMap<String, Vec<u8>>, String>> {
+    let mut links = HashMap::new();
+    while let (Some(facts), Some(path)) = (fields.next().transpose()?, fields.next().transpose()?) {
+        if path.len() > MOST_PATH_BYTES {
+            let bytes = path.len();
+            return Ok(Err(format!(
+                "'{}' is a path of {bytes} bytes, and the limit is {MOST_PATH_BYTES}",
+                path_for_message(&path)
+            )));
+        }
+        if let Some(name) = path.split(|byte| *byte == b'/').find(|name| name.len() > MOST_NAME_BYTES) {
+            let bytes = name.len();
+            return Ok(Err(format!(
+                "'{}' has a name of {bytes} bytes, and the limit is {MOST_NAME_BYTES}",
+                path_for_message(&path)
+            )));
+        }
+        let mut facts = facts.split(|byte| *byte == b' ').skip(1);
+        // The new mode, the old object, the new one.
+        if let (Some(mode), _, Some(object)) = (facts.next(), facts.next(), facts.next())
+            && mode == LINK.as_bytes()
+        {
+            links.insert(String::from_utf8_lossy(object).into_owned(), path);
+        }
+    }
+    Ok(Ok(links))
+}
