@@ -7,6 +7,7 @@ mod comparison;
 pub(crate) mod effect;
 pub(crate) mod effect_notes;
 pub(crate) mod effects;
+mod forge_names;
 mod linked_names;
 pub(crate) mod output_store;
 pub(crate) mod recorded;

@@ -195,7 +195,6 @@ impl LocalWorkspace {
         notes.closed_folders = changes.closed_folders().iter().map(RelPath::to_string).collect();
         notes.rights =
             changes.left_out().iter().map(|left| (left.path.to_string(), left.right.into())).collect();
-        let protected = &self.root.policy().protected;
         // Which names make a folder a repository depends on what others have put there meanwhile, and may put there
         // until the last path is in its place.
         let may_make_repository =
@@ -231,7 +230,7 @@ impl LocalWorkspace {
         for list in [&mut notes.conflicts, &mut notes.repositories, &mut notes.locks] {
             list.dedup();
         }
-        notes.obeyed = obeyed_names(protected, &wanted);
+        notes.obeyed = obeyed_names(&self.root, &wanted);
         notes.directions = changed_directions(&wanted);
         notes.histories = changed_histories(&wanted);
         notes.widened = widened_access(&wanted);

@@ -2,12 +2,13 @@
 
 use std::fmt::Display;
 
-use rel_path::ProtectedNames;
+use sandbox_fs::FileRoot;
 use wap_core::ExecuteCommandResponse;
 
 use crate::change::present::PresentKind;
 use crate::command::answer::CommandOutcome;
 use crate::command::effect::{Effect, EffectSide};
+use crate::command::forge_names::PushedFolders;
 use crate::command::rights::Right;
 use crate::git::guard::{Refusal, directions};
 use crate::git::history;
@@ -190,18 +191,17 @@ fn by_reason<Why: Display>(paths: &[(String, Why)]) -> Vec<String> {
 }
 
 /// Returns the files among effects that other programs obey, with what does. Folders alone say nothing.
-pub(crate) fn obeyed_names<'a>(
-    protected: &ProtectedNames,
-    effects: impl IntoIterator<Item = &'a Effect>,
-) -> Vec<(String, String)> {
+pub(crate) fn obeyed_names(root: &FileRoot, effects: &[Effect]) -> Vec<(String, String)> {
+    let pushed = PushedFolders::of(root, effects);
     let is_folder = |effect: &Effect| {
         let kinds = [effect.kind_before(), effect.kind_after()];
         kinds.into_iter().flatten().all(|kind| kind == PresentKind::Folder)
     };
-    let files = effects.into_iter().filter(|effect| !is_folder(effect));
+    let files = effects.iter().filter(|effect| !is_folder(effect));
     let obeyed = |effect: &Effect| {
-        let reason = version_control::reported(protected, &effect.path)?.reason();
-        Some((effect.path.to_string(), reason.to_owned()))
+        let entry = version_control::reported(&root.policy().protected, &effect.path)?;
+        let is_obeyed = !pushed.lack(entry, &effect.path);
+        is_obeyed.then(|| (effect.path.to_string(), entry.reason().to_owned()))
     };
     files.filter_map(obeyed).collect()
 }

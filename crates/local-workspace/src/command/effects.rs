@@ -105,7 +105,7 @@ impl LocalWorkspace {
         notes.other.extend(note_linked(&separate(&self.root, &before.snapshot, &after)));
         notes.not_put_back = failed.iter().map(RelPath::to_string).collect();
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
-        notes.obeyed = obeyed_names(&self.root.policy().protected, &allowed);
+        notes.obeyed = obeyed_names(&self.root, &allowed);
         notes.directions = changed_directions(&allowed);
         notes.histories = changed_histories(&allowed);
         notes.widened = widened_access(&allowed);

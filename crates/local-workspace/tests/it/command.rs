@@ -8,6 +8,7 @@ mod disguised_names;
 mod entry_kinds;
 mod escapes;
 mod foreign_files;
+mod forge_names;
 mod git_access;
 mod hard_links;
 mod histories;
