@@ -63,7 +63,12 @@ impl Responder<'_> {
         };
         let mut response = codali_envelope::answer(reading, &sources, &self.options, &call, &stopwatch);
         let failures = both.iter().flat_map(FallbackIndex::failures);
-        response.meta.warnings.extend(failures.map(|(operation, error)| daemon_warning(operation, &error)));
+        response.meta.warnings.extend(failures.map(|(operation, error)| {
+            // The daemon was asked with the values that were put back, and an error repeats them.
+            let error = error.to_string();
+            let error = self.secrets.map_or(error.as_str().into(), |secrets| secrets.mask(&error));
+            daemon_warning(operation, &error)
+        }));
         if self.impact_as_paths { response.with_impact_as_paths() } else { response }
     }
 }
@@ -110,7 +115,7 @@ pub fn request_origin() -> Origin {
 }
 
 /// Returns the warning about an operation that the daemon could not answer.
-fn daemon_warning(operation: &str, error: &IndexError) -> Warning {
+fn daemon_warning(operation: &str, error: &str) -> Warning {
     let code = match operation {
         "search" => WarningCode::DocdexSearchFailed,
         "snippet" => WarningCode::DocdexSnippetFailed,

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod conversations;
+mod daemons;
 mod flow_bench;
 mod flows;
 mod histories;
