@@ -14,7 +14,7 @@ struct Attack {
     name: &'static str,
     /// Commands, one after the other. `CANARY` stands for a program that touches the canary and fails.
     commands: &'static [&'static str],
-    /// What the user does then. It succeeds only if the file was changed unseen.
+    /// The work of the user afterwards, which succeeds only if the file was changed unseen.
     trigger: &'static str,
 }
 
@@ -219,7 +219,7 @@ fn a_link_that_is_made_without_a_layer_leads_nowhere_on_one() {
     assert_eq!(data("a").ino(), data("b").ino());
 }
 
-/// What may have the name of a build folder becomes one by an entry of `.gitignore`, or by a new name.
+/// A folder that has the name of one becomes a build folder by an entry of `.gitignore`, or by a new name.
 #[test]
 fn no_folder_with_a_link_becomes_a_build_folder() {
     let ways: [&[&str]; 3] = [
