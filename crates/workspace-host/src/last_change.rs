@@ -47,7 +47,7 @@ pub fn last(
     match (newest_of_all, newest) {
         (Some(newer), older) => Err(newer.refusal(journal, rules, older.map(|(change, _)| change))),
         (None, Some((_, undo))) => Ok(undo),
-        (None, None) => Err(nothing()),
+        (None, None) => Err(search.passed.first().filter(|_| !reply).map_or_else(nothing, only_bookkeeping)),
     }
 }
 
@@ -306,6 +306,14 @@ pub fn nothing() -> Failure {
     Failure::new(Exit::Failed, "there is nothing to undo").advise("`agentd log` lists what was done")
 }
 
+/// Returns the failure of an undo where the newest change in force is bookkeeping, as that of a `git commit`, and so is all else.
+fn only_bookkeeping(newest: &RecordedChange) -> Failure {
+    let number = newest.number;
+    nothing().advise(format!(
+        "what is in force changed only files that git ignores or keeps for itself: `agentd undo {number} --whole` undoes the newest command of it"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use change_journal::{
@@ -438,6 +446,24 @@ mod tests {
         assert!(advice.contains("`agentd undo 1 --whole`"), "{advice}");
         record_of(&journal, b"newest", 0, &[(StepKind::FileChange, vec![made(b"more", b"text")])]);
         assert_eq!(outcome(&journal, &root, false), Ok(Undo::Changes(vec![ChangeNumber(2)])));
+    }
+
+    #[test]
+    fn a_command_that_only_changed_a_repository_is_named() {
+        let (_folder, root) = root();
+        let journal = Journal::in_memory().unwrap();
+        let refusal_of = |reply| outcome(&journal, &root, reply).unwrap_err();
+        assert!(!refusal_of(false).1.contains("--whole"), "the control");
+        let changes = vec![made(b".git/refs/heads/main", b"1"), made(b".git/index", b"2")];
+        let numbers = record(&journal, 0, &[(StepKind::ShellCommand, changes)]);
+        let (message, advice) = refusal_of(false);
+        assert!(
+            message == "there is nothing to undo" && advice.contains("`agentd undo 2 --whole`"),
+            "{advice}"
+        );
+        let whole = whole(journal.reader(), GitIgnores::new(&root), ChangeNumber(2)).unwrap();
+        assert_eq!(whole, Undo::Changes(numbers));
+        assert!(!refusal_of(true).1.contains("--whole"), "it is not a reply");
     }
 
     #[test]
