@@ -10,7 +10,7 @@ use crate::command::answer::CommandOutcome;
 use crate::command::effect::{Effect, EffectSide};
 use crate::command::forge_names::PushedFolders;
 use crate::command::rights::Right;
-use crate::git::guard::{Refusal, directions};
+use crate::git::guard::{Refusal, directions, loses_access};
 use crate::git::history;
 use crate::git::version_control;
 
@@ -190,12 +190,14 @@ fn by_reason<Why: Display>(paths: &[(String, Why)]) -> Vec<String> {
     by_reason.into_iter().map(text).collect()
 }
 
-/// Returns the files among effects that other programs obey, with what does. Folders alone say nothing.
+/// Returns the files among effects that other programs obey, with what does. Folders alone say nothing, unless their owner can
+/// reach less in them than before.
 pub(crate) fn obeyed_names(root: &FileRoot, effects: &[Effect]) -> Vec<(String, String)> {
     let pushed = PushedFolders::of(root, effects);
     let is_folder = |effect: &Effect| {
         let kinds = [effect.kind_before(), effect.kind_after()];
         kinds.into_iter().flatten().all(|kind| kind == PresentKind::Folder)
+            && !loses_access(effect, PresentKind::Folder)
     };
     let files = effects.iter().filter(|effect| !is_folder(effect));
     let obeyed = |effect: &Effect| {

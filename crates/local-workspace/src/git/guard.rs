@@ -362,9 +362,13 @@ impl InRepository<'_> {
         // It counts beside the settings of the repository only.
         let has_harmless_beside = || {
             let beside = effect.path.parent().and_then(|folder| folder.child(b"config.worktree").ok());
-            let content = |path: &RelPath| context.content.and_then(|content| content(path));
-            self.ends_with(&["config"])
-                && beside.is_some_and(|path| content(&path).is_none_or(|text| is_harmless(&text)))
+            let is_sound = |path: RelPath| match context.content.map(|content| content(&path)) {
+                // It is not decided yet.
+                None => true,
+                Some(Some(text)) => is_harmless(&text),
+                Some(None) => !(context.is_there)(&path),
+            };
+            self.ends_with(&["config"]) && beside.is_some_and(is_sound)
         };
         let is_unread = effect.kind_before() == Some(PresentKind::File) && effect.text_before().is_none();
         if is_unread {
@@ -385,7 +389,7 @@ impl InRepository<'_> {
 
 /// Returns whether an effect takes from a file's owner the right to read it, or from a folder's owner the right to list or enter
 /// it. Git passes over what it cannot read, a hook that would have refused a commit for instance, or fails.
-fn loses_access(effect: &Effect, kind: PresentKind) -> bool {
+pub(crate) fn loses_access(effect: &Effect, kind: PresentKind) -> bool {
     let needed = if kind == PresentKind::Folder { 0o500 } else { 0o400 };
     let [before, after] =
         [&effect.before, &effect.after].map(|side| side.as_ref().and_then(EffectSide::mode));

@@ -79,7 +79,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
 /// The longest value that is shown, in characters.
 const SHOWN_CHARACTERS: usize = 100;
 
-/// What may be set that depends on other files.
+/// The answers about other files on which some settings depend.
 pub(crate) struct Surroundings<'a> {
     /// Returns whether `core.worktree` may get a new value, or be removed (`None`), as git does for submodules.
     pub is_worktree: &'a dyn Fn(Option<&str>) -> bool,
@@ -257,7 +257,7 @@ impl Setting {
         }
         match (self.section.as_str(), self.key.as_str()) {
             ("core", "bare") => return value == Some("false"),
-            ("advice", _) => return true,
+            ("advice", _) => return is_sound(self),
             _ if self.is_format_version() => return matches!(value, Some("0" | "1")),
             ("extensions", "relativeworktrees") => return true,
             // Later versions take a path behind the name of the format.

@@ -1,4 +1,4 @@
-//! What of a settings file is harmless, and what it says.
+//! Tests of the reader of settings files.
 
 use git_index::ObjectFormat;
 

@@ -11,9 +11,11 @@ enum Values {
     Boolean(&'static [&'static str]),
     /// A number in this range, or one of these words.
     Number(i64, i64, &'static [&'static str]),
+    /// One of these words.
+    Word(&'static [&'static str]),
 }
 
-use Values::{Boolean, Number};
+use Values::{Boolean, Number, Word};
 
 const MOST: i64 = i32::MAX as i64;
 
@@ -58,28 +60,46 @@ const VALUES: &[(&str, &[&str], Values)] = &[
     ("log", &["abbrevcommit"], Boolean(&[])),
     ("status", &["short", "branch"], Boolean(&[])),
     ("rerere", &["enabled", "autoupdate"], Boolean(&[])),
+    ("color", &["ui"], Boolean(&["always", "never", "auto"])),
+    ("status", &["showuntrackedfiles"], Boolean(&["normal", "all"])),
+    ("pull", &["rebase"], Boolean(&["merges", "m", "interactive", "i", "preserve", "p"])),
+    ("branch", &["autosetupmerge"], Boolean(&["always", "inherit", "simple"])),
+    ("branch", &["autosetuprebase"], Word(&["never", "local", "remote", "always"])),
+    ("push", &["default"], Word(&["nothing", "matching", "simple", "upstream", "tracking", "current"])),
+    ("merge", &["conflictstyle"], Word(&["merge", "diff3", "zdiff3"])),
+    ("diff", &["algorithm"], Word(&["default", "myers", "minimal", "patience", "histogram"])),
+    ("commit", &["cleanup"], Word(&["default", "verbatim", "whitespace", "strip", "scissors"])),
 ];
+
+/// Settings without exception of these sections are a yes or no.
+const BOOLEAN_SECTIONS: [&str; 1] = ["advice"];
 
 /// Returns whether git accepts the value of a setting. Of settings that are not listed it accepts any, or it depends.
 pub(super) fn is_sound(setting: &Setting) -> bool {
     let is_it = |(section, keys, _): &&(&str, &[&str], Values)| {
         !setting.is_named && setting.section == *section && keys.contains(&setting.key.as_str())
     };
-    let Some((_, _, values)) = VALUES.iter().find(is_it) else { return true };
+    let listed = VALUES.iter().find(is_it).map(|(_, _, values)| values);
+    let is_boolean = BOOLEAN_SECTIONS.contains(&setting.section.as_str());
+    let values = listed.or(is_boolean.then_some(&Boolean(&[])));
     let value = setting.value.as_deref().map(|value| unquoted(value).to_ascii_lowercase());
-    let number = value.as_deref().and_then(|value| value.parse::<i32>().ok());
-    match (values, value.as_deref()) {
+    let Some(value) = value else {
         // Without a value it is a yes.
-        (Boolean(_), None) => true,
-        (Boolean(words), Some(value)) => {
-            matches!(value, "" | "yes" | "on" | "true" | "no" | "off" | "false")
+        return matches!(values, None | Some(Boolean(_)));
+    };
+    let number = value.parse::<i32>().ok();
+    match values {
+        None => true,
+        Some(Boolean(words)) => {
+            matches!(value.as_str(), "" | "yes" | "on" | "true" | "no" | "off" | "false")
                 || number.is_some()
-                || words.contains(&value)
+                || words.contains(&value.as_str())
         }
-        (Number(..), None) => false,
-        (Number(least, most, words), Some(value)) => {
-            words.contains(&value) || number.is_some_and(|number| (*least..=*most).contains(&number.into()))
+        Some(Number(least, most, words)) => {
+            words.contains(&value.as_str())
+                || number.is_some_and(|number| (*least..=*most).contains(&number.into()))
         }
+        Some(Word(words)) => words.contains(&value.as_str()),
     }
 }
 
@@ -103,6 +123,10 @@ mod tests {
             ("fetch", "parallel = 8"),
             ("pull", "ff = only"),
             ("merge", "renames = 1"),
+            ("push", "default = simple"),
+            ("advice", "detachedHead"),
+            ("advice", "detachedHead = false"),
+            ("color", "ui = auto"),
         ] {
             assert!(is_harmless(section, line), "{line}");
         }
@@ -118,6 +142,11 @@ mod tests {
             ("gc", "auto = 99999999999"),
             ("fetch", "parallel = -1"),
             ("pull", "ff = perhaps"),
+            ("push", "default"),
+            ("push", "default = all"),
+            ("advice", "detachedHead = maybe"),
+            ("color", "ui = blue"),
+            ("diff", "algorithm = x"),
         ] {
             assert!(!is_harmless(section, line), "{line}");
         }

@@ -1,5 +1,5 @@
-//! What a command leaves in a repository is judged by what it is now, and what it removed by what it was: a file that replaces
-//! a folder is a new file, and a folder that replaces a file removes that.
+//! A file that replaces a folder in a repository is judged as a new file, and a folder that replaces a file as a removal: kinds of
+//! entries hide nothing.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;

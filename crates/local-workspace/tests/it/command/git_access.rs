@@ -80,3 +80,24 @@ fn access_to_what_git_obeys_is_not_taken() {
         assert_eq!(run(&workspace, object).unwrap().warnings, [""; 0], "{layered:?}");
     }
 }
+
+#[test]
+fn folder_of_hooks_in_the_workspace_that_is_closed_is_named() {
+    for layered in LAYERS {
+        let fixture = guarded();
+        fixture.put(".githooks/pre-commit", "#!/bin/sh\n");
+        let workspace = fixture.open_layered(layered);
+        // The control: more access says nothing.
+        let warned = run(&workspace, "chmod 711 .githooks; mkdir -p other; chmod 0 other")
+            .unwrap()
+            .warnings
+            .join("\n");
+        assert!(!warned.contains(".githooks"), "{layered:?}: {warned}");
+        let warned = run(&workspace, "chmod 0 .githooks").unwrap().warnings.join("\n");
+        assert!(
+            warned.contains("edits files that other programs obey") && warned.contains("`.githooks`"),
+            "{layered:?}: {warned}"
+        );
+        assert!(shell(&fixture.root(), "chmod 755 .githooks other").status.success());
+    }
+}

@@ -1,4 +1,4 @@
-//! What makes git show another history than it pushes is named, and objects that were there keep their contents.
+//! Files by which git shows another history than it pushes are named, and objects that were there keep their contents.
 
 use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;

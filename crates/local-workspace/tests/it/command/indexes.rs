@@ -214,7 +214,7 @@ fn index_too_large_to_be_judged_is_refused() {
     }
 }
 
-/// A line of the user's that goes on in the next one is not read, and neither is the object format beside it.
+/// A line of the user's that continues in the next one is not read, and neither is the object format beside it.
 #[test]
 fn index_of_settings_that_are_not_read_is_judged_by_the_one_before() {
     for layered in LAYERS {
