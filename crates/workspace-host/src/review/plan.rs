@@ -90,10 +90,18 @@ fn planned_step(step: RecordedStep, planned: &[PlannedChange]) -> ProposedStep {
                 }
                 _ => FileStep { path: change.path().to_owned(), ..FileStep::default() },
             };
-            let problem = (!outcome.success).then_some(outcome.summary);
+            let problem = (!outcome.success).then(|| problem(&outcome.summary));
             ProposedStep { step, title: file.title(), effect: StepEffect::File(file), problem }
         }
     }
+}
+
+/// Returns the failure of a step without the lines of the file that an edit quotes. A model may read the proposal, and no secret is
+/// recognised in a line that was cut.
+pub(super) fn problem(summary: &str) -> String {
+    let quotations = [", where line ", ", which has no line "];
+    let end = quotations.iter().filter_map(|quotation| summary.find(quotation)).min();
+    summary[..end.unwrap_or(summary.len())].to_owned()
 }
 
 pub(super) fn command_step(step: u32, command: &ExecuteCommand) -> ProposedStep {
@@ -102,8 +110,11 @@ pub(super) fn command_step(step: u32, command: &ExecuteCommand) -> ProposedStep 
     // With placeholders instead of secrets, which must not get into the journal.
     let command = recorded_command.unwrap_or(command);
     // What a variable says can matter more than the command does.
-    let variables = environment.iter().flatten().map(|(name, value)| format!(", with {name}={value:?}"));
-    let variables: String = variables.collect();
+    // As it is, with blanks for line ends alone: with escapes in it, a secret is not recognised where a model reads the title.
+    let variables = environment.iter().flatten();
+    let variables: String = variables
+        .map(|(name, value)| format!(", with {name}=\"{}\"", value.replace(['\n', '\r'], " ")))
+        .collect();
     let title = format!("run {}{variables}", command.lines().next().unwrap_or_default());
     let effect = StepEffect::Command(CommandStep {
         command,

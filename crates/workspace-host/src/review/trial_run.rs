@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::owner::reply_calls::ApplyReply;
 use crate::owner::session_call::SessionRefusal;
 use crate::review::carry_out::{CarriedOut, CarryOut, origin, parsed};
-use crate::review::plan::{command_step, plan};
+use crate::review::plan::{command_step, plan, problem};
 use crate::review::trial_process::TrialFolder;
 use crate::review::trying::Trying;
 use crate::review::{HeldReview, Reviews};
@@ -174,7 +174,7 @@ fn real_steps(
                         _ => file,
                     };
                     let outcome = &carried.outcome;
-                    let problem = (!outcome.success).then(|| outcome.summary.clone());
+                    let problem = (!outcome.success).then(|| problem(&outcome.summary));
                     Ok(ProposedStep { step, title: file.title(), effect: StepEffect::File(file), problem })
                 }
             }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use change_review::steps_mark;
+use change_review::{ProposalId, steps_mark};
 use tagproto::{CommandResult, Dialect, ExecutionObserver, Item, SessionId};
 use test_support::Caller;
 use wap_core::{
-    Call, CancelFlag, ExecuteCommand, FileChange, FileChanged, Reason, Unobserved, Workspace, WriteFile,
+    Call, CancelFlag, ExecuteCommand, FileChange, FileChanged, ModifyFile, ModifyOperation, Reason,
+    Unobserved, WapError, Workspace, WriteFile,
 };
 use workspace_host::{
     ApplyReply, CreateSession, DecideProposal, HostOptions, NoNotices, ProposeReply, ReviewPolicy,
@@ -120,4 +121,54 @@ fn a_landing_that_was_begun_is_completed_though_its_client_goes() {
         assert!(folder.path().join(name).exists(), "{name}");
     }
     assert_eq!(sessions.session(session).unwrap().sequence_number, 2);
+}
+
+#[test]
+fn a_proposal_quotes_neither_lines_of_a_file_nor_a_variable_in_another_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let value = "back\\slash\t77";
+    let line = format!("{} secret", "y".repeat(100));
+    std::fs::write(folder.path().join("a"), format!("alpha\n{line}\n")).unwrap();
+    let options = HostOptions::new(folder.path());
+    let paths = WorkspacePaths::find(&options).unwrap();
+    let notices: SharedNotices = Arc::new(NoNotices);
+    let shared = Arc::new(SharedWorkspace::staying(&options, &paths, &notices));
+    shared.open().unwrap();
+    let sessions = SharedSessions::over(Arc::clone(&shared), paths).unwrap();
+    let reviewed = ReviewedWorkspace::new(Arc::clone(&shared), ReviewPolicy::All, "test");
+    let steps_of = |error: WapError| {
+        let id = error.detail("proposal").and_then(|id| id.as_str()?.parse().ok()).expect("it is proposed");
+        sessions.call(&ShowProposal(ProposalId(id)), &CancelFlag::new()).unwrap().proposal.steps
+    };
+    let edit = |old_text: &str| {
+        let operation = ModifyOperation::ReplaceText {
+            old_text: old_text.into(),
+            new_text: "#".into(),
+            expected_matches: None,
+            whole_lines: None,
+        };
+        FileChange::Modify(ModifyFile {
+            path: "a".into(),
+            operations: vec![operation],
+            ..ModifyFile::default()
+        })
+    };
+    let caller = Caller::once();
+    let call = Call { time_left: Some(Duration::ZERO), ..caller.call() };
+    let steps = steps_of(reviewed.change_files(&call, &[edit("alpha\nzzz")]).unwrap_err());
+    let problem = steps[0].problem.as_deref().unwrap();
+    assert!(problem.ends_with("; most like it is lines 1-2"), "{problem}");
+    // The control: the engine's error quotes the line.
+    let caller = Caller::once();
+    let error = shared.change_files(&caller.call(), &[edit("alpha\nzzz")]).unwrap().remove(0).unwrap_err();
+    assert!(error.message().contains("yyy"), "{error}");
+    let caller = Caller::once();
+    let command = ExecuteCommand {
+        command: "true".into(),
+        environment: Some([("A".to_owned(), format!("{value}\nmore"))].into()),
+        ..ExecuteCommand::default()
+    };
+    let call = Call { time_left: Some(Duration::ZERO), ..caller.call() };
+    let steps = steps_of(reviewed.execute_command(&call, &command, &mut Unobserved).unwrap_err());
+    assert_eq!(steps[0].title, format!("run true, with A=\"{value} more\""));
 }
