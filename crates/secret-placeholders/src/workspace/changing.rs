@@ -22,7 +22,7 @@ type Outcome = Result<FileChanged, WapError>;
 /// An item that is to be carried out, with its values.
 struct Waiting {
     change: FileChange,
-    shown: ShownAnswer,
+    visible: ShownAnswer,
 }
 
 /// The engine's answer to an item, and the matches to show in it instead of its own.
@@ -54,8 +54,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 self.carry_out(secrets, call, &mut waiting, &mut outcomes)?;
             }
             let restored = self.restored_change(secrets, &putting_back, call, change).and_then(|restored| {
-                let shown = self.check_uncovers_nothing(secrets, call, change, &restored)?;
-                Ok(Waiting { change: restored, shown })
+                let visible = self.check_uncovers_nothing(secrets, call, change, &restored)?;
+                Ok(Waiting { change: restored, visible })
             });
             match restored {
                 Ok(restored) => waiting.push(restored),
@@ -84,20 +84,20 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let step = call.origin.step.saturating_add(u32::try_from(outcomes.len()).unwrap_or(u32::MAX));
         let origin = call.origin.at_step(step);
         let part = Call { origin: &origin, ..*call };
-        let (changes, shown): (Vec<FileChange>, Vec<ShownAnswer>) =
-            waiting.drain(..).map(|one| (one.change, one.shown)).unzip();
+        let (changes, visible): (Vec<FileChange>, Vec<ShownAnswer>) =
+            waiting.drain(..).map(|one| (one.change, one.visible)).unzip();
         let carried_out = self.inner.change_files(&part, &changes);
         let carried_out =
             carried_out.map_err(|error| Veil::new(&self.inner, secrets, call, None).all(error))?;
-        let quoted = carried_out.into_iter().zip(shown).map(|(outcome, shown)| match outcome {
+        let quoted = carried_out.into_iter().zip(visible).map(|(outcome, visible)| match outcome {
             Ok(FileChanged::Modified(mut modified)) => {
-                let matches = shown.matches(&mut modified);
+                let matches = visible.matches(&mut modified);
                 Ok((FileChanged::Modified(modified), matches))
             }
             Ok(changed) => Ok((changed, None)),
             // What the engine quotes of a file with secrets may be cut within one.
-            Err(error) => Err(match shown.error(error) {
-                Ok(shown) => Refused::Shown(shown),
+            Err(error) => Err(match visible.error(error) {
+                Ok(visible) => Refused::Shown(visible),
                 Err(quoted) => Refused::Quoted(quoted),
             }),
         });

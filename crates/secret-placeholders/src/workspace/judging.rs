@@ -167,8 +167,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         // The error as if the secret were not there, which in most cases does not tell that a guess was right. It names the file as
         // the engine's own error does after masking.
         let shown_path = secrets.mask(&path);
-        let shown = ModifyFile { operations, ..modify.clone() };
-        let visible = edited(call, (&shown_path, &version), &stand_ins.put_in(&masked), &shown)
+        let visible_request = ModifyFile { operations, ..modify.clone() };
+        let visible = edited(call, (&shown_path, &version), &stand_ins.put_in(&masked), &visible_request)
             .map_err(|error| json::masked(error, &|text| stand_ins.taken_out(text)))
             .map_err(|error| json::masked(error, &|text| secrets.mask_rest(text)));
         let refused = || {
@@ -196,7 +196,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         if !is_seen_so || !has_same_lines(&after.edited, &visible.edited) {
             return Err(refused());
         }
-        let answer = visible.response(shown_path.into_owned(), &shown, version.clone(), version, Vec::new());
+        let answer =
+            visible.response(shown_path.into_owned(), &visible_request, version.clone(), version, Vec::new());
         let ModifyFileResponse { previous_version: Some(version), replacements, .. } =
             json::masked(answer, &|text| secrets.mask_rest(&stand_ins.taken_out(text)).into_owned().into())
         else {

@@ -1,5 +1,7 @@
 //! The judging of changes: its cost, and its refusals.
 
+mod failed_edits;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -7,7 +7,6 @@ mod corpus;
 mod cut_values;
 mod cuts;
 mod expressions;
-mod failed_edits;
 mod forged;
 mod index;
 mod index_parts;

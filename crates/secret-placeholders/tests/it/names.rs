@@ -81,11 +81,11 @@ fn no_value_that_a_path_divides_is_put_back_into_a_name() {
         }
         // The control: an answer of the engine shows the part.
         let (masked, _) = with_value(value);
-        let shown = answers(masked.inner(), value).into_iter().any(|answer| match answer {
+        let visible = answers(masked.inner(), value).into_iter().any(|answer| match answer {
             Ok(answer) => answer.contains(part),
             Err(error) => error.message().contains(part),
         });
-        assert!(shown, "{value}");
+        assert!(visible, "{value}");
     }
 }
 
@@ -94,11 +94,11 @@ fn a_file_is_named_by_a_value_that_is_one_word() {
     let name = &*Box::leak(format!("{}.txt", token()).into_boxed_str());
     let masked = over([(name, "content x\n".to_owned())]);
     let listed = with_call(0, |call| masked.explore_files(call, &ExploreFiles::default())).unwrap();
-    let shown = &listed.files[0].path;
-    assert_eq!(shown, "⟦secret:npm-token:1⟧.txt");
-    assert_eq!(read(&masked, shown, None), "content x\n");
+    let visible = &listed.files[0].path;
+    assert_eq!(visible, "⟦secret:npm-token:1⟧.txt");
+    assert_eq!(read(&masked, visible, None), "content x\n");
     let edit = ModifyFile {
-        path: shown.clone(),
+        path: visible.clone(),
         operations: vec![text("content", "CONTENT")],
         ..ModifyFile::default()
     };
@@ -108,7 +108,7 @@ fn a_file_is_named_by_a_value_that_is_one_word() {
     let literal = "⟦secret:other:7⟧.txt";
     let masked = over([(literal, "content x\n".to_owned())]);
     let listed = with_call(0, |call| masked.explore_files(call, &ExploreFiles::default())).unwrap();
-    let shown = &listed.files[0].path;
-    assert_eq!(shown, "⟦secret:literal:1⟧.txt");
-    assert_eq!(read(&masked, shown, None), "content x\n");
+    let visible = &listed.files[0].path;
+    assert_eq!(visible, "⟦secret:literal:1⟧.txt");
+    assert_eq!(read(&masked, visible, None), "content x\n");
 }

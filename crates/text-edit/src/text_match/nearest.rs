@@ -55,9 +55,9 @@ impl fmt::Display for NearestPassage {
 
 /// Checks whether two lines look the same where blanks and control characters are not shown apart.
 fn is_same_but_for_blanks(one: &str, other: &str) -> bool {
-    let shown =
+    let letters =
         |line: &str| -> String { line.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect() };
-    shown(one) == shown(other)
+    letters(one) == letters(other)
 }
 
 /// The beginning of a line that a message quotes.

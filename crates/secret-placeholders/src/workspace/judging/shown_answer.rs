@@ -2,7 +2,7 @@
 
 use wap_core::{FileVersion, ModifyFileResponse, Reason, RegexReplacements, WapError};
 
-/// What takes the place of the engine's own answer, which looks into secrets.
+/// The answer to give instead of the engine's own, which looks into secrets.
 #[derive(Debug, Default)]
 pub(in crate::workspace) enum ShownAnswer {
     /// Nothing: the file has no secrets, or the edit looks for no text.
@@ -37,7 +37,7 @@ impl ShownAnswer {
         };
         let notes: Vec<String> = counted.iter().filter_map(RegexReplacements::note).collect();
         modified.warnings.retain(|warning| !notes.contains(warning));
-        let shown = match self {
+        let visible = match self {
             ShownAnswer::Replacements { version, replacements }
                 if modified.previous_version.as_ref() == Some(&version) =>
             {
@@ -53,7 +53,7 @@ impl ShownAnswer {
                 counted.into_iter().map(without).collect()
             }
         };
-        modified.warnings.extend(shown.iter().filter_map(RegexReplacements::note));
-        Some(shown)
+        modified.warnings.extend(visible.iter().filter_map(RegexReplacements::note));
+        Some(visible)
     }
 }
