@@ -457,7 +457,7 @@ mod tests {
         let changes = vec![made(b".git/refs/heads/main", b"1"), made(b".git/index", b"2")];
         let numbers = record(&journal, 0, &[(StepKind::ShellCommand, changes)]);
         let (message, advice) = refusal_of(false);
-        assert!(message.contains("nothing to undo") && advice.contains("`agentd undo 2 --whole`"), "{advice}");
+        assert!(message.contains("nothing to undo") && advice.contains("`agentd undo 2 --whole`"));
         let whole = whole(journal.reader(), GitIgnores::new(&root), ChangeNumber(2)).unwrap();
         assert_eq!(whole, Undo::Changes(numbers));
         assert!(!refusal_of(true).1.contains("--whole"), "it is not a reply");
