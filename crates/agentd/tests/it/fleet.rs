@@ -1,6 +1,7 @@
 //! Agents over several machines: a server, hosts and home as processes of this machine.
 
 mod failures;
+mod judging;
 mod parts;
 mod servers;
 
