@@ -1,7 +1,7 @@
 //! The lines that the operations of a request mean, in the current text.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use text_edit::{
     Carried, EditLimits, ExcerptLimits, LineMap, Operation, Source, applied_since, carry, excerpt, rebase,
@@ -222,8 +222,7 @@ impl Meaning<'_> {
         let mut sorted: Vec<&Range<usize>> = candidates.iter().collect();
         sorted.sort_by_key(|lines| lines.start);
         let (mut text, mut excerpts) = (String::new(), Vec::<LineSpan>::new());
-        for candidate in &sorted {
-            let lines = candidate.start + 1..=candidate.end.max(candidate.start + 1);
+        for lines in apart(&sorted) {
             let piece = excerpt(self.edit.current, lines, CONTEXT_LINES, &ExcerptLimits::default());
             let (Some(first), Some(last)) = (piece.lines.first(), piece.lines.last()) else { continue };
             let span = LineSpan { first: first.line_number as u64, last: last.line_number as u64 };
@@ -249,6 +248,21 @@ impl Meaning<'_> {
         let version = self.edit.version.clone();
         LineConflict { doubt, operation: index + 1, candidates, excerpts, version }.add_to(error)
     }
+}
+
+/// Returns the lines of candidates, 1-based, in their order; those whose excerpts would overlap as one.
+fn apart(candidates: &[&Range<usize>]) -> Vec<RangeInclusive<usize>> {
+    let mut apart: Vec<RangeInclusive<usize>> = Vec::new();
+    for candidate in candidates {
+        let lines = candidate.start + 1..=candidate.end.max(candidate.start + 1);
+        match apart.last_mut() {
+            Some(last) if lines.start().saturating_sub(*last.end()) <= 2 * CONTEXT_LINES + 1 => {
+                *last = *last.start()..=(*last.end()).max(*lines.end());
+            }
+            _ => apart.push(lines),
+        }
+    }
+    apart
 }
 
 /// The versions that were looked up so far. A lookup may read and compare a whole file, so each is made once.

@@ -42,7 +42,12 @@ impl EditedFile {
             .iter()
             .take(Limits::MAX_SHIFTS)
             .map(|shift| LineShift { from_line: shift.from_line as u64, by: shift.by as i64 });
-        let sum = |lines: fn(&Outcome) -> usize| self.edited.outcomes.iter().map(lines).sum();
+        // The version is of the content: by the same text, no line was changed.
+        let is_same = previous == version;
+        let sum = |lines: fn(&Outcome) -> usize| match is_same {
+            true => 0,
+            false => bounded(self.edited.outcomes.iter().map(lines).sum()),
+        };
         ModifyFileResponse {
             success: true,
             path,
@@ -51,8 +56,8 @@ impl EditedFile {
             shifts: shifts.collect(),
             carried: self.carried.clone(),
             replacements,
-            lines_added: bounded(sum(|outcome| outcome.added_lines)),
-            lines_removed: bounded(sum(|outcome| outcome.removed_lines)),
+            lines_added: sum(|outcome| outcome.added_lines),
+            lines_removed: sum(|outcome| outcome.removed_lines),
             changed: changed_lines(&self.edited),
             warnings,
         }

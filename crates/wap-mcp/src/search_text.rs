@@ -50,11 +50,14 @@ pub(crate) fn search_files(
         _ => format!("{total} matches"),
     };
     let skipped = response.skipped;
-    for (files, kind) in
-        [(skipped.binary, "binary"), (skipped.unreadable, "unreadable"), (skipped.undecodable, "undecodable")]
-    {
+    for (files, one, several) in [
+        (skipped.binary, "binary file was", "binary files were"),
+        (skipped.unreadable, "unreadable file was", "unreadable files were"),
+        (skipped.undecodable, "file that is not UTF-8 was", "files that are not UTF-8 were"),
+    ] {
         if files > 0 {
-            let _ = write!(text, ", {files} {kind} files skipped");
+            let what = if files == 1 { one } else { several };
+            let _ = write!(text, ", {files} {what} skipped");
         }
     }
     for warning in &response.warnings {
@@ -146,6 +149,22 @@ mod tests {
     fn note(files: &[(&str, usize)]) -> String {
         let text = search_files(&request(), &response(files), "1000".parse().unwrap());
         text.split_once("[left out ").map(|(_, note)| note.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn files_that_were_skipped_are_counted_by_their_kind() {
+        let text = |binary: u64, undecodable: u64| {
+            let skipped = json!({ "binary": binary, "unreadable": 0, "undecodable": undecodable });
+            let response =
+                json!({ "matches": [], "isTruncated": false, "totalMatches": 0, "skipped": skipped });
+            search_files(&request(), &serde_json::from_value(response).unwrap(), "1000".parse().unwrap())
+        };
+        assert_eq!(text(0, 0), "no matches\n");
+        assert_eq!(text(0, 1), "no matches, 1 file that is not UTF-8 was skipped\n");
+        assert_eq!(
+            text(1, 2),
+            "no matches, 1 binary file was skipped, 2 files that are not UTF-8 were skipped\n"
+        );
     }
 
     #[test]

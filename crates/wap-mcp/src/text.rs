@@ -229,7 +229,9 @@ fn write_search_for_missing(text: &mut String, error: &WapError) {
     if !matches!(error.reason(), Reason::FileNotFound | Reason::PathNotFound) {
         return;
     }
-    let path = error.detail("path").and_then(Value::as_str).unwrap_or_default();
+    let detail = |name| error.detail(name).and_then(Value::as_str);
+    // The link itself is there.
+    let path = detail("target").or_else(|| detail("path")).unwrap_or_default();
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     // A name with characters of globs would look for others.
     if !name.is_empty() && !name.contains(['*', '?', '[', ']', '{', '}', '\\']) {
@@ -259,6 +261,11 @@ mod tests {
         let call = r#"exploreFiles {"path":".","pattern":"lib.rs","recursive":true}"#;
         assert_eq!(text, format!("FILE_NOT_FOUND: it does not exist\nlook for it with {call}"));
         assert!(failed(Reason::PathNotFound, "src/").ends_with(r#""pattern":"src","recursive":true}"#));
+        let dangling = WapError::new(Reason::FileNotFound, "nothing there")
+            .with("path", "link")
+            .with("target", "a/gone");
+        let text = failure(&dangling, &RecentOutputs::default(), PageLimit::default());
+        assert!(text.contains(r#""pattern":"gone""#) && !text.contains(r#""pattern":"link""#), "{text}");
         // Neither for another failure, nor for a name that is a glob.
         for text in [failed(Reason::ReadError, "src/lib.rs"), failed(Reason::FileNotFound, "src/*.rs")] {
             assert!(!text.contains("exploreFiles"), "{text}");

@@ -91,6 +91,30 @@ fn after_an_edit_of_its_own_a_number_of_two_lines_is_refused_and_both_are_shown(
     assert_eq!(conflict.candidates, [at(3), at(4)]);
     desk.replace(&one, 3, "TWO").unwrap();
     assert_eq!(desk.text(), "zero\none\nTWO\nthree\nfour\nfive\nsix\n");
+    // Lines around both are quoted once.
+    let quoted = |error: &WapError| error.detail("currentText").unwrap().as_str().unwrap().to_owned();
+    assert_eq!(quoted(&error), "1|zero\n2|one\n3|two\n4|three\n5|four\n6|five\n7|six\n");
+    assert_eq!(conflict.excerpts, [LineSpan { first: 1, last: 7 }]);
+    // Those that are far apart stand in two pieces.
+    let (desk, one) = (Desk::new(), client("one"));
+    desk.does(&one, "readFile", read(None));
+    desk.insert_on_top(&one, &"top\n".repeat(10));
+    let error = desk.replace(&one, 3, "TWO").unwrap_err();
+    let pieces = LineConflict::of(&error).unwrap().excerpts;
+    assert_eq!(pieces, [LineSpan { first: 1, last: 6 }, LineSpan { first: 10, last: 16 }]);
+    assert_eq!(quoted(&error).matches("--\n").count(), 1);
+}
+
+#[test]
+fn lines_replaced_by_the_same_are_not_counted() {
+    let (desk, one) = (Desk::new(), client("one"));
+    desk.does(&one, "readFile", read(None));
+    let counts = |text: &str| {
+        let changed = desk.replace(&one, 3, text).unwrap();
+        (changed["linesAdded"].as_u64(), changed["linesRemoved"].as_u64())
+    };
+    assert_eq!(counts("three"), (Some(0), Some(0)));
+    assert_eq!(counts("THREE"), (Some(1), Some(1)), "the control");
 }
 
 #[test]
