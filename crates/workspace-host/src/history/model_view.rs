@@ -119,9 +119,9 @@ impl<'a> RunViews<'a> {
             let Some(difference) = difference.map_err(unreadable)? else { continue };
             let is_long = text.len() + difference.diff.len() > MOST_BYTES;
             // Placeholders may make it many times longer.
-            let shown = (!is_long).then(|| self.difference(&difference));
-            match shown.filter(|shown| text.len() + shown.len() <= MOST_BYTES) {
-                Some(shown) => text.push_str(&shown),
+            let visible = (!is_long).then(|| self.difference(&difference));
+            match visible.filter(|visible| text.len() + visible.len() <= MOST_BYTES) {
+                Some(visible) => text.push_str(&visible),
                 None => long += 1,
             }
             if long == MOST_LONG || text.len() > MOST_BYTES / 2 {

@@ -41,7 +41,7 @@ pub fn visible_file_step(file: &FileStep, rules: &SecretRules) -> FileStep {
 struct Side<'a> {
     plain: Vec<&'a str>,
     masked: String,
-    /// Where the lines of the masked text begin, and its end.
+    /// The first byte of each line of the masked text, and its end.
     starts: Vec<usize>,
 }
 

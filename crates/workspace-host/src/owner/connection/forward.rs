@@ -128,20 +128,20 @@ mod tests {
 
     use super::HeldLines;
 
-    /// Returns what a client shows of output that is printed in pieces, of which it gets those that are `got`.
-    fn shown(pieces: &[&str], got: impl Fn(usize) -> bool) -> String {
+    /// Returns the text that a client prints of output that is printed in pieces, of which it gets those that are `got`.
+    fn printed(pieces: &[&str], got: impl Fn(usize) -> bool) -> String {
         let secrets = Arc::new(Secrets::open(MemoryStore::default()).unwrap());
         let (mut lines, mut mask) = (HeldLines::default(), StreamMask::new(&secrets));
-        let mut shown = String::new();
+        let mut text = String::new();
         for (index, piece) in pieces.iter().enumerate() {
-            if let Some(text) = lines.push(piece.as_bytes()) {
+            if let Some(piece) = lines.push(piece.as_bytes()) {
                 lines.has_gap = !got(index);
                 if got(index) {
-                    shown += &mask.push(text.as_bytes());
+                    text += &mask.push(piece.as_bytes());
                 }
             }
         }
-        shown + &mask.finish()
+        text + &mask.finish()
     }
 
     #[test]
@@ -159,15 +159,15 @@ mod tests {
         ];
         for (case, pieces) in cases.into_iter().enumerate() {
             for lost in 0..=pieces.len() {
-                let shown = shown(pieces, |index| index != lost);
-                assert!(!shown.contains("Ab3/"), "{case}, {lost}: {shown}");
-                assert!(shown.contains("and more\n") || lost < pieces.len(), "{case}, {lost}: {shown}");
+                let text = printed(pieces, |index| index != lost);
+                assert!(!text.contains("Ab3/"), "{case}, {lost}: {text}");
+                assert!(text.contains("and more\n") || lost < pieces.len(), "{case}, {lost}: {text}");
             }
         }
         // The control: lines that belong to no key are shown as they are, in front of a gap and behind it.
         let plain = format!("{body}and more\n");
-        let shown = shown(&["a\n", &plain, "b\n"], |index| index != 1);
-        assert_eq!(shown, "a\nb\n");
-        assert!(self::shown(&[&plain], |_| true).contains("59Ab3/"));
+        let text = printed(&["a\n", &plain, "b\n"], |index| index != 1);
+        assert_eq!(text, "a\nb\n");
+        assert!(printed(&[&plain], |_| true).contains("59Ab3/"));
     }
 }
