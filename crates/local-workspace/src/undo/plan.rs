@@ -273,7 +273,7 @@ pub(crate) fn with_what_belongs(
     Ok(chosen)
 }
 
-/// What goes with chosen changes of one step.
+/// The other changes that go with chosen ones of one step.
 #[derive(Debug, Default)]
 struct Belonging {
     /// Every folder above an entry that was made.

@@ -8,7 +8,6 @@ mod disguised_names;
 mod entry_kinds;
 mod escapes;
 mod foreign_files;
-mod forge_names;
 mod git_access;
 mod hard_links;
 mod histories;
