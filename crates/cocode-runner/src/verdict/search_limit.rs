@@ -1,6 +1,7 @@
 //! The bounds on a search for what other programs obey: an agent decides how many symlinks there are, and where they lead.
 
 use std::cell::Cell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use crate::error::RunnerError;
@@ -22,15 +23,15 @@ pub(crate) struct SearchLimit {
     stop: StopFlag,
     /// The time that is left once the flag is raised.
     parting: Duration,
-    /// The end of that time.
-    until_parted: Cell<Option<Instant>>,
+    /// The end of that time, for all parts of the search.
+    until_parted: Rc<Cell<Option<Instant>>>,
 }
 
 impl SearchLimit {
     /// Ends a search after `limit`, or `parting` after the flag is raised: most searches end by themselves then.
     pub(crate) fn new(limit: Duration, stop: &StopFlag, parting: Duration) -> SearchLimit {
         let until = Some(Instant::now() + limit);
-        SearchLimit { until, stop: stop.clone(), parting, until_parted: Cell::new(None) }
+        SearchLimit { until, stop: stop.clone(), parting, until_parted: Rc::default() }
     }
 
     /// Checks that the search may continue.
@@ -93,6 +94,17 @@ mod tests {
         let budget = LookBudget::new(10, SearchLimit::default());
         assert!(budget.spend(0) && budget.spend(6 * BYTES_OF_LOOK) && !budget.is_over());
         assert!(!budget.spend(100) && !budget.spend(0) && budget.is_over());
+    }
+
+    #[test]
+    fn the_parts_of_a_search_share_the_time_that_is_left() {
+        let stop = StopFlag::new();
+        let limit = SearchLimit::new(Duration::from_secs(3600), &stop, Duration::from_secs(60));
+        let part = limit.clone();
+        stop.raise();
+        assert!(limit.check().is_ok() && part.until_parted.get().is_some());
+        part.until_parted.set(Some(Instant::now()));
+        assert!(limit.check().is_err() && part.check().is_err());
     }
 
     #[test]
