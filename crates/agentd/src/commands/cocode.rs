@@ -26,6 +26,7 @@ use crate::commands::cocode::options::{CocodeAgent, CocodeCommand, WorktreesFold
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
+use crate::views::progress::printable;
 use failure::explain;
 use records::{find, recorded, records};
 use runner_config::{config, open, open_to_remove, state_folder};
@@ -153,7 +154,8 @@ fn show_cleaned(console: Console, dry_run: bool, agents: Vec<Cleaned>) -> Outcom
         let what = match (&one.why, dry_run) {
             (None, false) => "removed".to_owned(),
             (None, true) => "would be removed".to_owned(),
-            (Some(why), _) => format!("kept: {why}"),
+            // Agents choose the names of files.
+            (Some(why), _) => format!("kept: {}", printable(&why.replace('\n', " "))),
         };
         console.result(&format!("{} #{}: {what}", one.agent, one.issue));
         if one.why.is_some() {

@@ -198,6 +198,17 @@ fn work_is_looked_at_picked_and_cleaned() {
 }
 
 #[test]
+fn names_of_files_forge_no_line_of_what_is_cleaned() {
+    let desk = Desk::new();
+    desk.agent("touch \"$(printf 'un\\nb #5: removed \\033[2J\\342\\200\\256x')\" plain");
+    let ran = desk.cocode(&["clean"]);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let kept = "a #5: kept: it holds files that are not committed: plain, un␊b #5: removed ␛[2J⟨202E⟩x";
+    assert_eq!((lines.len(), lines[0]), (2, kept), "{ran:?}");
+    assert!(!ran.stdout.contains(['\u{1b}', '\u{202e}']), "{ran:?}");
+}
+
+#[test]
 fn cleaning_where_nothing_is_asks_nothing() {
     let desk = Desk::new();
     let mut command = desk.command(&["clean", "--all", "--dry-run"]);
