@@ -33,7 +33,7 @@ enum Refused {
     /// The engine's, which may quote a file.
     Quoted(WapError),
     /// One without secrets.
-    Shown(WapError),
+    Visible(WapError),
 }
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
@@ -97,7 +97,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             Ok(changed) => Ok((changed, None)),
             // What the engine quotes of a file with secrets may be cut within one.
             Err(error) => Err(match visible.error(error) {
-                Ok(visible) => Refused::Shown(visible),
+                Ok(visible) => Refused::Visible(visible),
                 Err(quoted) => Refused::Quoted(quoted),
             }),
         });
@@ -108,7 +108,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             match outcome {
                 Ok((changed, _)) => veil.add_values(changed, &mut values),
                 Err(Refused::Quoted(error)) => veil.add_values(error, &mut values),
-                Err(Refused::Shown(_)) => {}
+                Err(Refused::Visible(_)) => {}
             }
         }
         secrets.keep_all(&values);
@@ -123,7 +123,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                     Ok(changed)
                 }
                 Err(Refused::Quoted(error)) => Err(veil.all(error)),
-                Err(Refused::Shown(error)) => Err(error),
+                Err(Refused::Visible(error)) => Err(error),
             });
         }
         Ok(())
