@@ -151,7 +151,10 @@ mod tests {
             (RunnerError::Detached, "git switch"),
             (RunnerError::NotEnded { agent: agent.clone() }, "cocode logs"),
             (RunnerError::NothingToPick { agent: agent.clone() }, "cocode logs"),
-            (RunnerError::Unsound { agent: agent.clone(), why: "a name".to_owned() }, "start the agent again"),
+            (
+                RunnerError::Unsound { agent: agent.clone(), why: "a name".to_owned() },
+                "start the agent again",
+            ),
             (RunnerError::EmptyBody, "--issue-body"),
             (RunnerError::NoIdentity, "user.email"),
             (RunnerError::NotSigned { agent }, "--no-verify-signatures"),

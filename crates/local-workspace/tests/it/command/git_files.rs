@@ -1,0 +1,10 @@
+//! Files in a git folder that commands may leave, and those that they may not.
+
+mod disguised_names;
+mod entry_kinds;
+mod foreign_files;
+mod git_access;
+mod histories;
+mod indexes;
+mod references;
+mod unfinished_work;
