@@ -259,7 +259,7 @@ impl Setting {
             ("core", "bare") => return value == Some("false"),
             ("advice", _) => return is_sound(self),
             _ if self.is_format_version() => return matches!(value, Some("0" | "1")),
-            ("extensions", "relativeworktrees") => return true,
+            ("extensions", "relativeworktrees") => return is_sound(self),
             // Later versions take a path behind the name of the format.
             ("extensions", "refstorage") => return matches!(value, Some("files" | "reftable")),
             // An index is judged by the format, so there is no other way of writing it.
