@@ -51,12 +51,6 @@ pub enum LayerError {
         /// The limit.
         limit: u64,
     },
-    /// Separating the names of hard-linked files would copy more bytes than the limit.
-    #[error("the names of hard-linked files would take copies of more than {limit_bytes} bytes")]
-    TooManyCopies {
-        /// The limit.
-        limit_bytes: u64,
-    },
     /// The file system's times are so coarse that concurrent saves could not be detected.
     #[error("the file system's times are too coarse")]
     CoarseTimes,
@@ -125,8 +119,8 @@ pub enum AdoptError {
         /// The path.
         path: RelPath,
     },
-    /// The layer's file has another name, and [`Layer::separate`](crate::Layer::separate) was not called: it would remain one file
-    /// under both.
+    /// The layer's file has another name, and [`Layer::separate`](crate::Layer::separate) was not called or had no room for a copy: it
+    /// would remain one file under both.
     #[error("`{path}` is hard-linked to another path of the layer")]
     Shared {
         /// The path.

@@ -14,6 +14,9 @@ pub(crate) const FOLDER_PATH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 /// A file to read, without blocking if it turns out to be a pipe.
 pub(crate) const FILE_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
+/// The unit in which the operating system counts the space of a file.
+const BLOCK_BYTES: u64 = 512;
+
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -35,6 +38,8 @@ pub(crate) struct Entry {
     /// Permission bits, `0o7777`.
     pub(crate) mode: u32,
     pub(crate) size_bytes: u64,
+    /// The bytes of it that have been written, at most: holes take no space.
+    pub(crate) allocated_bytes: u64,
     pub(crate) links: u64,
     pub(crate) device: u64,
     pub(crate) inode: u64,
@@ -57,10 +62,13 @@ impl Entry {
             FileType::CharacterDevice | FileType::BlockDevice => Kind::Device,
             _ => Kind::Special,
         };
+        let size_bytes = u64::try_from(stat.st_size).unwrap_or(0);
         Entry {
             kind,
             mode: stat.st_mode & 0o7777,
-            size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            size_bytes,
+            // The last block may be larger than its part of the file.
+            allocated_bytes: (stat.st_blocks as u64).saturating_mul(BLOCK_BYTES).min(size_bytes),
             links: stat.st_nlink as u64,
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,

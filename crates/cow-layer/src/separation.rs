@@ -17,6 +17,7 @@ use crate::layer::Layer;
 use crate::rights::SET_ID_BITS;
 use crate::scan::change::Stamp;
 use crate::scan::changes::LayerChanges;
+use crate::scan::shared::SharedFile;
 use crate::xattr;
 
 /// A copy that has not got its name yet. One that is left of a crash is replaced by the next.
@@ -30,25 +31,36 @@ impl Layer {
     /// that is one change because [`ScanRules::whole_folders`](crate::ScanRules::whole_folders) says so. Returns the number of files whose names were
     /// separated. Without this call, [`Layer::adopt`] refuses their names.
     ///
+    /// The copies hold at most `limit_bytes`, holes not counted. Of a file for which there is no room, the first name alone is adopted
+    /// if nothing else leads to the file, and [`LayerChange::is_left_shared`](crate::LayerChange::is_left_shared) marks the changes
+    /// that bring another one, which [`Layer::adopt`] still refuses. Smaller files come first, so that most names are adopted.
+    ///
     /// Call it after the scan and before [`Layer::seal`]. The copies keep the content, permissions, owner, attributes and time
     /// of modification. A call that was interrupted has changed nothing but how names of the layer share their files.
     ///
     /// # Errors
     ///
-    /// [`LayerError::TooManyCopies`] if the copies would hold more than `limit_bytes`, before any is made; [`LayerError::NoSpace`] and
-    /// [`LayerError::System`]. The changes are then still refused.
+    /// [`LayerError::NoSpace`] and [`LayerError::System`]. The changes are then still refused.
     pub fn separate(&self, changes: &mut LayerChanges, limit_bytes: u64) -> Result<usize, LayerError> {
-        let total = changes.shared.iter().fold(0, |sum: u64, file| sum.saturating_add(file.copied_bytes()));
-        if total > limit_bytes {
-            return Err(LayerError::TooManyCopies { limit_bytes });
-        }
-        for file in &changes.shared {
-            for path in file.names.iter().skip(usize::from(file.is_complete)) {
-                self.replace_by_copy(path).map_err(|errno| LayerError::at(path, errno))?;
+        let mut files = changes.shared.clone();
+        files.sort_by_key(SharedFile::copied_bytes);
+        let (mut left_bytes, mut separated) = (limit_bytes, 0);
+        let (mut adopted, mut left) = (Vec::new(), Vec::new());
+        for mut file in files {
+            let kept = usize::from(file.is_complete);
+            if let Some(rest) = left_bytes.checked_sub(file.copied_bytes()) {
+                left_bytes = rest;
+                for path in &file.names[kept..] {
+                    self.replace_by_copy(path).map_err(|errno| LayerError::at(path, errno))?;
+                }
+                adopted.append(&mut file.names);
+                separated += 1;
+            } else {
+                adopted.extend(file.names.drain(..kept));
+                left.push(file);
             }
         }
-        let separated = std::mem::take(&mut changes.shared);
-        for path in separated.iter().flat_map(|file| &file.names) {
+        for path in &adopted {
             let entry = self.separate_entry(path).map_err(|errno| LayerError::at(path, errno))?;
             if let Some(change) = changes.find_mut(path) {
                 change.after_stamp = Some(Stamp::of(&entry));
@@ -57,7 +69,9 @@ impl Layer {
         for change in &mut changes.list {
             change.is_shared = false;
         }
-        Ok(separated.len())
+        changes.shared = left;
+        changes.mark_shared();
+        Ok(separated)
     }
 
     /// Returns the metadata of a file that has been separated. The one that kept its inode loses the note of where it was copied

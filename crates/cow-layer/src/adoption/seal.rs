@@ -22,17 +22,13 @@ const DRAFT: &[u8] = b"changes.new";
 
 impl Layer {
     /// Writes the changes into the layer, in one step and synced. [`Layer::sealed`] returns them, after a
-    /// crash too: once an adoption has begun, a scan would no longer find them.
+    /// crash too: once an adoption has begun, a scan would no longer find them. Changes that
+    /// [`LayerChange::is_left_shared`] marks are not written: none of them is adopted.
     ///
     /// # Errors
     ///
     /// [`LayerError::NoSpace`] and [`LayerError::System`].
-    ///
-    /// # Panics
-    ///
-    /// If hard-linked files are among the changes: [`Layer::separate`] comes first.
     pub fn seal(&self, changes: &LayerChanges) -> Result<(), LayerError> {
-        assert!(changes.shared.is_empty(), "hard-linked files are separated before a list is sealed");
         let write = || -> Result<(), Errno> {
             match handle::unlink_at(&self.folder, DRAFT) {
                 Ok(()) | Err(Errno::NOENT) => {}
@@ -71,7 +67,10 @@ impl Layer {
 
 fn encode(changes: &LayerChanges) -> String {
     let mut text = format!("{FIRST}\t{}\t{}\n", changes.seen_at.encode(), changes.unnameable);
-    for change in &changes.list {
+    let sealed = changes.list.iter().filter(|change| !change.is_shared);
+    let mut count = 0;
+    for change in sealed {
+        count += 1;
         let number = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |mode| format!("{mode:o}"));
         let tree =
             change.tree.map_or_else(|| "-".to_owned(), |tree| format!("{} {}", tree.entries, tree.bytes));
@@ -90,7 +89,7 @@ fn encode(changes: &LayerChanges) -> String {
         text.push_str(&fields.join("\t"));
         text.push('\n');
     }
-    text.push_str(&format!("{}\n", changes.list.len()));
+    text.push_str(&format!("{count}\n"));
     text
 }
 

@@ -23,7 +23,8 @@ pub struct LayerChange {
     /// For a folder that is adopted with everything beneath it in one step, the size of its tree. The entries
     /// beneath it are not listed.
     pub tree: Option<TreeSize>,
-    /// `true` if it is a file that has another name, or a tree with such files in it, until [`Layer::separate`](crate::Layer::separate).
+    /// `true` if it is a file that has another name, or a tree with such files in it, until [`Layer::separate`](crate::Layer::separate)
+    /// separates them.
     pub(crate) is_shared: bool,
     /// The permission bits that the path's folder has or gets, if its owner may not change its entries.
     pub(crate) closed_parent: Option<u32>,
@@ -60,6 +61,12 @@ pub enum Side {
 }
 
 impl LayerChange {
+    /// Returns whether it would bring a name of a file that another name leads to, too: then it is not adopted. After
+    /// [`Layer::separate`](crate::Layer::separate) these are the names for whose copies there was no room, and the trees that hold one.
+    pub fn is_left_shared(&self) -> bool {
+        self.is_shared
+    }
+
     /// Returns whether adopting it moves the workspace's entry aside in the layer, instead of exchanging it with the command's.
     pub(crate) fn moves_out(&self) -> bool {
         self.after.as_ref().is_none_or(|after| after.is_folder() && self.tree.is_none())

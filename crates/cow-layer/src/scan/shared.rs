@@ -16,7 +16,8 @@ pub(super) type WholeFolder = usize;
 /// A file of the layer whose names have to be separated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SharedFile {
-    pub(crate) size_bytes: u64,
+    /// The bytes that a copy takes.
+    pub(crate) allocated_bytes: u64,
     /// Its names that would be adopted, as far as paths can name them.
     pub(crate) names: Vec<RelPath>,
     /// `true` if it has no further name that might be adopted, so that one of these can keep it.
@@ -27,7 +28,7 @@ impl SharedFile {
     /// Returns the bytes of all copies that separating its names takes.
     pub(crate) fn copied_bytes(&self) -> u64 {
         let copies = self.names.len() - usize::from(self.is_complete);
-        self.size_bytes.saturating_mul(copies as u64)
+        self.allocated_bytes.saturating_mul(copies as u64)
     }
 }
 
@@ -39,7 +40,7 @@ pub(super) struct SharedFiles {
 
 #[derive(Debug)]
 struct Names {
-    size_bytes: u64,
+    allocated_bytes: u64,
     /// The number of names that may be adopted, met or not.
     links: u64,
     met: Vec<(RelPath, Option<WholeFolder>)>,
@@ -64,7 +65,7 @@ impl SharedFiles {
         let is_shared = entry.kind == Kind::File && entry.links > 1;
         is_shared.then(|| {
             self.by_inode.entry(entry.inode).or_insert_with(|| Names {
-                size_bytes: entry.size_bytes,
+                allocated_bytes: entry.allocated_bytes,
                 links: entry.links,
                 met: Vec::new(),
             })
@@ -81,7 +82,7 @@ impl SharedFiles {
             let is_in_one = first.is_some() && names.met.iter().all(|(_, whole)| *whole == first);
             let stays = is_complete && (names.met.len() == 1 || is_in_one);
             (!stays && !names.met.is_empty()).then(|| SharedFile {
-                size_bytes: names.size_bytes,
+                allocated_bytes: names.allocated_bytes,
                 names: names.met.into_iter().map(|(path, _)| path).collect(),
                 is_complete,
             })

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cow_layer::{AdoptError, Layer, LayerChanges, LayerError, ScanLimits, ScanRules};
+use cow_layer::{AdoptError, Layer, LayerChanges, ScanLimits, ScanRules};
 use rel_path::RelPath;
 
 use crate::fixture::{Fixture, attribute, image, listed, look, open_store, set_mode, write};
@@ -160,24 +160,57 @@ fn a_single_name_that_is_adopted_takes_no_copy() {
 }
 
 #[test]
-fn copies_are_counted_before_the_first_is_made() {
-    let fixture = Fixture::with_files(&[]);
+fn names_for_whose_copies_there_is_no_room_are_left_and_the_rest_is_adopted() {
+    let fixture = Fixture::with_files(&["a-2"]);
     let (layer, upper) = fixture.layer();
     for (name, size) in [("a", 600), ("b", 400)] {
         upper.write(name, &"x".repeat(size));
         upper.hard_link(name, &format!("{name}-2"));
         upper.hard_link(name, &format!("{name}-3"));
     }
+    upper.write("plain", "plain\n");
     let mut changes = look(&layer);
-    let before = image(&upper.path);
-    assert_eq!(layer.separate(&mut changes, 1999), Err(LayerError::TooManyCopies { limit_bytes: 1999 }));
-    assert_eq!(inode(&upper.path.join("a")), inode(&upper.path.join("a-3")));
-    for change in &changes {
+    // The copies of both take 2000.
+    assert_eq!(layer.separate(&mut changes, 1999), Ok(1));
+    let left: Vec<_> = changes.iter().filter(|change| change.is_left_shared()).collect();
+    assert_eq!(left.iter().map(|change| change.path.to_string()).collect::<Vec<_>>(), ["a-2", "a-3"]);
+    for change in left {
         assert_eq!(layer.adopt(change), Err(AdoptError::Shared { path: change.path.clone() }));
     }
-    assert_eq!(layer.separate(&mut changes, 2000), Ok(2));
-    assert_eq!(image(&upper.path), before);
-    adopt(&layer, &changes);
+    layer.seal(&changes).unwrap();
+    let sealed = layer.sealed().unwrap().unwrap();
+    assert_eq!(listed(&sealed), ["a new", "b new", "b-2 new", "b-3 new", "plain new"]);
+    adopt(&layer, &sealed);
+    layer.discard().unwrap();
+    assert_eq!(fixture.read("a-2"), "a-2\n");
+    assert!(!fixture.workspace().join("a-3").exists());
+    for (name, size) in [("a", 600), ("b", 400), ("b-2", 400), ("b-3", 400)] {
+        let data = fs::metadata(fixture.workspace().join(name)).unwrap();
+        assert_eq!((data.len(), data.nlink()), (size, 1), "{name}");
+    }
+    assert_eq!(fixture.read("plain"), "plain\n");
+}
+
+#[test]
+fn a_tree_with_a_name_for_which_there_is_no_room_is_left_as_a_whole() {
+    let fixture = Fixture::with_files(&[]);
+    let (layer, upper) = fixture.layer();
+    upper.write("a", "large\n");
+    upper.make_folder("built");
+    upper.hard_link("a", "built/a");
+    upper.make_folder("built/other");
+    upper.make_folder("folder");
+    upper.hard_link("a", "folder/a");
+    let is_whole = |path: &RelPath| path.file_name() == Some(b"built");
+    let mut changes = layer.changes(ScanRules::default().whole_folders(&is_whole)).unwrap();
+    assert_eq!(layer.separate(&mut changes, 0), Ok(0));
+    let left: Vec<_> = changes.iter().filter(|change| change.is_left_shared()).collect();
+    assert_eq!(left.iter().map(|change| change.path.to_string()).collect::<Vec<_>>(), ["built", "folder/a"]);
+    layer.seal(&changes).unwrap();
+    adopt(&layer, &layer.sealed().unwrap().unwrap());
+    layer.discard().unwrap();
+    assert_eq!(fs::metadata(fixture.workspace().join("a")).unwrap().nlink(), 1);
+    assert_eq!(fs::read_dir(fixture.workspace().join("folder")).unwrap().count(), 0);
 }
 
 #[test]
@@ -191,7 +224,9 @@ fn what_is_not_written_of_a_file_takes_no_space_in_its_copy() {
     file.set_len(SIZE).unwrap();
     upper.hard_link("a", "b");
     let mut changes = look(&layer);
-    assert_eq!(layer.separate(&mut changes, SIZE), Ok(1));
+    // Nor does it count.
+    assert_eq!(layer.separate(&mut changes, SIZE / 4), Ok(1));
+    assert!(changes.iter().all(|change| !change.is_left_shared()));
     adopt(&layer, &changes);
     let of = |name: &str| fixture.workspace().join(name);
     let (one, other) = (fs::metadata(of("a")).unwrap(), fs::metadata(of("b")).unwrap());

@@ -66,7 +66,6 @@ fn every_error_has_a_text_that_names_the_path() {
         LayerError::NotFound.to_string(),
         LayerError::Incomplete.to_string(),
         LayerError::TooManyEntries { limit: 10 }.to_string(),
-        LayerError::TooManyCopies { limit_bytes: 10 }.to_string(),
         LayerError::CoarseTimes.to_string(),
         LayerError::NoSpace.to_string(),
         LayerError::Workspace(root_gone()).to_string(),
