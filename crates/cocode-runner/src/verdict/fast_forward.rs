@@ -88,7 +88,7 @@ impl<'a> FastForward<'a> {
     pub(super) fn run(&self, note: &str) -> Result<(), RunnerError> {
         let (git, location) = (&self.repository.git, self.repository.location());
         // Files that are only newer than the index would count as changed. That some differ is no error here.
-        git.ask(location, &["update-index", "-q", "--refresh", "--ignore-submodules"])?;
+        git.ask(location, &["update-index", "--refresh", "--ignore-submodules"])?;
         if let Err(error) = git.run(location, &["read-tree", "-m", "-u", self.old, self.new]) {
             return Err(self.failure(self.restore(), error));
         }

@@ -103,6 +103,50 @@ fn unsigned_work_is_not_taken_where_the_user_demands_signatures() {
     }
 }
 
+/// A program in place of GnuPG: makes signatures, and trusts their key as much as `trust` says.
+fn signing_program(trust: &str) -> String {
+    format!(
+        "#!/bin/sh\ncase \" $* \" in\n\
+         *' --verify '*) cat > /dev/null; printf '[GNUPG:] NEWSIG\\n[GNUPG:] GOODSIG 1 x\\n[GNUPG:] VALIDSIG 1\\n[GNUPG:] TRUST_{trust} 0 pgp\\n' ;;\n\
+         *) cat > /dev/null; printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n'; \
+         printf '[GNUPG:] SIG_CREATED x\\n' >&2 ;;\nesac\n"
+    )
+}
+
+#[test]
+fn a_signature_counts_as_in_a_merge_by_git() {
+    // The trust in its key, the least that the user demands, and whether git would merge.
+    let cases = [
+        ("ULTIMATE", None, true),
+        ("MARGINAL", None, true),
+        ("UNDEFINED", None, false),
+        ("NEVER", None, false),
+        ("UNDEFINED", Some("undefined"), true),
+        ("MARGINAL", Some("fully"), false),
+    ];
+    for (trust, least, is_taken) in cases {
+        let fixture = Fixture::new();
+        let (runner, record) = picked(&fixture, false);
+        drop(runner);
+        let program = fixture.root.join("home/signer");
+        test_support::write_program(&program, &signing_program(trust));
+        fixture.git(&["config", "gpg.program", program.to_str().unwrap()]);
+        fixture.git(&["config", "merge.verifySignatures", "true"]);
+        least.map(|least| fixture.git(&["config", "gpg.minTrustLevel", least]));
+        let branch = record.branch.as_str();
+        let signed =
+            fixture.git(&["commit-tree", "-S", "-p", branch, "-m", "signed", &format!("{branch}^{{tree}}")]);
+        fixture.git(&["update-ref", &format!("refs/heads/{branch}"), &signed]);
+        let taken = fixture.runner().pick(&record, false);
+        assert_eq!(taken.is_ok(), is_taken, "{trust} {least:?}: {taken:?}");
+        assert!(is_taken || matches!(refused(taken), RunnerError::NotSigned { .. }), "{trust} {least:?}");
+        let mut by_git = std::process::Command::new("git");
+        by_git.args(["merge", "--verify-signatures", "--ff-only", "-q", branch]);
+        by_git.current_dir(fixture.repository()).env("HOME", fixture.root.join("home"));
+        assert_eq!(by_git.output().unwrap().status.success(), is_taken, "git itself: {trust} {least:?}");
+    }
+}
+
 #[test]
 fn a_merge_has_an_author_or_is_refused() {
     for is_merge in [false, true] {
