@@ -43,7 +43,7 @@ pub(crate) fn check<'a>(
         match &name {
             b"link" => {
                 let base = content.get(..name_bytes).ok_or(IndexError::Truncated)?;
-                extensions.is_split = base.iter().any(|byte| *byte != 0);
+                extensions.is_split |= base.iter().any(|byte| *byte != 0);
             }
             b"sdir" => extensions.is_sparse = true,
             // Of two, git would take the last one.

@@ -33,6 +33,15 @@ const ASSUMED_UNCHANGED: u16 = 0x8000;
 /// The fault of the first part that git would not have written, or would not have added. Entries before it have been
 /// visited.
 pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>)) -> Result<(), IndexError> {
+    check_whole(bytes, format, visit).map(drop)
+}
+
+/// The same; returns whether a shared index has a part of the entries.
+pub(crate) fn check_whole(
+    bytes: &[u8],
+    format: ObjectFormat,
+    visit: &mut dyn FnMut(Entry<'_>),
+) -> Result<bool, IndexError> {
     let name_bytes = format.name_bytes();
     if !bytes.starts_with(b"DIRC") {
         return Err(IndexError::NoIndex);
@@ -81,15 +90,16 @@ pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>
     if has_folders && !extensions.is_sparse {
         return Err(IndexError::Malformed { what: "folders as entries" });
     }
-    let Some(content) = extensions.cached_trees else { return Ok(()) };
+    let Some(content) = extensions.cached_trees else { return Ok(extensions.is_split) };
     let trees = CachedTrees::parse(content, format)?;
     if !trees.has_trees() {
-        return Ok(());
+        return Ok(extensions.is_split);
     }
     if extensions.is_split {
         return Err(IndexError::SplitTrees);
     }
-    check_trees(Reader::new(body, version, name_bytes), count, TreeCheck::new(&trees, format, bytes.len()))
+    let check = TreeCheck::new(&trees, format, bytes.len());
+    check_trees(Reader::new(body, version, name_bytes), count, check).map(|()| extensions.is_split)
 }
 
 /// Reads the entries, which were checked, once more, and compares their trees with the cached ones.

@@ -1,29 +1,26 @@
 //! The comparison of two indexes without what git only remembers of the files.
 
 use crate::entry::Entry;
-use crate::index::check;
+use crate::index::check_whole;
 use crate::object_format::ObjectFormat;
 
 /// Returns whether two indexes have the same entries: paths, modes, stages, objects and marks. Times, sizes and cached trees do
-/// not count: `git status` writes them anew. An index that [`check`] rejects equals none, nor does a split one.
+/// not count: `git status` writes them anew. An index that [`check`](crate::check) rejects equals
+/// none, nor does one of which a shared index has a part.
 ///
 /// Memory grows with the length of the first index.
 pub fn has_same_entries(one: &[u8], other: &[u8], format: ObjectFormat) -> bool {
     let mut expected = Vec::new();
-    let mut is_split = false;
-    let first = check(one, format, &mut |entry| {
-        is_split |= entry.path.is_empty();
-        encode(&entry, &mut expected);
-    });
+    let first = check_whole(one, format, &mut |entry| encode(&entry, &mut expected));
     let (mut at, mut encoded) = (0, Vec::new());
     let mut is_same = true;
-    let second = check(other, format, &mut |entry| {
+    let second = check_whole(other, format, &mut |entry| {
         encoded.clear();
         encode(&entry, &mut encoded);
         is_same &= expected[at.min(expected.len())..].starts_with(&encoded);
         at += encoded.len();
     });
-    first.is_ok() && second.is_ok() && !is_split && is_same && at == expected.len()
+    (first, second) == (Ok(false), Ok(false)) && is_same && at == expected.len()
 }
 
 /// Writes an entry such that no other one begins with the same bytes.

@@ -28,6 +28,20 @@ const SCRIPTS: &[(&str, bool)] = &[
 ];
 
 #[test]
+fn split_indexes_are_never_the_same() {
+    if !has_git() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), "git init -q; echo a > a; echo b > b; git add .; git update-index --split-index");
+    let index = fs::read(folder.path().join(".git/index")).unwrap();
+    assert!(!has_same_entries(&index, &index, ObjectFormat::Sha1));
+    git(folder.path(), "git update-index --no-split-index");
+    let index = fs::read(folder.path().join(".git/index")).unwrap();
+    assert!(has_same_entries(&index, &index, ObjectFormat::Sha1), "the control");
+}
+
+#[test]
 fn what_git_status_writes_anew_does_not_count() {
     if !has_git() {
         return;
