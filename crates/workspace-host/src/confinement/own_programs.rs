@@ -41,11 +41,12 @@ impl OwnPrograms {
         OwnPrograms::of(&HostOptions::new("."))
     }
 
-    /// Returns these folders, as in `PATH`.
+    /// Returns those of these folders, as in `PATH`, in which no link leads to a program that a model can write.
     #[must_use]
     pub fn search_path(&self) -> OsString {
+        let folders = self.folders.iter().filter(|folder| !self.has_link_into_writable(folder));
         // They come from such a text, so none has a colon in it.
-        std::env::join_paths(&self.folders).unwrap_or_default()
+        std::env::join_paths(folders).unwrap_or_default()
     }
 
     /// Returns the path of a program; `None` if there is none that no model can write.
@@ -56,6 +57,12 @@ impl OwnPrograms {
             path.metadata().is_ok_and(runs) && !self.leads_into_writable(path)
         };
         self.folders.iter().map(|folder| folder.join(name)).find(is_program)
+    }
+
+    fn has_link_into_writable(&self, folder: &Path) -> bool {
+        let Ok(entries) = fs::read_dir(folder) else { return false };
+        let is_link = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        entries.flatten().filter(is_link).any(|entry| self.leads_into_writable(&entry.path()))
     }
 
     fn leads_into_writable(&self, path: &Path) -> bool {
@@ -104,7 +111,7 @@ mod tests {
         }
         assert_eq!(find(&["usr/bin"], "data"), None, "it is not a program");
         assert_eq!(OwnPrograms::on(OsStr::new(".:bin:"), &options).find("tool"), None);
-        let path = std::env::join_paths([at("work/.venv/bin"), at("usr/bin")]).unwrap();
+        let path = std::env::join_paths([at("work/.venv/bin"), at("links"), at("usr/bin")]).unwrap();
         assert_eq!(OwnPrograms::on(&path, &options).search_path(), at("usr/bin"));
     }
 }
