@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cow_layer::{Layer, LayerChanges};
-use git_index::{ObjectFormat, has_same_entries};
+use git_index::{ObjectFormat, REFERENCE_BYTES, has_same_entries};
 use rel_path::RelPath;
-use sandbox_fs::FileRoot;
+use sandbox_fs::{FileRoot, FsError};
 
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
 
@@ -18,10 +18,10 @@ pub(crate) fn hold_index(layer: &mut Layer) {
 }
 
 /// Lets a command's index replace the one that another program has written meanwhile, if that one has the same entries as when the
-/// command began: `git status` writes the index anew when files have other times.
+/// command began, and no commit was made: `git status` writes the index anew when files have other times.
 pub(crate) fn replace_refreshed_index(layer: &Layer, root: &FileRoot, changes: &mut LayerChanges) {
     let path = index();
-    if !changes.find(&path).is_some_and(|change| change.saved_meanwhile) {
+    if !changes.find(&path).is_some_and(|change| change.saved_meanwhile) || !has_same_commit(layer, root) {
         return;
     }
     let present = root.open_file(&path).and_then(|file| file.read_to_end(INDEX_BYTES)).ok();
@@ -32,8 +32,28 @@ pub(crate) fn replace_refreshed_index(layer: &Layer, root: &FileRoot, changes: &
     }
 }
 
+/// Returns whether the checked-out commit is certainly the one of the start.
+fn has_same_commit(layer: &Layer, root: &FileRoot) -> bool {
+    let head = root.open_file(&in_git("HEAD")).and_then(|file| file.read_to_end(REFERENCE_BYTES));
+    let head = head.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let Some(head) = head else { return false };
+    let branch = head.trim_end().strip_prefix("ref: ").map(|name| RelPath::parse(&format!(".git/{name}")));
+    let Ok(branch) = branch.transpose() else { return false };
+    let is_old = |path: &RelPath| match root.metadata(path) {
+        Ok(metadata) => layer.began_after(metadata.stamp().status_changed_nanoseconds),
+        Err(FsError::NotFound { .. }) => true,
+        Err(_) => false,
+    };
+    let others = ["HEAD", "packed-refs", "logs/HEAD"].map(in_git);
+    others.iter().chain(&branch).all(is_old)
+}
+
 fn index() -> RelPath {
-    RelPath::parse(".git/index").expect("it is a relative path")
+    in_git("index")
+}
+
+fn in_git(name: &str) -> RelPath {
+    RelPath::parse(&format!(".git/{name}")).expect("it is a relative path")
 }
 
 /// The changed repositories that another program uses.
@@ -56,11 +76,18 @@ impl RepositoriesInUse {
             }
             all.insert(part.folder);
         }
-        // The command itself has met one that was there before, and did its work without that part. If it has removed it, git may
-        // still be at work there.
+        // The command itself has met one that was there before, and did its work without what that locks. If it has removed it, or
+        // changed that all the same, git may still be at work there.
         let counts = |lock: &RelPath| {
             let Ok(metadata) = root.metadata(lock) else { return false };
-            !layer.began_after(metadata.stamp().status_changed_nanoseconds) || changes.find(lock).is_some()
+            let is_new = !layer.began_after(metadata.stamp().status_changed_nanoseconds);
+            let locked = lock.as_bytes().strip_suffix(b".lock").map(RelPath::from_bytes);
+            let locked = locked.and_then(Result::ok);
+            is_new
+                || [Some(lock), locked.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .any(|path| changes.find(path).is_some())
         };
         for folder in all {
             let mut locks = LOCKS.iter().filter_map(|name| folder.child(name).ok());

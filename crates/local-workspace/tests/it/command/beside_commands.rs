@@ -173,6 +173,33 @@ fn commits_are_kept_although_the_user_looks_at_the_status_meanwhile() {
 }
 
 #[test]
+fn commit_of_the_user_keeps_an_older_index_out() {
+    // What the user does before the command and beside it, and whether the command's index is kept.
+    let ways = [
+        ("true", "git commit -qm theirs", false),
+        ("git update-index --split-index", "git add d", false),
+        ("true", "touch -d '1 hour ago' a; git status", true),
+    ];
+    for (before, way, is_kept) in ways {
+        let fixture = Fixture::new();
+        let workspace = fixture.open_layered(Layered::Yes);
+        fixture.put("c", "c\n");
+        fixture.put("d", "d\n");
+        let root = fixture.root();
+        let begin = "git init -q -b main . && git config user.name x && git config user.email x@localhost && \
+                     echo x > a && git add a && git commit -q -m one && git add c";
+        assert!(shell(&root, &format!("{begin} && {before}")).status.success());
+        let mut meanwhile = Meanwhile(Some(|| assert!(shell(&root, way).status.success())));
+        let script = command("echo y > b && git add b && echo go && sleep 3");
+        let response = workspace.execute_command(&Caller::once().call(), &script, &mut meanwhile).unwrap();
+        let staged = String::from_utf8(shell(&root, "git ls-files").stdout).unwrap();
+        assert_eq!(staged.contains("b\n"), is_kept, "{way}: {staged} {response:?}");
+        assert_eq!(response.warnings.is_empty(), is_kept, "{way}: {response:?}");
+        assert_eq!(staged.contains("d\n"), way.contains("add d"), "{way}: {staged}");
+    }
+}
+
+#[test]
 fn lock_from_before_a_command_keeps_only_work_that_removes_it() {
     for lock in ["index.lock", "config.lock", "packed-refs.lock", "HEAD.lock"] {
         let fixture = Fixture::new();
@@ -195,6 +222,15 @@ fn lock_from_before_a_command_keeps_only_work_that_removes_it() {
             (commits(&fixture).as_str(), fixture.text(&path).as_deref()),
             ("one\n", Some("")),
             "{lock}"
+        );
+        // Put back as it was, it counts as well.
+        let stealthily =
+            format!("cp -a {path} l; rm {path}; echo y > b; git config x.y z; git add b; cp -a l {path}");
+        let warned = run(&workspace, &stealthily).unwrap().warnings.join("\n");
+        assert_eq!(
+            warned.contains(&format!("`{path}`")),
+            lock == "index.lock" || lock == "config.lock",
+            "{warned}"
         );
         // Without the lock, the same is kept.
         std::fs::remove_file(fixture.root().join(&path)).unwrap();
