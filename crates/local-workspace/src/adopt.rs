@@ -8,6 +8,7 @@ pub(crate) mod guard;
 pub(crate) mod layer_effects;
 pub(crate) mod layer_shelf;
 mod layered_command;
+mod left_names;
 pub(crate) mod repository_use;
 pub(crate) mod tracked_folders;
 mod verdicts;

@@ -14,7 +14,7 @@ use crate::adopt::build_folders::BuildFolders;
 use crate::adopt::repository_use::replace_refreshed_index;
 use crate::change::present::{Present, PresentKind, attribute_bytes};
 use crate::command::effect::{Effect, EffectSide, Unkept};
-use crate::git::guard::{INDEX_BYTES, in_git_folder, is_index};
+use crate::git::guard::{INDEX_BYTES, in_git_folder, is_judged_whole};
 use crate::git::repository_parts::{is_repository, repositories_with_part};
 
 /// Names of editors and agents that are looked for in new build folders.
@@ -38,14 +38,15 @@ impl Default for KeepLimits {
     }
 }
 
-/// The most bytes that are copied to make files of their own of the names of hard-linked files.
+/// The most bytes that are copied to make files of their own of the names of hard-linked files. A warning names this limit.
 const COPIED_BYTES: u64 = 4 << 30;
 
 /// Lists the changes of a layer. New build folders, and folders of very many files, are one change, unless there is
 /// something in them that git or an editor would obey.
 ///
 /// Each name of a hard-linked file is a file of its own then, unless all of them lie in one new build folder: a later command
-/// writes to build folders directly, and must not reach anything else through them. Returns the number of these files, too.
+/// writes to build folders directly, and must not reach anything else through them. Returns the number of these files, too. Names for
+/// whose copies there is no room are marked, and cannot be adopted.
 pub(crate) fn list(
     layer: &Layer,
     root: &FileRoot,
@@ -178,7 +179,7 @@ impl Reader<'_> {
             Side::File { mode, size_bytes } => {
                 let mode = Some(mode & 0o777);
                 // The guard needs an index as a whole.
-                let is_index = in_git_folder(&change.path).is_some() && is_index(&change.path);
+                let is_index = is_judged_whole(&change.path);
                 let limit = if is_index {
                     INDEX_BYTES.min(self.left_index_bytes)
                 } else {

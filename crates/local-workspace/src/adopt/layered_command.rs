@@ -10,6 +10,7 @@ use sandbox_fs::OpenFile;
 use crate::adopt::adoption::{Adopted, adopt, linked_repositories};
 use crate::adopt::guard::{Guard, Sorted};
 use crate::adopt::layer_effects::{KeepLimits, effects, list};
+use crate::adopt::left_names::LeftNames;
 use crate::adopt::repository_use::RepositoriesInUse;
 use crate::adopt::working_trees::with_folders;
 use crate::change::late_writes::HELD_FILES;
@@ -208,6 +209,9 @@ impl LocalWorkspace {
             (allowed, working_trees)
         };
         let RepositoriesInUse { folders: in_use, locks } = RepositoriesInUse::of(layer, &self.root, &changes);
+        let (left, allowed) = LeftNames::take(&changes, allowed);
+        // Of a repository that lacks a part, nothing else is adopted either.
+        let in_use: BTreeSet<_> = in_use.union(&left.repositories).cloned().collect();
         let working_trees = working_trees.folders_of(&in_use);
         let is_theirs = |effect: &Effect| {
             changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
@@ -218,11 +222,21 @@ impl LocalWorkspace {
                 || with_folders(&effect.path).any(|folder| working_trees.contains(&folder))
         };
         let (conflicts, wanted): (Vec<_>, Vec<_>) = allowed.into_iter().partition(is_theirs);
+        let refused_effects = refused.iter().map(|(effect, _)| effect);
+        let (only_versions, wanted) =
+            left.take_only_versions(wanted, conflicts.iter().chain(refused_effects));
+        notes.left_names = left.effects.iter().map(|effect| effect.path.to_string()).collect();
+        notes.left_repositories = left.repositories.iter().map(RelPath::to_string).collect();
+        let stays = |effect: &Effect| {
+            (effect.path.to_string(), "it may be the only version of a file that was not kept".to_owned())
+        };
+        notes.failed.extend(only_versions.iter().map(stays));
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
         for effect in &conflicts {
             let repository = in_git_folder(&effect.path).map(|part| part.folder);
             match repository.as_ref().and_then(|folder| locks.get(folder)) {
                 Some(lock) => notes.locks.push(lock.to_string()),
+                None if repository.as_ref().is_some_and(|folder| left.repositories.contains(folder)) => {}
                 None if repository.is_some() => notes.repositories.push(shown_conflict(effect)),
                 None => notes.conflicts.push(shown_conflict(effect)),
             }
@@ -246,7 +260,7 @@ impl LocalWorkspace {
         let records: Vec<_> = wanted
             .iter()
             .map(Effect::record)
-            .chain(conflicts.iter().map(kept_out))
+            .chain(conflicts.iter().chain(&left.effects).chain(&only_versions).map(kept_out))
             .chain(refused.iter().map(|(effect, _)| kept_out(effect)))
             .collect();
         let outcome = notes.add_to(outcome);

@@ -10,7 +10,8 @@ use crate::command::answer::CommandOutcome;
 use crate::command::effect::{Effect, EffectSide};
 use crate::command::forge_names::PushedFolders;
 use crate::command::rights::Right;
-use crate::git::guard::{Refusal, directions, loses_access};
+use crate::git::access::loses_access;
+use crate::git::guard::{Refusal, directions};
 use crate::git::history;
 use crate::git::version_control;
 
@@ -34,6 +35,10 @@ pub(crate) struct EffectNotes {
     pub repositories: Vec<String>,
     /// Files by which another program may be changing repositories, which stay as they are.
     pub locks: Vec<String>,
+    /// Names of hard-linked files that were not adopted, because there was no room for a copy of their own.
+    pub left_names: Vec<String>,
+    /// Repositories with such names, which stay as they are.
+    pub left_repositories: Vec<String>,
     /// Paths with rights that they did not keep.
     pub rights: Vec<(String, Right)>,
     /// Paths whose set-user-ID and set-group-ID bits could not be taken away.
@@ -152,6 +157,18 @@ impl EffectNotes {
             quoted(&self.locks),
             "nothing that git did was kept (no commit, branch or index), because git may be at work beside the command: these \
              files are there; if no git runs, ask the user to remove them, then run the git commands again: ",
+            "",
+        );
+        say(
+            quoted(&self.left_names),
+            "not kept, because each name of a hard-linked file becomes a copy, and those of one command may take 4 GiB; use symbolic \
+             links, or `cp` in place of `ln`, and run the command again: ",
+            "",
+        );
+        say(
+            quoted(&self.left_repositories),
+            "nothing that git did in these repositories was kept (no commit, branch or index), because a hard-linked file of theirs \
+             was not kept; run its git commands again without the links: ",
             "",
         );
         say(self.failed.iter().map(with_reason).collect(), "could not be written: ", "");

@@ -250,3 +250,102 @@ fn no_folder_with_a_link_becomes_a_build_folder() {
         }
     }
 }
+
+/// Makes 120 names of a file, of which all copies would take more than the limit.
+fn names(file: &str, folder: &str) -> String {
+    format!("for i in $(seq 101 220); do ln {file} {folder}/n$i; done")
+}
+
+#[test]
+fn links_of_a_file_that_is_nearly_all_holes_are_separated() {
+    let fixture = Fixture::new();
+    prepare(&fixture);
+    let script = "truncate -s 900M sparse && for i in 1 2 3 4 5 6; do ln sparse link-$i; done";
+    let response = run(&fixture.open(), script).unwrap();
+    assert!(response.warnings.iter().all(|text| !text.contains("4 GiB")), "{response:?}");
+    for number in 1..7 {
+        let data = fs::metadata(fixture.root().join(format!("link-{number}"))).unwrap();
+        assert_eq!((data.len(), data.nlink()), (900 << 20, 1));
+    }
+}
+
+#[test]
+fn links_beyond_the_limit_are_named_and_the_rest_is_kept() {
+    let fixture = Fixture::new();
+    prepare(&fixture);
+    fixture.put("data", "x".repeat(40 << 20));
+    let script = format!(
+        "mkdir -p dist node_modules; mv data dist/a; {}; echo kept > beside; echo built > node_modules/b; echo 2 >> file; git add file; \
+         echo one > small; ln small other",
+        names("dist/a", "dist")
+    );
+    let response = run(&fixture.open(), &script).unwrap();
+    let warned = response.warnings.join("\n");
+    assert!(warned.contains("not kept, because each name of a hard-linked file"), "{warned}");
+    assert!(warned.contains("`dist/n101`") && warned.contains("and 112 more"), "{warned}");
+    assert!(!warned.contains("nothing that"), "{warned}");
+    for (name, text) in
+        [("beside", "kept\n"), ("node_modules/b", "built\n"), ("small", "one\n"), ("other", "one\n")]
+    {
+        assert_eq!(fixture.text(name).as_deref(), Some(text), "{name}: {warned}");
+    }
+    let dist = fixture.root().join("dist");
+    assert_eq!(fs::read_dir(&dist).unwrap().count(), 1);
+    let data = fs::metadata(dist.join("a")).unwrap();
+    assert_eq!((data.len(), data.nlink()), (40 << 20, 1));
+    assert!(!fixture.root().join("data").exists());
+    let staged = shell(&fixture.root(), "git diff --cached --name-only");
+    assert_eq!(String::from_utf8_lossy(&staged.stdout).trim(), "file");
+}
+
+/// Neither build folder is adopted, so none of the names is.
+#[test]
+fn the_only_version_of_a_linked_file_is_not_removed() {
+    let fixture = Fixture::new();
+    prepare(&fixture);
+    fixture.put("data", "x".repeat(40 << 20));
+    let script = format!(
+        "mkdir -p node_modules; mv data node_modules/a; {}; ln node_modules/a outside; echo kept > beside",
+        names("node_modules/a", "node_modules")
+    );
+    let response = run(&fixture.open(), &script).unwrap();
+    let warned = response.warnings.join("\n");
+    assert!(
+        warned.contains("`node_modules`") && warned.contains("`data` (it may be the only version"),
+        "{warned}"
+    );
+    assert!(!fixture.root().join("outside").exists() && !fixture.root().join("node_modules").exists());
+    assert_eq!(fs::metadata(fixture.root().join("data")).unwrap().len(), 40 << 20);
+    assert_eq!(fixture.text("beside").as_deref(), Some("kept\n"));
+}
+
+#[test]
+fn a_repository_that_would_lack_a_linked_object_stays_as_it_was() {
+    let commit = "echo 2 >> file; git -c user.name=u -c user.email=u@x commit -qam second";
+    let head = |fixture: &Fixture| {
+        let head = shell(&fixture.root(), "git fsck && git log -1 --format=%s");
+        assert!(head.status.success());
+        String::from_utf8_lossy(&head.stdout).trim().to_owned()
+    };
+    let fixture = Fixture::new();
+    prepare(&fixture);
+    run(&fixture.open(), commit).unwrap();
+    assert_eq!(head(&fixture), "second", "control");
+
+    let fixture = Fixture::new();
+    prepare(&fixture);
+    // The pack sorts behind the other names, so it is one of those that are left out.
+    let script = format!(
+        "head -c 40M /dev/urandom > file; git -c user.name=u -c user.email=u@x -c core.bigFileThreshold=1 commit -qam second; \
+         git gc -q; mkdir .a; {}; echo kept > beside",
+        names(".git/objects/pack/*.pack", ".a")
+    );
+    let response = run(&fixture.open(), &script).unwrap();
+    let warned = response.warnings.join("\n");
+    assert!(
+        warned.contains("a hard-linked file of theirs was not kept") && warned.contains("`.git`"),
+        "{warned}"
+    );
+    assert_eq!(head(&fixture), "first", "{warned}");
+    assert_eq!(fixture.text("beside").as_deref(), Some("kept\n"));
+}
