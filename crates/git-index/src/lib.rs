@@ -6,7 +6,8 @@
 //!
 //! Git follows the name in a symbolic reference in the same way, and writes there: [`stays_in_references`] judges its content.
 //! [`check_unfinished_work`] does so for the files by which git continues a rebase and the like, and [`lists_files_beside`] for
-//! those that name files which git removes. [`is_own_file`] knows the names of git's own files, [`is_file_only`]
+//! those that name files which git removes. [`are_packed_references`] and the like judge whether git can read the
+//! references at all. [`is_own_file`] knows the names of git's own files, [`is_file_only`]
 //! those at which a folder would make git fail, and [`is_object_file`] those of files that git never writes into.
 //!
 //! This crate does no I/O.
@@ -24,6 +25,7 @@ mod object_files;
 mod object_format;
 mod order;
 mod own_files;
+mod reference_files;
 mod references;
 mod same_entries;
 mod unfinished_work;
@@ -35,7 +37,8 @@ pub use index::{MAX_PATH_BYTES, check};
 pub use index_error::IndexError;
 pub use object_files::is_object_file;
 pub use object_format::ObjectFormat;
-pub use own_files::{is_file_only, is_own_file};
+pub use own_files::{is_file_only, is_folder_only, is_own_file};
+pub use reference_files::{are_packed_references, are_shallow_ends, is_readable_reference};
 pub use references::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};
 pub use same_entries::has_same_entries;
 pub use unfinished_work::{UnfinishedWorkError, check_unfinished_work, is_unfinished_work};

@@ -128,6 +128,28 @@ pub fn is_file_only<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     }
 }
 
+/// Returns whether git keeps a folder of references or of their logs at a path of a repository, and fails where there is a file. A
+/// submodule's name may have slashes in it.
+///
+/// In a repository that keeps its references in tables, `refs/heads` is a file.
+pub fn is_folder_only<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
+    let names: Vec<Vec<u8>> = names.into_iter().map(<[u8]>::to_ascii_lowercase).collect();
+    let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
+    let start = match names.as_slice() {
+        [b"worktrees" | b"modules", ..] => 2,
+        _ => 0,
+    };
+    let rest = names.get(start..).unwrap_or_default();
+    let at =
+        rest.iter().position(|name| matches!(*name, b"refs" | b"logs")).filter(|at| start > 0 || *at == 0);
+    matches!(
+        &rest[at.unwrap_or(rest.len())..],
+        [b"refs", b"heads" | b"tags" | b"remotes"]
+            | [b"logs", b"refs"]
+            | [b"logs", b"refs", b"heads" | b"tags" | b"remotes"]
+    )
+}
+
 fn is_in_repository(names: &[&[u8]]) -> bool {
     match names {
         [b"worktrees", _, rest @ ..] => is_in_working_tree(rest),

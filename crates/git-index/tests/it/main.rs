@@ -17,6 +17,8 @@ mod object_files;
 #[cfg(test)]
 mod own_files;
 #[cfg(test)]
+mod reference_files;
+#[cfg(test)]
 mod references;
 #[cfg(test)]
 mod same_entries;

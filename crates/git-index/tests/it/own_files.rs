@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use git_index::{is_file_only, is_own_file};
+use git_index::{is_file_only, is_folder_only, is_own_file};
 
 use crate::from_git::{git, has_git};
 
@@ -63,7 +63,10 @@ fn files_that_git_makes_are_its_own() {
             let [files, folders] = entries(&git_folder);
             for file in files {
                 let names = file.strip_prefix(&git_folder).unwrap().iter().map(OsStrExt::as_bytes);
-                assert!(is_own_file(names), "{work}: {}", file.display());
+                assert!(is_own_file(names.clone()), "{work}: {}", file.display());
+                // Tables of references have this file beside them.
+                let is_beside_tables = git_folder.join("reftable").exists() && file.ends_with("refs/heads");
+                assert!(!is_folder_only(names) || is_beside_tables, "{work}: {}", file.display());
                 count += 1;
             }
             for folder in folders {
@@ -172,4 +175,31 @@ fn folders_are_distinguished_from_files() {
         assert!(!is_file(path), "{path}");
     }
     assert!(!is_file_only([]));
+}
+
+#[test]
+fn files_are_distinguished_from_folders() {
+    let is_one = |path: &str| is_folder_only(path.split('/').map(str::as_bytes));
+    for path in [
+        "refs/heads",
+        "REFS/Tags",
+        "refs/remotes",
+        "logs/refs",
+        "logs/refs/heads",
+        "worktrees/w/logs/refs",
+        "modules/a/refs/heads",
+        "modules/a/b/logs/refs/tags",
+    ] {
+        assert!(is_one(path), "{path}");
+    }
+    for path in [
+        "refs/stash",
+        "logs/refs/stash",
+        "refs/heads/refs/heads",
+        "refs/heads/tags",
+        "logs/HEAD",
+        "x/refs/heads",
+    ] {
+        assert!(!is_one(path), "{path}");
+    }
 }
