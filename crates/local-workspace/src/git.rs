@@ -1,9 +1,11 @@
 //! The files that git obeys: its settings, credentials and hooks, and the folders that it takes for repositories.
 
+pub(crate) mod access;
 pub(crate) mod credentials;
 pub(crate) mod disguised_names;
 pub(crate) mod guard;
 pub(crate) mod history;
+mod kept_references;
 pub(crate) mod linked_folders;
 pub(crate) mod refusal;
 pub(crate) mod repository_context;

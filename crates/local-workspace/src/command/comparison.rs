@@ -19,8 +19,9 @@ pub(crate) fn compare(before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<Effect
         (is_known && !is_same(old, new)).then(|| Effect {
             path: path.clone(),
             before: old.map(side),
-            after: new
-                .map(|new| if new.was_hard_linked_since(old) { EffectSide::special() } else { side(new) }),
+            after: new.map(|new| {
+                if new.was_hard_linked_since(old) { EffectSide::special() } else { side_after(old, new) }
+            }),
         })
     };
     paths.into_iter().filter_map(effect).collect()
@@ -43,6 +44,17 @@ fn is_same(old: Option<&EntryState>, new: Option<&EntryState>) -> bool {
                 && !new.was_hard_linked_since(Some(old))
         }
         _ => false,
+    }
+}
+
+/// Returns what is at a path now. Git sets the times of packs that it uses again.
+fn side_after(old: Option<&EntryState>, new: &EntryState) -> EffectSide {
+    match side(new) {
+        EffectSide::Unkept(unkept) => {
+            let may_be_unchanged = old.is_some_and(|old| old.bytes.is_none() && new.has_size_of(old));
+            EffectSide::Unkept(Unkept { may_be_unchanged, ..unkept })
+        }
+        kept => kept,
     }
 }
 

@@ -34,12 +34,14 @@ pub(crate) struct Unkept {
     pub mode: Option<u32>,
     /// True if its beginning was read, and git stays in `refs` when it reads the file as a reference.
     pub stays_in_references: bool,
+    /// True if a file has the size that it had, and only its times say that it was written to.
+    pub may_be_unchanged: bool,
 }
 
 impl Unkept {
     /// One of which the content says nothing.
     pub(crate) fn of(kind: PresentKind, mode: Option<u32>) -> Unkept {
-        Unkept { kind, hash: None, mode, stays_in_references: false }
+        Unkept { kind, hash: None, mode, stays_in_references: false, may_be_unchanged: false }
     }
 }
 

@@ -10,7 +10,7 @@ use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, Metadata, Visit, WalkLi
 
 use crate::adopt::build_folders::BuildFolders;
 use crate::change::present::attribute_bytes;
-use crate::git::guard::{INDEX_BYTES, in_git_folder, is_index, is_watched_by_git};
+use crate::git::guard::{INDEX_BYTES, in_git_folder, is_judged_whole, is_watched_by_git};
 use crate::hidden::Hidden;
 
 /// The limits of a snapshot.
@@ -66,6 +66,11 @@ impl EntryState {
     /// Checks whether the entry is certainly unchanged between two looks.
     pub(crate) fn is_untouched_since(&self, earlier: &EntryState) -> bool {
         self.stamp == earlier.stamp && self.mode == earlier.mode && !earlier.is_fresh
+    }
+
+    /// Checks whether it is a file of the same size.
+    pub(crate) fn has_size_of(&self, other: &EntryState) -> bool {
+        self.kind == other.kind && self.stamp.size_bytes == other.stamp.size_bytes
     }
 
     /// Returns the device and inode of a file that has several names, and their number.
@@ -176,7 +181,7 @@ impl TreeSnapshot {
                 Some(earlier) if earlier.bytes.is_some() => earlier.bytes.clone(),
                 _ => read(root, &entry.path, &metadata, *limits, (left_bytes, left_index_bytes)),
             };
-            if in_git_folder(&entry.path).is_some() && is_index(&entry.path) {
+            if is_judged_whole(&entry.path) {
                 let length = state.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
                 left_index_bytes = left_index_bytes.saturating_sub(length);
             }
@@ -292,9 +297,8 @@ fn read(
     match metadata.kind {
         FileKind::File => {
             let is_affordable = metadata.size_bytes <= left_bytes || is_on_top(path, metadata);
-            // The guard needs an index as a whole.
-            let is_index = is_index(path) && in_git_folder(path).is_some();
-            let limit = if is_index { INDEX_BYTES.min(left_index_bytes) } else { limits.file_bytes };
+            let limit =
+                if is_judged_whole(path) { INDEX_BYTES.min(left_index_bytes) } else { limits.file_bytes };
             if metadata.size_bytes > limit || !is_affordable {
                 return None;
             }

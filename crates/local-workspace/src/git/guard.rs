@@ -3,14 +3,16 @@
 
 pub(crate) use git_index::is_git_name;
 use git_index::{
-    ObjectFormat, check_unfinished_work, is_file_list, is_file_only, is_own_file, is_reference,
-    lists_files_beside, stays_in_references,
+    ObjectFormat, check_unfinished_work, is_file_list, is_file_only, is_folder_only, is_own_file,
+    is_reference, lists_files_beside, stays_in_references,
 };
 use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
+use crate::git::access::lacks_access;
 use crate::git::disguised_names::is_disguised;
+use crate::git::kept_references::reference_refusal;
 use crate::git::linked_folders::{
     is_own_worktree, leads_into_repository, leads_to_repository, leads_to_working_tree,
 };
@@ -50,6 +52,12 @@ pub(crate) fn is_index(path: &RelPath) -> bool {
     })
 }
 
+/// Returns whether a file is judged by all of its content, and so is read beyond the limits of other files.
+pub(crate) fn is_judged_whole(path: &RelPath) -> bool {
+    let is_list = || path.file_name().is_some_and(|name| matches!(name, b"packed-refs" | b"shallow"));
+    (is_index(path) || is_list()) && in_git_folder(path).is_some()
+}
+
 /// Checks whether the content of `path` decides what git does, so that it is always examined.
 pub(crate) fn is_watched_by_git(path: &RelPath) -> bool {
     let Some(last) = path.file_name() else { return false };
@@ -73,6 +81,12 @@ impl InRepository<'_> {
         self.first_is(&["objects", "refs", "logs"]) && !is_alternate
     }
 
+    /// Returns whether it lies in the store of objects, of a submodule as well.
+    pub(crate) fn lies_among_objects(&self) -> bool {
+        let is_named = |name: &&[u8]| name.eq_ignore_ascii_case(b"objects");
+        self.is_object() || self.first_is(&["modules", "worktrees"]) && self.names.iter().any(is_named)
+    }
+
     pub(crate) fn is_object(&self) -> bool {
         self.first_is(&["objects"])
     }
@@ -81,7 +95,7 @@ impl InRepository<'_> {
         self.names.get(index).copied().unwrap_or_default()
     }
 
-    fn ends_with(&self, wanted: &[&str]) -> bool {
+    pub(super) fn ends_with(&self, wanted: &[&str]) -> bool {
         self.names.len() >= wanted.len()
             && self
                 .names
@@ -147,15 +161,20 @@ impl InRepository<'_> {
                 // A `HEAD` that is a link names a branch, and git replaces it when another one is checked out.
                 let is_head = before == PresentKind::Other && after == PresentKind::File && self.is_head();
                 let removal = (!is_head).then(|| self.removal_refusal(before, context)).flatten();
-                removal.or_else(|| self.content_refusal(&new, after, context))
+                removal.or_else(|| self.arrival_refusal(&new, after, context))
             }
-            (before, Some(after)) => {
-                let loses_access = before.is_some() && loses_access(effect, after);
-                loses_access
-                    .then_some(Refusal::Access)
-                    .or_else(|| self.content_refusal(effect, after, context))
-            }
+            (_, Some(after)) => self.arrival_refusal(effect, after, context),
         }
+    }
+
+    fn arrival_refusal(
+        &self,
+        effect: &Effect,
+        after: PresentKind,
+        context: &RepositoryContext<'_>,
+    ) -> Option<Refusal> {
+        let refusal = self.content_refusal(effect, after, context);
+        refusal.or_else(|| lacks_access(self, effect, after).then_some(Refusal::Access))
     }
 
     /// Judges what is new, or was changed and is of the kind that it was.
@@ -222,11 +241,19 @@ impl InRepository<'_> {
 
     /// Judges a file that is new or was changed.
     fn file_refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
-        if self.is_stored_object() && is_changed(effect) {
-            return Some(Refusal::Object);
+        if self.is_stored_object()
+            && let Some(refusal) = object_refusal(effect)
+        {
+            return Some(refusal);
         }
         if is_reference(self.names.iter().copied()) && effect.leads_out_of_references() {
             return Some(Refusal::Reference);
+        }
+        if is_folder_only(self.names.iter().copied()) && !self.is_beside_tables(effect, context) {
+            return Some(Refusal::FileForFolder);
+        }
+        if let Some(refusal) = reference_refusal(self, effect, context) {
+            return Some(refusal);
         }
         let is_plain_list = || effect.text_after().is_some_and(lists_files_beside);
         if is_file_list(self.names.iter().copied()) && !is_plain_list() {
@@ -274,7 +301,19 @@ impl InRepository<'_> {
         unfinished.or_else(foreign)
     }
 
-    fn is_head(&self) -> bool {
+    /// Returns whether it is the file that git puts in place of the branches where it keeps references in tables.
+    fn is_beside_tables(&self, effect: &Effect, context: &RepositoryContext<'_>) -> bool {
+        const NOTE: &[u8] = b"this repository uses the reftable format";
+        let repository = effect.path.parent().and_then(|refs| refs.parent());
+        let tables = repository
+            .and_then(|folder| folder.child(b"reftable").ok())
+            .and_then(|tables| tables.child(b"tables.list").ok());
+        self.ends_with(&["refs", "heads"])
+            && effect.text_after().is_some_and(|text| text.trim_ascii_end() == NOTE)
+            && tables.is_some_and(|tables| (context.is_there)(&tables))
+    }
+
+    pub(super) fn is_head(&self) -> bool {
         self.names.len() == 1 && self.ends_with(&["HEAD"])
     }
 
@@ -387,18 +426,18 @@ impl InRepository<'_> {
     }
 }
 
-/// Returns whether an effect takes from a file's owner the right to read it, or from a folder's owner the right to list or enter
-/// it. Git passes over what it cannot read, a hook that would have refused a commit for instance, or fails.
-pub(crate) fn loses_access(effect: &Effect, kind: PresentKind) -> bool {
-    let needed = if kind == PresentKind::Folder { 0o500 } else { 0o400 };
-    let [before, after] =
-        [&effect.before, &effect.after].map(|side| side.as_ref().and_then(EffectSide::mode));
-    before.zip(after).is_some_and(|(before, after)| before & !after & needed != 0)
-}
-
-/// Returns whether an effect certainly gives a file another content than it had.
-fn is_changed(effect: &Effect) -> bool {
-    effect.text_before().zip(effect.text_after()).is_some_and(|(before, after)| before != after)
+/// Returns why an effect on an object that was there is refused. Git replaces none by another content, and what could not be read
+/// may be one.
+fn object_refusal(effect: &Effect) -> Option<Refusal> {
+    if effect.kind_before() != Some(PresentKind::File) {
+        return None;
+    }
+    let may_be_unchanged =
+        matches!(&effect.after, Some(EffectSide::Unkept(unkept)) if unkept.may_be_unchanged);
+    match (effect.text_before(), effect.text_after()) {
+        (Some(before), Some(after)) => (before != after).then_some(Refusal::Object),
+        _ => (!may_be_unchanged).then_some(Refusal::UnreadObject),
+    }
 }
 
 /// Returns why an index is refused.

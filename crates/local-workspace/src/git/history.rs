@@ -30,11 +30,18 @@ pub(crate) fn changed(effects: &[Effect]) -> Vec<(&RelPath, Vec<String>)> {
         .collect();
     let is_of_new =
         |effect: &Effect| effect.path.parent().is_some_and(|folder| new_repositories.contains(&folder));
+    let lies_in_new = |effect: &Effect| {
+        let tables = effect.path.parent().filter(|tables| tables.file_name() == Some(b"reftable"));
+        tables.and_then(|tables| tables.parent()).is_some_and(|folder| new_repositories.contains(&folder))
+    };
     let files = effects.iter().filter(|effect| effect.kind_after() == Some(PresentKind::File));
     let named = files.filter_map(|effect| {
         let part = in_git_folder(&effect.path)?;
         let is_shallow = effect.path.file_name() == Some(b"shallow");
-        let what = if is_shallow && is_of_new(effect) { Vec::new() } else { changes(&part, effect) };
+        // And a large clone leaves no room to read all of its tables.
+        let is_table = effect.text_after().is_none() && lies_in_new(effect);
+        let is_new = is_shallow && is_of_new(effect) || is_table;
+        let what = if is_new { Vec::new() } else { changes(&part, effect) };
         (!what.is_empty()).then_some((&effect.path, what))
     });
     named.collect()
@@ -51,8 +58,9 @@ fn changes(part: &InRepository<'_>, effect: &Effect) -> Vec<String> {
     };
     let is_replacement = part.names.windows(2).any(|two| two == [&b"refs"[..], b"replace"]);
     if is_replacement {
-        let is_new = effect.text_before() != effect.text_after();
-        return if is_new { replacements(1) } else { Vec::new() };
+        // What could not be read may be another one.
+        let is_same = effect.text_after().is_some_and(|after| effect.text_before() == Some(after));
+        return if is_same { Vec::new() } else { replacements(1) };
     }
     // A branch may have any of these names.
     if part.is_data() {
@@ -60,13 +68,16 @@ fn changes(part: &InRepository<'_>, effect: &Effect) -> Vec<String> {
     }
     let last = part.names.last().copied().unwrap_or_default();
     let folder = part.names.len().checked_sub(2).map_or(&b""[..], |at| part.names[at]);
+    let is_unread = effect.text_after().is_none();
     match (folder, last) {
+        (b"info", b"grafts") if is_unread => vec!["may give commits other parents".to_owned()],
         (b"info", b"grafts") => grafts(new_lines().count()),
         (_, b"shallow") => ends(new_lines().count()),
         (_, b"packed-refs") => {
             let is_replacement = |line: &Vec<u8>| line.windows(REPLACE.len()).any(|part| part == REPLACE);
             replacements(new_lines().filter(is_replacement).count())
         }
+        (b"reftable", _) if is_unread => vec!["may replace objects".to_owned()],
         (b"reftable", _) => replacements(count_in_table(effect.text_after().unwrap_or_default())),
         _ => Vec::new(),
     }

@@ -61,10 +61,18 @@ pub(crate) enum Refusal {
     Reference,
     /// Git keeps a file there, and would fail or pass it over.
     FolderForFile,
-    /// Its owner could not read it any more, so that git would fail or pass it over.
+    /// Git keeps a folder there, and would fail.
+    FileForFolder,
+    /// Its owner could not use it, so that git would fail or pass it over.
     Access,
     /// An object that was there has another content.
     Object,
+    /// An object that was there was changed, and is too large to be compared.
+    UnreadObject,
+    /// Git fails at a line of it.
+    UnreadableReferences,
+    /// References that are too large to be judged.
+    UnreadReferences,
     /// It belongs to settings that do not say with certainty how git reads it.
     UnreadFormat,
 }
@@ -106,9 +114,21 @@ impl fmt::Display for Refusal {
             Refusal::IndexWithoutSettings => out.write_str("an index of settings that are not kept"),
             Refusal::FolderForFile => out.write_str("a folder where git keeps a file, at which it would fail"),
             Refusal::Access => {
-                out.write_str("its owner could not read it any more, and git would fail or pass it over")
+                out.write_str("its owner could not read it or write to it, and git would fail or pass it over")
             }
+            Refusal::FileForFolder => out.write_str("a file where git keeps a folder, at which it would fail"),
             Refusal::Object => out.write_str("an object that was there, which git never changes"),
+            Refusal::UnreadObject => {
+                out.write_str("an object that was there, which git never changes, and too much to be compared")
+            }
+            Refusal::UnreadableReferences => {
+                out.write_str("holds a line that git cannot read as a reference, at which it would fail")
+            }
+            Refusal::UnreadReferences => write!(
+                out,
+                "references that cannot be judged, as a file of more than {} MB",
+                INDEX_BYTES >> 20
+            ),
             Refusal::UnreadFormat => {
                 out.write_str("an index of settings that do not say with certainty how git reads it")
             }

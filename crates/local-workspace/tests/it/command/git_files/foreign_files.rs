@@ -60,3 +60,62 @@ fn locks_of_ended_git_processes_stay_on_the_layer() {
     let after = run(&workspace, "git add file && git commit -qm one").unwrap();
     assert_eq!((after.exit_code, &after.warnings[..]), (0, &[][..]), "{after:?}");
 }
+
+/// With each of them, every command of git that reads a reference fails.
+#[test]
+fn references_that_git_cannot_read_are_not_adopted() {
+    const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m";
+    let replaced = |folder: &str| format!("rm -rf {folder}; echo x > {folder}");
+    let cases = [
+        ("echo garbage > .git/packed-refs".to_owned(), ".git/packed-refs", "cannot read"),
+        ("echo garbage > .git/shallow".to_owned(), ".git/shallow", "cannot read"),
+        ("echo garbage > .git/HEAD".to_owned(), ".git/HEAD", "cannot read"),
+        ("echo garbage > .git/refs/heads/main".to_owned(), ".git/refs/heads/main", "cannot read"),
+        (replaced(".git/refs/heads"), ".git/refs/heads", "keeps a folder"),
+        (replaced(".git/refs/tags"), ".git/refs/tags", "keeps a folder"),
+        (replaced(".git/logs/refs"), ".git/logs/refs", "keeps a folder"),
+        (replaced(".git/logs/refs/heads"), ".git/logs/refs/heads", "keeps a folder"),
+    ];
+    let uses = format!("git status && git fsck && git tag x && git branch -f b && {COMMIT} two");
+    for (script, path, why) in cases {
+        let prepare = format!("git init -q -b main . && {COMMIT} one && git tag t");
+        let plain = Fixture::new();
+        assert!(shell(&plain.root(), &format!("{prepare} && {{ {script}; }}")).status.success());
+        assert!(!shell(&plain.root(), &uses).status.success(), "control: {script}");
+        for layered in LAYERS {
+            let fixture = Fixture::new();
+            assert!(shell(&fixture.root(), &prepare).status.success());
+            let workspace = fixture.open_layered(layered);
+            let response = run(&workspace, &format!("{script}; echo y > y")).unwrap();
+            let warned = response.warnings.join("\n");
+            assert!(warned.contains(path) && warned.contains(why), "{script} ({layered:?}): {response:?}");
+            assert!(fixture.text("y").is_some(), "the control: {layered:?}");
+            // What the command removed may be gone.
+            let after =
+                shell(&fixture.root(), &format!("git status && {COMMIT} two && git tag x && git fsck"));
+            assert!(after.status.success(), "{script} ({layered:?}): {after:?}");
+        }
+    }
+    for layered in LAYERS {
+        let fixture = Fixture::new();
+        let workspace = fixture.open_layered(layered);
+        for script in [
+            format!(
+                "git init -q -b main . && {COMMIT} one && git tag t && git pack-refs --all && git branch b"
+            ),
+            format!("git init -q --ref-format=reftable tables && cd tables && {COMMIT} one && git branch b"),
+            format!(
+                "git init -q --object-format=sha256 long && cd long && {COMMIT} one && git pack-refs --all && git checkout -q --detach"
+            ),
+            "git worktree add -q linked && git stash list".to_owned(),
+        ] {
+            let response = run(&workspace, &script).unwrap();
+            let warned = response.warnings.join("\n");
+            assert!(!warned.contains("not kept"), "{script} ({layered:?}): {warned}");
+        }
+        for folder in [".", "tables", "long"] {
+            let used = shell(&fixture.root(), &format!("cd {folder} && git log -1 && git fsck"));
+            assert!(used.status.success(), "{folder} ({layered:?}): {used:?}");
+        }
+    }
+}

@@ -5,6 +5,54 @@ use std::os::unix::fs::PermissionsExt;
 use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;
 
+/// Git could not read what comes, or could not write to what stays.
+#[test]
+fn what_git_needs_is_usable() {
+    let cases = [
+        ("install -m 000 /dev/null sub/.git/packed-refs", "sub/.git/packed-refs"),
+        ("install -m 200 /dev/null sub/.git/MERGE_HEAD", "sub/.git/MERGE_HEAD"),
+        ("install -m 000 /dev/null sub/.git/info/grafts", "sub/.git/info/grafts"),
+        ("for n in 0 1 2 3; do mkdir -p -m 000 sub/.git/objects/f$n; done", "sub/.git/objects/f"),
+        ("mkdir -m 500 sub/.git/refs/heads/a", "sub/.git/refs/heads/a"),
+        ("chmod a-w sub/.git", "sub/.git"),
+        ("chmod a-w sub/.git/objects", "sub/.git/objects"),
+        ("chmod a-w sub/.git/refs", "sub/.git/refs"),
+        ("chmod a-w sub/.git/logs/HEAD", "sub/.git/logs/HEAD"),
+        ("chmod a-w sub/.git/index", "sub/.git/index"),
+        ("chmod a-w bare/refs", "bare/refs"),
+    ];
+    for layered in LAYERS {
+        let fixture = guarded();
+        let root = fixture.root();
+        assert!(shell(&root, "cd sub && rm -rf .git/hooks .git/objects/f?").status.success());
+        let workspace = fixture.open_layered(layered);
+        for (script, path) in cases {
+            let entry = root.join(path);
+            let had = entry.exists().then(|| mode(&fixture, path));
+            let warned = run(&workspace, &format!("{script}; echo y > y")).unwrap().warnings.join("\n");
+            assert!(
+                warned.contains(path) && warned.contains("could not read it or write to it"),
+                "{script} ({layered:?}): {warned}"
+            );
+            assert_eq!(entry.exists().then(|| mode(&fixture, path)), had, "{script} ({layered:?}): {warned}");
+            assert!(fixture.text("y").is_some(), "the control ({layered:?})");
+        }
+        // The control: the modes of objects, of shared repositories, and of what git replaces.
+        for script in [
+            "umask 077; cd sub; git branch b; git pack-refs --all",
+            "umask 022; cd sub; git config core.sharedRepository 0640; git branch c; git commit-graph write --reachable",
+            "cd sub; chmod 444 $(find .git/objects -type f)",
+            "cd sub; install -m 444 /dev/null .git/MERGE_MSG",
+        ] {
+            let warned = run(&workspace, script).unwrap().warnings.join("\n");
+            assert!(!warned.contains("could not read it"), "{script} ({layered:?}): {warned}");
+        }
+        let commit =
+            "cd sub && git -c user.name=u -c user.email=u@x commit -q --allow-empty -m two && git fsck";
+        assert!(shell(&root, commit).status.success(), "{layered:?}");
+    }
+}
+
 /// A repository whose hook refuses commits, and a bare one.
 fn guarded() -> Fixture {
     let fixture = Fixture::new();

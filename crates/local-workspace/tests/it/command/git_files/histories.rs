@@ -108,3 +108,69 @@ fn objects_that_were_there_keep_their_contents() {
         git(&fixture, "git fsck");
     }
 }
+
+/// Without a layer, a file of this size is compared by its stamp only, and cannot be put back.
+#[test]
+fn object_too_large_to_be_compared_is_not_changed() {
+    let fixture = repository("");
+    git(
+        &fixture,
+        &format!("head -c 20000000 /dev/urandom > big && git add big && {COMMIT} big && git repack -qad"),
+    );
+    let workspace = fixture.open_layered(Layered::Yes);
+    let forge = "pack=$(ls .git/objects/pack/*.pack); chmod u+w $pack; \
+                 printf XXXXXXXX | dd of=$pack conv=notrunc bs=1 seek=200 status=none";
+    let warned = run(&workspace, forge).unwrap().warnings.join("\n");
+    assert!(warned.contains(".pack`") && warned.contains("too much to be compared"), "{warned}");
+    git(&fixture, "git fsck");
+    drop(workspace);
+    for layered in LAYERS {
+        // The control: packs are used, their times are set, and they come and go.
+        let workspace = fixture.open_layered(layered);
+        let work = format!(
+            "touch .git/objects/pack/*.pack; {COMMIT} four; git repack -qad; {COMMIT} five; git gc -q"
+        );
+        let response = run(&workspace, &work).unwrap();
+        let is_fault = |line: &String| !line.starts_with("changed, not undoable: ");
+        assert!(
+            response.exit_code == 0 && !response.warnings.iter().any(is_fault),
+            "{layered:?}: {response:?}"
+        );
+        git(&fixture, "git fsck");
+    }
+    git(&fixture, forge);
+    assert!(!shell(&fixture.root(), "git fsck").status.success(), "control");
+}
+
+/// Git passes over blanks and remarks.
+#[test]
+fn other_histories_do_not_hide_behind_blanks() {
+    let blanks = |megabytes: u32| format!("head -c {megabytes}000000 /dev/zero | tr '\\0' ' '");
+    let lines = |megabytes: u32| format!("yes '#' | head -c {megabytes}000000");
+    let replace = format!(
+        "id=$(git rev-parse HEAD); old=$(git rev-parse HEAD~2); mkdir -p .git/refs/replace; {{ echo $old; {}; }} > .git/refs/replace/$id",
+        blanks(20)
+    );
+    let packed = format!(
+        "id=$(git rev-parse HEAD); old=$(git rev-parse HEAD~2); {{ printf '# pack-refs with: %s\\n' \"$({})\"; \
+         echo $old refs/replace/$id; }} > .git/packed-refs",
+        blanks(80)
+    );
+    let grafts = format!("{{ {}; git rev-parse HEAD; }} > .git/info/grafts", lines(70));
+    let subjects = "git log --format=%s";
+    for (script, path, what, is_adopted) in [
+        (replace, ".git/refs/replace/", "references that cannot be judged", false),
+        (packed, ".git/packed-refs", "references that cannot be judged", false),
+        (grafts, ".git/info/grafts", "may give commits other parents", true),
+    ] {
+        let fixture = repository("");
+        let had = git(&fixture, subjects);
+        let workspace = fixture.open_layered(Layered::Yes);
+        let response = run(&workspace, &script).unwrap();
+        let warned = response.warnings.join("\n");
+        assert!(warned.contains(path) && warned.contains(what), "{path}: {response:?}");
+        assert_eq!(git(&fixture, subjects) != had, is_adopted, "{path}: {warned}");
+        git(&fixture, &script);
+        assert_ne!(git(&fixture, subjects), had, "control: {path}");
+    }
+}

@@ -1,0 +1,39 @@
+//! The permission bits that git needs for its own files: without them it passes a file over, a hook that would have refused a
+//! commit for instance, or fails.
+
+use crate::change::present::PresentKind;
+use crate::command::effect::{Effect, EffectSide};
+use crate::git::guard::InRepository;
+
+/// Returns whether an effect takes from a file's owner the right to read it, or from a folder's owner the right to list or enter
+/// it.
+pub(crate) fn loses_access(effect: &Effect, kind: PresentKind) -> bool {
+    let needed = if kind == PresentKind::Folder { 0o500 } else { 0o400 };
+    loses(effect, needed)
+}
+
+/// Returns whether git could not use what an effect leaves at a path of a repository, as something new or as what was there.
+pub(super) fn lacks_access(part: &InRepository<'_>, effect: &Effect, kind: PresentKind) -> bool {
+    // Objects are read-only, and git-annex makes folders of contents that are.
+    let stays_as_it_is = part.lies_among_objects() || part.first_is(&["annex", "lfs"]);
+    let needed = match (kind, stays_as_it_is) {
+        (PresentKind::Folder, _) if part.first_is(&["annex"]) => 0o500,
+        (PresentKind::Folder, _) => 0o700,
+        (_, true) => 0o400,
+        (_, false) => 0o600,
+    };
+    match &effect.before {
+        Some(_) => loses(effect, needed),
+        // A new file may be one that git replaces, and does not write to.
+        None => {
+            let needed = if kind == PresentKind::Folder { needed } else { 0o400 };
+            effect.after.as_ref().and_then(EffectSide::mode).is_some_and(|mode| needed & !mode != 0)
+        }
+    }
+}
+
+fn loses(effect: &Effect, needed: u32) -> bool {
+    let [before, after] =
+        [&effect.before, &effect.after].map(|side| side.as_ref().and_then(EffectSide::mode));
+    before.zip(after).is_some_and(|(before, after)| before & !after & needed != 0)
+}

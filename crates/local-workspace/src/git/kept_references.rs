@@ -1,0 +1,60 @@
+//! Judges the files in which git keeps references: at a line that it cannot read, every command of it fails.
+
+use git_index::{ObjectFormat, are_packed_references, are_shallow_ends, is_readable_reference};
+
+use crate::command::effect::Effect;
+use crate::git::guard::InRepository;
+use crate::git::refusal::Refusal;
+use crate::git::repository_context::RepositoryContext;
+
+/// Returns why a file is refused in which git keeps references, or the ends of a shallow history.
+pub(super) fn reference_refusal(
+    part: &InRepository<'_>,
+    effect: &Effect,
+    context: &RepositoryContext<'_>,
+) -> Option<Refusal> {
+    let is_lock = part.names.last().is_some_and(|name| name.ends_with(b".lock"));
+    let has_name = |wanted: &[u8]| part.names.iter().any(|name| name.eq_ignore_ascii_case(wanted));
+    let is_inner_head = || {
+        let is_inner = part.first_is(&["worktrees", "modules"]) && part.names.len() > 2;
+        is_inner && part.ends_with(&["HEAD"]) && !has_name(b"refs") && !has_name(b"logs")
+    };
+    let is_single = !is_lock && (part.is_head() || part.first_is(&["refs"]) || is_inner_head());
+    // Branches and logs may have these names.
+    let is_list = |name: &str| !part.is_data() && part.ends_with(&[name]);
+    let judge = if is_single {
+        is_readable_reference
+    } else if is_list("packed-refs") {
+        are_packed_references
+    } else if is_list("shallow") {
+        are_shallow_ends
+    } else {
+        return None;
+    };
+    let Some(text) = effect.text_after() else {
+        // One reference is judged by its beginning. Of a repository that was not there, nothing of the user's is in it.
+        let head = effect.path.parent().and_then(|folder| folder.child(b"HEAD").ok());
+        let was_there = head.is_some_and(|head| (context.was_there)(&head));
+        // Behind blanks without end, a replacement of an object would be in force.
+        let is_replacement = part.first_is(&["refs"]) && has_name(b"replace");
+        return (is_replacement || !is_single && was_there).then_some(Refusal::UnreadReferences);
+    };
+    // The file says `reftable` where a folder of branches would be.
+    if part.names.len() == 2 && part.ends_with(&["refs", "heads"]) {
+        return None;
+    }
+    let folder = match is_single {
+        // Submodules have settings of their own, and their names any number of slashes.
+        true if part.first_is(&["modules"]) => None,
+        true => Some(part.folder.clone()),
+        false => effect.path.parent(),
+    };
+    let settings = folder.and_then(|folder| folder.child(b"config").ok());
+    let format = settings.and_then(|settings| (context.format)(&settings));
+    // Where the settings cannot be read with certainty, it may be in either.
+    let is_readable = match format {
+        Some(format) => judge(text, format),
+        None => [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().any(|format| judge(text, format)),
+    };
+    (!is_readable).then_some(Refusal::UnreadableReferences)
+}
