@@ -11,7 +11,7 @@ use nosecrets_rules::{Rule, RuleValidate};
 use regex::{Regex, RegexBuilder};
 
 use crate::keyword_lines::KeywordLines;
-use crate::private_key;
+use crate::{addresses, private_key};
 
 /// The rule that names only the first line of a key; [`private_key`] finds what follows it.
 const KEY_RULE: &str = "private-key";
@@ -125,6 +125,7 @@ impl Detector {
     pub fn find(&self, text: &str) -> Vec<Span> {
         let mut hits = Vec::new();
         self.find_by_rules(text, &mut hits);
+        addresses::find(text, &mut hits);
         private_key::find(text, &mut hits);
         merge(hits)
     }
