@@ -1,19 +1,22 @@
 //! The bodies of private keys in PEM form, whole or cut.
 
+mod body_lines;
+
 use std::ops::Range;
 
 use memchr::memmem;
 
 use crate::detector::Span;
+pub(crate) use crate::private_key::body_lines::Within;
+use crate::private_key::body_lines::{
+    BodyLines, LEAST_BODY_BYTES, body_of_line, is_base64, is_grouped, is_random, runs,
+};
 
 /// The kind of the placeholders.
 pub(crate) const KIND: &str = "private-key";
 
 /// The end of a line that begins or ends a key, as the detector's rule has it.
 pub(crate) const BOUNDARY: &str = "PRIVATE KEY";
-
-/// The shortest line without a boundary beside it that may be part of a key.
-const LEAST_BODY_BYTES: usize = 4;
 
 /// The fewest characters beside a boundary, on its line, that are taken for the body of a key.
 const LEAST_INLINE_BYTES: usize = 16;
@@ -33,12 +36,13 @@ const MOST_LABEL_BYTES: usize = 100;
 /// A key that has lost its first or its last line is found by the other: its neighbouring lines count as long as they look
 /// like the body of a key. The time is linear in the length of the text, and so is the number of spans.
 pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
-    Search::of(text, hits);
+    Search::of(text, None, hits);
 }
 
-/// Checks whether a text ends within the lines of a key, so that a line behind it may be one as well.
-pub(crate) fn ends_within(text: &str) -> bool {
-    Search::of(text, &mut Vec::new()).is_open
+/// Returns how a text ends within the lines of a key, so that a line behind it may be one as well; `within` says the same of the
+/// text in front of it.
+pub(crate) fn end_within(text: &str, within: Option<Within>) -> Option<Within> {
+    Search::of(text, within, &mut Vec::new()).end
 }
 
 /// Checks whether a text has parts of a private key.
@@ -52,6 +56,8 @@ pub(crate) fn has_key(text: &str) -> bool {
 pub(crate) fn may_be_body(line: &str) -> bool {
     // With what source code puts around one: the middle of a key in quotes is one as well.
     body_of_line(line).is_some_and(|body| body.len() >= LEAST_BODY_BYTES)
+        || is_grouped(line)
+        || runs(line).any(|run| is_random(&line[run]))
 }
 
 /// Checks whether a text has a line that [`may_be_body`].
@@ -87,60 +93,13 @@ fn is_inline_body(text: &str) -> bool {
     text.bytes().filter(|byte| is_base64(*byte)).nth(LEAST_INLINE_BYTES - 1).is_some()
 }
 
-fn is_base64(byte: u8) -> bool {
-    BASE64[usize::from(byte)]
-}
-
-/// The characters of Base64, as a table of all bytes: every line of a text is asked about, most of its bytes.
-const BASE64: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        table[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-        byte += 1;
-    }
-    table
-};
-
-/// A line of a body, with what source code puts around one: blanks, quotes, commas, comment signs, `+`, `+=`, `\n`, `\r`.
-fn body_of_line(line: &str) -> Option<Range<usize>> {
-    let bytes = line.as_bytes();
-    let begins = |from: usize| bytes[from..].iter().position(|byte| is_base64(*byte)).map(|at| from + at);
-    let mut body: Option<Range<usize>> = None;
-    let mut start = begins(0)?;
-    loop {
-        let end =
-            bytes[start..].iter().position(|byte| !is_base64(*byte)).map_or(bytes.len(), |at| start + at);
-        if !is_sign(bytes, start..end) {
-            match body {
-                Some(_) => return None,
-                None => body = Some(start..end),
-            }
-        }
-        match begins(end) {
-            Some(next) => start = next,
-            None => return body,
-        }
-    }
-}
-
-/// Checks whether characters of Base64 are a sign of source code: an escaped line end, or an operator or the sign of a comment
-/// that stands by itself.
-fn is_sign(line: &[u8], run: Range<usize>) -> bool {
-    let is_escape = run.len() == 1 && run.start > 0 && line[run.start - 1] == b'\\';
-    match &line[run.clone()] {
-        b"n" | b"r" => is_escape,
-        // The last line of a key may end like that, but is longer.
-        b"+" | b"+=" | b"=" | b"//" | b"///" | b"/" => true,
-        _ => false,
-    }
-}
-
 /// The lines that may stand between the first line and the body: `Proc-Type: 4,ENCRYPTED`.
 fn is_header(line: &str) -> bool {
     line.split_once(": ").is_some_and(|(name, _)| {
         let name = name.trim();
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        // Not the number of a line.
+        name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     })
 }
 
@@ -150,16 +109,19 @@ struct Search<'t, 'h> {
     hits: &'h mut Vec<Span>,
     /// The end of the lines that were searched from the first line of a key, which are not searched again from the last one.
     searched: usize,
-    /// True if the text ends within the lines of a key.
-    is_open: bool,
+    /// The state at the end of the text, if it ends within the lines of a key.
+    end: Option<Within>,
     /// The bytes that were looked at, each time counted: a text made for it must not have the same ones looked at often.
     looked_at: usize,
 }
 
 impl<'t, 'h> Search<'t, 'h> {
-    /// Searches a text.
-    fn of(text: &'t str, hits: &'h mut Vec<Span>) -> Search<'t, 'h> {
-        let mut search = Search { text, hits, searched: 0, is_open: false, looked_at: 0 };
+    /// Searches a text, behind one that ends `within` a key.
+    fn of(text: &'t str, within: Option<Within>, hits: &'h mut Vec<Span>) -> Search<'t, 'h> {
+        let mut search = Search { text, hits, searched: 0, end: None, looked_at: 0 };
+        if let Some(within) = within {
+            search.below(0, within);
+        }
         let boundary = memmem::Finder::new(BOUNDARY);
         let bytes = text.as_bytes();
         let mut from = 0;
@@ -213,7 +175,7 @@ impl<'t, 'h> Search<'t, 'h> {
         }
         self.looked_at += bytes.len();
         if is_open {
-            self.below((line.end + 1).min(self.text.len()));
+            self.below((line.end + 1).min(self.text.len()), Within::default());
         }
     }
 
@@ -246,58 +208,51 @@ impl<'t, 'h> Search<'t, 'h> {
         }
     }
 
-    /// Finds the lines of a key below its first line.
-    ///
-    /// A text that only mentions such a line may have a word alone on the lines below. Lines without the last line of a key behind them
-    /// count if one of them is as long as that of a key, of which only the last is shorter.
-    fn below(&mut self, start: usize) {
-        let before = self.hits.len();
-        let is_ended = self.lines_below(start);
-        if !is_ended && !self.hits[before..].iter().any(|hit| hit.range.len() >= LEAST_INLINE_BYTES) {
-            self.hits.truncate(before);
-        }
-    }
-
-    /// Adds the lines below the first line of a key that look like its body. Returns true if they end at its last line.
-    fn lines_below(&mut self, mut start: usize) -> bool {
-        while start < self.text.len() {
+    /// Finds the lines of a key below its first line, which end at the next boundary or behind too many others.
+    fn below(&mut self, mut start: usize, within: Within) {
+        let mut lines = BodyLines::new(within);
+        let mut is_ended = false;
+        self.end = None;
+        loop {
+            if start >= self.text.len() {
+                self.end = Some(lines.within);
+                break;
+            }
             let end = line_end(self.text, start);
             let line = self.text[start..end].trim_end_matches('\r');
             self.looked_at += line.len();
             // The next key, or the last line of this one: a search from each line to the end would take the square of the time.
             if line.contains("-----") && (line.contains(BEGIN) || line.contains(END)) {
-                self.searched = start;
-                return line.contains(END);
+                is_ended = line.contains(END);
+                break;
             }
-            match body_of_line(line) {
-                Some(body) => self.hide(start + body.start..start + body.end),
-                None if line.trim().is_empty() || is_header(line) => {}
-                None => {
-                    self.searched = start;
-                    return false;
-                }
+            let is_between =
+                line.trim().is_empty() || is_header(line) && !runs(line).any(|run| is_random(&line[run]));
+            if !lines.add(line, start, is_between) {
+                break;
             }
             start = end + 1;
         }
-        self.searched = self.text.len();
-        self.is_open = true;
-        false
+        self.searched = start.min(self.text.len());
+        let text = self.text;
+        lines.hidden(text, is_ended, |range| self.hide(range));
     }
 
     /// Finds the lines of a key above its last line.
     fn above(&mut self, mut end: usize) {
+        let mut lines = BodyLines::new(Within::default());
         while end > self.searched {
             let before = end - 1;
             let start = memchr::memrchr(b'\n', &self.text.as_bytes()[..before]).map_or(0, |at| at + 1);
             let line = self.text[start..before].trim_end_matches('\r');
             self.looked_at += line.len();
-            if line.contains("-----") {
+            if line.contains("-----") || !lines.add(line, start, false) {
                 break;
             }
-            let Some(body) = body_of_line(line) else { break };
-            self.hide(start + body.start..start + body.end);
             end = start;
         }
+        let text = self.text;
+        lines.hidden(text, true, |range| self.hide(range));
     }
 
     fn hide(&mut self, range: Range<usize>) {
@@ -311,34 +266,12 @@ fn line_end(text: &str, from: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    /// The body of a line by its definition: the only run of Base64 that is not a sign.
-    fn body_by_definition(line: &str) -> Option<Range<usize>> {
-        let mut bodies = Vec::new();
-        for (start, _) in line.char_indices() {
-            let is_in = |at: usize| is_base64(line.as_bytes()[at]);
-            if !is_in(start) || start > 0 && is_in(start - 1) {
-                continue;
-            }
-            let run: String = line[start..]
-                .chars()
-                .take_while(|letter| u8::try_from(*letter).is_ok_and(is_base64))
-                .collect();
-            let is_escape = line[..start].ends_with('\\') && matches!(run.as_str(), "n" | "r");
-            if !is_escape && !["+", "+=", "=", "//", "///", "/"].contains(&run.as_str()) {
-                bodies.push(start..start + run.len());
-            }
-        }
-        (bodies.len() == 1).then(|| bodies.remove(0))
-    }
 
     #[test]
     fn no_text_has_its_bytes_looked_at_often() {
         let of = |part: &str, count: usize| part.repeat(count);
-        let texts: [&dyn Fn(usize) -> String; 12] = [
+        let texts: [&dyn Fn(usize) -> String; 15] = [
             &|n| of("A: -----BEGIN PRIVATE KEY\n", n) + &of("abcdabcdabcdabcd\n", n),
             &|n| of("A: -----BEGIN PRIVATE KEY\n\n", n),
             &|n| of("PRIVATE KEY ", n),
@@ -351,11 +284,14 @@ mod tests {
             &|n| of("a", 20 * n) + "-----END " + &of("PRIVATE KEY ", n),
             &|n| of("abcd\n", n) + &of("-----END PRIVATE KEY-----\n", n),
             &|n| of("-----BEGIN PRIVATE KEY-----\nabcd\nabcd\n-----END PRIVATE KEY-----\n", n),
+            &|n| of("1: -----BEGIN PRIVATE KEY-----\n2: a1B2c3D4e5F6g7H8\n", n),
+            &|n| of("MIIE owIB\n- x\n", n) + &of("- -----END PRIVATE KEY-----\n- x\n", n),
+            &|n| of("1: -----BEGIN PRIVATE KEY-----\n", n) + &of("2: a1B2c3D4 e5F6g7H8\n", n),
         ];
         for (index, text) in texts.iter().enumerate() {
             let text = text(2_000);
             let mut hits = Vec::new();
-            let looked_at = Search::of(&text, &mut hits).looked_at;
+            let looked_at = Search::of(&text, None, &mut hits).looked_at;
             assert!(looked_at <= 4 * text.len(), "{index}: {looked_at} of {}", text.len());
             assert!(hits.len() <= 2 * 2_000 + 2, "{index}: {}", hits.len());
             // The control: all but two of them hold parts of keys.
@@ -373,20 +309,5 @@ mod tests {
         find(&text, &mut hits);
         let bodies: Vec<&str> = hits.iter().map(|hit| &text[hit.range.clone()]).collect();
         assert_eq!(bodies, [one, other]);
-    }
-
-    proptest! {
-        #[test]
-        fn a_body_is_what_is_left_without_what_stands_around_it(
-            pieces in prop::collection::vec(
-                prop::sample::select(vec![
-                    "\\n", "\\r", "\\", "n", "// ", "//", "+", " += ", " ", "\t", "\"", "',", "#", "MIIEow", "=", "é", "\u{2003}", "-", "A",
-                ]),
-                0..9,
-            ),
-        ) {
-            let line = pieces.concat();
-            prop_assert_eq!(body_of_line(&line), body_by_definition(&line));
-        }
     }
 }

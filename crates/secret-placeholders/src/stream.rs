@@ -104,7 +104,7 @@ impl StreamMask {
             from => memchr::memchr(b'\n', &both[from..last]).map_or(last, |at| from + at + 1),
         };
         self.context.clear();
-        if from > 0 && private_key::ends_within(&String::from_utf8_lossy(&both[..last])) {
+        if from > 0 && private_key::end_within(&String::from_utf8_lossy(&both[..last]), None).is_some() {
             // Its first line is not shown again: any will do.
             self.context.extend_from_slice(private_key::FIRST_LINE.as_bytes());
         }
@@ -116,23 +116,20 @@ impl StreamMask {
 /// Knows whether lines end within a private key. What is passed on of them with a gap is recognised behind its first line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeyTracker {
-    is_within: bool,
+    within: Option<private_key::Within>,
 }
 
 impl KeyTracker {
     /// Takes the next whole lines.
     pub fn push(&mut self, lines: &str) {
-        self.is_within = match self.first_line() {
-            "" => private_key::ends_within(lines),
-            first => private_key::ends_within(&format!("{first}{lines}")),
-        };
+        self.within = private_key::end_within(lines, self.within);
     }
 
     /// Returns a first line of a key if the lines so far end within one, else nothing: with it in front, [`StreamMask`] hides in the next
     /// ones what it would hide behind all lines.
     #[must_use]
     pub fn first_line(&self) -> &'static str {
-        if self.is_within { private_key::FIRST_LINE } else { "" }
+        if self.within.is_some() { private_key::FIRST_LINE } else { "" }
     }
 }
 

@@ -11,7 +11,7 @@ use super::PlaceholderWorkspace;
 use super::expression::with_grouped_markers;
 use super::judging::{ShownAnswer, depends_on_text};
 use super::putting_back::{MOST_CONTENT_BYTES, PuttingBack};
-use super::veil::Veil;
+use super::veil::{MOST_KEPT_BYTES, Veil};
 use crate::Secrets;
 use crate::new_values::NewValues;
 use crate::withheld::{NOT_COMPARED, READ_FOR_VERSION, Verdict, refusal};
@@ -103,17 +103,19 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         });
         let quoted: Vec<Result<Answer, Refused>> = quoted.collect();
         let mut values = NewValues::default();
+        let mut left = MOST_KEPT_BYTES;
+        let mut veils = Vec::with_capacity(quoted.len());
         for (change, outcome) in changes.iter().zip(&quoted) {
             let veil = Veil::new(&self.inner, secrets, call, Some(change.path()));
-            match outcome {
-                Ok((changed, _)) => veil.add_values(changed, &mut values),
-                Err(Refused::Quoted(error)) => veil.add_values(error, &mut values),
-                Err(Refused::Visible(_)) => {}
-            }
+            left -= match outcome {
+                Ok((changed, _)) => veil.add_values(changed, &mut values, left),
+                Err(Refused::Quoted(error)) => veil.add_values(error, &mut values, left),
+                Err(Refused::Visible(_)) => 0,
+            };
+            veils.push(veil);
         }
         secrets.keep_all(&values);
-        for (change, outcome) in changes.iter().zip(quoted) {
-            let veil = Veil::new(&self.inner, secrets, call, Some(change.path()));
+        for ((change, outcome), veil) in changes.iter().zip(quoted).zip(veils) {
             outcomes.push(match outcome {
                 Ok((changed, matches)) => {
                     let mut changed = self.masked_answer(change, &veil, changed);

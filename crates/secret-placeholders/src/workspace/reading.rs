@@ -134,7 +134,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             listed.warnings.push(warning(left_out));
         }
         let mut values = NewValues::default();
-        veil.add_values(&listed, &mut values);
+        veil.add_values(&listed, &mut values, 0);
         secrets.keep_all(&values);
         Ok(veil.all(listed))
     }

@@ -11,7 +11,7 @@ use wap_core::{
 use super::PlaceholderWorkspace;
 use super::expression::with_grouped_markers;
 use super::putting_back::PuttingBack;
-use super::veil::Veil;
+use super::veil::{MOST_KEPT_BYTES, Veil};
 use crate::key_lines::KeyLines;
 use crate::new_values::NewValues;
 use crate::withheld::{Verdict, warning};
@@ -23,9 +23,6 @@ const IF_KEYED: &str = "*.{[pP][eE][mM],[nN][pP][mM][rR][cC],[pP][eE][mM][~#.]*,
 
 /// The most bytes of a query with the values of its placeholders.
 const MOST_QUERY_BYTES: usize = 64 * 1_024;
-
-/// The most bytes of files that are kept in memory between the two looks at them.
-const MOST_KEPT_BYTES: usize = 32 << 20;
 
 /// The most of them that a search looks at, in the order of its paths; it passes over further ones.
 const MOST_LOOKED_AT: usize = 64;

@@ -27,6 +27,9 @@ const LEFT_OUT: &str = " bytes left out";
 /// The most readings of a file for an answer that does not say which of its lines it quotes: one gives up to a mebibyte.
 const MOST_READINGS: usize = 16;
 
+/// The most bytes of files that are kept in memory between the two looks at them.
+pub(super) const MOST_KEPT_BYTES: usize = 32 << 20;
+
 /// A range of lines that reaches to the end of any file.
 const ALL_LINES: i64 = i64::MAX;
 
@@ -81,12 +84,23 @@ impl<'a, W: Workspace> Veil<'a, W> {
         }
     }
 
-    /// Adds the values of the texts of an answer or an error that have no placeholder.
-    pub(super) fn add_values<T: Serialize>(&self, value: &T, values: &mut NewValues) {
+    /// Adds the values of the texts of an answer or an error that have no placeholder, and of the file if these are looked at together
+    /// with it, as [`add_values_of_lines`](Self::add_values_of_lines).
+    pub(super) fn add_values<T: Serialize>(
+        &self,
+        value: &T,
+        values: &mut NewValues,
+        most_bytes: usize,
+    ) -> usize {
+        let mut needs_file = false;
         json::each_text(value, &mut |text| {
             let plain = without_numbers(text);
-            self.secrets.add_values(plain.as_deref().unwrap_or(text), &KeyLines::default(), values);
+            let plain = plain.as_deref().unwrap_or(text);
+            // A version is not a line of the file.
+            needs_file |= plain.contains('\n') && has_body_line(plain);
+            self.secrets.add_values(plain, &KeyLines::default(), values);
         });
+        if needs_file { self.add_values_of_file(values, most_bytes) } else { 0 }
     }
 
     /// Adds the values of lines of the file, and of the file if these are looked at together with it. A file is read once for
@@ -102,7 +116,11 @@ impl<'a, W: Workspace> Veil<'a, W> {
         if !is_cut {
             self.secrets.add_values(text, &KeyLines::default(), values);
         }
-        if !is_cut && !has_body_line(text) || self.learned.get().is_some() || self.is_read.get() {
+        if is_cut || has_body_line(text) { self.add_values_of_file(values, most_bytes) } else { 0 }
+    }
+
+    fn add_values_of_file(&self, values: &mut NewValues, most_bytes: usize) -> usize {
+        if self.learned.get().is_some() || self.is_read.get() {
             return 0;
         }
         let file = self.read_file();

@@ -58,6 +58,11 @@ fn insertion(line: i64) -> ModifyOperation {
     ModifyOperation::Insert { after_line: line, new_content: "# - #\n".into(), was: None }
 }
 
+/// More lines than a key is looked for behind.
+fn long_insertion(line: i64) -> ModifyOperation {
+    ModifyOperation::Insert { after_line: line, new_content: "# - #\n".repeat(20), was: None }
+}
+
 fn replacement(line: i64) -> ModifyOperation {
     ModifyOperation::Replace { start_line: line, end_line: line, new_content: "# - #\n".into(), was: None }
 }
@@ -80,8 +85,8 @@ fn lines_of_a_key_stay_hidden_although_the_map_is_full() {
     let uncovering = [
         vec![deletion(BEGIN), deletion(END)],
         vec![replacement(BEGIN), replacement(END)],
-        vec![insertion(BEGIN), insertion(END - 1)],
-        vec![insertion(BEGIN + 3), insertion(BEGIN + 5)],
+        vec![long_insertion(BEGIN), long_insertion(END - 1)],
+        vec![long_insertion(BEGIN + 3), long_insertion(BEGIN + 5)],
         vec![whole_line(boundary("BEGIN")), whole_line(boundary("END"))],
         vec![deletion(BEGIN), text(&boundary("END"), "")],
         vec![text("BEGIN", "begin"), text("END", "end")],
@@ -116,8 +121,10 @@ fn the_short_last_line_of_a_key_stays_hidden() {
 fn other_edits_by_lines_of_a_file_with_a_key_work_and_show_nothing() {
     let key = (BEGIN..=END).map(deletion).collect();
     let body = (BEGIN + 1..END).map(deletion).collect();
-    let edits: [Vec<ModifyOperation>; 8] = [
+    let edits: [Vec<ModifyOperation>; 10] = [
         key,
+        vec![insertion(BEGIN), insertion(END - 1)],
+        vec![insertion(BEGIN + 3), insertion(BEGIN + 5)],
         body,
         vec![deletion(1), insertion(END)],
         vec![insertion(0), replacement(END + 1)],

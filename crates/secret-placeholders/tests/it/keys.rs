@@ -1,5 +1,7 @@
 //! Private keys, whole and cut.
 
+mod quoted;
+
 use std::sync::Arc;
 
 use memory_workspace::MemoryIndex;
