@@ -13,6 +13,7 @@ use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FileStamp, Visit, WalkEntry, WalkLimits};
 
 use crate::adopt::build_folders::BuildFolders;
+use crate::adopt::former_build_folders::FormerBuildFolders;
 use crate::adopt::tracked_folders::{FolderSet, TrackedFolders, settled_stamp};
 use crate::hidden::Hidden;
 
@@ -37,6 +38,8 @@ pub(crate) struct BuildFolderList {
     reader: TrackedFolders,
     /// The tracked folders that the search has used; `None` if it needed none.
     tracked: Option<FolderSet>,
+    /// Those that were part of another one, by their links.
+    pub(crate) former: FormerBuildFolders,
 }
 
 impl BuildFolderList {

@@ -57,6 +57,7 @@ impl LocalWorkspace {
         let layer = match files {
             CommandFiles::Layer(layer) => layer,
             CommandFiles::Folder(before) => {
+                self.build_folders().former.forget();
                 let folders: BTreeSet<RelPath> =
                     before.build_folders().into_iter().chain(self.beneath_root(&uncovered)).collect();
                 policy.writable_mounts = self.in_workspace(&folders);
@@ -64,6 +65,7 @@ impl LocalWorkspace {
                 return policy;
             }
         };
+        let uncovered = self.without_leading_out(uncovered);
         policy.writable_mounts.clone_from(&uncovered);
         let spec = layer.mount_spec();
         let last = std::mem::take(&mut *self.written_through());
@@ -104,6 +106,15 @@ impl LocalWorkspace {
     pub(crate) fn uncovered(&self) -> Vec<PathBuf> {
         let folders = self.build_folders().current(&self.root, &self.hidden);
         self.in_workspace(&folders)
+    }
+
+    /// Leaves out build folders through which a file around them may be changed: nothing writes to them directly.
+    pub(crate) fn without_leading_out(&self, mut build_folders: Vec<PathBuf>) -> Vec<PathBuf> {
+        let folders = self.beneath_root(&build_folders);
+        let leading_out = self.build_folders().former.leading_out(&self.root, &folders);
+        let leading_out = self.in_workspace(&leading_out);
+        build_folders.retain(|folder| !leading_out.contains(folder));
+        build_folders
     }
 
     fn in_workspace<'f>(&self, folders: impl IntoIterator<Item = &'f RelPath>) -> Vec<PathBuf> {

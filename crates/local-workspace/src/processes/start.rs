@@ -96,7 +96,7 @@ impl LocalWorkspace {
         (request, name): (&ExecuteCommand, &str),
         command: &ShellCommand,
     ) -> Result<Entry, WapError> {
-        let build_folders = self.uncovered();
+        let build_folders = self.without_leading_out(self.uncovered());
         let before = BuildFoldersBefore::look(&self.root, self.beneath_root(&build_folders));
         let began = Moment::now();
         let mut policy = self.config.policy.clone();

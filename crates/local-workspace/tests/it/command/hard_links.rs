@@ -251,6 +251,40 @@ fn no_folder_with_a_link_becomes_a_build_folder() {
     }
 }
 
+/// A part of a build folder stays one when the rest of it is ordinary: by another rule, or because git tracks a file of it.
+#[test]
+fn no_link_within_a_build_folder_leads_out_of_a_part_of_it() {
+    let link = "mkdir -p node_modules/t node_modules/u && echo good > node_modules/t/f && ln node_modules/t/f node_modules/u/a";
+    let narrow = [
+        "printf 'node_modules/u/\\n' > .gitignore",
+        "echo node_modules/u/ >> .gitignore; git add -f node_modules/t/f",
+    ];
+    let write = "echo harmful > node_modules/u/a; echo new > node_modules/u/b";
+    for narrow in narrow {
+        let plain = Fixture::new();
+        prepare(&plain);
+        assert!(shell(&plain.root(), &format!("{link} && {narrow} && {write}")).status.success());
+        assert_eq!(plain.text("node_modules/t/f").as_deref(), Some("harmful\n"), "control: {narrow}");
+
+        let fixture = Fixture::new();
+        prepare(&fixture);
+        let workspace = fixture.open();
+        for command in [link, narrow, write] {
+            let response = run(&workspace, command).unwrap();
+            assert_eq!(response.exit_code, 0, "{response:?}");
+        }
+        let of = |name: &str| fixture.root().join(name);
+        assert_eq!(fixture.text("node_modules/t/f").as_deref(), Some("good\n"), "{narrow}");
+        assert_eq!(fixture.text("node_modules/u/a").as_deref(), Some("harmful\n"), "{narrow}");
+        assert_eq!(fixture.text("node_modules/u/b").as_deref(), Some("new\n"), "{narrow}");
+        // Without such a link it is written to directly again.
+        let before = inode(&of("node_modules/u/a"));
+        run(&workspace, "echo again > node_modules/u/a").unwrap();
+        assert_eq!(inode(&of("node_modules/u/a")), before, "{narrow}");
+        assert_eq!(fixture.text("node_modules/u/a").as_deref(), Some("again\n"), "{narrow}");
+    }
+}
+
 /// Makes 120 names of a file, of which all copies would take more than the limit.
 fn names(file: &str, folder: &str) -> String {
     format!("for i in $(seq 101 220); do ln {file} {folder}/n$i; done")
