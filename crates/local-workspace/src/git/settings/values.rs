@@ -23,7 +23,7 @@ use Values::{Boolean, Number, Text, Word};
 
 const MOST: i64 = i32::MAX as i64;
 
-/// What `core.whitespace` is a list of, each with or without a minus.
+/// The rules of `core.whitespace`, each with or without a minus.
 const WHITESPACE_RULES: [&str; 7] = [
     "trailing-space",
     "space-before-tab",
@@ -50,7 +50,7 @@ const DATE_FORMATS: [&str; 12] = [
     "unix",
 ];
 
-/// What branches are sorted by, each with or without a minus.
+/// The keys by which git sorts branches, each with or without a minus.
 const SORT_KEYS: [&str; 12] = [
     "refname",
     "version:refname",
