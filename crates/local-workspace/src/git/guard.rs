@@ -173,8 +173,9 @@ impl InRepository<'_> {
         after: PresentKind,
         context: &RepositoryContext<'_>,
     ) -> Option<Refusal> {
-        let refusal = self.content_refusal(effect, after, context);
-        refusal.or_else(|| lacks_access(self, effect, after).then_some(Refusal::Access))
+        // What its owner cannot read is not judged by its content either.
+        let is_lacking = lacks_access(self, effect, after);
+        is_lacking.then_some(Refusal::Access).or_else(|| self.content_refusal(effect, after, context))
     }
 
     /// Judges what is new, or was changed and is of the kind that it was.
