@@ -55,10 +55,8 @@ impl FileIndex {
         rules: impl IndexRules + 'static,
         limits: IndexLimits,
     ) -> io::Result<FileIndex> {
-        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let context = IndexContext { root, rules: Box::new(rules), limits };
-        let shared = Shared { context, state: Mutex::new(State::new()), ends: AtomicBool::new(false), bell };
-        let shared = Arc::new(shared);
+        let shared = Arc::new(Shared::new(context)?);
         let keeper = Keeper::new(Arc::clone(&shared));
         let keeper = thread::Builder::new().name("file-index".to_owned()).spawn(move || keeper.run())?;
         Ok(FileIndex { shared, keeper: Some(keeper) })
@@ -113,6 +111,11 @@ impl ChangeFeed for FileIndex {
 }
 
 impl Shared {
+    pub(crate) fn new(context: IndexContext) -> io::Result<Shared> {
+        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Shared { context, state: Mutex::new(State::new()), ends: AtomicBool::new(false), bell })
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -155,6 +155,10 @@ impl Keeper {
 
     /// Waits for a notice or the bell, and then a little longer, so that further notices arrive.
     fn wait(&self, longest: Option<Duration>) {
+        // A pause may have taken the last ring. One after this look stays in the bell.
+        if self.ends() {
+            return;
+        }
         // The queue is duplicated, so that the lock is free while this thread waits for it.
         let queue: Option<OwnedFd> = {
             let state: &State = &self.shared.lock();
@@ -189,4 +193,58 @@ impl Keeper {
 
 fn timespec(time: Duration) -> Option<Timespec> {
     Timespec::try_from(time).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use rel_path::RelPath;
+    use sandbox_fs::{FileRoot, FsPolicy, RootRules};
+
+    use super::*;
+    use crate::context::IndexContext;
+    use crate::{ContentKind, IndexLimits, IndexRules};
+
+    /// Longer than the thread takes to end.
+    const GUARD: Duration = Duration::from_secs(60);
+
+    struct Rules;
+
+    impl IndexRules for Rules {
+        fn hides(&self, _: &RelPath) -> bool {
+            false
+        }
+
+        fn leaves_out(&self, _: &RelPath) -> bool {
+            false
+        }
+
+        fn content_kind(&self, _: &RelPath, _: &[u8]) -> ContentKind {
+            ContentKind::Text
+        }
+    }
+
+    #[test]
+    fn a_pause_that_has_taken_the_last_ring_does_not_keep_the_thread() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = FileRoot::open(folder.path(), &RootRules::none(), FsPolicy::default()).unwrap();
+        let context =
+            IndexContext { root: Arc::new(root), rules: Box::new(Rules), limits: IndexLimits::default() };
+        let shared = Arc::new(Shared::new(context).unwrap());
+        let keeper = Keeper::new(Arc::clone(&shared));
+        let (ended, has_ended) = channel();
+        shared.ends.store(true, Ordering::SeqCst);
+        shared.ring();
+        assert!(keeper.pause(GUARD), "as while it works");
+        let waiting = thread::spawn(move || {
+            keeper.wait(None);
+            ended.send(()).unwrap();
+        });
+        let in_time = has_ended.recv_timeout(GUARD);
+        shared.ring();
+        waiting.join().unwrap();
+        in_time.unwrap();
+    }
 }
