@@ -1,8 +1,8 @@
 //! Files of the layer that have several names.
 //!
-//! What a command writes to one name of a file, another name shows. Of two names in one folder that is not recorded anyway,
-//! that is as it should be; any other name has to be a file of its own before it is adopted, or a later command could
-//! change it through the other one, unseen.
+//! A write through one name changes what is read through the others. Names may stay linked only if all of them lie in one folder
+//! whose contents are not recorded; any other becomes a file of its own before it is adopted, or a later command could change it
+//! through another name, unrecorded.
 
 use std::collections::BTreeMap;
 

@@ -345,7 +345,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
                 let reason = format!("its delivery could not be judged each time: {}", error_chain(&error));
                 return Err(JudgeError::NotBelieved(reason));
             }
-            // Whoever has stopped it ends the task, or judges it later.
+            // The run that was stopped ends the task, or a later one judges it.
             Err(error @ RunnerError::Delivery { source: DeliveryError::Stopped, .. }) => {
                 return Err(failed(error));
             }

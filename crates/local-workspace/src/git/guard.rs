@@ -150,8 +150,7 @@ impl InRepository<'_> {
 
     /// Returns the reason for which an effect on this path is not adopted; `None` if it is.
     ///
-    /// What replaces something of another kind removes that, and is as new as where nothing was: neither the removal nor the
-    /// new entry may hide behind the other.
+    /// A change of kind is judged twice: as the removal of the former entry, and as a new entry.
     pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
         match (effect.kind_before(), effect.kind_after()) {
             (before, None) => self.removal_refusal(before?, context),

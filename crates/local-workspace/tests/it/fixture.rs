@@ -2,6 +2,7 @@
 
 pub(crate) mod caseless;
 pub(crate) mod faults;
+pub(crate) mod meanwhile;
 pub(crate) mod tree;
 pub(crate) mod user_shell;
 pub(crate) mod workspace;

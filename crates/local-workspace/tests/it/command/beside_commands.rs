@@ -9,6 +9,7 @@ use rustix::fs::inotify;
 use sandbox_exec::LayerKind;
 use wap_core::*;
 
+use crate::fixture::meanwhile::Meanwhile;
 use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;
 
@@ -120,19 +121,6 @@ fn cancelled_edit_that_waits_for_its_turn_is_answered_at_once() {
         first.join().unwrap().unwrap();
     });
     assert_eq!(fixture.text("a").unwrap(), "first\n");
-}
-
-/// Does something in the workspace as soon as the command prints.
-struct Meanwhile<F>(Option<F>);
-
-impl<F: FnOnce() + Send> CommandObserver for Meanwhile<F> {
-    fn started(&mut self, _: &str) {}
-
-    fn output(&mut self, _: OutputStream, _: &[u8]) {
-        if let Some(act) = self.0.take() {
-            act();
-        }
-    }
 }
 
 /// Returns the subjects of the commits that the user's git shows.

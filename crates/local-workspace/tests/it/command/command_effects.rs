@@ -8,6 +8,7 @@ use change_journal::{ChangeNumber, ChangeState, Journal, RecordedChange, RunNumb
 use local_workspace::{LocalWorkspace, ObstacleKind, Undo, UndoError, Undone};
 use wap_core::*;
 
+use crate::fixture::meanwhile::Meanwhile;
 use crate::fixture::tree::tree;
 use crate::fixture::workspace::*;
 
@@ -99,19 +100,6 @@ fn effects_of_a_command_that_was_killed_are_kept() {
         assert_eq!(opened.fixture.text("a").as_deref(), Some("x\n"));
         opened.undo_last().unwrap();
         assert!(opened.fixture.all_names().is_empty());
-    }
-}
-
-/// Does something in the workspace as soon as the command prints.
-struct Meanwhile<F>(Option<F>);
-
-impl<F: FnOnce() + Send> CommandObserver for Meanwhile<F> {
-    fn started(&mut self, _: &str) {}
-
-    fn output(&mut self, _: OutputStream, _: &[u8]) {
-        if let Some(act) = self.0.take() {
-            act();
-        }
     }
 }
 
