@@ -35,12 +35,22 @@ impl<'a> Fields<'a> {
         self.warnings.push(Warning::with(code, detail));
     }
 
-    /// Removes and returns the field with the first of these names that exists, with that name.
+    /// Removes the fields with these names, and returns the one with the first name that exists, with that name.
     pub(crate) fn take<'n>(&mut self, names: &[&'n str]) -> Option<(&'n str, Node)> {
-        names.iter().find_map(|name| {
-            let index = self.entries.iter().position(|(key, _)| key == name)?;
-            Some((*name, self.entries.remove(index).1))
-        })
+        let mut first = None;
+        for name in names {
+            let Some(index) = self.entries.iter().position(|(key, _)| key == name) else { continue };
+            let (_, node) = self.entries.remove(index);
+            match first {
+                None => first = Some((*name, node)),
+                // As an unknown field it would become the value of a request that is written and read again.
+                Some((counted, _)) => self.warn(
+                    WarningCode::InvalidField,
+                    format!("{name} is another name of {counted}, which counts"),
+                ),
+            }
+        }
+        first
     }
 
     /// Removes and returns a text; a blank one counts as absent.

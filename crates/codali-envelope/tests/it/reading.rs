@@ -157,6 +157,21 @@ fn a_line_that_is_not_a_field_is_ignored_with_a_warning() {
 }
 
 #[test]
+fn of_several_names_of_a_field_the_first_counts() {
+    let reading = read(
+        "AGENT_REQUEST v1\nrequest_id: 1\nneeds:\n  - type: docdex.web\n    query: a\n    forceWeb: no\n    force_web: yes\n",
+    )
+    .unwrap();
+    let need = &reading.request.needs[0];
+    assert_eq!(need.kind, NeedKind::Web { query: "a".into(), force_web: Some(true) });
+    assert!(need.extra.is_empty());
+    assert_eq!(
+        texts(&reading.warnings),
+        ["invalid_field: forceWeb is another name of force_web, which counts"]
+    );
+}
+
+#[test]
 fn block_texts_keep_their_lines_among_almost_yaml() {
     let text = |block: &str| {
         let text = format!(
