@@ -14,6 +14,7 @@ pub(crate) mod own_index;
 pub(crate) mod own_repository;
 pub(crate) mod planted_links;
 mod snapshot;
+pub(crate) mod tree_changes;
 pub(crate) mod unfinished_work;
 pub(crate) mod used_branches;
 pub(crate) mod worktree;

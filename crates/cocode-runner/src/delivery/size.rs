@@ -12,6 +12,7 @@ use crate::objects::object_import::LIMIT;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
 use crate::repository::git::{Git, GitError};
+use crate::repository::tree_changes::{self, Entries};
 
 /// The bytes that each file and folder counts in addition to its contents, so that empty ones are bounded as well.
 const ENTRY_BYTES: u64 = 1024;
@@ -85,32 +86,13 @@ fn entries(repository: &Repository, git: &Git, commit: &str, most: u64) -> Resul
 /// each of them and each of their folders.
 fn added_bytes(repository: &Repository, git: &Git, start: &str, head: &str) -> Result<u64, GitError> {
     let location = repository.location();
-    let arguments = [
-        "diff-tree",
-        "-r",
-        "-t",
-        "-z",
-        "--raw",
-        "--no-abbrev",
-        "--no-renames",
-        "--diff-filter=AMT",
-        start,
-        head,
-    ];
-    let changes = git.run_for_bytes(location, &arguments)?;
-    let fields: Vec<&[u8]> = changes.split(|byte| *byte == 0).collect();
+    let changes = tree_changes::between(git, location, [start, head], Entries::NewAndFolders)?;
     let mut counts: HashMap<&str, u64> = HashMap::new();
     let mut bytes = 0_u64;
-    for entry in fields.chunks_exact(2) {
+    for change in &changes {
         bytes = bytes.saturating_add(ENTRY_BYTES);
-        // `:MODE MODE NAME NAME STATUS`, of which the second ones are the new ones.
-        let facts: Vec<&str> = std::str::from_utf8(entry[0]).unwrap_or_default().split(' ').collect();
-        let [_, mode, _, name, _] = facts[..] else {
-            return Err(GitError::Answer { command: "diff-tree" });
-        };
-        // Neither a submodule nor a folder has contents of its own here.
-        if !["160000", "040000"].contains(&mode) {
-            *counts.entry(name).or_default() += 1;
+        if change.has_new_content() {
+            *counts.entry(&change.new_object).or_default() += 1;
         }
     }
     let names: String = counts.keys().flat_map(|name| [name, "\n"]).collect();

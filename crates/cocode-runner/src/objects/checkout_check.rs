@@ -4,16 +4,14 @@
 //! has checked out a part of the files already.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::Path;
 
 use crate::error::RunnerError;
 use crate::objects::link_targets::{self, LinkTarget, MOST_TARGET_BYTES};
-use crate::objects::object_check::{listed, path_for_message};
+use crate::objects::object_check::path_for_message;
 use crate::objects::object_import::LIMIT;
 use crate::repository::Repository;
-use crate::repository::worktree::file_error;
-use crate::verdict::tree_links::LINK;
+use crate::repository::tree_changes::{self, Entries, LINK, TreeChange};
 
 /// The longest name that file systems take, in bytes.
 const MOST_NAME_BYTES: usize = 255;
@@ -29,10 +27,8 @@ pub(super) fn impossible(
     start: &str,
     commit: &str,
 ) -> Result<Option<String>, RunnerError> {
-    let arguments =
-        ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--diff-filter=AMT", start, commit];
-    let fields = listed(repository, folder, &arguments)?;
-    let links = match new_links(fields).map_err(file_error("read in", folder))? {
+    let changes = tree_changes::one_by_one(repository, folder, LIMIT, [start, commit], Entries::New)?;
+    let links = match new_links(changes)? {
         Ok(links) => links,
         Err(reason) => return Ok(Some(reason)),
     };
@@ -53,13 +49,13 @@ pub(super) fn impossible(
     Ok(reasons.min())
 }
 
-/// Returns the objects of the links in a raw difference, each with a path of it; as `Err` the reason why an entry of the
-/// difference cannot be made.
+/// Returns the objects of the new links, each with a path of it; as `Err` the reason why an entry cannot be made.
 fn new_links(
-    mut fields: impl Iterator<Item = io::Result<Vec<u8>>>,
-) -> io::Result<Result<HashMap<String, Vec<u8>>, String>> {
+    changes: impl Iterator<Item = Result<TreeChange, RunnerError>>,
+) -> Result<Result<HashMap<String, Vec<u8>>, String>, RunnerError> {
     let mut links = HashMap::new();
-    while let (Some(facts), Some(path)) = (fields.next().transpose()?, fields.next().transpose()?) {
+    for change in changes {
+        let TreeChange { path, new_mode, new_object, .. } = change?;
         if path.len() > MOST_PATH_BYTES {
             let bytes = path.len();
             return Ok(Err(format!(
@@ -74,12 +70,8 @@ fn new_links(
                 path_for_message(&path)
             )));
         }
-        let mut facts = facts.split(|byte| *byte == b' ').skip(1);
-        // The new mode, the old object, the new one.
-        if let (Some(mode), _, Some(object)) = (facts.next(), facts.next(), facts.next())
-            && mode == LINK.as_bytes()
-        {
-            links.insert(String::from_utf8_lossy(object).into_owned(), path);
+        if new_mode == LINK {
+            links.insert(new_object, path);
         }
     }
     Ok(Ok(links))

@@ -17,6 +17,7 @@ use crate::objects::checkout_check;
 use crate::objects::object_import::LIMIT;
 use crate::repository::Repository;
 use crate::repository::git::{GitError, reason};
+use crate::repository::tree_changes::{self, Entries, SUBMODULE, listed};
 use crate::repository::worktree::file_error;
 
 /// The faults of which git only warns, since old repositories have them. Git itself does not write them, so in new objects
@@ -144,31 +145,17 @@ impl<'a> Finding<'a> {
             let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
             RelPath::from_bytes(name).is_ok_and(|name| obeyed.protects(&name))
         };
-        let object = self.object.as_bytes();
         let failed = file_error("read in", folder);
-        let difference = [
-            "diff-tree",
-            "-r",
-            "-z",
-            "--raw",
-            "--no-abbrev",
-            "--no-renames",
-            "--diff-filter=AMT",
-            start,
-            commit,
-        ];
-        let mut fields = listed(repository, folder, &difference)?;
-        while let (Some(facts), Some(path)) = (fields.next(), fields.next()) {
-            let (facts, path) = (facts.map_err(&failed)?, path.map_err(&failed)?);
-            // Both modes, the old object, the new one.
-            if facts.split(|byte| *byte == b' ').nth(3) == Some(object) && is_obeyed(&path) {
-                return Ok(Some(OsString::from_vec(path).into()));
+        for change in tree_changes::one_by_one(repository, folder, LIMIT, [start, commit], Entries::New)? {
+            let change = change?;
+            if change.new_object == self.object && is_obeyed(&change.path) {
+                return Ok(Some(OsString::from_vec(change.path).into()));
             }
         }
-        for entry in listed(repository, folder, &["ls-tree", "-r", "-z", "--full-tree", start])? {
+        for entry in listed(repository, folder, LIMIT, &["ls-tree", "-r", "-z", "--full-tree", start])? {
             let entry = entry.map_err(&failed)?;
             let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
-            if entry[..tab].ends_with(object) && is_obeyed(&entry[tab + 1..]) {
+            if entry[..tab].ends_with(self.object.as_bytes()) && is_obeyed(&entry[tab + 1..]) {
                 return Ok(None);
             }
         }
@@ -183,21 +170,6 @@ impl<'a> Finding<'a> {
             _ => format!("'{path}' {} (object {})", self.what, self.object),
         }
     }
-}
-
-/// Runs git, and returns the fields of its output, which end with a NUL each. They are kept in a nameless file in `folder`, since
-/// there can be any number.
-pub(super) fn listed(
-    repository: &Repository,
-    folder: &Path,
-    arguments: &[&str],
-) -> Result<io::Split<BufReader<File>>, RunnerError> {
-    let failed = file_error("write in", folder);
-    let mut list = tempfile::tempfile_in(folder).map_err(&failed)?;
-    let output = list.try_clone().map_err(&failed)?;
-    repository.git.within(LIMIT).write_to(repository.location(), arguments, "", output)?;
-    list.rewind().map_err(&failed)?;
-    Ok(BufReader::new(list).split(0))
 }
 
 /// Returns the beginning of a path, for a message.
@@ -235,19 +207,14 @@ pub(crate) fn submodules(
     commit: &str,
 ) -> Result<Option<String>, GitError> {
     let git = repository.git.within(LIMIT);
-    let arguments =
-        ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--diff-filter=AMT", start, commit];
-    let text = match git.run_for_bytes(repository.location(), &arguments) {
+    let changes = match tree_changes::between(&git, repository.location(), [start, commit], Entries::New) {
         Err(GitError::TooLong { .. }) => {
             return Ok(Some("its changes are too many to search for submodules".to_owned()));
         }
-        text => text?,
+        changes => changes?,
     };
-    let fields: Vec<&[u8]> = text.split(|byte| *byte == 0).collect();
-    let entries = fields.chunks_exact(2);
-    // The second field is the new mode; this one marks a submodule.
-    let is_one = |facts: &[u8]| facts.split(|byte| *byte == b' ').nth(1) == Some(b"160000");
-    let paths: Vec<_> = entries.filter(|entry| is_one(entry[0])).map(|entry| entry[1]).collect();
+    let submodules = changes.iter().filter(|change| change.new_mode == SUBMODULE);
+    let paths: Vec<&[u8]> = submodules.map(|change| &change.path[..]).collect();
     if paths.is_empty() {
         return Ok(None);
     }

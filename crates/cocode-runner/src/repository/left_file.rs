@@ -74,11 +74,19 @@ pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<L
 
 /// Returns the paths, submodules included, that the worktree's own index has in another way than its commit.
 fn staged(repository: &Repository, location: GitLocation<'_>) -> Result<Vec<PathBuf>, GitError> {
-    let arguments =
-        ["diff-index", "--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=none", "HEAD", "--"];
-    let differences = repository.git.run_for_bytes(location, &arguments)?;
-    let fields: Vec<&[u8]> = differences.split(|byte| *byte == 0).collect();
-    Ok(fields.chunks_exact(2).map(|entry| path_of(entry[1])).collect())
+    let arguments = [
+        "diff-index",
+        "--cached",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--ignore-submodules=none",
+        "HEAD",
+        "--",
+    ];
+    let names = repository.git.run_for_bytes(location, &arguments)?;
+    let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    Ok(names.map(path_of).collect())
 }
 
 /// Returns the paths that are not checked out in a repository of which the user has checked out a part.

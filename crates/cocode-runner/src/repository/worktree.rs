@@ -11,6 +11,7 @@ use crate::error::RunnerError;
 use crate::objects::{loose_objects, missing_objects};
 use crate::repository::git::{GitError, GitLocation};
 use crate::repository::own_git_folder::OwnGitFolder;
+use crate::repository::tree_changes::SUBMODULE;
 use crate::repository::{Repository, closed_folder, left_file, planted_links};
 
 /// The folder of an agent's own view of the repository, in its worktree's git folder.
@@ -18,9 +19,6 @@ pub(crate) const OWN_FOLDER: &str = "cocode";
 
 /// The folder with the repositories of submodules, in a worktree's git folder.
 pub(crate) const MODULES: &str = "modules";
-
-/// The mode of a submodule in trees and indexes.
-pub(crate) const SUBMODULE: &[u8] = b"160000";
 
 /// The worktree of an agent.
 #[derive(Clone, Debug)]
@@ -119,7 +117,7 @@ impl Worktree {
     pub(crate) fn used_submodules(&self, repository: &Repository) -> Result<Vec<PathBuf>, GitError> {
         let location = self.location(&repository.common_folder);
         let entries = repository.git.run_for_bytes(location, &["ls-files", "--stage", "-z"])?;
-        let entries = entries.split(|byte| *byte == 0).filter(|entry| entry.starts_with(SUBMODULE));
+        let entries = entries.split(|byte| *byte == 0).filter(|entry| entry.starts_with(&SUBMODULE));
         let paths = entries.filter_map(|entry| entry.splitn(2, |byte| *byte == b'\t').nth(1));
         let holds_anything = |path: &Path| fs::read_dir(path).is_ok_and(|mut inside| inside.next().is_some());
         let mut used: Vec<PathBuf> = paths

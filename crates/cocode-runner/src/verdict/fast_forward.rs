@@ -16,22 +16,11 @@ use crate::error::RunnerError;
 use crate::repository::Repository;
 use crate::repository::git::{Git, GitError};
 use crate::repository::planted_links::named;
-use crate::repository::worktree::{SUBMODULE, file_error};
-
-/// The mode of a path without an entry.
-const NOTHING: &[u8] = b"000000";
+use crate::repository::tree_changes::{self, Entries, NOTHING, SUBMODULE, TreeChange};
+use crate::repository::worktree::file_error;
 
 /// The most bytes of a partly written file that are compared with what git was about to write.
 const MOST_COMPARED_BYTES: u64 = 32 << 20;
-
-/// A path whose entry changes.
-#[derive(Debug)]
-struct Touched {
-    path: Vec<u8>,
-    old_mode: Vec<u8>,
-    new_mode: Vec<u8>,
-    new_object: Vec<u8>,
-}
 
 /// A move of the current branch, prepared so that it can be reverted on a full disk.
 #[derive(Debug)]
@@ -39,7 +28,7 @@ pub(super) struct FastForward<'a> {
     repository: &'a Repository,
     old: &'a str,
     new: &'a str,
-    touched: Vec<Touched>,
+    touched: Vec<TreeChange>,
     /// Folders that are not there yet, parents first.
     new_folders: BTreeSet<PathBuf>,
     /// Reads an index of the new entries among the touched ones.
@@ -55,22 +44,19 @@ impl<'a> FastForward<'a> {
         scratch: &Path,
     ) -> Result<FastForward<'a>, RunnerError> {
         let location = repository.location();
-        let arguments = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", old, new];
-        let difference = repository.git.run_for_bytes(location, &arguments)?;
-        let fields: Vec<&[u8]> = difference.split(|byte| *byte == 0).collect();
-        let touched: Vec<Touched> = fields.chunks_exact(2).map(|entry| touched(entry[0], entry[1])).collect();
+        let touched = tree_changes::between(&repository.git, location, [old, new], Entries::All)?;
         let failed = file_error("write in", scratch);
         let index_folder = tempfile::Builder::new().prefix("taking-").tempdir_in(scratch).map_err(&failed)?;
         let of_new = repository.git.with_index(&index_folder.path().join("index"));
         let mut entries = Vec::new();
-        for one in touched.iter().filter(|one| one.has_new_file()) {
-            entries.extend([&one.new_mode[..], b" ", &one.new_object, b"\t", &one.path, b"\0"].concat());
+        for one in touched.iter().filter(|one| one.has_new_content()) {
+            let object = one.new_object.as_bytes();
+            entries.extend([&one.new_mode[..], b" ", object, b"\t", &one.path, b"\0"].concat());
         }
         of_new.exchange_bytes(location, &["update-index", "-z", "--index-info"], &entries)?;
         let mut new_folders = BTreeSet::new();
         for one in touched.iter().filter(|one| one.new_mode != NOTHING) {
-            let path = Path::new(OsStr::from_bytes(&one.path));
-            for folder in path.ancestors().skip(usize::from(one.new_mode != SUBMODULE)) {
+            for folder in one.path().ancestors().skip(usize::from(one.new_mode != SUBMODULE)) {
                 let is_there =
                     fs::symlink_metadata(repository.root.join(folder)).is_ok_and(|data| data.is_dir());
                 if is_there || !new_folders.insert(folder.to_owned()) {
@@ -94,7 +80,7 @@ impl<'a> FastForward<'a> {
         }
         if let Err(error) = git.run(location, &["update-ref", "-m", note, "HEAD", self.new, self.old]) {
             let back = git.run(location, &["read-tree", "-m", "-u", self.new, self.old]);
-            let all = || self.touched.iter().map(Touched::to_path).collect();
+            let all = || self.touched.iter().map(to_path).collect();
             return Err(self.failure(back.map(|_| Vec::new()).unwrap_or_else(|_| all()), error));
         }
         // For `git reset --merge ORIG_HEAD`, as after a merge by git.
@@ -115,22 +101,22 @@ impl<'a> FastForward<'a> {
         let (Ok(differ_from_new), Ok(differ_from_old)) =
             (self.modified(&self.of_new), self.modified(&self.repository.git))
         else {
-            return self.touched.iter().map(Touched::to_path).collect();
+            return self.touched.iter().map(to_path).collect();
         };
         let (mut to_write, mut left) = (Vec::new(), Vec::new());
         for one in &self.touched {
-            if one.has_old_file() && !differ_from_old.contains(&one.path) {
+            if one.had_content() && !differ_from_old.contains(&one.path) {
                 continue;
             }
             if let Some(data) = self.on_disk(&one.path).filter(|data| !data.is_dir()) {
-                let is_new = one.has_new_file() && !differ_from_new.contains(&one.path);
-                let is_written = is_new || one.has_new_file() && self.is_begun(one, &data);
-                if !is_written || fs::remove_file(self.repository.root.join(one.to_path())).is_err() {
-                    left.push(one.to_path());
+                let is_new = one.has_new_content() && !differ_from_new.contains(&one.path);
+                let is_written = is_new || one.has_new_content() && self.is_begun(one, &data);
+                if !is_written || fs::remove_file(self.repository.root.join(one.path())).is_err() {
+                    left.push(to_path(one));
                     continue;
                 }
             }
-            if one.has_old_file() {
+            if one.had_content() {
                 to_write.push(one);
             }
         }
@@ -139,7 +125,7 @@ impl<'a> FastForward<'a> {
             let _ = fs::remove_dir(self.repository.root.join(folder));
         }
         for one in self.touched.iter().filter(|one| one.old_mode == SUBMODULE) {
-            let _ = fs::create_dir(self.repository.root.join(one.to_path()));
+            let _ = fs::create_dir(self.repository.root.join(one.path()));
         }
         let to_write = to_write.into_iter().filter(|one| self.is_free(&one.path));
         let to_write: Vec<u8> = to_write.flat_map(|one| [&one.path[..], b"\0"].concat()).collect();
@@ -148,13 +134,13 @@ impl<'a> FastForward<'a> {
         let _ = self.repository.git.exchange_bytes(self.repository.location(), &arguments, &to_write);
         match self.modified(&self.repository.git) {
             Ok(modified) => {
-                let is_modified = |one: &&Touched| one.has_old_file() && modified.contains(&one.path);
-                left.extend(self.touched.iter().filter(is_modified).map(Touched::to_path));
+                let is_modified = |one: &&TreeChange| one.had_content() && modified.contains(&one.path);
+                left.extend(self.touched.iter().filter(is_modified).map(to_path));
                 left.sort();
                 left.dedup();
                 left
             }
-            Err(_) => self.touched.iter().map(Touched::to_path).collect(),
+            Err(_) => self.touched.iter().map(to_path).collect(),
         }
     }
 
@@ -184,17 +170,17 @@ impl<'a> FastForward<'a> {
     }
 
     /// Returns whether a file is the beginning of the one that git was about to write.
-    fn is_begun(&self, one: &Touched, on_disk: &fs::Metadata) -> bool {
+    fn is_begun(&self, one: &TreeChange, on_disk: &fs::Metadata) -> bool {
         if !on_disk.is_file() {
             return false;
         }
-        let path = one.to_path();
+        let path = one.path();
         let compared = on_disk.len().min(MOST_COMPARED_BYTES);
         let name = [self.new.as_bytes(), b":", &one.path].concat();
         let arguments = [OsStr::new("cat-file"), OsStr::new("--filters"), OsStr::from_bytes(&name)];
         let begins = |(wanted, is_whole): (Vec<u8>, bool)| {
             let is_short = !is_whole || on_disk.len() <= wanted.len() as u64;
-            let read = fs::File::open(self.repository.root.join(&path)).and_then(|file| {
+            let read = fs::File::open(self.repository.root.join(path)).and_then(|file| {
                 let mut bytes = Vec::new();
                 file.take(compared).read_to_end(&mut bytes)?;
                 Ok(bytes)
@@ -206,26 +192,8 @@ impl<'a> FastForward<'a> {
     }
 }
 
-impl Touched {
-    fn has_old_file(&self) -> bool {
-        self.old_mode != NOTHING && self.old_mode != SUBMODULE
-    }
-
-    fn has_new_file(&self) -> bool {
-        self.new_mode != NOTHING && self.new_mode != SUBMODULE
-    }
-
-    fn to_path(&self) -> PathBuf {
-        PathBuf::from(OsStr::from_bytes(&self.path))
-    }
-}
-
-/// Parses an entry of a raw difference: both modes and objects, and a path.
-fn touched(facts: &[u8], path: &[u8]) -> Touched {
-    let mut facts = facts.strip_prefix(b":").unwrap_or_default().split(|byte| *byte == b' ');
-    let mut next = || facts.next().unwrap_or_default().to_vec();
-    let (old_mode, new_mode, _, new_object) = (next(), next(), next(), next());
-    Touched { path: path.to_vec(), old_mode, new_mode, new_object }
+fn to_path(change: &TreeChange) -> PathBuf {
+    change.path().to_owned()
 }
 
 #[cfg(test)]

@@ -14,64 +14,39 @@ use crate::error::RunnerError;
 use crate::repository::Repository;
 use crate::repository::git::{GitError, literal_pattern};
 use crate::repository::planted_links::named;
-use crate::repository::worktree::{SUBMODULE, file_error};
-
-/// A path whose entry in `HEAD` and in the work is of different kinds.
-struct Changed<'a> {
-    path: &'a Path,
-    was_submodule: bool,
-    /// True if the work has an entry there.
-    is_there: bool,
-}
+use crate::repository::tree_changes::{self, Entries, NOTHING, SUBMODULE, TreeChange};
+use crate::repository::worktree::file_error;
 
 /// Refuses to take in `target`, a commit or tree, if a file that is in no commit would be lost.
 /// `scratch` is for nameless files.
 pub(crate) fn check(repository: &Repository, target: &str, scratch: &Path) -> Result<(), RunnerError> {
-    let arguments = [
-        "diff-tree",
-        "-r",
-        "-z",
-        "--raw",
-        "--no-abbrev",
-        "--no-renames",
-        "--diff-filter=ADT",
-        "HEAD",
-        target,
-    ];
-    let difference = repository.git.run_for_bytes(repository.location(), &arguments)?;
-    let fields: Vec<&[u8]> = difference.split(|byte| *byte == 0).collect();
-    // Facts that begin with both modes, and a path.
-    let changed: Vec<Changed<'_>> = fields
-        .chunks_exact(2)
-        .map(|entry| {
-            let mut facts = entry[0].strip_prefix(b":").unwrap_or_default().split(|byte| *byte == b' ');
-            let (old, new) = (facts.next(), facts.next());
-            Changed {
-                path: Path::new(OsStr::from_bytes(entry[1])),
-                was_submodule: old == Some(SUBMODULE),
-                is_there: new.is_some_and(|mode| mode != b"000000"),
-            }
-        })
-        .collect();
-    let new: BTreeSet<&Path> = changed.iter().filter(|one| one.is_there).map(|one| one.path).collect();
-    for submodule in changed.iter().filter(|one| one.was_submodule) {
+    let changes =
+        tree_changes::between(&repository.git, repository.location(), ["HEAD", target], Entries::All)?;
+    let replaced = || changes.iter().filter(|change| change.has_other_kind());
+    let new: BTreeSet<&Path> =
+        replaced().filter(|change| change.new_mode != NOTHING).map(TreeChange::path).collect();
+    for submodule in replaced().filter(|change| change.old_mode == SUBMODULE).map(TreeChange::path) {
         // Where the work has nothing, git leaves the folder.
-        let is_replaced = submodule.path.ancestors().any(|path| new.contains(path))
-            || new.iter().any(|path| path.starts_with(submodule.path));
-        if is_replaced && holds_anything(&repository.root.join(submodule.path)) {
-            return Err(RunnerError::SubmoduleInTheWay { path: submodule.path.to_owned() });
+        let is_replaced = submodule.ancestors().any(|path| new.contains(path))
+            || new.iter().any(|path| path.starts_with(submodule));
+        if is_replaced && holds_anything(&repository.root.join(submodule)) {
+            return Err(RunnerError::SubmoduleInTheWay { path: submodule.to_owned() });
         }
     }
     let mut checked_folders = BTreeSet::new();
     for path in new {
         check_path(repository, path, &mut checked_folders)?;
     }
-    check_overlooked(repository, target, scratch)
+    check_overlooked(repository, &changes, scratch)
 }
 
-/// Refuses to take in `target` if it changes a file that differs from `HEAD` and that git does not look at: one with the flag
+/// Refuses to take in changes of a file that differs from `HEAD` and that git does not look at: one with the flag
 /// skip-worktree or assume-unchanged.
-fn check_overlooked(repository: &Repository, target: &str, scratch: &Path) -> Result<(), RunnerError> {
+fn check_overlooked(
+    repository: &Repository,
+    changes: &[TreeChange],
+    scratch: &Path,
+) -> Result<(), RunnerError> {
     let (git, location) = (&repository.git, repository.location());
     let failed = file_error("write in", scratch);
     // In a file: a repository can have any number of files.
@@ -92,15 +67,11 @@ fn check_overlooked(repository: &Repository, target: &str, scratch: &Path) -> Re
     if overlooked.is_empty() {
         return Ok(());
     }
-    let arguments = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "HEAD", target];
-    let difference = git.run_for_bytes(location, &arguments)?;
-    let fields: Vec<&[u8]> = difference.split(|byte| *byte == 0).collect();
-    for entry in fields.chunks_exact(2).filter(|entry| overlooked.contains(entry[1])) {
-        let path = Path::new(OsStr::from_bytes(entry[1]));
+    for change in changes.iter().filter(|change| overlooked.contains(&change.path)) {
+        let path = change.path();
         let Ok(on_disk) = repository.root.join(path).symlink_metadata() else { continue };
-        let old = entry[0].split(|byte| *byte == b' ').nth(2).unwrap_or_default();
         let arguments = [OsStr::new("hash-object"), OsStr::new("--"), path.as_os_str()];
-        let is_same = on_disk.is_file() && git.run(location, &arguments)?.as_bytes() == old;
+        let is_same = on_disk.is_file() && git.run(location, &arguments)? == change.old_object;
         if !is_same {
             return Err(RunnerError::HiddenEdit { path: path.to_owned() });
         }

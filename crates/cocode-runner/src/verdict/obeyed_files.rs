@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use crate::error::RunnerError;
 use crate::repository::Repository;
-use crate::repository::worktree::SUBMODULE;
+use crate::repository::tree_changes::{self, Entries, LINK, Mode, SUBMODULE};
 use crate::verdict::bare_folders::BareFolders;
 use crate::verdict::obeyed_names::{EntryKind, ObeyedNames};
 use crate::verdict::search_limit::{LookBudget, MOST_LOOKS, SearchLimit};
-use crate::verdict::tree_links::{LINK, TreeLinks, real_path};
+use crate::verdict::tree_links::{TreeLinks, real_path};
 
 /// The most files that an error names.
 const MOST_NAMED: usize = 5;
@@ -67,24 +67,20 @@ impl ObeyedChanges<'_> {
         [before, after]: [&str; 2],
     ) -> Result<(ObeyedFiles, ObeyedFiles), RunnerError> {
         let repository = self.repository;
-        let arguments = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", before, after];
-        let difference = repository.git.run_for_bytes(repository.location(), &arguments)?;
-        let fields: Vec<&[u8]> = difference.split(|byte| *byte == 0).collect();
-        // Facts that begin with both modes, and a path.
-        let changed =
-            fields.chunks_exact(2).map(|entry| (entry[1], entry[0].split(|byte| *byte == b' ').nth(1)));
-        let changed: Vec<(&[u8], EntryKind)> = changed.map(|(path, mode)| (path, kind_of(mode))).collect();
+        let trees = [before, after];
+        let changed = tree_changes::between(&repository.git, repository.location(), trees, Entries::All)?;
         let (mut never, mut reported) = (ObeyedFiles::default(), ObeyedFiles::default());
         if changed.is_empty() {
             return Ok((never, reported));
         }
-        let paths: Vec<&[u8]> = changed.iter().map(|(path, _)| *path).collect();
-        let folders = BareFolders::of(repository, [before, after], &paths, &self.limit)?;
+        let paths: Vec<&[u8]> = changed.iter().map(|change| &change.path[..]).collect();
+        let folders = BareFolders::of(repository, trees, &paths, &self.limit)?;
         let links = TreeLinks::of(repository, after, self.scratch)?;
         let own_folders = self.own_folders.iter().map(|folder| real_path(folder)).collect();
         let budget = LookBudget::new(MOST_LOOKS, self.limit.clone());
         let names = ObeyedNames::of(self.names, links, own_folders, &repository.root, budget);
-        for (path, kind) in changed {
+        for change in &changed {
+            let (path, kind) = (&change.path[..], kind_of(change.new_mode));
             let file = |reason| ObeyedFile { path: String::from_utf8_lossy(path).into_owned(), reason };
             never.0.extend(folders.obeys(path).then(|| file(REPOSITORY.to_owned())));
             for (rule, reason) in names.findings(path, kind) {
@@ -100,10 +96,10 @@ impl ObeyedChanges<'_> {
 }
 
 /// Returns the kind of an entry by its new mode in a difference.
-fn kind_of(mode: Option<&[u8]>) -> EntryKind {
+fn kind_of(mode: Mode) -> EntryKind {
     match mode {
-        Some(mode) if mode == LINK.as_bytes() => EntryKind::Symlink,
-        Some(SUBMODULE) => EntryKind::Submodule,
+        LINK => EntryKind::Symlink,
+        SUBMODULE => EntryKind::Submodule,
         _ => EntryKind::File,
     }
 }

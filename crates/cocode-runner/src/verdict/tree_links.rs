@@ -13,11 +13,9 @@ use std::rc::Rc;
 use crate::error::RunnerError;
 use crate::objects::link_targets::{self, LinkTarget};
 use crate::repository::Repository;
+use crate::repository::tree_changes::LINK;
 use crate::repository::worktree::file_error;
 use crate::verdict::search_limit::LookBudget;
-
-/// The mode of a symlink in trees.
-pub(crate) const LINK: &str = "120000";
 
 /// The most symlinks on the way to a file, as for Linux.
 const MOST_STEPS: usize = 40;
@@ -237,9 +235,9 @@ fn link_objects(listing: File) -> io::Result<BTreeMap<Vec<u8>, String>> {
     for entry in BufReader::new(listing).split(0) {
         let entry = entry?;
         let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
-        let facts = String::from_utf8_lossy(&entry[..tab]).into_owned();
-        if let Some(object) = facts.strip_prefix(LINK).and_then(|facts| facts.rsplit(' ').next()) {
-            objects.insert(entry[tab + 1..].to_vec(), object.to_owned());
+        if let Some(facts) = entry[..tab].strip_prefix(&LINK) {
+            let object = facts.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+            objects.insert(entry[tab + 1..].to_vec(), String::from_utf8_lossy(object).into_owned());
         }
     }
     Ok(objects)
