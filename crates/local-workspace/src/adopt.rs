@@ -11,6 +11,7 @@ pub(crate) mod layer_shelf;
 mod layered_command;
 mod left_names;
 pub(crate) mod repository_use;
+mod selection;
 pub(crate) mod tracked_folders;
 mod verdicts;
 mod working_trees;

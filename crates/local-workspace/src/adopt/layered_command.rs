@@ -7,20 +7,15 @@ use cow_layer::{AdoptError, Layer, LayerChange, LayerChanges};
 use rel_path::RelPath;
 use sandbox_fs::OpenFile;
 
-use crate::adopt::adoption::{Adopted, adopt, linked_repositories};
+use crate::adopt::adoption::{Adopted, adopt};
 use crate::adopt::guard::{Guard, Sorted};
 use crate::adopt::layer_effects::{KeepLimits, effects, list};
-use crate::adopt::left_names::LeftNames;
-use crate::adopt::repository_use::RepositoriesInUse;
-use crate::adopt::working_trees::with_folders;
+use crate::adopt::selection::{Selection, shown_conflict};
 use crate::change::late_writes::HELD_FILES;
-use crate::change::present::PresentKind;
 use crate::command::answer::CommandOutcome;
 use crate::command::effect::Effect;
-use crate::command::effect_notes::{
-    EffectNotes, changed_directions, changed_histories, obeyed_names, widened_access,
-};
-use crate::command::effects::{Recorded, not_undoable};
+use crate::command::effect_notes::EffectNotes;
+use crate::command::effects::Recorded;
 use crate::engine::LocalWorkspace;
 use crate::git::guard::in_git_folder;
 use crate::git::repository_parts::may_be_part;
@@ -155,11 +150,11 @@ impl LocalWorkspace {
         Ok(changes.filter_map(|change| RelPath::from_bytes(&change.path).ok()).collect())
     }
 
-    /// Takes over what was `seen` on a layer, once `record` has recorded it with the outcome. The caller has the turn to
-    /// change files, and gives it to others for a moment whenever `let_others_in` is called, which is never before the commit. The last of
-    /// the files that are replaced are added to `replaced`.
+    /// Takes over what a command did on a layer, once `record` has recorded it with the outcome. The caller has the turn to
+    /// change files, and gives it to others for a moment whenever `let_others_in` is called, which is never before the commit. The last
+    /// of the files that are replaced are added to `replaced`.
     ///
-    /// Answers with the outcome, and whether the layer has to be kept for the next opening.
+    /// Returns the outcome, and whether the layer has to be kept for the next opening.
     pub(crate) fn take_over(
         &self,
         outcome: CommandOutcome,
@@ -170,138 +165,88 @@ impl LocalWorkspace {
     ) -> (CommandOutcome, bool) {
         let mut notes = EffectNotes::default();
         let snapshot = snapshot.and_then(|snapshot| {
-            let since = self.changed_since(snapshot.last_change).map_err(|error| error.to_string())?;
-            Ok((snapshot, since))
+            let changed = self.changed_since(snapshot.last_change).map_err(|error| error.to_string())?;
+            Ok((snapshot, changed))
         });
-        let (LayerSnapshot { changes, separated, sorted, .. }, since) = match snapshot {
+        let (LayerSnapshot { changes, separated, sorted, .. }, changed) = match snapshot {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 notes.other.push(format!("nothing that the command changed was kept: {error}"));
                 return (record(notes.add_to(outcome), &[]).outcome, false);
             }
         };
-        let Sorted { allowed, mut refused, mut working_trees } = sorted;
-        if changes.unnameable() > 0 {
-            notes.other.push(format!(
-                "{} entries were not kept, because they lie deeper, or have longer names, than any path may",
-                changes.unnameable()
-            ));
-        }
-        if separated > 0 {
-            notes.other.push(format!(
-                "hard links were not kept: each name of {} is a file of its own now",
-                if separated == 1 { "a linked file".to_owned() } else { format!("{separated} linked files") }
-            ));
-        }
-        notes.closed_folders = changes.closed_folders().iter().map(RelPath::to_string).collect();
-        notes.rights =
-            changes.left_out().iter().map(|left| (left.path.to_string(), left.right.into())).collect();
         // Which names make a folder a repository depends on what others have put there meanwhile, and may put there
         // until the last path is in its place.
-        let may_make_repository =
-            allowed.iter().any(|effect| may_be_part(&effect.path) && in_git_folder(&effect.path).is_none());
-        let (allowed, working_trees) = if may_make_repository {
-            let again = self.sort_effects(allowed);
-            refused.extend(again.refused);
-            working_trees.extend(again.working_trees);
-            (again.allowed, working_trees)
-        } else {
-            (allowed, working_trees)
-        };
-        let RepositoriesInUse { folders: in_use, locks } = RepositoriesInUse::of(layer, &self.root, &changes);
-        let (left, allowed) = LeftNames::take(&changes, allowed);
-        // Of a repository that lacks a part, nothing else is adopted either.
-        let in_use: BTreeSet<_> = in_use.union(&left.repositories).cloned().collect();
-        let working_trees = working_trees.folders_of(&in_use);
-        let is_theirs = |effect: &Effect| {
-            changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
-                || is_touched(effect, &since)
-                || in_git_folder(&effect.path).is_some_and(|part| in_use.contains(&part.folder))
-                // What leads back to a `.git` file stays as it was.
-                || !linked_repositories(effect, self.root.path()).is_disjoint(&in_use)
-                || with_folders(&effect.path).any(|folder| working_trees.contains(&folder))
-        };
-        let (conflicts, wanted): (Vec<_>, Vec<_>) = allowed.into_iter().partition(is_theirs);
-        let refused_effects = refused.iter().map(|(effect, _)| effect);
-        let (only_versions, wanted) =
-            left.take_only_versions(wanted, conflicts.iter().chain(refused_effects));
-        notes.left_names = left.effects.iter().map(|effect| effect.path.to_string()).collect();
-        notes.left_repositories = left.repositories.iter().map(RelPath::to_string).collect();
-        let stays = |effect: &Effect| {
-            (effect.path.to_string(), "it may be the only version of a file that was not kept".to_owned())
-        };
-        notes.failed.extend(only_versions.iter().map(stays));
-        notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
-        for effect in &conflicts {
-            let repository = in_git_folder(&effect.path).map(|part| part.folder);
-            match repository.as_ref().and_then(|folder| locks.get(folder)) {
-                Some(lock) => notes.locks.push(lock.to_string()),
-                None if repository.as_ref().is_some_and(|folder| left.repositories.contains(folder)) => {}
-                None if repository.is_some() => notes.repositories.push(shown_conflict(effect)),
-                None => notes.conflicts.push(shown_conflict(effect)),
-            }
-        }
-        for list in [&mut notes.conflicts, &mut notes.repositories, &mut notes.locks] {
-            list.dedup();
-        }
-        notes.obeyed = obeyed_names(&self.root, &wanted);
-        notes.directions = changed_directions(&wanted);
-        notes.histories = changed_histories(&wanted);
-        notes.widened = widened_access(&wanted);
-        notes.not_undoable.extend(not_undoable(&wanted));
-        let lost: Vec<_> = not_undoable(&conflicts).map(|path| format!("`{path}`")).collect();
-        if !lost.is_empty() {
-            notes.other.push(format!(
-                "the command's versions of these were too large to be kept: {}",
-                lost.join(", ")
-            ));
-        }
-        let kept_out = |effect| JournalChange { state: ChangeState::Conflicted, ..Effect::record(effect) };
-        let records: Vec<_> = wanted
+        let may_make_repository = sorted
+            .allowed
             .iter()
-            .map(Effect::record)
-            .chain(conflicts.iter().chain(&left.effects).chain(&only_versions).map(kept_out))
-            .chain(refused.iter().map(|(effect, _)| kept_out(effect)))
-            .collect();
-        let outcome = notes.add_to(outcome);
-        let Recorded { outcome, numbers, is_recorded } = record(outcome, &records);
+            .any(|effect| may_be_part(&effect.path) && in_git_folder(&effect.path).is_none());
+        let sorted = if may_make_repository { self.sort_again(sorted) } else { sorted };
+        let selection = Selection::of(layer, &self.root, &changes, sorted, &changed);
+        note_changes(&changes, separated, &mut notes);
+        selection.note(&self.root, &mut notes);
+        let Recorded { outcome, numbers, is_recorded } = record(notes.add_to(outcome), &selection.records());
         if !is_recorded {
             return (outcome, false);
         }
-        let change_of = |index: usize| changes.find(&wanted[index].path);
+        // What they change then that is still to come is seen by the exchange, and stays theirs.
+        let let_others_in: &mut dyn FnMut() = if may_make_repository { &mut || {} } else { let_others_in };
+        let recorded = RecordedEffects { changes: &changes, effects: &selection.wanted, numbers: &numbers };
+        self.adopt_recorded(outcome, layer, &recorded, let_others_in, replaced)
+    }
+
+    /// Sorts the allowed effects once more, by the workspace's state now.
+    fn sort_again(&self, sorted: Sorted) -> Sorted {
+        let Sorted { allowed, mut refused, mut working_trees } = sorted;
+        let again = self.sort_effects(allowed);
+        refused.extend(again.refused);
+        working_trees.extend(again.working_trees);
+        Sorted { allowed: again.allowed, refused, working_trees }
+    }
+
+    /// Moves recorded effects from the layer into the workspace. Returns what [`LocalWorkspace::take_over`] returns.
+    fn adopt_recorded(
+        &self,
+        outcome: CommandOutcome,
+        layer: &Layer,
+        recorded: &RecordedEffects<'_>,
+        let_others_in: &mut dyn FnMut(),
+        replaced: &mut Vec<ReplacedFile>,
+    ) -> (CommandOutcome, bool) {
+        let RecordedEffects { changes, effects, numbers } = recorded;
+        let change_of = |index: usize| changes.find(&effects[index].path);
         let mut in_batch = 0;
-        let adopted = adopt(&wanted, self.root.path(), &mut |index| {
-            if in_batch == BATCH && !may_make_repository {
+        let adopted = adopt(effects, self.root.path(), &mut |index| {
+            if in_batch == BATCH {
                 in_batch = 0;
-                // What they change now that is still to come is seen by the exchange, and stays theirs.
                 let_others_in();
             }
             in_batch += 1;
             match change_of(index) {
                 Some(change) => layer.adopt(change).map(drop),
-                None => Err(AdoptError::NotInLayer { path: wanted[index].path.clone() }),
+                None => Err(AdoptError::NotInLayer { path: effects[index].path.clone() }),
             }
         });
         let done = adopted.done.iter().filter_map(|index| change_of(*index));
         let unfinished = layer.finish_folders(done).err();
         let last = adopted.done.iter().rev().filter_map(|index| {
-            let before = wanted[*index].before.as_ref()?.present()?;
+            let before = effects[*index].before.as_ref()?.present()?;
             let file = layer.open_before(change_of(*index)?).ok()??;
-            let path = wanted[*index].path.clone();
+            let path = effects[*index].path.clone();
             Some((path.clone(), OpenFile::from_file(file, path).ok()?, before.hash))
         });
         replaced.extend(last.take(HELD_FILES));
-        let (mut failures, returned) = failures(layer, &changes, &wanted, &adopted);
+        let (mut failures, returned) = failures(layer, changes, effects, &adopted);
         failures
             .other
             .extend(unfinished.map(|error| format!("the permissions of a folder were not set: {error}")));
-        let published: Vec<_> =
-            adopted.done.iter().map(|index| (numbers[*index], wanted[*index].path.clone())).collect();
+        let published =
+            adopted.done.iter().map(|index| (numbers[*index], effects[*index].path.clone())).collect();
         let failed = adopted.failed.iter().map(|(index, _)| *index).chain(adopted.left.iter().copied());
         let failed: Vec<_> = failed.map(|index| numbers[index]).collect();
         let outcome = self.finish_adoption(outcome, published, &failed, &failures);
         // Only the layer can go on with what the journal does not keep, so the journal has to know first how far it is.
-        let is_up_to_layer = wanted.iter().any(|effect| !effect.is_undoable());
+        let is_up_to_layer = effects.iter().any(|effect| !effect.is_undoable());
         (outcome, returned == Returned::NotAll || is_up_to_layer && self.journal.flush().is_err())
     }
 
@@ -324,6 +269,34 @@ impl LocalWorkspace {
         self.checkpoint.add(published);
         outcome
     }
+}
+
+/// Effects that the journal has.
+struct RecordedEffects<'a> {
+    /// The changes on the layer that they come from.
+    changes: &'a LayerChanges,
+    effects: &'a [Effect],
+    /// The journal's numbers, in the same order.
+    numbers: &'a [ChangeNumber],
+}
+
+/// Notes what of a layer could not be kept as it was.
+fn note_changes(changes: &LayerChanges, separated: usize, notes: &mut EffectNotes) {
+    if changes.unnameable() > 0 {
+        notes.other.push(format!(
+            "{} entries were not kept, because they lie deeper, or have longer names, than any path may",
+            changes.unnameable()
+        ));
+    }
+    if separated > 0 {
+        let files = match separated {
+            1 => "a linked file".to_owned(),
+            _ => format!("{separated} linked files"),
+        };
+        notes.other.push(format!("hard links were not kept: each name of {files} is a file of its own now"));
+    }
+    notes.closed_folders = changes.closed_folders().iter().map(RelPath::to_string).collect();
+    notes.rights = changes.left_out().iter().map(|left| (left.path.to_string(), left.right.into())).collect();
 }
 
 /// The end of versions of other programs that an adoption left in the layer.
@@ -393,13 +366,6 @@ fn return_displaced(layer: &Layer, change: &LayerChange) -> Result<Option<String
     }
 }
 
-/// Checks whether an effect is about a path that was changed while the layer was read, or takes a folder away in which
-/// one was.
-fn is_touched(effect: &Effect, paths: &BTreeSet<RelPath>) -> bool {
-    let goes = effect.kind_after() != Some(PresentKind::Folder);
-    paths.contains(&effect.path) || goes && paths.iter().any(|path| path.starts_with(&effect.path))
-}
-
 /// Makes sure that an adoption can go on after a crash: what the journal does not keep is synced, and the list of
 /// changes with it.
 fn prepare(layer: &Layer, changes: &LayerChanges, wanted: &[Effect]) -> Result<(), cow_layer::LayerError> {
@@ -413,9 +379,4 @@ fn prepare(layer: &Layer, changes: &LayerChanges, wanted: &[Effect]) -> Result<(
     }
     layer.sync(unkept)?;
     layer.seal(changes)
-}
-
-/// Names a conflict: a repository is adopted as a whole or not at all, so it is named as a whole.
-fn shown_conflict(effect: &Effect) -> String {
-    in_git_folder(&effect.path).map_or_else(|| effect.path.to_string(), |part| part.folder.to_string())
 }
