@@ -82,31 +82,13 @@ pub(crate) fn serve(
     let paths = WorkspacePaths::find(&common.host())?;
     check_unconfined(&common.host(), &paths)?;
     let rules = SecretRules::open(&common.host(), &paths)?;
-    let (token, token_file) = if options.no_token {
-        if !options.listen.ip().is_loopback() {
-            return Err(Failure::new(Exit::Refused, "--no-token is for addresses of this machine only")
-                .advise("listen on 127.0.0.1, or leave --no-token out"));
-        }
-        console.notice(
-            "without a token, every program and user of this machine may run commands in the workspace",
-        );
-        (None, None)
-    } else {
-        let file = options.token_file.clone().map_or_else(default_token_file, Ok).map_err(token_failure)?;
-        let token = BearerToken::read_or_make(&file).map_err(token_failure)?;
-        (Some(token), Some(file.display().to_string()))
-    };
-    let failed = |error: io::Error| Failure::new(Exit::Failed, format!("cannot serve: {error}"));
-    let listener = TcpListener::bind(options.listen).map_err(|error| {
-        Failure::new(Exit::Failed, format!("cannot listen on {}: {error}", options.listen))
-            .advise("choose another address with --listen ADDRESS:PORT; port 0 takes a free one")
-    })?;
-    listener.set_nonblocking(true).map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
+    let (token, token_file) = token(options, console)?;
+    let listener = listen(options.listen)?;
+    let address = listener.local_addr().map_err(serve_failure)?;
     let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &paths, &console.shared()));
     let metrics = Arc::new(Metrics::default());
     let sockets = Sockets::default();
-    let mcp_runtime = SideRuntime::start("mcp").map_err(failed)?;
+    let mcp_runtime = SideRuntime::start("mcp").map_err(serve_failure)?;
     let code = Arc::new(ServedIndex::new(
         &common.host(),
         &paths,
@@ -154,8 +136,9 @@ pub(crate) fn serve(
             stopping.stop();
         }
     };
-    thread::Builder::new().name("opening".to_owned()).spawn(open).map_err(failed)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    thread::Builder::new().name("opening".to_owned()).spawn(open).map_err(serve_failure)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(serve_failure)?;
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         wap_http::serve(listener, router, most_connections(), metrics, &sockets, shutdown).await
@@ -169,8 +152,37 @@ pub(crate) fn serve(
     // The index follows the feed of the workspace, so it ends first.
     code.end();
     workspace.leave(&cancel);
-    served.map_err(failed)?;
+    served.map_err(serve_failure)?;
     Ok(Exit::Interrupted)
+}
+
+/// Returns the token that clients have to show, if they need one, and the path of its file.
+fn token(options: &ServeOptions, console: Console) -> Result<(Option<BearerToken>, Option<String>), Failure> {
+    if !options.no_token {
+        let file = options.token_file.clone().map_or_else(default_token_file, Ok).map_err(token_failure)?;
+        let token = BearerToken::read_or_make(&file).map_err(token_failure)?;
+        return Ok((Some(token), Some(file.display().to_string())));
+    }
+    if !options.listen.ip().is_loopback() {
+        return Err(Failure::new(Exit::Refused, "--no-token is for addresses of this machine only")
+            .advise("listen on 127.0.0.1, or leave --no-token out"));
+    }
+    console
+        .notice("without a token, every program and user of this machine may run commands in the workspace");
+    Ok((None, None))
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    let listener = TcpListener::bind(address).map_err(|error| {
+        Failure::new(Exit::Failed, format!("cannot listen on {address}: {error}"))
+            .advise("choose another address with --listen ADDRESS:PORT; port 0 takes a free one")
+    })?;
+    listener.set_nonblocking(true).map_err(serve_failure)?;
+    Ok(listener)
+}
+
+fn serve_failure(error: io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("cannot serve: {error}"))
 }
 
 fn index_figures(workspace: &SharedWorkspace) -> Option<IndexFigures> {

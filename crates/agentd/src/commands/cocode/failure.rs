@@ -1,7 +1,13 @@
 //! The failures of agents' commands: exit codes and ways out.
 
 use change_journal::OpenError;
-use cocode_runner::{RepositoryError, RunnerError};
+use cocode_runner::RepositoryError;
+use cocode_runner::RunnerError::{
+    self, BelowTheRoot, BranchExists, Conflicts, Continued, Detached, Dirty, DoesNotFit, EmptyBody,
+    FolderExists, FolderInTheWay, Git, HalfTaken, HiddenEdit, InTheWay, Journal, Launcher, NoIdentity,
+    NoProgram, NoRecord, NotEnded, NotSigned, NothingToPick, Obeyed, Open, Record, Repository, SearchEnded,
+    StillElsewhere, SubmoduleInTheWay, TooLittleConfinement, Unfinished, UnknownAgent, Unsound,
+};
 
 use crate::exit::{Exit, Failure};
 
@@ -9,15 +15,16 @@ pub(crate) use cocode_runner::error_chain;
 
 /// Returns the exit code and the advice for an error of the runner.
 pub(crate) fn explain(error: RunnerError) -> Failure {
-    use RunnerError::{
-        BelowTheRoot, BranchExists, Conflicts, Continued, Detached, Dirty, DoesNotFit, EmptyBody,
-        FolderExists, FolderInTheWay, Git, HalfTaken, HiddenEdit, InTheWay, Journal, Launcher, NoIdentity,
-        NoProgram, NoRecord, NotEnded, NotSigned, NothingToPick, Obeyed, Open, Record, Repository,
-        SearchEnded, StillElsewhere, SubmoduleInTheWay, TooLittleConfinement, Unfinished, UnknownAgent,
-        Unsound,
-    };
+    let failure = Failure::new(exit_of(&error), error_chain(&error));
+    match advice_for(&error) {
+        "" => failure,
+        advice => failure.advise(advice),
+    }
+}
+
+fn exit_of(error: &RunnerError) -> Exit {
     use cocode_runner::GitError::TooSlow;
-    let exit = match &error {
+    match error {
         Open(OpenError::Held { .. }) => Exit::Held,
         NoProgram { .. } | Launcher(_) | Git(cocode_runner::GitError::NotStarted(_)) => Exit::Missing,
         Repository(RepositoryError::Git(cocode_runner::GitError::NotStarted(_))) => Exit::Missing,
@@ -30,8 +37,13 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         NotSigned { .. } | NoIdentity | HalfTaken { .. } => Exit::Failed,
         InTheWay { .. } | Unfinished { .. } | DoesNotFit { .. } | Continued { .. } => Exit::Failed,
         _ => Exit::Usage,
-    };
-    let advice = match &error {
+    }
+}
+
+/// Returns what the user can do about an error; nothing if the error says it.
+fn advice_for(error: &RunnerError) -> &'static str {
+    use cocode_runner::GitError::TooSlow;
+    match error {
         Open(OpenError::Held { .. }) => "another process runs agents here; `agentd cocode status` shows them",
         Obeyed { .. } => {
             "look at `agentd cocode diff NAME`; what you want all the same, --unprotect FILE takes off the list for one pick, and a \
@@ -120,9 +132,7 @@ pub(crate) fn explain(error: RunnerError) -> Failure {
         RunnerError::InsideRepository { .. } => "choose another folder with --worktrees DIR",
         RunnerError::NoAgents => "name one with --agent NAME or --agent-cmd 'NAME=COMMAND'",
         _ => "",
-    };
-    let failure = Failure::new(exit, error_chain(&error));
-    if advice.is_empty() { failure } else { failure.advise(advice) }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `agentd fleet join`: a host of a fleet.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -9,6 +10,7 @@ use cocode_fleet::{FleetWorker, HostName, Role, WorkerConfig, WorkerStatus};
 use cocode_runner::{AgentDefinition, BaseLimits, BaseRepository, Launchers, RunnerConfig};
 use fleet_runner::{HostWork, Slots, Workplaces, make_private_folder};
 use sandbox_exec::{Level, SpawnerProgram};
+use tokio::sync::{Notify, watch};
 use workspace_host::obeyed_names::obeyed_names;
 use workspace_host::{homes, user_file};
 
@@ -33,19 +35,8 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
         None => machine_name()?,
     };
     let address = options.access.address(&options.url, Role::Host(name.clone()))?;
-    let folder = options.folder.clone().unwrap_or_else(usual_folder);
-    let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("{}: {error}", folder.display()));
-    make_private_folder(&folder).map_err(failed)?;
-    let folder = fs::canonicalize(&folder).map_err(failed)?;
-    if user_file::state_folder()
-        .and_then(|state| fs::canonicalize(state).ok())
-        .is_some_and(|state| folder.starts_with(state))
-    {
-        let text =
-            format!("{} lies in the user's state folder, which is hidden from agents", folder.display());
-        return Err(Failure::new(Exit::Usage, text)
-            .advise("give a folder elsewhere with --folder DIR, or leave it out"));
-    }
+    let folder = own_folder(options)?;
+    let failed = |error: io::Error| file_failure(&folder, &error);
     let bases = BaseRepository::open(&folder.join("bases"), &host(common), BaseLimits::default()).map_err(
         |error| {
             Failure::new(Exit::Held, error_chain(&error))
@@ -57,25 +48,12 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     let _ = fs::remove_dir_all(&incoming);
     make_private_folder(&incoming).map_err(failed)?;
     let definitions = definitions(common, options)?;
-    if definitions.is_empty() {
-        let failure = Failure::new(Exit::Usage, "no agent is defined here, so there is nothing to offer");
-        return Err(failure.advise("define agents in agents.toml, or install claude or codex"));
-    }
     let slots = options
         .slots
         .map_or_else(|| available_parallelism().map_or(1, |count| count.get().div_ceil(2)), usize::from);
     let launcher = launcher(common)?;
     let level = launcher.report().level;
-    let needed = least_level(common);
-    if level < needed && definitions.iter().any(|agent| agent.is_confined) {
-        return Err(Failure::new(
-            Exit::Refused,
-            format!("this machine confines agents only at level {level}"),
-        )
-        .advise(
-            "allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agents' definitions",
-        ));
-    }
+    check_level(common, level, &definitions)?;
     let launchers = Launchers::new();
     launchers.keep_confined(launcher);
     let names: Vec<String> = definitions.iter().map(|agent| agent.name.to_string()).collect();
@@ -86,67 +64,109 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
         launchers,
     );
     let work = HostWork::new(workplaces, definitions, options.labels.clone(), level);
-    console.progress(&format!(
-        "{name} offers {} for {}; Ctrl-C leaves",
-        counted(slots, "slot"),
-        names.join(", ")
-    ));
+    let (offer, names) = (counted(slots, "slot"), names.join(", "));
+    console.progress(&format!("{name} offers {offer} for {names}; Ctrl-C leaves"));
     let config = WorkerConfig {
         address,
-        host: name,
+        host: name.clone(),
         timings: options.access.lease.timings(),
         folder: incoming,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         installation: installation(&folder).map_err(failed)?,
     };
+    match work_until_stopped(console, config, work)? {
+        Ending::Stopped => Ok(Exit::Interrupted),
+        Ending::NameTaken => {
+            Err(Failure::new(Exit::Held, format!("another process is the host {name} of this fleet"))
+                .advise("give this one another name with --host-name NAME"))
+        }
+    }
+}
+
+/// The reason for which a host leaves its fleet.
+enum Ending {
+    /// A signal, or the end of the worker itself.
+    Stopped,
+    /// Another process has the host's name.
+    NameTaken,
+}
+
+/// Works until a signal arrives or the name is found to be taken, and prints how the connection is.
+fn work_until_stopped(console: Console, config: WorkerConfig, work: HostWork) -> Result<Ending, Failure> {
     let cancel = cancel_flag()?;
-    let stopped = Arc::new(tokio::sync::Notify::new());
+    let stopped = Arc::new(Notify::new());
     let stopping = Arc::clone(&stopped);
     let _guard = cancel.on_cancel(Box::new(move || stopping.notify_one()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime =
         runtime.map_err(|error| Failure::new(Exit::Failed, format!("no runtime can be made: {error}")))?;
-    let host = config.host.clone();
-    let is_taken = runtime.block_on(async {
+    Ok(runtime.block_on(async {
         let worker = FleetWorker::start(config, Arc::new(work));
-        let mut status = worker.status();
-        // Each try fails with the same words, as long as nothing else happens.
-        let mut last_failure = None;
-        let is_taken = loop {
-            let now = status.borrow_and_update().clone();
-            match &now {
-                WorkerStatus::NameTaken => break true,
-                WorkerStatus::Connecting(Some(why)) if last_failure.as_ref() == Some(why) => {}
-                WorkerStatus::Connecting(why) => {
-                    say(console, &now);
-                    last_failure = why.clone().or(last_failure);
-                }
-                _ => {
-                    say(console, &now);
-                    last_failure = None;
-                }
-            }
-            tokio::select! {
-                changed = status.changed() => if changed.is_err() { break false },
-                () = stopped.notified() => break false,
-            }
-        };
+        let ending = follow(console, worker.status(), &stopped).await;
         worker.stop().await;
-        is_taken
-    });
-    if is_taken {
-        let failure = Failure::new(Exit::Held, format!("another process is the host {host} of this fleet"));
-        return Err(failure.advise("give this one another name with --host-name NAME"));
+        ending
+    }))
+}
+
+async fn follow(console: Console, mut status: watch::Receiver<WorkerStatus>, stopped: &Notify) -> Ending {
+    // Each try fails with the same words, as long as nothing else happens.
+    let mut last_failure = None;
+    loop {
+        let now = status.borrow_and_update().clone();
+        match &now {
+            WorkerStatus::NameTaken => return Ending::NameTaken,
+            WorkerStatus::Connecting(Some(why)) if last_failure.as_ref() == Some(why) => {}
+            WorkerStatus::Connecting(why) => {
+                say(console, &now);
+                last_failure = why.clone().or(last_failure);
+            }
+            _ => {
+                say(console, &now);
+                last_failure = None;
+            }
+        }
+        tokio::select! {
+            changed = status.changed() => if changed.is_err() { return Ending::Stopped },
+            () = stopped.notified() => return Ending::Stopped,
+        }
     }
-    Ok(Exit::Interrupted)
+}
+
+/// Makes the folder of this host, and returns its canonical path.
+fn own_folder(options: &JoinOptions) -> Result<PathBuf, Failure> {
+    let folder = options.folder.clone().unwrap_or_else(usual_folder);
+    make_private_folder(&folder).map_err(|error| file_failure(&folder, &error))?;
+    let folder = fs::canonicalize(&folder).map_err(|error| file_failure(&folder, &error))?;
+    let state = user_file::state_folder().and_then(|state| fs::canonicalize(state).ok());
+    if state.is_some_and(|state| folder.starts_with(state)) {
+        let text =
+            format!("{} lies in the user's state folder, which is hidden from agents", folder.display());
+        return Err(Failure::new(Exit::Usage, text)
+            .advise("give a folder elsewhere with --folder DIR, or leave it out"));
+    }
+    Ok(folder)
+}
+
+fn file_failure(folder: &Path, error: &io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("{}: {error}", folder.display()))
+}
+
+/// Refuses to offer agents that are to be confined more than this machine can.
+fn check_level(common: &CommonOptions, level: Level, definitions: &[AgentDefinition]) -> Result<(), Failure> {
+    if level >= least_level(common) || definitions.iter().all(|agent| !agent.is_confined) {
+        return Ok(());
+    }
+    let text = format!("this machine confines agents only at level {level}");
+    Err(Failure::new(Exit::Refused, text)
+        .advise("allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agents' definitions"))
 }
 
 /// Returns the random word of this installation, which is made with the folder.
-fn installation(folder: &Path) -> std::io::Result<String> {
+fn installation(folder: &Path) -> io::Result<String> {
     let file = folder.join("installation");
     match fs::read_to_string(&file) {
         Ok(word) if !word.trim().is_empty() => Ok(word.trim().to_owned()),
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => {
             let word = uuid::Uuid::new_v4().simple().to_string();
             let new = folder.join("installation.new");
@@ -183,7 +203,7 @@ fn machine_name() -> Result<HostName, Failure> {
     })
 }
 
-/// Returns the definitions of the user's file, and the built-in ones whose programs are there.
+/// Returns the definitions of the user's file, and the built-in ones whose programs are there: one at least.
 fn definitions(common: &CommonOptions, options: &JoinOptions) -> Result<Vec<AgentDefinition>, Failure> {
     let file = agents_file(common, &options.definitions)?;
     let mut definitions: Vec<AgentDefinition> = file.agents.values().cloned().collect();
@@ -194,6 +214,10 @@ fn definitions(common: &CommonOptions, options: &JoinOptions) -> Result<Vec<Agen
         let variables = host.variables.clone().into_iter().collect();
         let is_there = |agent: &AgentDefinition| agent.words(&host, &variables).is_ok();
         definitions.extend(built_in.filter(|agent| is_new && is_there(agent)));
+    }
+    if definitions.is_empty() {
+        let failure = Failure::new(Exit::Usage, "no agent is defined here, so there is nothing to offer");
+        return Err(failure.advise("define agents in agents.toml, or install claude or codex"));
     }
     definitions.iter_mut().try_for_each(|agent| confine(common, agent))?;
     Ok(definitions)

@@ -1,9 +1,9 @@
 //! `agentd fleet up`: the server of a fleet.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -47,10 +47,7 @@ struct Up<'a> {
 
 /// Writes a configuration, starts the server, and stays until it ends or is stopped.
 pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
-    let folder = options.folder.clone().unwrap_or_else(|| user_state().join("fleet"));
-    let failed = |error: std::io::Error| Failure::new(Exit::Failed, format!("{}: {error}", folder.display()));
-    make_private_folder(&folder).map_err(failed)?;
-    let folder = fs::canonicalize(&folder).map_err(failed)?;
+    let folder = own_folder(options)?;
     let files = ServerFiles::of(&folder);
     let version = version();
     // Only one process has a server in a folder, so what is found there was left by one that was killed; and only one makes keys,
@@ -59,32 +56,19 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
     let is_open = !options.listen.ip().is_loopback();
     let has_keys = is_open || !options.hosts.is_empty();
     let keys = folder.join("keys");
-    let users = has_keys.then(|| users(&keys, options)).transpose()?;
-    let tls = options.tls_certificate.clone().zip(options.tls_key.clone());
-    let config = ServerConfig {
-        fleet: options.fleet_name.clone(),
-        listen: options.listen,
-        store_folder: folder.join("store"),
-        process_file: Some(files.process.clone()),
-        limits: FleetLimits::default(),
-        users,
-        tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
-        sync: version.as_deref().map(SyncPolicy::for_version).unwrap_or_default(),
-    };
+    let config = server_config(options, &folder, &files, has_keys.then_some(&keys), version.as_deref())?;
     let text = config.render().map_err(|error| unusable(&error))?;
-    let file = files.configuration.clone();
     let left = if lock.is_some() { files.left_server(&text)? } else { None };
-    write_private(&file, &text)?;
+    write_private(&files.configuration, &text)?;
     let scheme = if config.tls.is_some() { "tls" } else { "nats" };
     let url = format!("{scheme}://{}", options.listen);
     let home_key = has_keys.then(|| keys.join("home.seed"));
-    let joins = join_lines(options, &url, &keys);
     let mut answer = Up {
         url: &url,
         fleet: options.fleet_name.to_string(),
-        configuration: file.display().to_string(),
+        configuration: files.configuration.display().to_string(),
         key_file: home_key.as_ref().map(|file| file.display().to_string()),
-        joins,
+        joins: join_lines(options, &url, &keys),
         further: further(options),
         process: None,
     };
@@ -96,15 +80,15 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         let failure = Failure::new(Exit::Missing, format!("the program {PROGRAM} is not installed"));
         return Err(failure.advise(format!(
             "install it (Debian: apt install nats-server) and start `{PROGRAM} -c {}`",
-            file.display()
+            files.configuration.display()
         )));
     }
     let cancel = cancel_flag()?;
     let mut server = match left {
         Some(server) => {
+            let id = server.id();
             console.progress(&format!(
-                "process {} is the server that an earlier `agentd fleet up` left; it is adopted",
-                server.id()
+                "process {id} is the server that an earlier `agentd fleet up` left; it is adopted"
             ));
             server
         }
@@ -130,6 +114,36 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
         thread::sleep(Duration::from_millis(100));
     }
     Ok(Exit::Interrupted)
+}
+
+/// Makes the folder of this server, and returns its canonical path.
+fn own_folder(options: &UpOptions) -> Result<PathBuf, Failure> {
+    let folder = options.folder.clone().unwrap_or_else(|| user_state().join("fleet"));
+    let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", folder.display()));
+    make_private_folder(&folder).map_err(failed)?;
+    fs::canonicalize(&folder).map_err(failed)
+}
+
+/// Returns the configuration of a server of this `version`. Its users have keys if there is a folder for them, where missing ones are
+/// made.
+fn server_config(
+    options: &UpOptions,
+    folder: &Path,
+    files: &ServerFiles,
+    keys: Option<&PathBuf>,
+    version: Option<&str>,
+) -> Result<ServerConfig, Failure> {
+    let tls = options.tls_certificate.clone().zip(options.tls_key.clone());
+    Ok(ServerConfig {
+        fleet: options.fleet_name.clone(),
+        listen: options.listen,
+        store_folder: folder.join("store"),
+        process_file: Some(files.process.clone()),
+        limits: FleetLimits::default(),
+        users: keys.map(|keys| users(keys, options)).transpose()?,
+        tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
+        sync: version.map(SyncPolicy::for_version).unwrap_or_default(),
+    })
 }
 
 /// Returns the failure for options of which no server can be made.
