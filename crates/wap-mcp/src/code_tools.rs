@@ -1,6 +1,7 @@
 //! The tools that use the code index, with answers as text for a model.
 
-use std::fmt::Write as _;
+mod rendering;
+
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -82,113 +83,40 @@ fn answer(
     arguments: &Arguments,
     call: &Call<'_>,
 ) -> Result<CodeAnswer, WapError> {
-    let mut text = String::new();
-    // Writing to a `String` never fails.
-    let line = |text: &mut String, written: std::fmt::Arguments<'_>| {
-        let _ = writeln!(text, "{written}");
-    };
-    let freshness = match tool {
+    let file = || needed(arguments.file.as_ref(), "file");
+    let (mut text, freshness) = match tool {
         ExtraTool::DocdexSearch => {
             let query = needed(arguments.query.as_ref(), "query")?;
             let request = SearchCode { query, limit: arguments.limit.unwrap_or(8).clamp(1, 100) };
-            let response = index.search(call, &request).map_err(|error| failed(&error))?;
-            for hit in &response.hits {
-                let (path, doc_id) = (one_line(&hit.path), one_line(&hit.doc_id));
-                line(&mut text, format_args!("{path}:{}-{} (docId {doc_id})", hit.line_start, hit.line_end));
-                for excerpt in hit.snippet.lines() {
-                    line(&mut text, format_args!("    {excerpt}"));
-                }
-            }
-            response.freshness
+            let response = index.search(call, &request).map_err(failed)?;
+            (rendering::hits(&response), response.freshness)
         }
         ExtraTool::DocdexSnippet => {
             let doc_id = needed(arguments.doc_id.as_ref(), "docId")?;
             let request = ReadSnippet { doc_id, window_lines: arguments.window.unwrap_or(40).clamp(10, 400) };
-            let response = index.snippet(call, &request).map_err(|error| failed(&error))?;
-            let path = one_line(&response.path);
-            let total = response.total_lines.map(|total| format!(" of {total}")).unwrap_or_default();
-            let cut = if response.is_truncated { ", with lines left out" } else { "" };
-            // Without line numbers from the index, none are printed; behind a gap they would be wrong.
-            match (response.line_start, response.line_end) {
-                (Some(first), Some(last)) => {
-                    line(&mut text, format_args!("{path}:{first}-{last}{total}{cut}"));
-                    for (number, excerpt) in (first..).zip(response.content.lines()) {
-                        if response.is_truncated {
-                            line(&mut text, format_args!("        {excerpt}"));
-                        } else {
-                            line(&mut text, format_args!("{number:>6}  {excerpt}"));
-                        }
-                    }
-                }
-                _ => {
-                    line(&mut text, format_args!("{path}{total}{cut}"));
-                    for excerpt in response.content.lines() {
-                        line(&mut text, format_args!("        {excerpt}"));
-                    }
-                }
-            }
-            response.freshness
+            let response = index.snippet(call, &request).map_err(failed)?;
+            (rendering::snippet(&response), response.freshness)
         }
         ExtraTool::DocdexSymbols => {
-            let request = ListSymbols { file: needed(arguments.file.as_ref(), "file")? };
-            let response = index.symbols(call, &request).map_err(|error| failed(&error))?;
-            for one in &response.symbols {
-                let container = one.container.as_ref().map(|name| format!("{}.", one_line(name)));
-                let container = container.unwrap_or_default();
-                let (kind, name, signature) =
-                    (one_line(&one.kind), one_line(&one.name), one_line(&one.signature));
-                let lines = (one.line_start, one.line_end);
-                line(
-                    &mut text,
-                    format_args!("{}-{} {kind} {container}{name}: {signature}", lines.0, lines.1),
-                );
-            }
-            response.freshness
+            let response = index.symbols(call, &ListSymbols { file: file()? }).map_err(failed)?;
+            (rendering::symbols(&response), response.freshness)
         }
         ExtraTool::DocdexAst => {
             let max_nodes = arguments.max_nodes.unwrap_or(500).clamp(1, 100_000);
-            let request = ReadAst { file: needed(arguments.file.as_ref(), "file")?, max_nodes };
-            let response = index.ast(call, &request).map_err(|error| failed(&error))?;
-            for node in &response.nodes {
-                // The indent is bounded: a tree that is thousands of nodes deep would give megabytes of blanks.
-                let indent = "  ".repeat(node.depth.min(40) as usize);
-                let (start, end) = ((node.line_start, node.column_start), (node.line_end, node.column_end));
-                let kind = one_line(&node.kind);
-                line(&mut text, format_args!("{indent}{kind} {}:{}-{}:{}", start.0, start.1, end.0, end.1));
-            }
-            let count = response.nodes.len() as u64;
-            if count < response.total_nodes {
-                line(&mut text, format_args!("[{count} of {} nodes are shown]", response.total_nodes));
-            }
-            response.freshness
+            let response = index.ast(call, &ReadAst { file: file()?, max_nodes }).map_err(failed)?;
+            (rendering::ast(&response), response.freshness)
         }
         ExtraTool::DocdexImpact => {
             let max_depth = arguments.max_depth.unwrap_or(1).clamp(1, 100);
-            let request = ReadImpact { file: needed(arguments.file.as_ref(), "file")?, max_depth };
-            let response = index.impact(call, &request).map_err(|error| failed(&error))?;
-            for (direction, edges) in
-                [("depends on this", &response.inbound), ("this depends on", &response.outbound)]
-            {
-                line(&mut text, format_args!("{direction}: {}", edges.len()));
-                for edge in edges {
-                    let (file, kind) = (one_line(&edge.file), one_line(&edge.kind));
-                    line(&mut text, format_args!("  {file} ({kind}, {} away)", edge.depth));
-                }
-            }
-            line(&mut text, format_args!("imports that lead nowhere: {}", response.unresolved));
-            response.freshness
+            let response = index.impact(call, &ReadImpact { file: file()?, max_depth }).map_err(failed)?;
+            (rendering::impact(&response), response.freshness)
         }
         _ => {
             let (limit, offset) =
                 (arguments.limit.unwrap_or(50).clamp(1, 1_000), arguments.offset.unwrap_or(0));
             let request = DiagnoseImpact { file: arguments.file.clone(), limit, offset };
-            let response = index.impact_diagnostics(call, &request).map_err(|error| failed(&error))?;
-            for one in &response.diagnostics {
-                let (file, import) = (one_line(&one.file), one_line(&one.import));
-                line(&mut text, format_args!("{file}:{} {import}", one.line));
-            }
-            line(&mut text, format_args!("[{} of {} are shown]", response.diagnostics.len(), response.total));
-            response.freshness
+            let response = index.impact_diagnostics(call, &request).map_err(failed)?;
+            (rendering::diagnostics(&response), response.freshness)
         }
     };
     if text.is_empty() {
@@ -220,8 +148,8 @@ fn note(freshness: &Freshness) -> String {
     text
 }
 
-fn failed(error: &IndexError) -> WapError {
-    let reason = match error {
+fn failed(error: IndexError) -> WapError {
+    let reason = match &error {
         IndexError::UnknownFile { .. } | IndexError::UnknownDocument { .. } => Reason::PathNotFound,
         IndexError::UnknownLanguage { .. } => Reason::InvalidField,
         IndexError::Cancelled => Reason::Cancelled,
