@@ -84,28 +84,27 @@ impl EffectNotes {
         }
     }
 
+    /// Returns the warnings, each of which is about one kind of effect.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        let mut say = |paths: Vec<String>, before: &str, after: &str| {
+        let mut say = |paths: Vec<String>, words: &str| {
             if !paths.is_empty() {
-                warnings.push(format!("{before}{}{after}", listed(&paths)));
+                warnings.push(format!("{words}{}", listed(&paths)));
             }
         };
         let with_reason = |(path, why): &(String, String)| format!("`{path}` ({why})");
-        say(by_reason(&self.obeyed), "edits files that other programs obey, show them to the user: ", "");
+        say(by_reason(&self.obeyed), "edits files that other programs obey, show them to the user: ");
         let (locks, refused): (Vec<_>, Vec<_>) =
             self.refused.iter().cloned().partition(|(_, why)| *why == Refusal::Lock);
-        say(by_reason(&refused), "not kept, because git or an editor would obey it: ", "");
-        say(by_reason(&locks), "not kept: ", "");
+        say(by_reason(&refused), "not kept, because git or an editor would obey it: ");
+        say(by_reason(&locks), "not kept: ");
         say(
             by_reason(&self.taken_away),
             "in build folders, renamed to end in `.agentd-refused`, because git would obey it: ",
-            "",
         );
         say(
             by_reason(&self.not_taken_away),
             "in build folders, git would obey it, and it could not be renamed; remove it before you use git there: ",
-            "",
         );
         for right in Right::ALL {
             let paths: Vec<_> = self
@@ -114,76 +113,61 @@ impl EffectNotes {
                 .filter(|(_, other)| other == right)
                 .map(|(path, _)| path.clone())
                 .collect();
-            say(quoted(&paths), right.refusal(), "");
+            say(quoted(&paths), right.refusal());
         }
         say(
             quoted(&self.rights_kept),
             "have set-user-ID or set-group-ID bits that could not be taken away: ",
-            "",
         );
         say(
             self.unprotected.clone(),
             "git or an editor would obey these, which the command changed; look before you use either here: ",
-            "",
         );
         say(
             quoted(&self.closed_folders),
             "not kept: permission bits of these folders, and changes in them, because in the workspace this user may not list \
              them; ask the user for `chmod u+rwx` there, and run the command again: ",
-            "",
         );
         say(
             self.widened.clone(),
             "other users of the machine may read or write more than before, show it to the user: ",
-            "",
         );
-        say(
-            quoted(&self.not_put_back),
-            "could not be put back, look before you use git or an editor here: ",
-            "",
-        );
+        say(quoted(&self.not_put_back), "could not be put back, look before you use git or an editor here: ");
         say(
             quoted(&self.conflicts),
             "saved by another program while the command ran, or not readable, so that version stayed and the journal keeps the command's: ",
-            "",
         );
         say(
             quoted(&self.repositories),
             "nothing that git did in these repositories was kept (no commit, branch or index), because another program changed \
              them while the command ran; run its git commands again: ",
-            "",
         );
         say(
             quoted(&self.locks),
             "nothing that git did was kept (no commit, branch or index), because git may be at work beside the command: these \
              files are there; if no git runs, ask the user to remove them, then run the git commands again: ",
-            "",
         );
         say(
             quoted(&self.left_names),
             "not kept, because each name of a hard-linked file becomes a copy, and those of one command may take 4 GiB; use symbolic \
              links, or `cp` in place of `ln`, and run the command again: ",
-            "",
         );
         say(
             quoted(&self.left_repositories),
             "nothing that git did in these repositories was kept (no commit, branch or index), because a hard-linked file of theirs \
              was not kept; run its git commands again without the links: ",
-            "",
         );
-        say(self.failed.iter().map(with_reason).collect(), "could not be written: ", "");
+        say(self.failed.iter().map(with_reason).collect(), "could not be written: ");
         let by_file = |(path, settings): &(String, Vec<String>)| format!("`{path}`: {}", listed(settings));
         say(
             self.directions.iter().map(by_file).collect(),
             "changed where git fetches from or pushes to, show it to the user: ",
-            "",
         );
         say(
             self.histories.iter().map(by_file).collect(),
             "changed which commits git shows, not which it pushes, show it to the user: ",
-            "",
         );
-        say(quoted(&self.not_undoable), "changed, not undoable: ", "");
+        say(quoted(&self.not_undoable), "changed, not undoable: ");
         warnings.extend(self.other.iter().cloned());
         warnings
     }

@@ -85,33 +85,9 @@ pub(crate) fn recover(
     // What goes makes room for what comes, and a folder can go only after what is in it.
     let goes = |(_, changes): &(&RelPath, &Vec<RecordedChange>)| last(changes).after.is_none();
     let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
+    let pass = Pass { journal, adopted, marked: &marked, restoring: &restoring, open: &open };
     for (path, changes) in going.into_iter().rev().chain(coming) {
-        let root = if needs_open_root(path, changes) { &open } else { &restoring };
-        let outcome = if let Some(outcome) = adopted.outcome(last(changes)) {
-            match outcome {
-                LayerOutcome::Adopted => Ok(PathOutcome::Unchanged),
-                LayerOutcome::GivenUp => Ok(PathOutcome::Conflict),
-                LayerOutcome::Later(why) => {
-                    recovery.failed.push((path.to_string(), why));
-                    continue;
-                }
-            }
-        } else if !is_redoable(last(changes)) {
-            recover_unkept(root, path, last(changes))
-        } else if is_about_folders_only(changes) {
-            recover_folder(root, journal, path, last(changes))
-        } else {
-            recover_path(root, journal, path, changes, lost_with(last(changes), &marked))
-        };
-        let outcome = match outcome {
-            Ok(PathOutcome::Unchanged) if marked.contains(&last(changes).number) => {
-                // It looks as if it were in its place, which says nothing about the disk.
-                let written = unsynced::write_again(root, journal, path, last(changes));
-                written.map(|_| PathOutcome::Redone).map_err(Into::into)
-            }
-            outcome => outcome,
-        };
-        match outcome {
+        match pass.recover_changes(path, changes) {
             Ok(PathOutcome::Unchanged) => {
                 in_place.insert(path.clone());
             }
@@ -120,8 +96,8 @@ pub(crate) fn recover(
                 conflicts.add(path, changes);
                 recovery.conflicts.push(path.to_string());
             }
-            Err(error) => {
-                recovery.failed.push((path.to_string(), error.to_string()));
+            Err(why) => {
+                recovery.failed.push((path.to_string(), why));
                 continue;
             }
         }
@@ -150,6 +126,40 @@ pub(crate) fn recover(
     // A step that is asked for again must answer what was found here.
     journal.flush().map_err(journal_error)?;
     Ok(recovery)
+}
+
+/// One look at all files that the journal has promised.
+struct Pass<'a> {
+    journal: &'a Journal,
+    adopted: &'a AdoptedFromLayers,
+    /// The changes that no disk has confirmed.
+    marked: &'a BTreeSet<ChangeNumber>,
+    restoring: &'a FileRoot,
+    /// The root for paths that `restoring` does not open.
+    open: &'a FileRoot,
+}
+
+impl Pass<'_> {
+    /// Brings the file of a path to the state that its last change has recorded. Returns the reason if that is not possible now.
+    fn recover_changes(&self, path: &RelPath, changes: &[RecordedChange]) -> Result<PathOutcome, String> {
+        let (journal, last) = (self.journal, last(changes));
+        let root = if needs_open_root(path, changes) { self.open } else { self.restoring };
+        let outcome = match self.adopted.outcome(last) {
+            Some(LayerOutcome::Adopted) => Ok(PathOutcome::Unchanged),
+            Some(LayerOutcome::GivenUp) => Ok(PathOutcome::Conflict),
+            Some(LayerOutcome::Later(why)) => return Err(why),
+            None if !is_redoable(last) => recover_unkept(root, path, last),
+            None if is_about_folders_only(changes) => recover_folder(root, journal, path, last),
+            None => recover_path(root, journal, path, changes, lost_with(last, self.marked)),
+        };
+        let outcome = outcome.map_err(|error| error.to_string())?;
+        if matches!(outcome, PathOutcome::Unchanged) && self.marked.contains(&last.number) {
+            // It looks as if it were in its place, which says nothing about the disk.
+            unsynced::write_again(root, journal, path, last).map_err(|error| error.to_string())?;
+            return Ok(PathOutcome::Redone);
+        }
+        Ok(outcome)
+    }
 }
 
 /// The parts of an unsettled change's file that may be missing.
