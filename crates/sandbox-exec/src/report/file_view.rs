@@ -38,6 +38,8 @@ const MOST_MOUNTS: usize = 3;
 /// The trees that a command may change. Every path is absolute.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileView {
+    /// The folder to which the paths in receipts are relative. Where it lies is not shown.
+    pub(crate) workspace: PathBuf,
     /// The start of relative paths.
     pub(crate) working_directory: PathBuf,
     /// Trees that it may change.
@@ -64,13 +66,13 @@ impl FileView {
         let path = self.absolute(path)?;
         let within = |trees: &[PathBuf]| trees.iter().any(|tree| path.starts_with(tree));
         let denied = |why: &str, allow: Option<String>| {
-            Some(Denied::new(named("write", &path), why.to_owned(), allow, 1))
+            Some(Denied::new(self.named("write", &path), why.to_owned(), allow, 1))
         };
         if within(&self.hidden) {
             return denied("closed to commands", None);
         }
         if let Some(mount) = self.mount_around(&path) {
-            return denied(OF_MOUNT, instead_of(mount));
+            return denied(OF_MOUNT, self.instead_of(mount));
         }
         if within(&self.obeyed) {
             return denied("not on an overlay, and git would obey it outside of the sandbox", None);
@@ -99,24 +101,29 @@ impl FileView {
     pub(crate) fn refused_removal(&self, path: &Path) -> Option<Denied> {
         let path = self.absolute(path)?;
         if let Some(mount) = self.mounts.iter().find(|mount| **mount == path) {
-            return Some(Denied::new(named("rename or remove", mount), OF_MOUNT.to_owned(), outside(), 1));
+            return Some(Denied::new(
+                self.named("rename or remove", mount),
+                OF_MOUNT.to_owned(),
+                outside(),
+                1,
+            ));
         }
         if self.around_mounts.contains(&path) {
             let why = "a mount lies in it, which would be moved".to_owned();
-            return Some(Denied::new(named("rename or remove", &path), why, None, 1));
+            return Some(Denied::new(self.named("rename or remove", &path), why, None, 1));
         }
         let is_mounted = self.obeyed.contains(&path) || self.pinned.contains(&path);
         let why = "not on an overlay, and git would obey what took its place".to_owned();
-        is_mounted.then(|| Denied::new(named("rename or remove", &path), why, None, 1))
+        is_mounted.then(|| Denied::new(self.named("rename or remove", &path), why, None, 1))
     }
 
     /// Returns the receipt for a change of something read-only that the program has named by no path of the above: it was in another
     /// folder. In the workspace only mounts are read-only.
     pub(crate) fn refused_in_mount(&self) -> Option<Denied> {
         let mut names: Vec<String> =
-            self.mounts.iter().take(MOST_MOUNTS).map(|mount| one_line(&mount.to_string_lossy())).collect();
+            self.mounts.iter().take(MOST_MOUNTS).map(|mount| self.name_of(mount)).collect();
         let allow =
-            self.mounts.first().filter(|_| self.mounts.len() == 1).and_then(|mount| instead_of(mount));
+            self.mounts.first().filter(|_| self.mounts.len() == 1).and_then(|mount| self.instead_of(mount));
         names.extend(self.mounts.get(MOST_MOUNTS).map(|_| "another mount".to_owned()));
         let last = names.pop()?;
         let what = match names.join(", ") {
@@ -142,7 +149,32 @@ impl FileView {
         }
         let why =
             "settings that not every user may read, or that hold secrets, are closed to commands".to_owned();
-        Some(Denied::new(named("read", &path), why, None, 1))
+        Some(Denied::new(self.named("read", &path), why, None, 1))
+    }
+
+    /// Says what to do instead of a change in a mount: give it to commands as a whole, but no repository.
+    fn instead_of(&self, mount: &Path) -> Option<String> {
+        let word = word_of_shell(&self.relative(mount).to_string_lossy());
+        let word = word.filter(|_| !is_named_as_git_folder(mount));
+        word.map(|word| format!("--cache {word}")).or_else(outside)
+    }
+
+    /// Names an attempt at a path that a program has printed, as a part of one line.
+    fn named(&self, attempt: &str, path: &Path) -> String {
+        format!("{attempt} {}", self.name_of(path))
+    }
+
+    fn name_of(&self, path: &Path) -> String {
+        one_line(&self.relative(path).to_string_lossy())
+    }
+
+    /// Returns a path beneath the workspace relative to it, and any other as it is.
+    fn relative<'p>(&self, path: &'p Path) -> &'p Path {
+        match path.strip_prefix(&self.workspace) {
+            Ok(rest) if rest.as_os_str().is_empty() => Path::new("."),
+            Ok(rest) => rest,
+            Err(_) => path,
+        }
     }
 
     /// Makes a path absolute, by its text alone.
@@ -161,20 +193,9 @@ impl FileView {
     }
 }
 
-/// Says what to do instead of a change in a mount: give it to commands as a whole, but no repository.
-fn instead_of(mount: &Path) -> Option<String> {
-    let word = word_of_shell(&mount.to_string_lossy()).filter(|_| !is_named_as_git_folder(mount));
-    word.map(|word| format!("--cache {word}")).or_else(outside)
-}
-
 #[expect(clippy::unnecessary_wraps, reason = "every caller needs one")]
 fn outside() -> Option<String> {
     Some("change it outside of the sandbox".to_owned())
-}
-
-/// Names an attempt at a path that a program has printed, as a part of one line.
-fn named(attempt: &str, path: &Path) -> String {
-    format!("{attempt} {}", one_line(&path.to_string_lossy()))
 }
 
 /// Writes a text as one word of a shell, in quotation marks if it needs them; `None` for one that a person should not copy. It comes
@@ -202,6 +223,7 @@ mod tests {
     fn a_change_is_refused_by_where_it_lies() {
         let paths = |list: &[&str]| list.iter().map(PathBuf::from).collect::<Vec<_>>();
         let mut view = FileView {
+            workspace: "/w".into(),
             working_directory: "/w/deep".into(),
             writable: paths(&["/w", "/tmp", "/home/u", "/w/data/cache"]),
             shared: paths(&["/home/u/.cargo/bin"]),
@@ -244,23 +266,23 @@ mod tests {
         write /data/bare.git/HEAD.lock · a folder of git, which git would obey outside of the sandbox
         /tmp/x: none
         x: none
-        write /w/.git/config · not on an overlay, and git would obey it outside of the sandbox
-        write /w/.agentd/journal/db · closed to commands
-        write /w/data/x · it is a mount of its own, which commands cannot change · --cache /w/data
+        write .git/config · not on an overlay, and git would obey it outside of the sandbox
+        write .agentd/journal/db · closed to commands
+        write data/x · it is a mount of its own, which commands cannot change · --cache data
         ../data/cache/x: none
-        write /w/sub/.git/hooks/pre-commit · it is a mount of its own, which commands cannot change · change it outside of the sandbox
+        write sub/.git/hooks/pre-commit · it is a mount of its own, which commands cannot change · change it outside of the sandbox
         write /home/u/.cargo/bin/tool · shared with the host, read-only · --cache /home/u/.cargo/bin
         /home/u/.npmrc: none
         write /home/other/.npmrc · outside the workspace · --cache /home/other
         ");
         let removal = |path: &str| view.refused_removal(Path::new(path)).map(|denied| denied.what);
-        assert_eq!(removal("../.git").as_deref(), Some("rename or remove /w/.git"));
-        assert_eq!(removal("../.git/config").as_deref(), Some("rename or remove /w/.git/config"));
+        assert_eq!(removal("../.git").as_deref(), Some("rename or remove .git"));
+        assert_eq!(removal("../.git/config").as_deref(), Some("rename or remove .git/config"));
         assert_eq!(removal("../src"), None);
-        assert_eq!(removal("../data").as_deref(), Some("rename or remove /w/data"));
+        assert_eq!(removal("../data").as_deref(), Some("rename or remove data"));
         assert_eq!(removal("../data/x"), None);
         let in_mount = |view: &FileView| view.refused_in_mount().map(|denied| denied.what);
-        assert_eq!(in_mount(&view).as_deref(), Some("write in /w/data or /w/sub/.git"));
+        assert_eq!(in_mount(&view).as_deref(), Some("write in data or sub/.git"));
         let reading = |path: &str| view.refused_reading(Path::new(path)).map(|denied| denied.what);
         assert_eq!(reading("/etc/shadow").as_deref(), Some("read /etc/shadow"));
         assert_eq!(reading("/etc/hosts").as_deref(), Some("write /etc/hosts"));
@@ -269,7 +291,7 @@ mod tests {
         view.writable = paths(&["/w/target"]);
         let lines: Vec<String> = ["x", "../target/x"].iter().map(|path| line(&view, path)).collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
-        write /w/deep/x · a process in the background sees the folder read-only
+        write deep/x · a process in the background sees the folder read-only
         ../target/x: none
         ");
     }

@@ -165,6 +165,7 @@ mod tests {
 
     fn lines(text: &str) -> String {
         let view = FileView {
+            workspace: "/w".into(),
             working_directory: "/w".into(),
             writable: ["/w", "/tmp"].map(PathBuf::from).into(),
             hidden: vec!["/w/.agentd".into()],
@@ -199,7 +200,7 @@ mod tests {
         }
         assert_eq!(
             lines("mkdir: cannot create directory '.agentd/x': Read-only file system"),
-            "write /w/.agentd/x · closed to commands"
+            "write .agentd/x · closed to commands"
         );
         assert_eq!(
             lines("sh: 1: cannot create /other/x: Directory nonexistent"),

@@ -31,6 +31,7 @@ impl Plan {
         let if_protected = |paths| if has_root { rebased(paths) } else { Vec::new() };
         let own = [homes.home, homes.temporary, Path::new("/var/tmp"), Path::new("/dev/shm")];
         FileView {
+            workspace: self.workspace.clone(),
             working_directory: self.workspace.clone(),
             writable: trees.writable.iter().cloned().chain(own.map(Path::to_owned)).collect(),
             shared: trees.read_only(),
