@@ -13,8 +13,8 @@ use crate::repository::today::today;
 const PAGE: &str = "docs/figures.md";
 
 /// The text in front of the sections.
-const BEGINNING: &str = "# Figures\n\nWritten by `cargo xtask bench --page`: what each benchmark printed in its last run, as it printed it. What was \
-     aimed at, what is not met and why is said in [benchmarks](benchmarks.md). Compare figures of one run only.\n";
+const BEGINNING: &str = "# Figures\n\nWritten by `cargo xtask bench --page`: what each benchmark printed in its last run, as it printed it. The \
+     goals, those that are not met and why are in [benchmarks](benchmarks.md). Compare figures of one run only.\n";
 
 /// The mark in front of a plot as JSON, which a benchmark prints on a line of its own.
 const PLOT: &str = "plot ";
