@@ -15,7 +15,7 @@ pub enum Refusal {
     /// There is no block at all.
     #[error("there is no SEARCH/REPLACE block in the reply")]
     NoBlock,
-    /// A block whose file is not said; the line of the reply.
+    /// A block that does not name its file; the line of the reply.
     #[error("the block at line {0} of the reply does not say its file: put the path on the line before it")]
     NoPath(usize),
     /// A block without an end, or with its parts in another order; the line of the reply.
@@ -23,14 +23,14 @@ pub enum Refusal {
     NotWhole(usize),
     /// A block with a second line that divides it; the line of the reply.
     #[error(
-        "the block at line {0} of the reply has two lines `=======`, so where SEARCH ends is not sure: leave one out, or \
+        "the block at line {0} of the reply has two lines `=======`, so it is unclear where SEARCH ends: leave one out, or \
          if it belongs to the file, write all three marks of the block with eight signs instead of seven"
     )]
     DividedTwice(usize),
     /// The file of the block at this line of the reply cannot be read.
     #[error("the file of the block at line {0} of the reply: {1}")]
     File(usize, #[source] WapError),
-    /// The lines of a block do not mean one passage of its file: its path, the line of the reply, and what there is instead.
+    /// The lines of a block do not match one passage of its file: its path, the line of the reply, and what is there instead.
     #[error("'{0}' was not changed, nor anything else, for the block at line {1} of the reply: {2}")]
     Search(String, usize, String),
     /// The changes could not be made.
@@ -38,7 +38,7 @@ pub enum Refusal {
     NotTogether(#[from] NotTogether),
 }
 
-/// A file in the making: its lines as the blocks so far leave them, and what each has exchanged where.
+/// A file that is being changed: its lines after the blocks so far, and what these have exchanged.
 struct Draft {
     path: String,
     version: Option<FileVersion>,
@@ -46,7 +46,7 @@ struct Draft {
     exchanges: Vec<LineExchange>,
 }
 
-/// Carries out all blocks of a reply, or none; answers with what was done to each file.
+/// Carries out all blocks of a reply, or none; returns the change of each file.
 ///
 /// # Errors
 ///
@@ -127,7 +127,7 @@ fn blank_lines(lines: &[String]) -> usize {
     lines.iter().take_while(|line| line.trim().is_empty()).count()
 }
 
-/// The edits of a file that exchange the one passage which the lines mean, or what there is instead of it.
+/// Returns the edits of a file that replace the one passage that the old lines match, or what is there instead.
 fn edits(file: &[String], old: &[String], new: &[String]) -> Result<Vec<TextContent>, String> {
     let ended = |lines: &[String]| lines.iter().flat_map(|line| [line, "\n"]).collect::<String>();
     let (text, new) = (ended(file), ended(new));

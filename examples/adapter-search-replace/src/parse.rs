@@ -1,4 +1,4 @@
-//! The text of a reply as blocks. This half knows no workspace.
+//! The text of a reply as blocks. This half does not use a workspace.
 
 use crate::apply::Refusal;
 
@@ -9,7 +9,7 @@ pub struct Block {
     pub path: String,
     /// The lines to find, without their endings; none for a new file.
     pub search: Vec<String>,
-    /// The lines to put there.
+    /// The lines that replace them.
     pub replace: Vec<String>,
     /// The line of the reply at which the block begins, 1-based.
     pub line_number: usize,
@@ -18,16 +18,16 @@ pub struct Block {
 /// The numbers of signs that a mark may have: usually seven. All marks of a block have the same number.
 const SIGNS: std::ops::RangeInclusive<usize> = 5..=9;
 
-/// A path that stands on a line of its own.
+/// A path on a line of its own.
 struct Said {
     path: String,
     /// True if the line can hardly be anything but a path.
     is_plain: bool,
-    /// True if a file may be made under this name: not under a word of prose.
+    /// True if a file may be created under this name: not under a word of prose.
     may_be_new: bool,
 }
 
-/// Reads all blocks of a reply; what stands between them is prose.
+/// Reads all blocks of a reply; the text between them is prose.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub fn parse(reply: &str) -> Result<Vec<Block>, Refusal> {
     if blocks.is_empty() { Err(Refusal::NoBlock) } else { Ok(blocks) }
 }
 
-/// Tells whether a line begins (`<`), divides (`=`) or ends (`>`) a block that has so many signs in its marks.
+/// Checks whether a line begins (`<`), divides (`=`) or ends (`>`) a block with so many signs in its marks.
 fn is_mark(line: &str, sign: char, signs: usize) -> bool {
     let word = line.trim_end().trim_start_matches(sign);
     line.trim_end().len() - word.len() == signs
@@ -83,7 +83,7 @@ fn is_mark(line: &str, sign: char, signs: usize) -> bool {
             }
 }
 
-/// Tells whether a line stands around a block: backticks, tildes, or a tag alone, as `<source>`.
+/// Checks whether a line is a fence around a block: backticks, tildes, or a tag alone, such as `<source>`.
 fn is_fence(line: &str) -> bool {
     let line = line.trim();
     let tag = line.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));

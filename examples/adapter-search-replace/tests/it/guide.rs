@@ -4,12 +4,12 @@ const GUIDE: &str = include_str!("../../../../docs/writing-an-adapter.md");
 const SOURCES: [&str; 2] = [include_str!("../../src/apply.rs"), include_str!("../../src/parse.rs")];
 
 #[test]
-fn every_line_that_the_guide_quotes_stands_in_the_source() {
-    let quoted = GUIDE.split("```rust,ignore\n").skip(1).filter_map(|rest| rest.split("```").next());
-    let lines: Vec<&str> = quoted.flat_map(str::lines).filter(|line| !line.trim().is_empty()).collect();
-    assert!(lines.len() > 15);
-    for line in lines {
-        assert!(SOURCES.iter().any(|source| source.lines().any(|other| other == line)), "{line}");
+fn every_fragment_of_the_guide_is_copied_from_the_source() {
+    let fragments: Vec<&str> =
+        GUIDE.split("```rust,ignore\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(fragments.len() >= 7);
+    for fragment in fragments {
+        assert!(SOURCES.iter().any(|source| source.contains(fragment)), "{fragment}");
     }
 }
 
