@@ -117,7 +117,6 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         for was in modify.operations.iter().filter_map(ModifyOperation::was) {
             check_stays_hidden(secrets, was, "was")?;
         }
-        let has_texts = modify.operations.iter().any(is_within_lines);
         let is_searched = modify.operations.iter().any(searches);
         let (path, text, version) = match self.whole_text(call, &restored.path) {
             WholeText::Text { path, text, version } => (path, text, version),
@@ -159,51 +158,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         }
         let version =
             version.or_else(|| self.version(call, &path)).unwrap_or_else(|| FileVersion(String::new()));
-        let after = edited(call, (&path, &version), &text, restored);
-        let operations: Vec<ModifyOperation> =
-            modify.operations.iter().map(|operation| shown_operation(secrets, operation)).collect();
-        let stand_ins = StandIns::for_edit(&masked, &operations);
-        let operations = operations.into_iter().map(|operation| stand_ins.in_operation(operation)).collect();
-        // The error as if the secret were not there, which in most cases does not tell that a guess was right. It names the file as
-        // the engine's own error does after masking.
-        let shown_path = secrets.mask(&path);
-        let visible_request = ModifyFile { operations, ..modify.clone() };
-        let visible = edited(call, (&shown_path, &version), &stand_ins.put_in(&masked), &visible_request)
-            .map_err(|error| json::masked(error, &|text| stand_ins.taken_out(text)))
-            .map_err(|error| json::masked(error, &|text| secrets.mask_rest(text)));
-        let refused = || {
-            uncovers(if has_texts || is_searched && !has_key(&text) {
-                "what is to be replaced also matches within a secret, or the secret would no longer be hidden: \
-                name more of the text around it, or edit by line numbers"
-            } else {
-                "lines of a private key would no longer be hidden, since they are recognised by those around them: \
-                replace or delete the whole key, with its first and last line"
-            })
-        };
-        let (after, visible) = match (after, visible) {
-            (Ok(after), visible) => (after, visible?),
-            (Err(error), visible) => {
-                let reason = error.reason();
-                return Ok(ShownAnswer::Refusal { reason, error: visible.err().unwrap_or_else(refused) });
-            }
-        };
-        let after_text = String::from_utf8_lossy(&after.edited.bytes);
-        let visible_text = String::from_utf8_lossy(&visible.edited.bytes);
-        let visible_text = stand_ins.taken_out(&visible_text);
-        let is_seen_so = is_same_view(secrets, &after_text, &visible_text)
-            // Whole lines alter no value: more may be hidden of them than before.
-            || !has_texts && hides_lines(secrets, &after_text, &visible_text);
-        if !is_seen_so || !has_same_lines(&after.edited, &visible.edited) {
-            return Err(refused());
-        }
-        let answer =
-            visible.response(shown_path.into_owned(), &visible_request, version.clone(), version, Vec::new());
-        let ModifyFileResponse { previous_version: Some(version), replacements, .. } =
-            json::masked(answer, &|text| secrets.mask_rest(&stand_ins.taken_out(text)).into_owned().into())
-        else {
-            return Ok(ShownAnswer::Engines);
-        };
-        Ok(ShownAnswer::Replacements { version, replacements })
+        JudgedEdit { secrets, call, path: &path, version, text: &text, masked: &masked }
+            .compare(modify, restored)
     }
 
     /// Checks whether a file that cannot be read whole may have the first or the last line of a private key.
@@ -282,6 +238,72 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             first = Some(first.unwrap_or(1).saturating_add(next));
         }
         WholeText::TooLarge
+    }
+}
+
+/// An edit of a file with secrets, and the file's text.
+struct JudgedEdit<'a> {
+    secrets: &'a Secrets,
+    call: &'a Call<'a>,
+    path: &'a str,
+    /// Empty if it is unknown.
+    version: FileVersion,
+    text: &'a str,
+    /// The text as a model sees it.
+    masked: &'a str,
+}
+
+impl JudgedEdit<'_> {
+    /// Applies the edit to the text of the file and to the one that the model sees, and refuses it if the results differ.
+    fn compare(self, modify: &ModifyFile, restored: &ModifyFile) -> Result<ShownAnswer, WapError> {
+        let JudgedEdit { secrets, call, path, version, text, masked } = self;
+        let after = edited(call, (path, &version), text, restored);
+        let operations: Vec<ModifyOperation> =
+            modify.operations.iter().map(|operation| shown_operation(secrets, operation)).collect();
+        let stand_ins = StandIns::for_edit(masked, &operations);
+        let operations = operations.into_iter().map(|operation| stand_ins.in_operation(operation)).collect();
+        // The error as if the secret were not there, which in most cases does not tell that a guess was right. It names the file as
+        // the engine's own error does after masking.
+        let shown_path = secrets.mask(path);
+        let visible_request = ModifyFile { operations, ..modify.clone() };
+        let visible = edited(call, (&shown_path, &version), &stand_ins.put_in(masked), &visible_request)
+            .map_err(|error| json::masked(error, &|text| stand_ins.taken_out(text)))
+            .map_err(|error| json::masked(error, &|text| secrets.mask_rest(text)));
+        let has_texts = modify.operations.iter().any(is_within_lines);
+        let is_searched = modify.operations.iter().any(searches);
+        let refused = || {
+            uncovers(if has_texts || is_searched && !has_key(text) {
+                "what is to be replaced also matches within a secret, or the secret would no longer be hidden: \
+                name more of the text around it, or edit by line numbers"
+            } else {
+                "lines of a private key would no longer be hidden, since they are recognised by those around them: \
+                replace or delete the whole key, with its first and last line"
+            })
+        };
+        let (after, visible) = match (after, visible) {
+            (Ok(after), visible) => (after, visible?),
+            (Err(error), visible) => {
+                let reason = error.reason();
+                return Ok(ShownAnswer::Refusal { reason, error: visible.err().unwrap_or_else(refused) });
+            }
+        };
+        let after_text = String::from_utf8_lossy(&after.edited.bytes);
+        let visible_text = String::from_utf8_lossy(&visible.edited.bytes);
+        let visible_text = stand_ins.taken_out(&visible_text);
+        let is_seen_so = is_same_view(secrets, &after_text, &visible_text)
+            // Whole lines alter no value: more may be hidden of them than before.
+            || !has_texts && hides_lines(secrets, &after_text, &visible_text);
+        if !is_seen_so || !has_same_lines(&after.edited, &visible.edited) {
+            return Err(refused());
+        }
+        let answer =
+            visible.response(shown_path.into_owned(), &visible_request, version.clone(), version, Vec::new());
+        let ModifyFileResponse { previous_version: Some(version), replacements, .. } =
+            json::masked(answer, &|text| secrets.mask_rest(&stand_ins.taken_out(text)).into_owned().into())
+        else {
+            return Ok(ShownAnswer::Engines);
+        };
+        Ok(ShownAnswer::Replacements { version, replacements })
     }
 }
 
