@@ -1,6 +1,5 @@
 //! The verdict of this machine on work that another one delivers.
 
-use std::cell::Cell;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 
@@ -8,6 +7,7 @@ use cocode_env::AgentState;
 
 use crate::delivery::Delivery;
 use crate::delivery::error::DeliveryError;
+use crate::delivery::import::ImportedHead;
 use crate::error::{RunnerError, error_chain};
 use crate::objects::object_check::submodules;
 use crate::objects::object_import::LIMIT;
@@ -48,33 +48,15 @@ impl Runner {
             return Ok(record);
         }
         let agent = record.agent.clone();
-        let refused = |source| Err(RunnerError::Delivery { agent: agent.clone(), source });
-        if record.state.is_final() {
-            return refused(DeliveryError::Over { state: record.state });
-        }
-        if delivery.epoch < elsewhere.epoch {
-            return refused(DeliveryError::Late { epoch: delivery.epoch, current: elsewhere.epoch });
-        }
-        if !delivery.state.is_final() {
-            return refused(DeliveryError::NotEnded { state: delivery.state });
-        }
-        if stop.is_raised() {
-            return refused(DeliveryError::Stopped);
+        let refused = |source| RunnerError::Delivery { agent: agent.clone(), source };
+        if let Some(why) = untimely(&record, elsewhere.epoch, delivery, stop) {
+            return Err(refused(why));
         }
         let head = self.import_delivery(&mut record, &mut elsewhere, delivery)?;
         elsewhere.epoch = delivery.epoch;
         elsewhere.host = Some(crate::delivery::claim::plain(&delivery.host));
         record.elsewhere = Some(elsewhere.clone());
-        let mut worktree = None;
-        let mut unsound = None;
-        if head.commit != record.start_commit {
-            unsound = self.unsound(&record, &head.commit)?;
-            if unsound.is_none() {
-                let new = submodules(&self.repository, &record.start_commit, &head.commit);
-                record.warnings.extend(new.unwrap_or_else(|error| Some(error_chain(&error))));
-                worktree = Some(self.check_out(&mut record, &head.commit)?);
-            }
-        }
+        let (worktree, unsound) = self.check_out_sound(&mut record, &head)?;
         let location = self.repository.location();
         let mut work = Work::of_commit(&self.repository, location, &head.commit, &record.start_commit)?;
         work.is_on_branch = true;
@@ -95,39 +77,30 @@ impl Runner {
             worktree: worktree.as_ref(),
         };
         let body = self.store.body(&record.key())?;
-        let (stopped, not_run) = (Cell::new(false), Cell::new(None));
-        let owns_folders = Cell::new(false);
         let facts = record.clone();
+        let mut check = None;
         let was_checked = self.weigh(&mut record, &body, to_weigh, || {
             let worktree = worktree.as_ref()?;
-            match self.check_delivery(&facts, &elsewhere.check, delivery, worktree, (stop, observer)) {
-                Ok(check) => {
-                    stopped.set(check.was_cancelled);
-                    owns_folders.set(check.owns_folders);
-                    check.result
-                }
-                Err(error) => {
-                    not_run.set(Some(error));
-                    None
-                }
-            }
+            let permissions = &elsewhere.check;
+            let mut lone = self.check_delivery(&facts, permissions, delivery, worktree, (stop, observer));
+            let result = lone.as_mut().ok().and_then(|check| check.result.take());
+            check = Some(lone);
+            result
         })?;
         // A fault of this machine is no verdict on the work: the same delivery is judged again.
-        if let Some(error) = not_run.take() {
-            return Err(error);
+        let check = check.transpose()?.unwrap_or_default();
+        if check.was_cancelled && stop.is_raised() {
+            return Err(refused(DeliveryError::Stopped));
         }
-        if stopped.get() && stop.is_raised() {
-            return refused(DeliveryError::Stopped);
-        }
-        record.own_branches = owns_folders.get();
-        record.own_objects = owns_folders.get();
+        record.own_branches = check.owns_folders;
+        record.own_objects = check.owns_folders;
         if let Some(worktree) = worktree.as_ref().filter(|_| was_checked) {
             self.import_traces_of_check(&mut record, worktree)?;
         }
         record.warnings.extend(self.obeyed_in_worktree(&record, stop));
         let is_ready = record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
         delivery.conclude(&mut record, is_ready);
-        if stopped.get() {
+        if check.was_cancelled {
             record.state = AgentState::Cancelled;
             record.exit_code = Some(130);
         }
@@ -136,6 +109,24 @@ impl Runner {
         remove_if_there(&self.cancel_path(&record))?;
         observer.event(&RunEvent::Ended { record: Box::new(record.clone()) });
         Ok(record)
+    }
+
+    /// Checks out delivered work, unless git rejects it or there is none. Returns the worktree, or the reason of git.
+    fn check_out_sound(
+        &self,
+        record: &mut AgentRecord,
+        head: &ImportedHead,
+    ) -> Result<(Option<Worktree>, Option<String>), RunnerError> {
+        if head.commit == record.start_commit {
+            return Ok((None, None));
+        }
+        let unsound = self.unsound(record, &head.commit)?;
+        if unsound.is_some() {
+            return Ok((None, unsound));
+        }
+        let new = submodules(&self.repository, &record.start_commit, &head.commit);
+        record.warnings.extend(new.unwrap_or_else(|error| Some(error_chain(&error))));
+        Ok((Some(self.check_out(record, &head.commit)?), None))
     }
 
     /// Makes the branch and the worktree at a commit that git accepts.
@@ -163,4 +154,23 @@ impl Runner {
         let body = self.store.body(&record.key())?;
         self.check_alone(&plan, &body, worktree, stop, observer)
     }
+}
+
+/// Returns the reason for which a delivery cannot be judged now; `None` if it can. `current` is the epoch of the record.
+fn untimely(
+    record: &AgentRecord,
+    current: u64,
+    delivery: &Delivery,
+    stop: &StopFlag,
+) -> Option<DeliveryError> {
+    if record.state.is_final() {
+        return Some(DeliveryError::Over { state: record.state });
+    }
+    if delivery.epoch < current {
+        return Some(DeliveryError::Late { epoch: delivery.epoch, current });
+    }
+    if !delivery.state.is_final() {
+        return Some(DeliveryError::NotEnded { state: delivery.state });
+    }
+    stop.is_raised().then_some(DeliveryError::Stopped)
 }
