@@ -51,6 +51,7 @@ pub(crate) fn explore(
     let total_found = entries.len() as u64;
     let mut warnings = ignore_warning(tree, request.respect_gitignore);
     warnings.extend(request.pattern_warning(total_found));
+    warnings.extend(ExploreFilesResponse::cut_warning(most, total_found));
     Ok(ExploreFilesResponse {
         files: files.collect(),
         is_truncated: entries.len() > most,

@@ -64,12 +64,14 @@ pub(crate) fn search(
         // The total keeps counting: the caller learns how many matches were left out.
         matches.extend(in_file.into_iter().take(room));
     }
+    let mut warnings = ignore_warning(tree, request.respect_gitignore);
+    warnings.extend(SearchFilesResponse::cut_warning(matches.len(), total));
     Ok(SearchFilesResponse {
         is_truncated: total > matches.len() as u64,
         matches,
         total_matches: total,
         skipped,
-        warnings: ignore_warning(tree, request.respect_gitignore),
+        warnings,
         has_undecided,
     })
 }

@@ -154,11 +154,12 @@ impl LocalWorkspace {
         }
         self.check_cancelled(call)?;
         let files = listed.into_files();
+        let of_walk = warnings(summary).into_iter().chain(ignores.iter().flat_map(rule_warnings));
         Ok(ExploreFilesResponse {
             is_truncated: total > files.len() as u64 || !is_complete(summary),
+            warnings: of_walk.chain(ExploreFilesResponse::cut_warning(files.len(), total)).collect(),
             files,
             total_found: total,
-            warnings: warnings(summary).into_iter().chain(ignores.iter().flat_map(rule_warnings)).collect(),
         })
     }
 

@@ -121,6 +121,7 @@ impl Results {
         }
         let is_complete = is_complete && !state.is_out_of_time && state.long_lines == 0;
         let matches: Vec<_> = state.matches.into_values().flatten().take(self.most).collect();
+        warnings.extend(SearchFilesResponse::cut_warning(matches.len(), state.total));
         SearchFilesResponse {
             is_truncated: !is_complete || state.total > matches.len() as u64,
             matches,

@@ -110,6 +110,15 @@ pub struct ExploreFilesResponse {
     pub warnings: Vec<String>,
 }
 
+impl ExploreFilesResponse {
+    /// Returns the warning for a listing of `listed` entries of `total_found`: how to see the others. `None` if there are none.
+    #[must_use]
+    pub fn cut_warning(listed: usize, total_found: u64) -> Option<String> {
+        (total_found > listed as u64)
+            .then(|| "entries are left out: list one of the folders, or give a 'pattern'".to_owned())
+    }
+}
+
 /// One entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

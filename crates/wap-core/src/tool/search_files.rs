@@ -79,6 +79,15 @@ pub struct SearchFilesResponse {
     pub has_undecided: bool,
 }
 
+impl SearchFilesResponse {
+    /// Returns the warning for an answer with `listed` matches of `total_matches`: how to see the others. `None` if there are none.
+    #[must_use]
+    pub fn cut_warning(listed: usize, total_matches: u64) -> Option<String> {
+        (total_matches > listed as u64)
+            .then(|| "matches are left out: search fewer 'paths', or for a longer text".to_owned())
+    }
+}
+
 /// One matching line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
