@@ -1,7 +1,6 @@
 //! The benchmarks, and the page with their figures.
 
 mod area;
-mod machine;
 mod page;
 mod plot;
 

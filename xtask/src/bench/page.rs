@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use super::BenchArea;
-use super::machine::{description, load};
 use super::plot::Plot;
 use crate::TaskError;
+use crate::repository::machine::{description, load};
 use crate::repository::page::write_section;
 use crate::repository::today::today;
 

@@ -12,7 +12,7 @@ const ADVICE: &str =
 const ABOUT: &str = "Each script of git's tests that runs without network (t0 to t7) is run without confinement, and as a command of a workspace
 at each level, with the same environment. The limits on time, memory, processes and output are raised for it. A script whose
 outcomes differ is run again, up to three times. `cargo xtask outside git --from DIR` repeats the run, where DIR is the source code of git
-in which git is built; `--records FILE` lets it go on where it was.";
+in which git is built; `--records FILE` continues an earlier run.";
 
 /// Runs git's tests in all ways; prints the section, and writes it into the page.
 ///

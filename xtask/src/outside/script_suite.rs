@@ -88,12 +88,16 @@ impl ScriptSuite<'_> {
         let report = report(&records, &run.ways, &reasons, self.group);
         let (measured, all) = (records.all().count(), self.scripts.len());
         let (about, version, tables) = (self.about, self.version, &report.text);
+        let list = format!("fixtures/outside/{}-differences.tsv", self.name);
         let section = format!(
-            "{about}\n\nVersion {version}, run by an ordinary user: {measured} of {all} scripts.\n\n{tables}"
+            "{about}\n\nVersion {version}, run by an ordinary user: {measured} of {all} scripts. `{list}` has the number of every case \
+             that differs.\n\n{tables}"
         );
-        println!("{section}");
+        println!("{section}\n{}", report.cases);
         if !run.print {
             super::write_page(root, self.heading, &section)?;
+            let path = root.join(list);
+            std::fs::write(&path, &report.cases).map_err(|source| TaskError::Unwritable { path, source })?;
         }
         super::all_explained(report.unexplained)
     }

@@ -155,6 +155,14 @@ impl Report {
     }
 }
 
+/// The text in front of the tables of other programs.
+const PEER_RULES: &str = "\
+The tables below judge other programs by this project's rules, which are not theirs. Only the lines of the file are compared, whatever
+the program reports. A reply has landed if they are those of the commit, or of git's merge; it is refused if they are as before; anything
+else is wrong. A reply that the program carries out as it is written, in part, or by a looser match that it means to make is therefore
+wrong here. Ours has the verdicts *as written* and *partly* for some of these.
+";
+
 /// The kinds of refusals, by a part of their texts.
 const REASONS: [(&str, &str); 17] = [
     ("already applied", "the new text stands there already"),
@@ -227,6 +235,9 @@ impl fmt::Display for Report {
         )?;
         for (reason, count) in &self.reasons {
             writeln!(formatter, "| {reason} | {count} | {} |", self.needless.get(reason).unwrap_or(&0))?;
+        }
+        if self.peers.iter().any(|peer| peer.missing.is_none()) {
+            write!(formatter, "\n{PEER_RULES}")?;
         }
         self.peers.iter().try_for_each(|peer| peer.write(formatter))
     }

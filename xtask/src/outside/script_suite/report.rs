@@ -1,6 +1,7 @@
-//! The section of a suite of scripts: sums of each group, and every difference with its reason.
+//! The section of a suite of scripts: sums of each group, and the differences by their reasons. A list of its own has every case.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::super::way::Way;
@@ -13,6 +14,8 @@ use crate::repository::page::{cell, marked_cell};
 pub(super) struct ScriptReport {
     /// The tables, as text of the page.
     pub(super) text: String,
+    /// Every difference with the numbers of its cases, as values that are separated by tabs.
+    pub(super) cases: String,
     /// The number of differences without a reason.
     pub(super) unexplained: usize,
 }
@@ -88,17 +91,42 @@ pub(super) fn report(
     }
     let _ = writeln!(text, "{}", all.row("all", ways));
     let rows = difference_rows(records, reasons);
-    if !rows.is_empty() {
-        text.push_str("\n| script | level | cases | plain | confined | reason |\n| --- | --- | --- | --- | --- | --- |\n");
-    }
-    for row in &rows {
-        let Row { script, way, plain, confined, .. } = row;
-        let reason = marked_cell(row.reason.unwrap_or("**none known**"));
-        let (script, plain, confined) = (cell(script), cell(plain), cell(confined));
-        let _ = writeln!(text, "| {script} | {way} | {} | {plain} | {confined} | {reason} |", row.cases());
-    }
+    text.push_str(&reason_table(&rows));
     let unexplained = rows.iter().filter(|row| row.reason.is_none()).map(|row| row.numbers.len()).sum();
-    ScriptReport { text, unexplained }
+    ScriptReport { text, cases: case_list(&rows), unexplained }
+}
+
+/// Renders how many differences each reason explains at each level.
+fn reason_table(rows: &[Row<'_>]) -> String {
+    let mut sums: BTreeMap<(Reverse<Way>, Option<&str>), (BTreeSet<&str>, usize)> = BTreeMap::new();
+    for row in rows {
+        let (scripts, cases) = sums.entry((Reverse(row.way), row.reason)).or_default();
+        scripts.insert(row.script);
+        *cases += row.numbers.len();
+    }
+    let mut table = String::new();
+    if !sums.is_empty() {
+        table.push_str(
+            "\n| level | reason of a difference | scripts | cases |\n| --- | --- | ---: | ---: |\n",
+        );
+    }
+    for ((Reverse(way), reason), (scripts, cases)) in &sums {
+        let reason = marked_cell(reason.unwrap_or("**none known**"));
+        // Writing to a string does not fail.
+        let _ = writeln!(table, "| {way} | {reason} | {} | {cases} |", scripts.len());
+    }
+    table
+}
+
+/// Renders every difference on a line of its own.
+fn case_list(rows: &[Row<'_>]) -> String {
+    let mut list = "script\tlevel\tcases\tplain\tconfined\n".to_owned();
+    let value = |text: &str| text.replace(['\t', '\n'], " ");
+    for row in rows {
+        let Row { script, way, plain, confined, .. } = row;
+        let _ = writeln!(list, "{script}\t{way}\t{}\t{}\t{}", row.cases(), value(plain), value(confined));
+    }
+    list
 }
 
 fn table_head(ways: &[Way]) -> String {
@@ -201,13 +229,19 @@ mod tests {
 | b | 1 | 6 | 4 | 1 | 1 | 5 | 2 s | 2 s |
 | all | 2 | 12 | 8 | 2 | 2 | 5 | 3 s | 4 s |
 
-| script | level | cases | plain | confined | reason |
-| --- | --- | --- | --- | --- | --- |
-| b1 | full | 1–2 | passed | failed | **none known** |
-| b1 | full | 5 | skipped (missing A) | passed | A is there. |
-| b1 | full | 6 | passed | not run | **none known** |
-| b1 | full | end | complete | ended early | **none known** |
+| level | reason of a difference | scripts | cases |
+| --- | --- | ---: | ---: |
+| full | **none known** | 1 | 4 |
+| full | A is there. | 1 | 1 |
 ";
         assert_eq!(report.text, expected);
+        let cases = "\
+script\tlevel\tcases\tplain\tconfined
+b1\tfull\t1–2\tpassed\tfailed
+b1\tfull\t5\tskipped (missing A)\tpassed
+b1\tfull\t6\tpassed\tnot run
+b1\tfull\tend\tcomplete\tended early
+";
+        assert_eq!(report.cases, cases);
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn paragraphs(
     let gain = |engine: usize| rank(engine) / rank(OURS) - 1.0;
     let questions = measured.iter().map(|one| one.questions.questions.len()).sum();
     format!(
-        "Embeddings are those of {SEARCH_MODEL}, compared by their cosine; a function counts with its first 256 tokens. Ranks are fused by the sum of 1 / ({} + rank) over the first {FUSED} hits of both. {}\n\nOn the {} set the fused ranks have a mean reciprocal rank of {:.3}, {:+.0} % against ours ({:.3}), and the embeddings alone {:.3}, {:+.0} %. {} Two things stand against it. The first is the cost above, and a Python runtime. The second is that the model was trained on CodeSearchNet's pairs of comment and function, and CoSQA took its functions from there: on code that the model has not seen, it may gain less. {}\n",
+        "Embeddings are those of {SEARCH_MODEL}, compared by their cosine; a function counts with its first 256 tokens. Ranks are fused by the sum of 1 / ({} + rank) over the first {FUSED} hits of both. {}\n\nOn the {} set the fused ranks have a mean reciprocal rank of {:.3}, {:+.0} % against ours ({:.3}), and the embeddings alone {:.3}, {:+.0} %. {} Two reasons against it: it has the cost above, and needs a Python runtime; and the model was trained on CodeSearchNet's pairs of comment and function, from which CoSQA took its functions, so that it may gain less on code that it has not seen. {}\n",
         fusion::CONSTANT,
         costs(functions, questions, own, cost),
         last.name,

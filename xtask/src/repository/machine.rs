@@ -4,7 +4,7 @@ use std::fs;
 use std::thread::available_parallelism;
 
 /// Returns processors, memory and kernel in one line: `2 × AMD EPYC, 24 GiB, Linux 6.18.0`.
-pub(super) fn description() -> String {
+pub(crate) fn description() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let field = |text: &str, name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
@@ -22,7 +22,7 @@ pub(super) fn description() -> String {
 }
 
 /// Returns the mean number of processes that wanted to run in the last minute, as the system prints it.
-pub(super) fn load() -> String {
+pub(crate) fn load() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split(' ').next().unwrap_or("?").to_owned()
 }
