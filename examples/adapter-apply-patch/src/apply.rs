@@ -1,4 +1,4 @@
-//! A patch over a workspace: all files are read and worked out first, and then changed together.
+//! A patch over a workspace: all files are read and their changes computed first, then all are changed together.
 
 use wap_core::{
     Call, DeleteFile, FileChange, FileChanged, NotTogether, ReadFile, ReadFileResponse, Reversible, WapError,
@@ -18,7 +18,7 @@ pub enum Refusal {
     /// A file cannot be read.
     #[error("'{0}' cannot be read, so nothing was changed: {1}")]
     File(String, #[source] WapError),
-    /// A chunk does not fit its file: the path, the line of the reply, and what there is instead.
+    /// A chunk does not fit its file: the path, the line of the reply, and what is there instead.
     #[error("nothing was changed: the chunk at line {1} of the reply does not fit '{0}': {2}")]
     Chunk(String, usize, String),
     /// A file that is to be deleted or moved, and that could not be put back byte by byte if the rest failed.
@@ -29,7 +29,7 @@ pub enum Refusal {
     NotTogether(#[from] NotTogether),
 }
 
-/// Carries out the patch of a reply, or nothing of it; answers with what was done, deletions last.
+/// Carries out the patch of a reply, or nothing of it; returns the changes, deletions last.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A file that a patch changes: where the chunks stand in it, and what it becomes.
+//! A file that a patch changes: the lines of its chunks, and its new text.
 
 use wap_core::{FileVersion, LineExchange, ReadFileResponse};
 

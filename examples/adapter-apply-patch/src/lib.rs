@@ -12,10 +12,11 @@
 //! *** End Patch
 //! ```
 //!
-//! All files of a patch are changed, or none is. `@@ line` says after which line a chunk's lines stand; without it they have
-//! to stand in the rest of the file once. Lines are found by the matching of `text-edit`, and nothing is matched loosely: a
-//! chunk that fits only but for its blanks is refused, and the refusal says what the file has, or what is most like it. `*** Move to:` and `*** End of File` are understood. Blank lines may stand between the
-//! parts of a patch, all of it may be indented, and headers may be indented where no update is before them.
+//! All files of a patch are changed, or none is. `@@ line` names the line after which a chunk's lines are; without it they must
+//! occur once in the rest of the file. `text-edit` finds the lines, and nothing is matched loosely: a chunk that fits except
+//! for its blanks is refused, and the refusal shows the lines of the file, or the most similar ones. `*** Move to:` and
+//! `*** End of File` are understood. Blank lines may separate the parts of a patch, all of it may be indented, and headers may
+//! be indented where no update is before them.
 
 mod apply;
 mod draft;

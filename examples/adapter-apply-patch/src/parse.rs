@@ -58,7 +58,7 @@ pub enum ParseError {
     /// More than one patch.
     #[error("there is a second patch at line {0} of the reply: send one, with a section for each file")]
     Second(usize),
-    /// A line that means nothing where it stands.
+    /// A line that means nothing at its position.
     #[error("line {0} of the reply means nothing there: {1:?}")]
     Line(usize, String),
     /// A section that does nothing.
@@ -86,10 +86,10 @@ impl Section {
 
 /// The line before a patch.
 const BEGIN: &str = "*** Begin Patch";
-/// The line behind it.
+/// The line after it.
 const END: &str = "*** End Patch";
 
-/// Reads the patch of a reply; what stands before and after it is prose.
+/// Reads the patch of a reply; the text before and after it is prose.
 ///
 /// # Errors
 ///

@@ -24,7 +24,7 @@ impl<'a> Lines<'a> {
         Source::parse(self.text.as_bytes()).map_err(|error| error.to_string())
     }
 
-    /// Finds the line after `@@`, which stands at or below `from`. Models write it without the blanks before it.
+    /// Finds the line after `@@`, at or below `from`. Models write it without the blanks before it.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Embeds `code-index` alone: an index of a folder, searched and asked what a file defines.
+//! Embeds `code-index` alone: an index of a folder, searched by words and asked for a file's definitions.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::error::Error;

@@ -1,5 +1,5 @@
 //! One round of the bracket-tag protocol over a workspace in memory: a reply is read and carried out, and the next
-//! message to the model is printed. A program of your own would bring another [`Workspace`].
+//! message to the model is printed. A program of your own would use another [`Workspace`].
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::error::Error;

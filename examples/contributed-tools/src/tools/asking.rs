@@ -41,7 +41,7 @@ pub(super) fn call(
     Some(question.map(|question| answered(call, question)))
 }
 
-/// Returns what the client has answered, or asks it.
+/// Returns the client's answer, or asks for it.
 fn answered(call: &ContributionCall, question: InputRequest) -> Outcome<CallToolResult> {
     let Some(answer) = call.answer(QUESTION) else { return asks([(QUESTION, question)], None) };
     if let Some(text) = answer["content"]["text"].as_str() {

@@ -16,7 +16,7 @@ pub(crate) struct Answer {
     pub(crate) messages: Vec<Value>,
 }
 
-/// Sends a message and reads what comes back, until a message has an `id` and `result` or `error`, or asks something.
+/// Sends a message and reads the answers, until a message has an `id` and `result` or `error`, or asks something.
 pub(crate) fn post(address: SocketAddr, headers: &[(&str, &str)], message: &Value) -> Answer {
     let mut stream = Stream::open(address, "POST", headers, &message.to_string());
     let mut messages = Vec::new();

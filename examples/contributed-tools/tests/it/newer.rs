@@ -1,4 +1,4 @@
-//! Clients of 2026-07-28, whose every request stands alone.
+//! Clients of 2026-07-28, where each request is independent.
 
 use contributed_tools::ExampleServer;
 use proptest::prelude::*;
