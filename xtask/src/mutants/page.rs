@@ -13,19 +13,22 @@ use crate::repository::page::{code_cell, marked_cell, write_section};
 const BEGINNING: &str = "# Mutants
 
 Written by `cargo xtask mutants`, which changes a crate in one small way after the other (`cargo mutants`) and runs the crate's own
-tests: a test has to fail, or a property, or the tests hang and are ended. Tests of other crates and the examples in the
-documentation do not count.
+tests. A mutant is caught if a test or a property fails, or if the tests hang and are ended. Tests of other crates and the examples
+in the documentation do not count.
+
+Six crates are meant for it: `text-edit`, `cocode-env`, `rel-path`, `sandbox-fs`, `codali-envelope` and `tagproto`. Those without a section
+here have no figures on this page yet.
 
 ```sh
-cargo xtask mutants                      # all of these crates; a run that is interrupted continues
-cargo xtask mutants text-edit --minutes 30
-cargo xtask mutants rel-path --anew      # also what earlier runs have caught
+cargo xtask mutants                      # all six; a run that is interrupted continues
+cargo xtask mutants cocode-env --minutes 30
+cargo xtask mutants cocode-env --anew    # also what earlier runs have caught
 ```
 
-`cargo xtask setup` installs `cargo mutants`. What survives stands in `fixtures/mutants.toml` with its reason; a survivor that does not
-fails the task, and so does a reason whose mutant is caught. `not tried` means that the last run ended before them. A section is about
-one state of the crate, with its tests: `git rev-parse COMMIT:crates/NAME` gives its tree. Once the crate has changed, all of its mutants are tried
-again.
+`cargo xtask setup` installs `cargo mutants`. `fixtures/mutants.toml` has the survivors with their reasons. A survivor without a
+reason fails the task, as does a reason whose mutant is caught. `not tried` means that the last run ended before them. A section is about
+one state of the crate, with its tests: `git rev-parse COMMIT:crates/NAME` gives its tree. Once the crate has changed, all of its mutants
+are tried again.
 ";
 
 /// The number of digits of a tree that the page has.
@@ -53,11 +56,12 @@ fn section(subject: &Subject, outcomes: &Outcomes, listed: usize, survivors: &Su
         None => "not tried".to_owned(),
     };
     let mut text = format!(
-        "The crate of {}, of the tree `{tree}`, {dates}.\n\n\
+        "The crate of {}, of the tree `{tree}`, {dates}. {}\n\n\
          | mutants | caught | tests hung | do not compile | survivors | not tried |\n\
          | ---: | ---: | ---: | ---: | ---: | ---: |\n\
          | {listed} | {} | {} |\n",
         subject.purpose,
+        share(outcomes),
         counts.join(" | "),
         listed.saturating_sub(outcomes.tried()),
     );
@@ -73,10 +77,23 @@ fn section(subject: &Subject, outcomes: &Outcomes, listed: usize, survivors: &Su
     text
 }
 
+/// Renders the share of the mutants that compile and are caught; mutants that hang the tests are caught.
+fn share(outcomes: &Outcomes) -> String {
+    let caught = outcomes.count(Outcome::Caught) + outcomes.count(Outcome::TimedOut);
+    let compiled = caught + outcomes.count(Outcome::Missed);
+    let percent = if compiled == 0 { 100.0 } else { caught as f64 * 100.0 / compiled as f64 };
+    format!("Caught: {caught} of the {compiled} that compile ({percent:.1} %).")
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::subject::SUBJECTS;
     use super::*;
+
+    #[test]
+    fn the_page_names_every_crate() {
+        assert!(SUBJECTS.iter().all(|subject| BEGINNING.contains(&format!("`{}`", subject.package))));
+    }
 
     #[test]
     fn a_section_has_the_counts_and_each_survivor_with_its_reason() {
@@ -93,7 +110,7 @@ mod tests {
         let text = section(&SUBJECTS[0], &outcomes, 6, &survivors);
         assert_eq!(
             text,
-            "The crate of edits of bytes, of the tree `0123456789ab`, tried on 2026-11-26.\n\n\
+            "The crate of edits of bytes, of the tree `0123456789ab`, tried on 2026-11-26. Caught: 2 of the 3 that compile (66.7 %).\n\n\
              | mutants | caught | tests hung | do not compile | survivors | not tried |\n\
              | ---: | ---: | ---: | ---: | ---: | ---: |\n\
              | 6 | 2 | 0 | 1 | 1 | 2 |\n\n\
