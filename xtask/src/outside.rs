@@ -39,8 +39,8 @@ use crate::repository::page::write_section;
 pub(crate) const BEGINNING: &str = "\
 # Measures that others wrote
 
-Written by `cargo xtask outside`, of which `all --from DIR` runs every suite that has a checkout in a folder. What is measured is read from the user's
-own checkouts and from package registries; nothing of it is in this repository.
+Written by `cargo xtask outside`, of which `all --from DIR` runs every suite that has a checkout in a folder. The suites are read from the
+user's own checkouts and from package registries; nothing of them is in this repository.
 
 Two measures of others are left out. CodeSearchNet's judgements are about functions in thousands of repositories, whose sources neither a
 package registry nor a single checkout carries; the questions of CoSQA below ask the same of the search. Of the 152 tests of the reference
