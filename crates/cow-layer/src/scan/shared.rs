@@ -43,6 +43,8 @@ struct Names {
     allocated_bytes: u64,
     /// The number of names that may be adopted, met or not.
     links: u64,
+    /// `true` if another name stays in the layer.
+    has_unchanged: bool,
     met: Vec<(RelPath, Option<WholeFolder>)>,
 }
 
@@ -58,6 +60,7 @@ impl SharedFiles {
     pub(super) fn note_unchanged(&mut self, entry: &Entry) {
         if let Some(names) = self.names_of(entry) {
             names.links = names.links.saturating_sub(1);
+            names.has_unchanged = true;
         }
     }
 
@@ -67,20 +70,23 @@ impl SharedFiles {
             self.by_inode.entry(entry.inode).or_insert_with(|| Names {
                 allocated_bytes: entry.allocated_bytes,
                 links: entry.links,
+                has_unchanged: false,
                 met: Vec::new(),
             })
         })
     }
 
-    /// Returns the files whose names have to be separated: all but those with a single name that is adopted, and those of which
-    /// every name lies in the same folder that counts as one change.
+    /// Returns the files whose names have to be separated: all but those with a single name, and those of which every name that is
+    /// adopted lies in the same folder that counts as one change.
     pub(super) fn into_files(self) -> Vec<SharedFile> {
         let files = self.by_inode.into_values().filter_map(|names| {
             // A name deeper than any path, or in a folder that cannot be listed, has not been met.
             let is_complete = names.met.len() as u64 == names.links;
             let first = names.met.first().and_then(|(_, whole)| *whole);
             let is_in_one = first.is_some() && names.met.iter().all(|(_, whole)| *whole == first);
-            let stays = is_complete && (names.met.len() == 1 || is_in_one);
+            // A new name of a file that has not changed takes no copy: the other name leads to the user's file again.
+            let is_alone = names.met.len() == 1 && !names.has_unchanged;
+            let stays = is_complete && (is_alone || is_in_one);
             (!stays && !names.met.is_empty()).then(|| SharedFile {
                 allocated_bytes: names.allocated_bytes,
                 names: names.met.into_iter().map(|(path, _)| path).collect(),
