@@ -14,9 +14,9 @@ use crate::repository::page::{cell, marked_cell};
 /// The test that reads a recorded chat, reply by reply.
 const CHAT: &str = "test_process_markdown";
 
-const ABOUT: &str = "aider's own tests of its coders are run, and what they give to a coder is given to a session, too. Compared is what is read out of
-a reply (the path, the lines to find and the new lines of each edit), or the files after it. The chat that aider has recorded is one of the tests: its
-replies are read one by one. Tests of functions that a session has no counterpart to compare nothing. `cargo xtask outside aider --from DIR` repeats
+const ABOUT: &str = "aider's own tests of its coders are run, and a session gets the same inputs as the coders. The edits that both read out of a reply (path,
+lines to find, new lines), or the files after it, are compared. The chat that aider has recorded is one of the tests: its replies are read
+one by one. Tests of functions without a counterpart in a session compare nothing. `cargo xtask outside aider --from DIR` repeats
 the run, where DIR is a checkout of aider or its repository.";
 
 /// A test with aider's outcome and ours.

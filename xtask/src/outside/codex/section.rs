@@ -9,7 +9,7 @@ use crate::setup::client_packages::ReplayPeers;
 
 const ABOUT: &str = "Each scenario of Codex is a few files, a patch, and the files afterwards. A session is shown the files and gets the patch as a reply;
 its files are compared with those expected, byte by byte, without empty folders. Where nothing is to change, the session must
-refuse, too. `cargo xtask outside codex --from DIR` repeats the run, where DIR is a checkout of Codex or the folder of the scenarios.";
+refuse the patch, too. `cargo xtask outside codex --from DIR` repeats the run, where DIR is a checkout of Codex or the folder of the scenarios.";
 
 /// Renders the section, and counts the differences without a reason.
 pub(super) fn section(provenance: &str, compared: &[Compared], reasons: &ReplyReasons) -> (String, usize) {

@@ -6,9 +6,9 @@ use super::super::reply_reasons::ReplyReasons;
 use super::report::Outcome;
 use crate::repository::page::{cell, marked_cell};
 
-const ABOUT: &str = "The tests of sandbox-runtime that run commands in its sandbox run them by `agentd call` here; nothing else of them is changed. A command of which a
-change was not kept counts as failed. Many tests want the very words of its messages, so what differs is more than what is not
-refused. `cargo xtask outside sandbox-runtime --from DIR` repeats the run, where DIR is a checkout; `cargo xtask setup outside`
+const ABOUT: &str = "The tests of sandbox-runtime that run commands in its sandbox run them by `agentd call` here; nothing else of them is changed. A command counts
+as failed if one of its changes was not kept. Many tests want the exact words of its messages, so that more tests differ than commands are
+not refused. `cargo xtask outside sandbox-runtime --from DIR` repeats the run, where DIR is a checkout; `cargo xtask setup outside`
 installs the runner of its tests.";
 
 /// Renders the section, and counts the differences without a reason.

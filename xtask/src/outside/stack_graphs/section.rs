@@ -9,10 +9,10 @@ use crate::repository::page::{cell, marked_cell};
 
 pub(super) const HEADING: &str = "Fixtures of stack-graphs";
 
-const ABOUT: &str = "Each fixture is a few files in which names are marked with the lines that define them. From the marks follow the definitions that
-an outline should list, and the files that depend on each other. A definition counts if the outline has its name on its line; a dependency, if the
-index follows it from file to file within eight steps. The index does not resolve single names, so where a name leads is not compared. Names that
-only imports, parameters and variables within functions bear are left out of outlines on purpose. `cargo xtask outside stack-graphs --from DIR`
+const ABOUT: &str = "Each fixture is a few files in which names are marked with the lines that define them. The marks determine the definitions that an outline
+should list, and the files that depend on each other. A definition counts if the outline has its name on its line; a dependency, if the
+index follows it from file to file within eight steps. The index does not resolve single names, so the targets of names are not compared.
+Outlines leave out names of imports, parameters and variables within functions on purpose. `cargo xtask outside stack-graphs --from DIR`
 repeats it.";
 
 /// The cases of a language that have the same reason; each case without a reason is a row of its own.
