@@ -3,6 +3,7 @@
 //! It reads less than git does: whatever it does not understand counts as harmful, so that no way of writing a setting
 //! slips through because two readers differ.
 
+mod addresses;
 mod text;
 mod values;
 
@@ -11,7 +12,8 @@ use std::collections::BTreeSet;
 use git_index::ObjectFormat;
 
 use crate::git::linked_folders::NOT_PLAIN;
-use crate::git::settings::text::{BLANKS, Setting, settings};
+use crate::git::settings::addresses::{is_plain_address, remotes};
+use crate::git::settings::text::{Setting, settings};
 use crate::git::settings::values::is_sound;
 
 /// Settings that decide nothing but looks, names and addresses, `*` standing for the name in a section's quotes.
@@ -126,7 +128,7 @@ pub(crate) fn harmful(
                 // This extension is older than versions of the format, and in force without.
                 has_sound_switch
             } else {
-                (setting.section != "extensions" || has_extensions) && setting.is_harmless(&remotes)
+                (&*setting.section != "extensions" || has_extensions) && setting.is_harmless(&remotes)
             }
         };
         settings.iter().filter(|setting| !is_harmless(setting)).cloned().collect()
@@ -164,12 +166,16 @@ pub(crate) fn worktree(bytes: &[u8]) -> Result<Option<String>, UnclearSettings> 
 }
 
 fn worktrees(settings: &[Setting]) -> Vec<Option<&str>> {
-    settings.iter().filter(|setting| setting.is_worktree()).map(|setting| setting.value.as_deref()).collect()
+    settings
+        .iter()
+        .filter(|setting| setting.is_worktree())
+        .map(|setting| setting.written.as_deref())
+        .collect()
 }
 
 /// The values by which git is to obey a `config.worktree`.
 fn switches(settings: &[Setting]) -> Vec<Option<&str>> {
-    settings.iter().filter(|setting| setting.is_switch()).map(|setting| setting.value.as_deref()).collect()
+    settings.iter().filter(|setting| setting.is_switch()).map(|setting| setting.written.as_deref()).collect()
 }
 
 /// Returns the object format that a settings file decides; `None` if it cannot be read with certainty. Git takes it from the last
@@ -190,25 +196,9 @@ fn has_extensions(settings: &[Setting]) -> bool {
     last_value(settings, Setting::is_format_version).is_some_and(|version| version == "1")
 }
 
-/// Returns the value of the last of these settings, without quotes and comments.
-fn last_value(settings: &[Setting], is_wanted: impl Fn(&Setting) -> bool) -> Option<String> {
-    let last = settings.iter().rfind(|setting| is_wanted(setting))?;
-    Some(last.value.as_deref().map(unquoted).unwrap_or_default())
-}
-
-/// Returns a value without quotes and comments.
-fn unquoted(value: &str) -> String {
-    let text = value.split(['#', ';']).next().unwrap_or_default().replace('"', "");
-    text.trim_matches(BLANKS).to_owned()
-}
-
-/// The names of the remotes that have an address.
-fn remotes(settings: &[Setting]) -> BTreeSet<String> {
-    let name = |setting: &Setting| {
-        let is_address = setting.key == "url" && setting.is_named;
-        setting.section.strip_prefix("remote.").filter(|_| is_address).map(str::to_owned)
-    };
-    settings.iter().filter_map(name).collect()
+/// Returns the value of the last of these settings.
+fn last_value(settings: &[Setting], is_wanted: impl Fn(&Setting) -> bool) -> Option<&str> {
+    settings.iter().rfind(|setting| is_wanted(setting))?.value.as_deref()
 }
 
 /// The settings of `after` that decide what goes where when git fetches or pushes, and that `before` did not have or had
@@ -242,30 +232,31 @@ impl Setting {
     }
 
     fn is_worktree(&self) -> bool {
-        !self.is_named && self.section == "core" && self.key == "worktree"
+        !self.is_named && &*self.section == "core" && self.key == "worktree"
     }
 
     /// Returns whether git obeys a `config.worktree` by it.
     fn is_switch(&self) -> bool {
-        !self.is_named && self.section == "extensions" && self.key == "worktreeconfig"
+        !self.is_named && &*self.section == "extensions" && self.key == "worktreeconfig"
     }
 
-    fn is_harmless(&self, remotes: &BTreeSet<String>) -> bool {
-        let value = self.value.as_deref();
-        if self.is_named_like_option() {
+    fn is_harmless(&self, remotes: &BTreeSet<&str>) -> bool {
+        if self.has_harmful_name() {
             return false;
         }
-        match (self.section.as_str(), self.key.as_str()) {
-            ("core", "bare") => return value == Some("false"),
+        let written = self.written.as_deref();
+        match (&*self.section, self.key.as_str()) {
+            ("core", "bare") => return written == Some("false"),
             ("advice", _) => return is_sound(self),
-            _ if self.is_format_version() => return matches!(value, Some("0" | "1")),
+            _ if self.is_format_version() => return matches!(written, Some("0" | "1")),
             ("extensions", "relativeworktrees") => return is_sound(self),
             // Later versions take a path behind the name of the format.
-            ("extensions", "refstorage") => return matches!(value, Some("files" | "reftable")),
+            ("extensions", "refstorage") => return matches!(written, Some("files" | "reftable")),
             // An index is judged by the format, so there is no other way of writing it.
-            _ if self.is_object_format() => return matches!(value, Some("sha1" | "sha256")),
+            _ if self.is_object_format() => return matches!(written, Some("sha1" | "sha256")),
             _ => {}
         }
+        let value = self.value.as_deref();
         // `.` is this repository itself. What names no remote is an address.
         let is_remote = |value: &str| value == "." || remotes.contains(value) || is_plain_address(value);
         self.is_in(HARMLESS) && is_sound(self)
@@ -273,56 +264,31 @@ impl Setting {
             || self.is_in(REMOTES) && value.is_some_and(is_remote)
     }
 
-    /// Returns whether the name in quotes is one that a program would take for an option. Git passes the names of remotes
-    /// to programs of its own: `fetch --all` would obey a remote called `--upload-pack=PROGRAM`.
-    fn is_named_like_option(&self) -> bool {
-        self.is_named && self.section.split_once('.').is_some_and(|(_, name)| name.starts_with('-'))
+    /// Returns whether the name in quotes is one that a program would take for an option, or the name of a remote a path. Git passes
+    /// the names of remotes to programs of its own: `fetch --all` would obey a remote called `--upload-pack=PROGRAM`.
+    fn has_harmful_name(&self) -> bool {
+        let name = self.section.split_once('.').map(|(_, name)| name).filter(|_| self.is_named);
+        name.is_some_and(|name| name.starts_with('-'))
+            || self.name_in("remote").is_some_and(|name| name.starts_with('/'))
     }
 
     fn is_format_version(&self) -> bool {
-        !self.is_named && self.section == "core" && self.key == "repositoryformatversion"
+        !self.is_named && &*self.section == "core" && self.key == "repositoryformatversion"
     }
 
     fn is_object_format(&self) -> bool {
-        !self.is_named && self.section == "extensions" && self.key == "objectformat"
+        !self.is_named && &*self.section == "extensions" && self.key == "objectformat"
     }
 
     fn is_in(&self, list: &[(&str, &[&str])]) -> bool {
         list.iter().any(|(section, keys)| {
             let is_section = match section.strip_suffix(".*") {
-                Some(section) => {
-                    self.is_named
-                        && self.section.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'))
-                }
-                None => !self.is_named && self.section == *section,
+                Some(kind) => self.name_in(kind).is_some(),
+                None => !self.is_named && *self.section == **section,
             };
             is_section && keys.contains(&self.key.as_str())
         })
     }
-}
-
-/// Checks whether an address names another machine and no helper program.
-///
-/// A folder of this machine is not one: git runs the hooks of what it pushes to, as the user, and one in the workspace
-/// may lie where the user does not look.
-fn is_plain_address(address: &str) -> bool {
-    let has_plain_characters = address.chars().all(|character| {
-        character.is_alphanumeric()
-            || matches!(character, '.' | '/' | ':' | '@' | '-' | '_' | '~' | '+' | '%')
-    });
-    let starts_like_option = |part: &str| part.starts_with('-');
-    let schemes = ["https://", "http://", "ssh://", "git://"];
-    let names_machine = match address.split_once("://") {
-        Some(_) => schemes.iter().any(|scheme| address.starts_with(scheme)),
-        // `host:path`; with a slash in front of the colon it is a path.
-        None => address.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/')),
-    };
-    // Two colons begin the name of a helper, `ext` for instance, which runs what follows.
-    has_plain_characters
-        && names_machine
-        && !address.contains("::")
-        && !address.is_empty()
-        && !address.split(['/', '@', ':']).any(starts_like_option)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ fn what_git_writes_by_itself_is_harmless() {
         "[remote \"origin\"]\n\turl = https://example.org/a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
         "[remote \"origin\"]\r\n\turl = git@example.org:a/b.git\r\n",
         "[remote \"o\"]\n\turl = h:other\n[branch \"main\"]\n\tremote = o\n\tmerge = refs/heads/main\n",
+        "[remote \"a/o\"]\n\turl = \"https://[::1]/x?y\" # ours\n[branch \"main\"]\n\tremote = \"a/o\" ; ours\n",
         "[branch \"main\"]\n\tremote = .\n[branch \"b\"]\n\tpushRemote = ssh://h/x\n",
         "# a note\n[user]\n\tname = A B\n\temail = a@b.c\n[pull] rebase = true\n[advice]\n\tdetachedHead\n",
         "[core]\n\tworktree = ../../../sub\n",
@@ -62,6 +63,11 @@ fn what_runs_programs_or_leads_away_is_named() {
         ("[remote]\n\tpushDefault = target\n", "remote.pushdefault"),
         ("[branch \"m\"]\n\tremote = target/x\n", "branch.m.remote"),
         ("[branch \"m\"]\n\tpushRemote = target\n", "branch.m.pushremote"),
+        ("[remote \"/r\"]\n\turl = h:x\n[branch \"m\"]\n\tremote = /r\n", "remote./r.url"),
+        ("[branch \"m\"]\n\tremote = r#o\n[remote \"r#o\"]\n\turl = h:x\n", "branch.m.remote"),
+        ("[branch \"m\"]\n\tremote = \"r#o\"\n[remote \"r#o\"]\n\turl = h:x\n", "branch.m.remote"),
+        ("[branch \"m\"]\n\tremote = o\n[remote \"o\"]\n\turl = \"\"\n", "branch.m.remote"),
+        ("[remote]\n\tpushDefault = a/../r\n[remote \"a/../r\"]\n\turl = h:x\n", "remote.pushdefault"),
         ("[submodule \"s\"]\n\turl = ./x\n", "submodule.s.url"),
         ("[remote \"o\"]\n\turl = \"ext\"::sh\n", "remote.o.url"),
         ("[remote \"o\"]\n\tuploadpack = x\n", "remote.o.uploadpack"),
@@ -179,6 +185,9 @@ fn what_is_not_understood_is_not_read() {
         "\u{feff}[core]\n",
         "[core]\n\tname = a\u{0}b\n",
         "[core]\n\ta b = c\n",
+        "[remote\"o\"]\n\turl = h:x\n",
+        "[user]\n\tname = \"A\n",
+        "[user]\n\tname = a\\q\n",
     ] {
         assert_eq!(judged("", more), None, "{more}");
     }

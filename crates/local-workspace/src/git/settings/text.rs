@@ -1,21 +1,34 @@
 //! The text of a settings file, read as git reads it.
 
 use std::fmt;
+use std::rc::Rc;
 
 /// The characters that git cuts off the ends of a name or value. Others of Unicode's white space belong to it.
 pub(super) const BLANKS: [char; 2] = [' ', '\t'];
 
-/// One setting, as it is written in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The longest section that is read, in bytes: longer ones are the names of no branch and no remote.
+const SECTION_BYTES: usize = 4096;
+
+/// One setting of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Setting {
-    /// The section in lower case, a name in quotes behind a dot as it is.
-    pub(super) section: String,
+    /// The section in lower case, a name in quotes behind a dot as it is. All settings of a section share it.
+    pub(super) section: Rc<str>,
     /// True if the section has a name in quotes.
     pub(super) is_named: bool,
     /// In lower case.
     pub(super) key: String,
-    /// As it is written; `None` if there is no `=`.
+    /// The value as git reads it; `None` if there is no `=`.
     pub(super) value: Option<String>,
+    /// The value as it is written, with quotes and comments.
+    pub(super) written: Option<String>,
+}
+
+impl Setting {
+    /// Returns the name in quotes of its section, if that is one of this kind.
+    pub(super) fn name_in(&self, kind: &str) -> Option<&str> {
+        self.section.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.')).filter(|_| self.is_named)
+    }
 }
 
 impl fmt::Display for Setting {
@@ -28,7 +41,7 @@ impl fmt::Display for Setting {
 pub(super) fn settings(bytes: &[u8]) -> Option<Vec<Setting>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let mut settings = Vec::new();
-    let mut section: Option<(String, bool)> = None;
+    let mut section: Option<(Rc<str>, bool)> = None;
     for line in text.lines() {
         let mut line = line.trim_matches(BLANKS);
         // A line that goes on, or that hides its end in quotes, is nothing that git writes by itself.
@@ -37,15 +50,15 @@ pub(super) fn settings(bytes: &[u8]) -> Option<Vec<Setting>> {
         }
         if let Some(rest) = line.strip_prefix('[') {
             let (name, is_named, rest) = section_header(rest)?;
-            section = Some((name, is_named));
+            section = Some((name.into(), is_named));
             line = rest.trim_start_matches(BLANKS);
         }
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
         let (name, is_named) = section.clone()?;
-        let (key, value) = match line.split_once('=') {
-            Some((key, value)) => (key.trim_end_matches(BLANKS), Some(value.trim_matches(BLANKS).to_owned())),
+        let (key, written) = match line.split_once('=') {
+            Some((key, value)) => (key.trim_end_matches(BLANKS), Some(value.trim_matches(BLANKS))),
             None => (line, None),
         };
         let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -53,14 +66,55 @@ pub(super) fn settings(bytes: &[u8]) -> Option<Vec<Setting>> {
         if !is_key {
             return None;
         }
-        settings.push(Setting { section: name, is_named, key: key.to_ascii_lowercase(), value });
+        let value = match written {
+            Some(written) => Some(value(written)?),
+            None => None,
+        };
+        let (key, written) = (key.to_ascii_lowercase(), written.map(str::to_owned));
+        settings.push(Setting { section: name, is_named, key, value, written });
     }
     Some(settings)
+}
+
+/// Returns a value as git reads it; `None` if it fails at it: at a quotation that does not end, and behind a backslash at what it does
+/// not know.
+fn value(written: &str) -> Option<String> {
+    let mut value = String::new();
+    let mut is_quoted = false;
+    // Blanks at the end belong to the value within quotes only.
+    let mut kept = 0;
+    let mut characters = written.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => is_quoted = !is_quoted,
+            '#' | ';' if !is_quoted => break,
+            '\\' => value.push(match characters.next()? {
+                'n' => '\n',
+                't' => '\t',
+                'b' => '\u{8}',
+                other @ ('"' | '\\') => other,
+                _ => return None,
+            }),
+            blank if !is_quoted && BLANKS.contains(&blank) => {
+                if !value.is_empty() {
+                    value.push(blank);
+                }
+                continue;
+            }
+            other => value.push(other),
+        }
+        kept = value.len();
+    }
+    value.truncate(kept);
+    (!is_quoted).then_some(value)
 }
 
 /// Reads `core]…` or `remote "origin"]…`. Answers with the name, whether a part of it was in quotes, and the rest.
 fn section_header(text: &str) -> Option<(String, bool, &str)> {
     let end = text.find(|character: char| !(character.is_ascii_alphanumeric() || character == '-'))?;
+    if end > SECTION_BYTES {
+        return None;
+    }
     let (name, rest) = text.split_at(end);
     if name.is_empty() {
         return None;
@@ -69,11 +123,45 @@ fn section_header(text: &str) -> Option<(String, bool, &str)> {
     if let Some(rest) = rest.strip_prefix(']') {
         return Some((name, false, rest));
     }
-    let rest = rest.trim_start_matches(BLANKS).strip_prefix('"')?;
+    // Git fails where there is no blank.
+    let rest = rest.strip_prefix(BLANKS)?.trim_start_matches(BLANKS).strip_prefix('"')?;
     let (inner, rest) = rest.split_once('"')?;
     // A quotation mark in the name would be escaped.
-    if inner.contains('\\') {
+    if inner.contains('\\') || inner.len() > SECTION_BYTES {
         return None;
     }
     Some((format!("{name}.{inner}"), true, rest.strip_prefix(']')?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SECTION_BYTES, settings, value};
+
+    #[test]
+    fn values_are_read_as_git_reads_them() {
+        for (written, read) in [
+            ("a b", "a b"),
+            ("a # b", "a"),
+            ("a;b", "a"),
+            ("\"a # b\" ; c", "a # b"),
+            ("\"a \" \"\" b", "a   b"),
+            ("\"a \"  # b", "a "),
+            ("\"\"  a", "a"),
+            ("a\\tb\\n\\\\\\\"", "a\tb\n\\\""),
+            ("\"\"", ""),
+            ("# a", ""),
+        ] {
+            assert_eq!(value(written).as_deref(), Some(read), "{written}");
+        }
+        for written in ["\"a", "a\"b # c", "a\\q", "a\\"] {
+            assert_eq!(value(written), None, "{written}");
+        }
+    }
+
+    #[test]
+    fn section_with_an_endless_name_is_not_read() {
+        let with = |length: usize| settings(format!("[a \"{}\"]\nx = 1\n", "b".repeat(length)).as_bytes());
+        assert!(with(SECTION_BYTES).is_some());
+        assert!(with(SECTION_BYTES + 1).is_none());
+    }
 }

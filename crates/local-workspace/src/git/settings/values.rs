@@ -5,7 +5,6 @@
 use git_index::is_reference_name;
 
 use crate::git::settings::text::Setting;
-use crate::git::settings::unquoted;
 
 /// The values that git accepts.
 enum Values {
@@ -153,16 +152,13 @@ pub(super) fn is_sound(setting: &Setting) -> bool {
         setting.is_in(&[(*section, *keys)])
     };
     let listed = VALUES.iter().find(is_it).map(|(_, _, values)| values);
-    let is_boolean = BOOLEAN_SECTIONS.contains(&setting.section.as_str());
+    let is_boolean = BOOLEAN_SECTIONS.contains(&&*setting.section);
     let values = listed.or(is_boolean.then_some(&Boolean(&[])));
-    let Some(written) = setting.value.as_deref() else {
+    let Some(value) = setting.value.as_deref() else {
         // Without a value it is a yes.
         return matches!(values, Some(Boolean(_)));
     };
-    if !is_readable(written) {
-        return false;
-    }
-    let value = unquoted(written).to_ascii_lowercase();
+    let value = value.to_ascii_lowercase();
     let number = value.parse::<i32>().ok();
     match values {
         None => true,
@@ -178,21 +174,6 @@ pub(super) fn is_sound(setting: &Setting) -> bool {
         Some(Word(words)) => words.contains(&value.as_str()),
         Some(Text(is_one)) => is_one(&value),
     }
-}
-
-/// Returns whether git can read a value: it fails at a quotation that does not end, and behind a backslash at what it does not know.
-fn is_readable(written: &str) -> bool {
-    let mut is_quoted = false;
-    let mut characters = written.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => is_quoted = !is_quoted,
-            '#' | ';' if !is_quoted => return true,
-            '\\' if !matches!(characters.next(), Some('n' | 't' | 'b' | '"' | '\\')) => return false,
-            _ => {}
-        }
-    }
-    !is_quoted
 }
 
 /// Returns whether a name keeps a letter once git has cut off what it does not allow: without a name it makes no commit.

@@ -7,4 +7,5 @@ mod git_access;
 mod histories;
 mod indexes;
 mod references;
+mod settings;
 mod unfinished_work;

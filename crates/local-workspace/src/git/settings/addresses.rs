@@ -1,0 +1,130 @@
+//! Names of remotes and addresses of other machines, in settings that decide where git fetches from and pushes to.
+
+use std::collections::BTreeSet;
+
+use crate::git::settings::text::Setting;
+
+/// The names of the remotes whose address git obeys.
+///
+/// Of a remote whose name begins with a slash git ignores all settings, and takes the name for the path of a repository.
+pub(super) fn remotes(settings: &[Setting]) -> BTreeSet<&str> {
+    // An empty address takes those before it away.
+    let is_address = |setting: &&Setting| {
+        setting.key == "url" && setting.value.as_deref().is_some_and(|url| !url.is_empty())
+    };
+    let names = settings.iter().filter(is_address).filter_map(|setting| setting.name_in("remote"));
+    names.filter(|name| is_remote_name(name)).collect()
+}
+
+/// Returns whether every program that reads settings of git takes this for the name of a remote, and none for a path or an address.
+pub(super) fn is_remote_name(name: &str) -> bool {
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
+    let is_part = |part: &str| !matches!(part, "" | "." | "..") && part.chars().all(is_plain);
+    !name.starts_with('-') && name.split('/').all(is_part)
+}
+
+/// Checks whether an address names another machine and no helper program.
+///
+/// A folder of this machine is not one: git runs the hooks of what it pushes to, as the user, and one in the workspace
+/// may lie where the user does not look.
+pub(super) fn is_plain_address(address: &str) -> bool {
+    let Some(address) = with_plain_host(address) else { return false };
+    let has_plain_characters = address.chars().all(|character| {
+        character.is_alphanumeric()
+            || matches!(character, '.' | '/' | ':' | '@' | '-' | '_' | '~' | '+' | '%' | '?' | '=')
+    });
+    // A part with a minus would be an option of a program. With dots, `git clone` finds a folder of this machine behind one that has
+    // the name of a host.
+    let is_bad_part = |part: &str| part.starts_with('-') || part == "..";
+    let schemes = ["https://", "http://", "ssh://", "git://"];
+    let names_machine = match address.split_once("://") {
+        Some(_) => schemes.iter().any(|scheme| address.starts_with(scheme)),
+        // `host:path`; with a slash in front of the colon it is a path.
+        None => address.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/')),
+    };
+    // Two colons begin the name of a helper, `ext` for instance, which runs what follows.
+    has_plain_characters
+        && names_machine
+        && !address.contains("::")
+        && !address.is_empty()
+        && !address.split(['/', '@', ':']).any(is_bad_part)
+}
+
+/// Returns an address with a name in place of a host that is written as an IPv6 address in brackets; `None` if brackets are
+/// anywhere else.
+fn with_plain_host(address: &str) -> Option<String> {
+    let Some((before, rest)) = address.split_once('[') else { return Some(address.to_owned()) };
+    let (host, after) = rest.split_once(']')?;
+    let is_at_host = before.is_empty() || before.ends_with("://") || before.ends_with('@');
+    let is_number = host.contains(':')
+        && host.chars().all(|character| character.is_ascii_hexdigit() || matches!(character, ':' | '.'));
+    let is_whole = after.is_empty() || after.starts_with([':', '/']);
+    (is_at_host && is_number && is_whole).then(|| format!("{before}host{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_plain_address, is_remote_name};
+
+    #[test]
+    fn names_of_remotes_are_no_paths_and_no_addresses() {
+        for name in ["origin", "my-fork", "team/origin", "a.b_c", "v1..2"] {
+            assert!(is_remote_name(name), "{name}");
+        }
+        for name in [
+            "",
+            "/",
+            "/srv/r.git",
+            "-x",
+            ".",
+            "..",
+            "./r",
+            "../r",
+            "a/../r",
+            "a//b",
+            "a/",
+            "r#up",
+            "r;x",
+            "ext::sh",
+            "h:r",
+            "a b",
+            "a\"b",
+            "r\u{e9}",
+        ] {
+            assert!(!is_remote_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_other_machines_are_plain() {
+        for address in [
+            "https://h/x.git",
+            "https://h:8080/x?a=b",
+            "ssh://git@[2001:db8::1]/x.git",
+            "ssh://git@[2001:db8::1]:22/x.git",
+            "http://[::1]",
+            "[::1]:x.git",
+            "git@[::ffff:1.2.3.4]:x.git",
+        ] {
+            assert!(is_plain_address(address), "{address}");
+        }
+        for address in [
+            "",
+            "::1",
+            "ext::[::1]",
+            "[ext::sh]:x",
+            "a[::1]:x",
+            "ssh://[-oProxyCommand=x]/x",
+            "ssh://[::1]x/y",
+            "https://h/[::1]",
+            "ssh://[::1]/[::2]",
+            "[::1",
+            "h:../../r.git",
+            "h:x/../../r.git",
+            "https://h/../x",
+        ] {
+            assert!(!is_plain_address(address), "{address}");
+        }
+    }
+}
