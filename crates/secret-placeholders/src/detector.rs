@@ -310,7 +310,7 @@ fn is_identifier(value: &str) -> bool {
     words >= 2 && letters >= 4 * words && letters <= 12 * words
 }
 
-/// Joins spans that overlap; the kind is that of the longest.
+/// Joins spans that overlap; the kind is that of the longest, of those that are certain if there are any.
 pub(crate) fn merge(mut spans: Vec<Span>) -> Vec<Span> {
     spans.retain(|span| !span.range.is_empty());
     spans.sort_by_key(|span| (span.range.start, usize::MAX - span.range.end));
@@ -318,7 +318,9 @@ pub(crate) fn merge(mut spans: Vec<Span>) -> Vec<Span> {
     for span in spans {
         match merged.last_mut() {
             Some(last) if span.range.start < last.range.end => {
-                if span.range.len() > last.range.len() {
+                let is_possible = |kind: &str| kind == private_key::POSSIBLE_KIND;
+                let is_longer = span.range.len() > last.range.len() && !is_possible(&span.kind);
+                if is_longer || is_possible(&last.kind) {
                     last.kind = span.kind;
                 }
                 last.range.end = last.range.end.max(span.range.end);

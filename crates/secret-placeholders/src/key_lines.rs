@@ -1,7 +1,6 @@
 //! The lines of a file that belong to private keys.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use crate::detector::{Span, merge};
 use crate::private_key;
@@ -10,7 +9,7 @@ use crate::private_key;
 ///
 /// The map of placeholders does not serve for this: it may have no room, and finds no short value without its surroundings.
 #[derive(Debug, Default)]
-pub(crate) struct KeyLines(HashMap<String, Vec<Range<usize>>>);
+pub(crate) struct KeyLines(HashMap<String, Vec<Span>>);
 
 impl KeyLines {
     /// Adds the lines of the keys of a text.
@@ -24,8 +23,8 @@ impl KeyLines {
             let end = line_end(text, first.range.start);
             let mut hidden = Vec::new();
             let mut part = Some(first);
-            while let Some(Span { range, .. }) = part {
-                hidden.push(range.start - start..range.end - start);
+            while let Some(Span { range, kind }) = part {
+                hidden.push(Span { range: range.start - start..range.end - start, kind });
                 part = keys.next_if(|next| next.range.start < end);
             }
             self.0.entry(bare(&text[start..end]).to_owned()).or_insert(hidden);
@@ -40,10 +39,10 @@ impl KeyLines {
         let mut start = 0;
         while start < text.len() {
             let end = line_end(text, start);
-            let ranges = self.0.get(bare(&text[start..end])).into_iter().flatten();
-            hits.extend(ranges.map(|range| Span {
+            let parts = self.0.get(bare(&text[start..end])).into_iter().flatten();
+            hits.extend(parts.map(|Span { range, kind }| Span {
                 range: start + range.start..start + range.end,
-                kind: private_key::KIND.into(),
+                kind: kind.clone(),
             }));
             start = end + 1;
         }

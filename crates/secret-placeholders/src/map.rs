@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::finder::Finder;
 use crate::marker::Marker;
+use crate::private_key::POSSIBLE_KIND;
 
 /// The kind of texts that look like a placeholder and are part of a file.
 pub(crate) const LITERAL: &str = "literal";
@@ -68,7 +69,7 @@ impl SecretMap {
         let Ok(Document { version: VERSION, secrets }) = serde_json::from_slice(bytes) else { return false };
         for Entry { kind, number, value } in secrets {
             let marker = Marker { kind, number };
-            if number > 0 && !self.by_value.contains_key(&value) && !self.by_marker.contains_key(&marker) {
+            if number > 0 && self.lacks(&marker, &value) {
                 self.insert(marker, value);
             }
         }
@@ -92,13 +93,18 @@ impl SecretMap {
         self.by_value.get(value)
     }
 
+    /// Checks whether a value has a placeholder that serves for a kind: one of what may be of a key does not for a secret.
+    pub(crate) fn has(&self, kind: &str, value: &str) -> bool {
+        self.marker_of(value).is_some_and(|marker| marker.kind != POSSIBLE_KIND || kind == POSSIBLE_KIND)
+    }
+
     pub(crate) fn value_of(&self, marker: &Marker) -> Option<&str> {
         self.by_marker.get(marker).map(String::as_str)
     }
 
-    /// Returns the number of values.
+    /// Returns the number of placeholders.
     pub(crate) fn len(&self) -> usize {
-        self.by_value.len()
+        self.by_marker.len()
     }
 
     /// Checks whether a further value can be kept.
@@ -108,7 +114,7 @@ impl SecretMap {
 
     /// Checks whether a further value can be kept beside some others with so many bytes.
     pub(crate) fn has_room_beside(&self, kind: &str, value: &str, others: usize, bytes: usize) -> bool {
-        self.by_value.len() + others < MOST_VALUES
+        self.by_marker.len() + others < MOST_VALUES
             && (kind != LITERAL || self.literals < MOST_LITERALS)
             && value.len() <= MOST_VALUE_BYTES
             && self.bytes + bytes + value.len() <= MOST_BYTES
@@ -116,7 +122,7 @@ impl SecretMap {
 
     /// Gives a value a placeholder, if it has none and the map has room.
     pub(crate) fn assign(&mut self, kind: &str, value: &str) {
-        if !self.by_value.contains_key(value) && self.has_room(kind, value) {
+        if !self.has(kind, value) && self.has_room(kind, value) {
             let number = self.next.get(kind).copied().unwrap_or(1);
             self.insert(Marker { kind: kind.to_owned(), number }, value.to_owned());
         }
@@ -125,10 +131,16 @@ impl SecretMap {
     /// Adds the entries of another map whose value and placeholder are new here.
     pub(crate) fn adopt(&mut self, other: &SecretMap) {
         for (marker, value) in &other.by_marker {
-            if !self.by_value.contains_key(value) && !self.by_marker.contains_key(marker) {
+            if self.lacks(marker, value) {
                 self.insert(marker.clone(), value.clone());
             }
         }
+    }
+
+    /// Checks whether an entry of another map is new here. What may be of a key can have a second placeholder, as a secret.
+    fn lacks(&self, marker: &Marker, value: &str) -> bool {
+        !self.by_marker.contains_key(marker)
+            && (marker.kind == POSSIBLE_KIND || !self.has(&marker.kind, value))
     }
 
     fn insert(&mut self, marker: Marker, value: String) {
@@ -136,14 +148,17 @@ impl SecretMap {
         *next = (*next).max(marker.number.saturating_add(1));
         self.bytes += value.len();
         self.literals += usize::from(marker.kind == LITERAL);
-        self.by_value.insert(value.clone(), marker.clone());
+        if !self.has(&marker.kind, &value) {
+            self.by_value.insert(value.clone(), marker.clone());
+        }
         self.by_marker.insert(marker, value);
         self.finder = None;
     }
 
     /// Returns the values that are replaced wherever they stand.
     fn distinctive(&self) -> impl Iterator<Item = (&String, &Marker)> {
-        self.by_value.iter().filter(|(value, marker)| is_distinctive(value) && marker.kind != LITERAL)
+        let is_local = |marker: &Marker| [LITERAL, POSSIBLE_KIND].contains(&&*marker.kind);
+        self.by_value.iter().filter(move |(value, marker)| is_distinctive(value) && !is_local(marker))
     }
 
     /// Returns how many bytes at the start of a text are the rest of such a value.

@@ -19,7 +19,7 @@ pub(crate) struct NewValues {
 impl NewValues {
     /// Adds a value, if a map has room for it together with those that were added.
     pub(crate) fn add(&mut self, map: &SecretMap, kind: &str, value: &str) {
-        let is_new = map.marker_of(value).is_none() && !self.added.contains(value);
+        let is_new = !map.has(kind, value) && !self.added.contains(value);
         if is_new && map.has_room_beside(kind, value, self.values.len(), self.bytes) {
             self.bytes += value.len();
             self.added.insert(value.to_owned());

@@ -296,7 +296,7 @@ impl Secrets {
     /// Gives each value a placeholder, in the store first. Returns true if there are values that had none.
     fn keep(&self, map: &mut SecretMap, values: &[(&str, &str)]) -> bool {
         // A full map stays full: it is not read again for each text.
-        if values.iter().all(|(kind, value)| map.marker_of(value).is_some() || !map.has_room(kind, value)) {
+        if values.iter().all(|(kind, value)| map.has(kind, value) || !map.has_room(kind, value)) {
             return false;
         }
         let mut changed = None;
@@ -354,7 +354,7 @@ fn without_markers(span: &Span, ours: &[Range<usize>]) -> Vec<Span> {
     let mut pieces = Vec::new();
     let mut start = span.range.start;
     // What is beside the placeholder of a key is its boundary, which may be read.
-    let is_key = span.kind == private_key::KIND;
+    let is_key = [private_key::KIND, private_key::POSSIBLE_KIND].contains(&&*span.kind);
     for marker in &ours[ours.partition_point(|marker| marker.end <= start)..] {
         if marker.start >= span.range.end {
             break;

@@ -116,7 +116,7 @@ impl StreamMask {
 /// Knows whether lines end within a private key. What is passed on of them with a gap is recognised behind its first line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeyTracker {
-    within: Option<private_key::Within>,
+    within: Option<private_key::KeyState>,
 }
 
 impl KeyTracker {

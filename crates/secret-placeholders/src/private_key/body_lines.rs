@@ -1,341 +1,293 @@
 //! The lines of a key's body, as they are printed, numbered and quoted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// The shortest line without a boundary beside it that may be part of a key.
-pub(super) const LEAST_BODY_BYTES: usize = 4;
+use super::line_parts::{Class, LEAST_RUN_BYTES, begins_key, classify, differs_from_word, is_random, runs};
 
-/// The least part of a line with other text in it that may be of a key.
-const LEAST_RUN_BYTES: usize = 16;
-
-/// The shortest line that differs from a word, and the shortest part of a line that counts where others do.
-const LEAST_SHORT_BYTES: usize = 8;
-
-/// The length from which on a name is a long one.
-const LONG_NAME_BYTES: usize = 32;
-
-/// The fewest short lines that are a key without a longer one among them.
+/// The fewest lines that are a key without a longer one among them.
 const FEWEST_SHORT_LINES: usize = 4;
+
+/// The fewest lines with other text that are as long as each other, and so may be of one key.
+const FEWEST_EQUAL_LINES: usize = 2;
 
 /// The most lines in a row without a part of a key among those of one. Text behind a mention of a first line is not searched further.
 const MOST_OTHER_LINES: usize = 16;
 
+/// Signs of Base64 that a difference or a comment puts in front of a line, without a blank.
+const SIGNS: [&str; 3] = ["///", "//", "+"];
+
+/// The names of the lines that may stand between the first line and the body, apart from `X-…`.
+const HEADERS: [&str; 9] = [
+    "Proc-Type",
+    "DEK-Info",
+    "Key-Info",
+    "Version",
+    "Comment",
+    "Subject",
+    "Hash",
+    "Charset",
+    "Content-Domain",
+];
+
+/// The header of a key that is encrypted: its first characters are as random as the others.
+const ENCRYPTED: &str = "DEK-Info: ";
+
 /// The state of the lines below the first line of a key.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Within {
+pub(crate) struct KeyState {
+    /// True behind a line that is neither blank nor a header.
+    has_lines: bool,
     /// True behind a line with other text.
     has_others: bool,
     /// The lines without a part of a key since the last one with one.
     others: usize,
 }
 
-/// Lines that may be the body of a key. Which of them are hidden depends on all of them.
-#[derive(Debug)]
-pub(super) struct BodyLines {
-    pub(super) within: Within,
-    /// The lines that are nothing else, in front of any other.
-    plain: Vec<Range<usize>>,
-    /// Random parts of lines with other text.
-    random: Vec<Range<usize>>,
-    /// Lines of groups with blanks between them.
-    grouped: Vec<Range<usize>>,
-    /// Short random parts.
-    short: Vec<Range<usize>>,
-    /// Parts that could be words as well, each with the start of its line.
-    words: Vec<(usize, Range<usize>)>,
-    /// True if a plain line differs from a word.
-    has_body: bool,
+/// The certainty that a hidden part is one of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Certainty {
+    Certain,
+    /// It may be other random text: it is hidden here, and nowhere else.
+    Possible,
 }
 
-impl BodyLines {
-    pub(super) fn new(within: Within) -> BodyLines {
-        BodyLines {
-            within,
-            plain: Vec::new(),
-            random: Vec::new(),
-            grouped: Vec::new(),
-            short: Vec::new(),
-            words: Vec::new(),
-            has_body: false,
-        }
+/// Lines that may be the body of a key. Which of them are hidden depends on all of them.
+#[derive(Debug)]
+pub(super) struct BodyLines<'t> {
+    pub(super) state: KeyState,
+    text: &'t str,
+    /// The text in front of the boundary, which may be in front of each line as well.
+    lead: &'t str,
+    /// True below a first line, where headers and blank lines may stand.
+    is_below: bool,
+    is_encrypted: bool,
+    /// The number of the line that was added last; those of lines further up are negative.
+    line: isize,
+    parts: Vec<Placed>,
+}
+
+/// A part of a line of the text.
+#[derive(Debug)]
+struct Placed {
+    class: Class,
+    range: Range<usize>,
+    line: isize,
+}
+
+impl<'t> BodyLines<'t> {
+    pub(super) fn new(text: &'t str, state: KeyState, lead: &'t str, is_below: bool) -> BodyLines<'t> {
+        BodyLines { state, text, lead, is_below, is_encrypted: false, line: 0, parts: Vec::new() }
     }
 
-    /// Adds the next line, which begins at `start`. Returns false if there were too many others. `is_between` is true for a line that
-    /// may stand between those of a key.
-    pub(super) fn add(&mut self, line: &str, start: usize, is_between: bool) -> bool {
-        let at = |range: Range<usize>| start + range.start..start + range.end;
-        let body = if is_between { None } else { body_of_line(line) };
-        if !self.within.has_others {
-            match body {
-                Some(body) => {
-                    self.has_body |= is_body(&line[body.clone()]);
-                    self.plain.push(at(body));
+    /// Adds the next line, which begins at `start`. Returns false if there were too many others.
+    pub(super) fn add(&mut self, line: &str, start: usize) -> bool {
+        let bare = line.strip_prefix(self.lead).unwrap_or(line);
+        let start = start + line.len() - bare.len();
+        self.line += if self.is_below { 1 } else { -1 };
+        let is_head = self.is_below && !self.state.has_lines;
+        self.is_encrypted |= is_head && bare.contains(ENCRYPTED);
+        let is_between = self.is_below && (bare.trim().is_empty() || is_head && is_header(bare));
+        self.state.has_lines |= !is_between;
+        let mut parts = classify(bare).into_iter().peekable();
+        let plain = parts.next_if(|part| part.class == Class::Plain);
+        let place = |class, range: Range<usize>, line| Placed {
+            class,
+            range: start + range.start..start + range.end,
+            line,
+        };
+        if !self.state.has_others {
+            match plain {
+                Some(plain) => {
+                    self.parts.push(place(Class::Plain, plain.range, self.line));
                     return true;
                 }
                 None if is_between => return true,
-                None => self.within.has_others = true,
+                None => self.state.has_others = true,
             }
         }
         let mut is_part = false;
-        if is_grouped(line) {
-            let trimmed = line.trim_start().len();
-            self.grouped.push(at(line.len() - trimmed..line.trim_end().len()));
-            is_part = true;
+        for part in parts {
+            is_part |= part.class != Class::Word;
+            self.parts.push(place(part.class, part.range, self.line));
         }
-        for run in runs(line) {
-            let text = &line[run.clone()];
-            match text.len() {
-                LEAST_RUN_BYTES.. if is_public_key(line, &run) => {}
-                LEAST_SHORT_BYTES.. if is_mixed(text) => {
-                    is_part = true;
-                    let is_long = text.len() >= LEAST_RUN_BYTES;
-                    if is_long { &mut self.random } else { &mut self.short }.push(at(run));
-                }
-                LEAST_SHORT_BYTES.. if !is_name_or_number(text) => self.words.push((start, at(run))),
-                LEAST_BODY_BYTES.. if text.ends_with('=') || body.is_some() => {
-                    self.words.push((start, at(run)));
-                }
-                _ => {}
-            }
-        }
-        self.within.others = if is_part { 0 } else { self.within.others + 1 };
-        self.within.others <= MOST_OTHER_LINES
+        self.state.others = if is_part { 0 } else { self.state.others + 1 };
+        self.state.others <= MOST_OTHER_LINES
     }
 
     /// Calls `hide` with the parts that are hidden; `is_ended` is true if the last line of a key follows.
     ///
-    /// A text that only mentions a first line may have a word alone on the lines below, and code.
-    pub(super) fn hidden(self, text: &str, is_ended: bool, mut hide: impl FnMut(Range<usize>)) {
-        let has_short = self.short.len() >= FEWEST_SHORT_LINES;
-        let is_key = !self.random.is_empty() || !self.grouped.is_empty() || has_short;
-        let is_long = self.plain.iter().any(|line| line.len() >= LEAST_RUN_BYTES);
-        let is_plain_key = is_long || self.has_body || self.plain.len() >= FEWEST_SHORT_LINES;
-        if is_plain_key || is_ended && (is_key || !self.within.has_others) {
-            self.plain.into_iter().for_each(&mut hide);
+    /// A text that only mentions a first line may have a word alone on the lines below, code, and hashes.
+    pub(super) fn hidden(mut self, is_ended: bool, mut hide: impl FnMut(Range<usize>, Certainty)) {
+        self.parts.sort_by_key(|part| part.range.start);
+        for sign in SIGNS {
+            self.leave_out(sign);
         }
-        self.random.into_iter().for_each(&mut hide);
-        if is_ended || self.grouped.len() >= FEWEST_SHORT_LINES {
-            self.grouped.into_iter().for_each(&mut hide);
+        let evidence = Evidence::of(&self);
+        match is_ended {
+            true => self.hide_above_end(&evidence, &mut hide),
+            false => self.hide_without_end(&evidence, &mut hide),
         }
-        if has_short || is_ended && (is_key || is_plain_key) {
-            self.short.into_iter().for_each(&mut hide);
+    }
+
+    fn hide_above_end(&self, evidence: &Evidence, hide: &mut impl FnMut(Range<usize>, Certainty)) {
+        let is_key = evidence.is_plain_key || evidence.has_parts;
+        let certainty = match evidence.is_plain_key || evidence.begins || !evidence.equal.is_empty() {
+            true => Certainty::Certain,
+            false => Certainty::Possible,
+        };
+        // What several lines have is the name of a file, or of a program that prints them.
+        let mut words: HashMap<&str, (isize, bool)> = HashMap::new();
+        for word in self.of(Class::Word) {
+            let (first, is_repeated) = words.entry(self.text_of(word)).or_insert((word.line, false));
+            *is_repeated |= *first != word.line;
         }
-        if is_ended && (is_key || is_plain_key) {
-            // What several lines have is the name of a file, or of a program that prints them.
-            let mut lines: HashMap<&str, (usize, bool)> = HashMap::new();
-            for (start, word) in &self.words {
-                let (first, is_repeated) = lines.entry(&text[word.clone()]).or_insert((*start, false));
-                *is_repeated |= first != start;
+        for part in &self.parts {
+            let (is_hidden, certainty) = match part.class {
+                Class::Plain => (is_key || !self.state.has_others, Certainty::Certain),
+                Class::Random | Class::Grouped => (true, certainty),
+                Class::Short => (is_key, certainty),
+                Class::Word => (is_key && !words[self.text_of(part)].1, certainty),
+            };
+            if is_hidden {
+                hide(part.range.clone(), certainty);
             }
-            let words = self.words.into_iter().map(|(_, word)| word);
-            words.filter(|word| !lines[&text[word.clone()]].1).for_each(hide);
+        }
+    }
+
+    fn hide_without_end(&self, evidence: &Evidence, hide: &mut impl FnMut(Range<usize>, Certainty)) {
+        let of_key = if evidence.begins { Certainty::Certain } else { Certainty::Possible };
+        // The line before, if it has a part as long as those of the key.
+        let mut before: Option<(isize, usize, Certainty)> = None;
+        for part in &self.parts {
+            let length = part.range.len();
+            let is_last = before.filter(|(line, full, _)| line + 1 == part.line && length < *full);
+            let hidden = match part.class {
+                Class::Plain => evidence.is_plain_key.then_some(Certainty::Certain),
+                Class::Random if evidence.full.contains(&length) => Some(Certainty::Certain),
+                Class::Random if evidence.equal.contains(&length) => Some(Certainty::Possible),
+                Class::Random => is_last
+                    .map(|(_, _, certainty)| certainty)
+                    .or(evidence.begins.then_some(Certainty::Possible)),
+                Class::Grouped => (evidence.grouped >= FEWEST_SHORT_LINES).then_some(of_key),
+                Class::Short => evidence.short.contains(&length).then_some(of_key),
+                Class::Word => None,
+            };
+            let Some(certainty) = hidden else { continue };
+            if part.class == Class::Random && is_last.is_none() {
+                before = Some((part.line, length, certainty));
+            }
+            hide(part.range.clone(), certainty);
+        }
+    }
+
+    /// Leaves a sign in front of lines out: with it a line is longer than the others, or all have it. A line of a key may begin like
+    /// that as well.
+    fn leave_out(&mut self, sign: &str) {
+        let text = self.text;
+        let is_signed = |part: &Placed| text[part.range.clone()].starts_with(sign);
+        let (signed, others): (Vec<&Placed>, Vec<&Placed>) = self
+            .parts
+            .iter()
+            .filter(|part| matches!(part.class, Class::Plain | Class::Random | Class::Short))
+            .partition(|part| is_signed(part));
+        let length = match (signed.len(), usual_length(&others)) {
+            (0, _) | (1, None) => return,
+            (_, Some(length)) => length + sign.len(),
+            (_, None) => usual_length(&signed).unwrap_or(0),
+        };
+        let mut before = None;
+        for part in self.parts.iter_mut().filter(|part| text[part.range.clone()].starts_with(sign)) {
+            let is_last =
+                part.range.len() < length && before.is_some_and(|line: isize| line + 1 == part.line);
+            if part.range.len() == length || is_last {
+                part.range.start += sign.len();
+                before = Some(part.line);
+            }
+        }
+    }
+
+    fn of(&self, class: Class) -> impl Iterator<Item = &Placed> {
+        self.parts.iter().filter(move |part| part.class == class)
+    }
+
+    fn text_of(&self, part: &Placed) -> &'t str {
+        &self.text[part.range.clone()]
+    }
+}
+
+/// What the lines have together that makes them a key.
+struct Evidence {
+    /// True if the lines with nothing else are not words below a mention of a key.
+    is_plain_key: bool,
+    /// True if there are parts with other text that are unlike words.
+    has_parts: bool,
+    /// True if the first of them begins like a key.
+    begins: bool,
+    /// The lengths of random parts that are certainly of the key.
+    full: HashSet<usize>,
+    /// The lengths that random parts of several lines have.
+    equal: HashSet<usize>,
+    /// The lengths that short parts of enough lines have.
+    short: HashSet<usize>,
+    grouped: usize,
+}
+
+impl Evidence {
+    fn of(lines: &BodyLines<'_>) -> Evidence {
+        let plain = || lines.of(Class::Plain).map(|part| lines.text_of(part));
+        let is_plain_key = plain().any(|line| line.len() >= LEAST_RUN_BYTES || differs_from_word(line))
+            || plain().count() >= FEWEST_SHORT_LINES;
+        let mut parts = lines
+            .parts
+            .iter()
+            .filter(|part| matches!(part.class, Class::Random | Class::Grouped | Class::Short));
+        let first = parts.next();
+        let begins = lines.is_encrypted || first.is_some_and(|part| begins_key(lines.text_of(part)));
+        let mut full = HashSet::new();
+        if is_plain_key {
+            full.extend(plain().map(str::len).filter(|length| *length >= LEAST_RUN_BYTES));
+        }
+        let longest = lines.of(Class::Random).next();
+        full.extend(longest.filter(|_| begins).map(|part| part.range.len()));
+        let grouped = lines.of(Class::Grouped).count();
+        let has_short = lines.of(Class::Short).count() >= FEWEST_SHORT_LINES;
+        Evidence {
+            is_plain_key,
+            has_parts: longest.is_some() || grouped > 0 || has_short,
+            begins,
+            full,
+            equal: lengths(lines.of(Class::Random), FEWEST_EQUAL_LINES),
+            short: lengths(lines.of(Class::Short), FEWEST_SHORT_LINES),
+            grouped,
         }
     }
 }
 
-/// Returns the characters of Base64 in a line that stand together.
-pub(super) fn runs(line: &str) -> impl Iterator<Item = Range<usize>> {
-    let bytes = line.as_bytes();
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let start = from + bytes[from..].iter().position(|byte| is_base64(*byte))?;
-        let length = bytes[start..].iter().position(|byte| !is_base64(*byte));
-        from = length.map_or(bytes.len(), |length| start + length);
-        Some(start..from)
+/// Returns the lengths that the parts of so many lines have.
+fn lengths<'p>(parts: impl Iterator<Item = &'p Placed>, fewest: usize) -> HashSet<usize> {
+    let mut lines: HashMap<usize, (usize, isize)> = HashMap::new();
+    for part in parts {
+        let (count, last) = lines.entry(part.range.len()).or_default();
+        *count += usize::from(*last != part.line);
+        *last = part.line;
+    }
+    lines.into_iter().filter(|(_, (count, _))| *count >= fewest).map(|(length, _)| length).collect()
+}
+
+/// Returns the length that most parts have, the largest of several.
+fn usual_length(parts: &[&Placed]) -> Option<usize> {
+    let mut counts: HashMap<usize, usize> = HashMap::new();
+    for part in parts {
+        *counts.entry(part.range.len()).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(length, count)| (*count, *length)).map(|(length, _)| length)
+}
+
+/// Checks for a line that may stand between the first line and the body: `Proc-Type: 4,ENCRYPTED`.
+fn is_header(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(name, value)| {
+        let is_name = HEADERS.contains(&name) || name.starts_with("X-") || name.starts_with("x-");
+        is_name && value.starts_with(' ') && !runs(line).any(|run| is_random(&line[run]))
     })
-}
-
-/// Checks whether a text is one of random characters, at least [`LEAST_RUN_BYTES`] of them.
-pub(super) fn is_random(run: &str) -> bool {
-    run.len() >= LEAST_RUN_BYTES && is_mixed(run)
-}
-
-/// Checks for lower case, a number, or one in hexadecimal digits.
-fn is_name_or_number(run: &str) -> bool {
-    run.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'/')
-        || run.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'/'))
-}
-
-/// Checks whether characters of Base64 have letters of both cases and are not mostly words: names in source code, paths.
-fn is_mixed(run: &str) -> bool {
-    let bytes = run.as_bytes();
-    let has = |is: fn(&u8) -> bool| bytes.iter().any(is);
-    if !has(u8::is_ascii_lowercase) || !has(u8::is_ascii_uppercase) {
-        return false;
-    }
-    let (mut in_words, mut signs, mut at) = (0, 0, 0);
-    while at < bytes.len() {
-        let upper = bytes[at..].iter().take_while(|byte| byte.is_ascii_uppercase()).count();
-        let lower = bytes[at + upper..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
-        if upper + lower == 0 {
-            signs += usize::from(!bytes[at].is_ascii_digit());
-            at += 1;
-            continue;
-        }
-        // `PKCS`, `Spec`, `spec`: an abbreviation may stand in front of a word.
-        let is_word = lower >= 2;
-        let abbreviation = upper - usize::from(is_word && upper > 0);
-        in_words += if is_word { lower + upper - abbreviation } else { 0 };
-        in_words += if (3..=6).contains(&abbreviation) { abbreviation } else { 0 };
-        at += upper + lower;
-    }
-    // Hardly a character of a long name is in no word; of a short random text, many may be in one.
-    let least = if bytes.len() < LONG_NAME_BYTES { 75 } else { 90 };
-    100 * in_words < least * (bytes.len() - signs)
-}
-
-/// Checks whether a short line differs from a word below a text that mentions a key: `word`, `TypeScript`, `README`.
-fn is_body(body: &str) -> bool {
-    let bytes = body.as_bytes();
-    let is_capital = |at: usize| bytes[at].is_ascii_uppercase();
-    let starts_word = |at: usize| is_capital(at) && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
-    let is_camel = (0..bytes.len()).all(|at| bytes[at].is_ascii_lowercase() || starts_word(at));
-    let has_lower = bytes.iter().any(u8::is_ascii_lowercase);
-    bytes.len() >= LEAST_SHORT_BYTES && !is_camel && has_lower && bytes.iter().any(u8::is_ascii_uppercase)
-}
-
-/// Checks whether a line has only characters of Base64 in groups, and reads unlike words.
-pub(super) fn is_grouped(line: &str) -> bool {
-    let line = line.trim();
-    let bytes = line.as_bytes();
-    let is_group = |byte: &u8| is_base64(*byte) || matches!(byte, b' ' | b'\t');
-    let unlike_word = |pair: &[u8]| {
-        pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase() || pair[0].is_ascii_digit()
-    };
-    bytes.iter().all(is_group)
-        && bytes.windows(2).any(unlike_word)
-        && line.split_ascii_whitespace().nth(1).is_some()
-        && line.split_ascii_whitespace().all(|group| group.len() >= LEAST_BODY_BYTES || line.ends_with(group))
-}
-
-/// Checks for a public key as `ssh` writes it: `ssh-rsa AAAA…`.
-fn is_public_key(line: &str, run: &Range<usize>) -> bool {
-    line[run.clone()].starts_with("AAAA")
-        && line[..run.start]
-            .trim_end()
-            .rsplit([' ', '\t', '"', '\'', ':', '='])
-            .next()
-            .is_some_and(|word| word.starts_with("ssh-") || word.starts_with("ecdsa-sha2-"))
-}
-
-pub(super) fn is_base64(byte: u8) -> bool {
-    BASE64[usize::from(byte)]
-}
-
-/// The characters of Base64, as a table of all bytes: every line of a text is asked about, most of its bytes.
-const BASE64: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        table[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-        byte += 1;
-    }
-    table
-};
-
-/// A line of a body, with what source code puts around one: blanks, quotes, commas, comment signs, `+`, `+=`, `\n`, `\r`.
-pub(super) fn body_of_line(line: &str) -> Option<Range<usize>> {
-    let bytes = line.as_bytes();
-    let begins = |from: usize| bytes[from..].iter().position(|byte| is_base64(*byte)).map(|at| from + at);
-    let mut body: Option<Range<usize>> = None;
-    let mut start = begins(0)?;
-    loop {
-        let end =
-            bytes[start..].iter().position(|byte| !is_base64(*byte)).map_or(bytes.len(), |at| start + at);
-        if !is_sign(bytes, start..end) {
-            match body {
-                Some(_) => return None,
-                None => body = Some(start..end),
-            }
-        }
-        match begins(end) {
-            Some(next) => start = next,
-            None => return body,
-        }
-    }
-}
-
-/// Checks whether characters of Base64 are a sign of source code: an escaped line end, or an operator or the sign of a comment
-/// that stands by itself.
-fn is_sign(line: &[u8], run: Range<usize>) -> bool {
-    let is_escape = run.len() == 1 && run.start > 0 && line[run.start - 1] == b'\\';
-    match &line[run.clone()] {
-        b"n" | b"r" => is_escape,
-        // The last line of a key may end like that, but is longer.
-        b"+" | b"+=" | b"=" | b"//" | b"///" | b"/" => true,
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The body of a line by its definition: the only run of Base64 that is not a sign.
-    fn body_by_definition(line: &str) -> Option<Range<usize>> {
-        let mut bodies = Vec::new();
-        for (start, _) in line.char_indices() {
-            let is_in = |at: usize| is_base64(line.as_bytes()[at]);
-            if !is_in(start) || start > 0 && is_in(start - 1) {
-                continue;
-            }
-            let run: String = line[start..]
-                .chars()
-                .take_while(|letter| u8::try_from(*letter).is_ok_and(is_base64))
-                .collect();
-            let is_escape = line[..start].ends_with('\\') && matches!(run.as_str(), "n" | "r");
-            if !is_escape && !["+", "+=", "=", "//", "///", "/"].contains(&run.as_str()) {
-                bodies.push(start..start + run.len());
-            }
-        }
-        (bodies.len() == 1).then(|| bodies.remove(0))
-    }
-
-    #[test]
-    fn the_first_lines_of_usual_keys_are_random_and_names_are_not() {
-        for line in [
-            "MIIEvwIBADANBgkqhkiG9w0BAQEFAASCBKkwggSlAgEAAoIBAQDE3Bi3e3oz8Mjy",
-            "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj",
-            "MIIJQgIBADANBgkqhkiG9w0BAQEFAASCCSwwggkoAgEAAoICAQDCqmd2wzQv1Q8a",
-            "MIIEowIBAAKCAQEA6r98JamvX40MyOEa5JYGr+65A4paT9rpORK1sPf2F7HyGVvA",
-            "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2",
-            "MHcCAQEEIIrYSSNQFaA2Hwf1duRSxKtLYX5CB04fSeQ6tF1aY6PuoAoGCCqGSM49",
-            "MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC",
-            "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAABlwAAAAdzc2gtcn",
-            "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW",
-        ] {
-            assert!(is_random(line), "{line}");
-            assert!(is_grouped(&format!("{} {}", &line[..32], &line[32..])), "{line}");
-        }
-        for name in [
-            "PKCS8EncodedKeySpec",
-            "createRsaPrivateKeyFor",
-            "fromPkcs8PemEncoded",
-            "sha256WithRSAEncryption",
-            "/usr/local/share/OurFiles2/KeyFile",
-            "XMLHttpRequestFactory",
-            "0123456789abcdef0123456789abcdef",
-            "PRIVATEKEYHEADER",
-        ] {
-            assert!(!is_random(name), "{name}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_body_is_what_is_left_without_what_stands_around_it(
-            pieces in prop::collection::vec(
-                prop::sample::select(vec![
-                    "\\n", "\\r", "\\", "n", "// ", "//", "+", " += ", " ", "\t", "\"", "',", "#", "MIIEow", "=", "é", "\u{2003}", "-", "A",
-                ]),
-                0..9,
-            ),
-        ) {
-            let line = pieces.concat();
-            prop_assert_eq!(body_of_line(&line), body_by_definition(&line));
-        }
-    }
 }

@@ -1,6 +1,10 @@
 //! Private keys, whole and cut.
 
+mod differences;
+mod encoded;
+mod mentions;
 mod quoted;
+mod windows;
 
 use std::sync::Arc;
 
@@ -15,6 +19,19 @@ fn key(lines: usize) -> String {
     let body: String = (0..lines).map(|line| format!("{line:02}{}\n", "Ab3/".repeat(15))).collect();
     let boundary = |word| format!("-----{word} {}{}-----", "RSA PRIVATE ", "KEY");
     format!("{}\n{body}Zz9=\n{}\n", boundary("BEGIN"), boundary("END"))
+}
+
+/// Returns what a model sees of a text: masked as a whole, in excerpts of each line, as matches, and as it arrives.
+fn in_each_way(text: &str) -> [(&'static str, String); 4] {
+    let workspace = || over([("f.txt", text.to_owned())]);
+    let lines = i64::try_from(text.lines().count()).unwrap();
+    let windows = (1..=lines).map(|line| read(&workspace(), "f.txt", Some((line, line)))).collect();
+    let hits = with_call(0, |call| workspace().search_files(call, &search(".", QueryType::Regex))).unwrap();
+    let matches = hits.matches.into_iter().map(|hit| hit.match_text + "\n").collect();
+    let mut stream = StreamMask::new(&Arc::new(secrets()));
+    let streamed: String = text.split_inclusive('\n').map(|line| stream.push(line.as_bytes())).collect();
+    let whole = secrets().mask(text).into_owned();
+    [("whole", whole), ("excerpt", windows), ("match", matches), ("stream", streamed + &stream.finish())]
 }
 
 #[test]

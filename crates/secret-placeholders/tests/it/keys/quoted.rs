@@ -7,12 +7,12 @@ use secret_placeholders::{KeyTracker, StreamMask};
 use crate::masking::secrets;
 use crate::over_workspace::{over, read};
 
-fn boundary(word: &str) -> String {
+pub(super) fn boundary(word: &str) -> String {
     format!("-----{word} {}{}-----", "RSA PRIVATE ", "KEY")
 }
 
 /// Characters as random as those of a key, the same each time, behind the first ones of every such key.
-fn body(length: usize) -> String {
+pub(super) fn body(length: usize) -> String {
     let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut state = 88_172_645_463_325_252_u64;
     let mut next = || {
@@ -25,28 +25,28 @@ fn body(length: usize) -> String {
     format!("MIIEowIBAAKCAQEA{random}xQ==")
 }
 
-fn key(width: usize) -> Vec<String> {
+pub(super) fn key(width: usize) -> Vec<String> {
     let body = body(1_580);
     let lines = body.as_bytes().chunks(width).map(|line| String::from_utf8(line.to_vec()).unwrap());
     [boundary("BEGIN")].into_iter().chain(lines).chain([boundary("END")]).collect()
 }
 
 /// Returns how many of the parts of a key, of 8 characters each, a text shows.
-fn parts_in(text: &str) -> usize {
+pub(super) fn parts_in(text: &str) -> usize {
     let of_key = |character: &char| character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '=');
     let text: String = text.chars().filter(of_key).collect();
     let body = body(1_580);
     (0..body.len() - 8).step_by(4).filter(|at| text.contains(&body[*at..*at + 8])).count()
 }
 
-fn in_form(lines: &[String], form: &str) -> String {
+pub(super) fn in_form(lines: &[String], form: &str) -> String {
     let number = |index: usize| (index + 1).to_string();
     let lines = lines.iter().enumerate();
     lines.map(|(index, line)| form.replace('#', &number(index)).replace("{}", line) + "\n").collect()
 }
 
 /// The lines as commands print them, and as source code and logs have them.
-const FORMS: [&str; 20] = [
+pub(super) const FORMS: [&str; 20] = [
     "     #\t{}",
     "#:{}",
     "dir/f.txt:#:{}",
@@ -156,7 +156,7 @@ fn a_key_in_groups_is_hidden() {
 fn code_prose_and_public_keys_below_a_mention_are_shown() {
     let (begin, end) = (boundary("BEGIN"), boundary("END"));
     let certificate = |word: &str| format!("-----{word} CERTIFICATE-----");
-    let block = key(64)[1..20].join("\n");
+    let block = key(64)[2..21].join("\n");
     let code = "    let spec = new PKCS8EncodedKeySpec(decodeBase64Url(encodedPrivateKey));\n    \
         return\n    }\n    else\n    createRsaPrivateKeyFor(getKeyAsPemFromDer, sha256WithRsaEncryption);\n    \
         open(\"/usr/local/share/ca-certificates/OurOrganisation2.crt\") XMLHttpRequestFactory\n";

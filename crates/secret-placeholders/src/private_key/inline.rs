@@ -1,0 +1,187 @@
+//! A key on the line of its boundary: with escaped line ends, in several literals, or with blanks.
+
+use std::ops::Range;
+
+use super::body_lines::Certainty;
+use super::line_parts::{is_base64, is_mixed, is_other_data, is_random, is_sign, runs};
+
+/// The fewest groups of the same length, with blanks between them, that are taken for one.
+const FEWEST_GROUPS: usize = 4;
+
+/// Line ends and characters in other notations than their own.
+const ESCAPES: [&str; 22] = [
+    "\\\\n", "\\\\r", "\\n", "\\r", "\\t", "\\u000a", "\\u000A", "\\u000d", "\\u000D", "\\x0a", "\\x0A",
+    "\\x0d", "\\x0D", "\\012", "\\015", "%0A", "%0D", "%0a", "%0d", "&#10;", "&#13;", "<br>",
+];
+
+/// Characters between the parts of a body in source code: blanks, literals that are joined or listed.
+const BETWEEN: [char; 9] = [' ', '\t', '"', '\'', '`', '\\', ',', '.', '='];
+
+/// Runs of Base64 with nothing between them but escapes and what joins literals.
+#[derive(Debug, Default)]
+struct Chain {
+    runs: Vec<Link>,
+    /// The end of what follows the last run and could stand in front of another.
+    end: usize,
+}
+
+#[derive(Debug)]
+struct Link {
+    range: Range<usize>,
+    /// What is in front of it.
+    gap: Gap,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gap {
+    Escape,
+    Blank,
+    Quote,
+}
+
+/// Returns the bytes of a key's body behind the boundary on its line; `has_end` is true if `rest` ends at the last line of the key.
+///
+/// Code and prose that mention a boundary go on with something else.
+pub(super) fn body_behind(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Certainty) {
+    let start = headers_end(rest);
+    let chain = Chain::at(rest, start);
+    if let Some(body) = chain.body(rest, has_end && chain.end == rest.len()) {
+        return (vec![body], Certainty::Certain);
+    }
+    // Between both boundaries, random text is hidden whatever stands around it.
+    let is_hidden =
+        |run: &Range<usize>| has_end && is_random(&rest[run.clone()]) && !is_other_data(rest, run);
+    (runs(rest).filter(is_hidden).collect(), Certainty::Possible)
+}
+
+/// Returns the bytes of a key's body that ends where its last line begins, on the same line.
+pub(super) fn body_before(lead: &str) -> Option<Range<usize>> {
+    let is_between = |character: char| character.is_whitespace() || matches!(character, '"' | '\'');
+    let end = lead.trim_end_matches("\\n").len();
+    let start = end - lead[..end].rsplit(is_between).next().map_or(0, str::len);
+    let mut from = start;
+    // The last chain, if it reaches to the end.
+    while from < end {
+        let chain = Chain::at(&lead[..end], from);
+        if chain.end == end {
+            return chain.body(lead, true);
+        }
+        let next = chain.end.max(from);
+        from = next + lead[next..].chars().next().map_or(1, char::len_utf8);
+    }
+    None
+}
+
+/// Returns the end of a value of Base64 that begins at `start` and may have escaped line ends.
+pub(super) fn value_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let run_end = |from: usize| from + bytes[from..].iter().take_while(|byte| is_base64(**byte)).count();
+    let mut end = run_end(start);
+    loop {
+        let mut at = end;
+        while let Some((length, Gap::Escape)) = separator(&text[at..]) {
+            at += length;
+        }
+        let next = run_end(at);
+        if at == end || next == at {
+            return end + bytes[end..].iter().take(2).take_while(|byte| **byte == b'=').count();
+        }
+        end = next;
+    }
+}
+
+/// Returns where the body can begin: behind the headers of a key.
+fn headers_end(rest: &str) -> usize {
+    let mut start = 0;
+    for name in ["Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: "] {
+        let from = between_end(rest, start);
+        if !rest[from..].starts_with(name) {
+            continue;
+        }
+        let escape = rest[from..].find('\\').unwrap_or(rest.len() - from);
+        start = from + escape;
+    }
+    start
+}
+
+/// Returns the end of escapes and characters between parts of a body.
+fn between_end(text: &str, mut at: usize) -> usize {
+    while let Some((length, _)) = separator(&text[at..]) {
+        at += length;
+    }
+    at
+}
+
+/// Returns the length of a separator at the start of a text.
+fn separator(text: &str) -> Option<(usize, Gap)> {
+    let is_sign = text.starts_with(['\\', '%', '&', '<']);
+    if let Some(escape) = ESCAPES.iter().find(|escape| is_sign && text.starts_with(**escape)) {
+        return Some((escape.len(), Gap::Escape));
+    }
+    let first = text.chars().next().filter(|first| BETWEEN.contains(first))?;
+    let gap = match first {
+        '\\' => Gap::Escape,
+        ' ' | '\t' => Gap::Blank,
+        _ => Gap::Quote,
+    };
+    Some((1, gap))
+}
+
+impl Chain {
+    fn at(text: &str, start: usize) -> Chain {
+        let mut chain = Chain { runs: Vec::new(), end: start };
+        let mut gap = Gap::Escape;
+        loop {
+            while let Some((length, next)) = separator(&text[chain.end..]) {
+                chain.end += length;
+                // A quote outweighs a blank, and both an escape.
+                gap = match (gap, next) {
+                    (Gap::Quote, _) | (_, Gap::Quote) => Gap::Quote,
+                    (Gap::Blank, _) | (_, Gap::Blank) => Gap::Blank,
+                    _ => Gap::Escape,
+                };
+            }
+            let from = chain.end;
+            if !text.as_bytes().get(from).is_some_and(|byte| is_base64(*byte)) {
+                return chain;
+            }
+            let Some(run) = runs(&text[from..]).next() else { return chain };
+            let range = from..from + run.end;
+            chain.end = range.end;
+            if is_sign(text.as_bytes(), &range) {
+                gap = Gap::Quote;
+                continue;
+            }
+            chain.runs.push(Link { range, gap });
+            gap = Gap::Escape;
+        }
+    }
+
+    /// Returns the part of the chain that is the body of a key; `is_whole` is true if the boundary follows it.
+    fn body(&self, text: &str, is_whole: bool) -> Option<Range<usize>> {
+        if !self.is_body(text) {
+            return None;
+        }
+        let is_of_body = |link: &&Link| {
+            let run = &text[link.range.clone()];
+            is_whole || link.gap == Gap::Escape || run.ends_with('=') || run.len() >= 8 && is_mixed(run)
+        };
+        let last = self.runs.iter().rfind(is_of_body)?;
+        Some(self.runs.first()?.range.start..last.range.end)
+    }
+
+    fn is_body(&self, text: &str) -> bool {
+        let run = |link: &Link| &text[link.range.clone()];
+        if self.runs.iter().any(|link| is_random(run(link))) {
+            return true;
+        }
+        let pieces = self.runs.chunk_by(|_, next| next.gap != Gap::Blank);
+        if pieces.map(|piece| piece.iter().map(run).collect::<String>()).any(|joined| is_random(&joined)) {
+            return true;
+        }
+        let first = self.runs.first().map_or(0, |link| link.range.len());
+        let groups = self.runs.iter().take_while(|link| link.range.len() == first).map(run);
+        let joined: String = groups.clone().collect();
+        first >= 4 && groups.count() >= FEWEST_GROUPS && is_random(&joined)
+    }
+}
