@@ -20,7 +20,7 @@ const NO_REASON: &str = "it is on the list of protected names";
 /// and blanks, cut at a colon (which begins a stream name on NTFS), with a backslash as a separator, and
 /// under their short 8.3 form (`GIT~1`).
 ///
-/// Source: docs/files.md.
+/// Source: docs/protected-names.md.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtectedNames {
     names: Vec<ProtectedName>,
@@ -217,7 +217,7 @@ impl ProtectedNames {
     }
 }
 
-/// Returns the table in docs/files.md: names from which editors and agents start programs by themselves are
+/// Returns the table in docs/protected-names.md: names from which editors and agents start programs by themselves are
 /// never changed, changes of the others are reported.
 impl Default for ProtectedNames {
     fn default() -> ProtectedNames {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The rules for carrying out blocks where the original document and the expectations of users differ. Kept with the
 /// session.
 ///
-/// Source: docs/tagproto.md, Executing.
+/// Source: docs/tagproto.md, Carrying out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {

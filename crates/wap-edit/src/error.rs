@@ -80,7 +80,7 @@ pub fn edit_error(
     if let Kind::Stale(stale) = &error.kind {
         wap = wap.with("expectedText", stale.expected.clone()).with("alreadyApplied", stale.already_applied);
         if let Some(moved) = &stale.moved_to {
-            let hint = format!("the same lines now stand at {}-{}", moved.start(), moved.end());
+            let hint = format!("the same lines are now at {}-{}", moved.start(), moved.end());
             let lines = vec![Value::from(*moved.start()), Value::from(*moved.end())];
             wap = wap.with("hint", hint).with("movedTo", lines);
         }

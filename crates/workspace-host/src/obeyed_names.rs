@@ -87,6 +87,6 @@ pub fn listed_name(text: &str) -> Result<String, String> {
         return Ok(text);
     }
     Err(format!(
-        "'{text}' is on no list: give a name as docs/files.md has it, or ./{text} if your settings of git name this path"
+        "'{text}' is on no list: give a name as docs/protected-names.md has it, or ./{text} if your settings of git name this path"
     ))
 }

@@ -1,6 +1,6 @@
 //! The score of a file for a query.
 //!
-//! A weighted sum of a few signals, tuned on questions with known answers; see docs/codali.md.
+//! A weighted sum of a few signals, tuned on questions with known answers; see docs/search-ranking.md.
 
 use crate::outline::{file_name, test_paths};
 use crate::search::matches::Matches;

@@ -188,7 +188,7 @@ fn invalid_range(start_line: i32, end_line: i32, error: &WapError) -> Failure {
     };
     let next = match (total, &excerpt) {
         (Some(0), _) => "the file is empty: write it with CREATE_FILE",
-        (_, Some(_)) => "the file as it is now stands below",
+        (_, Some(_)) => "the file as it is now is below",
         (_, None) => "lines count from 1, and the last is not before the first; READ_FILE shows the file",
     };
     let mut failure = with_advice(summary, next);
@@ -210,8 +210,8 @@ fn doubtful(
         doubt => doubt_text(doubt, &lines, &conflict.candidates),
     };
     let next = match conflict.doubt {
-        LineDoubt::TwoPlaces => "both stand below; send the edit again with the numbers that it has there",
-        _ => "the text as it is now stands below; send the edit again with its numbers",
+        LineDoubt::TwoPlaces => "both are below; send the edit again with the numbers that it has there",
+        _ => "the text as it is now is below; send the edit again with its numbers",
     };
     let mut failure = with_advice(format!("Failed to edit '{path}': {what}"), next);
     failure.show(Excerpt::of(error));
@@ -227,7 +227,7 @@ fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Fai
     let Some(expected) = expected else {
         let summary = format!("Failed to edit '{path}': {}", error.message());
         let next = match &excerpt {
-            Some(_) => "the file as it is now stands below",
+            Some(_) => "the file as it is now is below",
             None => "ask for the file with READ_FILE and edit it then",
         };
         let mut failure = with_advice(summary, next);
@@ -235,9 +235,9 @@ fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Fai
         return failure;
     };
     let next = match (moved_to(error), &excerpt) {
-        (Some((first, last)), _) => format!("the same lines now stand at {first}-{last}"),
+        (Some((first, last)), _) => format!("the same lines are now at {first}-{last}"),
         (None, Some(_)) => {
-            "both texts stand below; send the edit again with the line numbers of the text as it is now"
+            "both texts are below; send the edit again with the line numbers of the text as it is now"
                 .to_owned()
         }
         (None, None) => "ask for the file with READ_FILE and edit it then".to_owned(),

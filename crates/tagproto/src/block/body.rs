@@ -9,7 +9,7 @@ use std::borrow::Cow;
 ///
 /// Invariant: `line_count` is 0 and the text empty, or `line_count` is the number of LF in the text plus one.
 ///
-/// Source: docs/tagproto.md, Parsing 5.
+/// Source: docs/tagproto.md, Reading a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body<'a> {
     text: Cow<'a, str>,

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use rel_path::Shortlist;
-use wap_core::{Call, ExploreFiles, ExploredFile, LineSpan, ReadFileResponse, Reason, WapError, Workspace};
+use wap_core::{
+    Call, ExploreFiles, ExploreFilesResponse, ExploredFile, LineSpan, ReadFileResponse, Reason, WapError,
+    Workspace,
+};
 
 use super::{Context, ListedEntry, OutboxLimits, RequestedFile, RequestedText};
 use crate::{
@@ -62,6 +65,9 @@ pub(super) fn gather_listed<W: Workspace + ?Sized>(
     }
     let unlisted = explored.total_found.saturating_sub(returned) + over_limit as u64;
     let mut listing_notes = explored.warnings;
+    // The message itself says how many entries are not listed, and how to see them with its own blocks.
+    let of_cut = ExploreFilesResponse::cut_warning(explored.files.len(), explored.total_found);
+    listing_notes.retain(|note| Some(note) != of_cut.as_ref());
     if explored.is_truncated && listing_notes.is_empty() && explored.total_found <= returned {
         listing_notes.push("there may be more than what is listed".to_owned());
     }

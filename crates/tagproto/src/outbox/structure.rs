@@ -30,7 +30,7 @@ pub(super) const ANSWER: &str = "## Answer from the user";
 
 /// The first line of a list of changes.
 pub(super) const AS_BEFORE: &str = "(as listed before)";
-pub(super) const BUT_FOR_THESE: &str = "(as listed before, but for these)";
+pub(super) const BUT_FOR_THESE: &str = "(as listed before, except for these)";
 /// The mark behind the path of an entry that is not there any more.
 pub(super) const GONE: &str = "(gone)";
 /// The line between the prompt and the task, where a later message repeats it.

@@ -249,7 +249,7 @@ fn what_an_engine_advises_its_callers_is_worded_for_a_chat() {
         run(reply, &session("T", Dialect::Agentd), &workspace).results.remove(0).summary
     });
     insta::assert_snapshot!(summaries.join("\n"), @r"
-    Failed to edit 'f': lines 3-4 are not what they were when you saw them; the same lines now stand at 13-14
+    Failed to edit 'f': lines 3-4 are not what they were when you saw them; the same lines are now at 13-14
     Failed to edit 'f': text; ask for the file with READ_FILE and edit it then
     Failed to edit 'f': text; use RUN_COMMAND, or smaller blocks
     Failed to edit 'f': text; tell the user with MESSAGE

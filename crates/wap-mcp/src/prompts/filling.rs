@@ -140,7 +140,7 @@ async fn continue_session(
     let limit = server.page_limit();
     let (excerpt, _) = crate::page::head(&work, limit.characters());
     let left_out = if excerpt.len() < work.len() { "\n[the rest is left out: read the files]\n" } else { "" };
-    let question = "Continue the work that another conversation has begun in this workspace. What it has done stands below. \
+    let question = "Continue the work that another conversation has begun in this workspace. What it has done is below. \
                     Check the files before you rely on it, say in a few lines what is left to do, and go on.";
     Ok(vec![text(&format!("{question}\n\n{excerpt}{left_out}"))])
 }

@@ -370,7 +370,7 @@ fn a_message_for_a_new_chat_has_everything() {
     let id = project.begin("a task of\nseveral lines");
     project.apply("[CREATE_FILE path=\"new.txt\"]\nnew\n[/CREATE_FILE]\n", &[]).ok();
     let pending = project.outbox(&id, 2);
-    assert!(pending.contains("(as listed before, but for these)\n  new.txt (4 bytes)\n"), "{pending}");
+    assert!(pending.contains("(as listed before, except for these)\n  new.txt (4 bytes)\n"), "{pending}");
     let whole = project.run(&["outbox", "--full"]).ok().stdout;
     for part in ["HOW TO WORK", "  kept.txt (5 bytes)", "Created 'new.txt'", "\na task of\nseveral lines\n"] {
         assert!(

@@ -55,7 +55,7 @@ fn numbers_that_an_earlier_reply_has_moved_are_refused_unless_the_line_is_named(
     assert_eq!(
         execution.results[0].summary,
         "Failed to edit 'a.txt': lines 4-4 can mean line 5 or line 6 of the file as it is now, so nothing was changed; \
-         both stand below; send the edit again with the numbers that it has there"
+         both are below; send the edit again with the numbers that it has there"
     );
     let named = edit("a.txt", 4, 4, "X\n").replace("\"4\"]", "\"4\" was=\" line 4\"]");
     let (mut session, workspace) = session_after_reading(5);
@@ -83,7 +83,7 @@ fn edit_of_changed_lines_is_refused_with_both_texts() {
     let result = &execution.results[0];
     assert!(!result.success);
     insta::assert_snapshot!(format!("{}\n{}", result.summary, result.output), @r#"
-    Failed to edit 'a.txt': lines 2-2 are not what they were when you saw them; both texts stand below; send the edit again with the line numbers of the text as it is now
+    Failed to edit 'a.txt': lines 2-2 are not what they were when you saw them; both texts are below; send the edit again with the line numbers of the text as it is now
     You were shown:
     2|line 2
     The text is now:
@@ -104,7 +104,7 @@ fn invalid_range_shows_the_text_as_it_is() {
     let execution = run(&edit("a.txt", 3, 3, "X\n"), &session, &workspace);
     let result = &execution.results[0];
     insta::assert_snapshot!(format!("{}\n{}", result.summary, result.output), @r#"
-    Invalid line range 3-3 for file with 2 lines; the file as it is now stands below
+    Invalid line range 3-3 for file with 2 lines; the file as it is now is below
     The text is now:
     1|line 1
     2|line 2

@@ -76,7 +76,7 @@ fn an_entry_that_an_incomplete_list_lacks_is_not_called_gone() {
     assert!(second.contains("(as listed before)\n") && !second.contains("old/c"), "{second}");
     // It is still known, so that it is said once the list is complete.
     let third = next(&mut session, &context(&FILES[..2]));
-    assert!(third.contains("(as listed before, but for these)\n  old/c (gone)\n\n"), "{third}");
+    assert!(third.contains("(as listed before, except for these)\n  old/c (gone)\n\n"), "{third}");
 }
 
 #[test]
