@@ -91,7 +91,7 @@ enum Task {
     Systems,
     /// Checks the rules of this repository that no compiler checks.
     Tidy,
-    /// Prints how easily a stranger finds their way: sizes of folders, language, names.
+    /// Prints readability metrics: sizes of folders, language, names.
     House,
     /// Runs the property, crash and race tests for longer than an ordinary test run does.
     #[command(args_conflicts_with_subcommands = true)]

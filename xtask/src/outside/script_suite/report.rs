@@ -96,13 +96,20 @@ pub(super) fn report(
     ScriptReport { text, cases: case_list(&rows), unexplained }
 }
 
+/// The differences that one reason explains at one level.
+#[derive(Default)]
+struct Explained<'a> {
+    scripts: BTreeSet<&'a str>,
+    cases: usize,
+}
+
 /// Renders how many differences each reason explains at each level.
 fn reason_table(rows: &[Row<'_>]) -> String {
-    let mut sums: BTreeMap<(Reverse<Way>, Option<&str>), (BTreeSet<&str>, usize)> = BTreeMap::new();
+    let mut sums: BTreeMap<(Reverse<Way>, Option<&str>), Explained<'_>> = BTreeMap::new();
     for row in rows {
-        let (scripts, cases) = sums.entry((Reverse(row.way), row.reason)).or_default();
-        scripts.insert(row.script);
-        *cases += row.numbers.len();
+        let sum = sums.entry((Reverse(row.way), row.reason)).or_default();
+        sum.scripts.insert(row.script);
+        sum.cases += row.numbers.len();
     }
     let mut table = String::new();
     if !sums.is_empty() {
@@ -110,10 +117,10 @@ fn reason_table(rows: &[Row<'_>]) -> String {
             "\n| level | reason of a difference | scripts | cases |\n| --- | --- | ---: | ---: |\n",
         );
     }
-    for ((Reverse(way), reason), (scripts, cases)) in &sums {
+    for ((Reverse(way), reason), sum) in &sums {
         let reason = marked_cell(reason.unwrap_or("**none known**"));
         // Writing to a string does not fail.
-        let _ = writeln!(table, "| {way} | {reason} | {} | {cases} |", scripts.len());
+        let _ = writeln!(table, "| {way} | {reason} | {} | {} |", sum.scripts.len(), sum.cases);
     }
     table
 }
