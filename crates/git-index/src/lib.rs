@@ -8,7 +8,8 @@
 //! [`check_unfinished_work`] does so for the files by which git continues a rebase and the like, and [`lists_files_beside`] for
 //! those that name files which git removes. [`are_packed_references`] and the like judge whether git can read the
 //! references at all. [`is_own_file`] knows the names of git's own files, [`is_file_only`]
-//! those at which a folder would make git fail, and [`is_object_file`] those of files that git never writes into.
+//! those at which a folder would make git fail, [`is_object_file`] those of files that git never writes into, and
+//! [`is_object_cache`] those of files that it computes from the objects.
 //!
 //! This crate does no I/O.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
@@ -35,7 +36,7 @@ pub use entry_name::is_git_name;
 pub use file_lists::{is_file_list, lists_files_beside};
 pub use index::{MAX_PATH_BYTES, check};
 pub use index_error::IndexError;
-pub use object_files::is_object_file;
+pub use object_files::{is_object_cache, is_object_file};
 pub use object_format::ObjectFormat;
 pub use own_files::{is_file_only, is_folder_only, is_own_file};
 pub use reference_files::{are_packed_references, are_shallow_ends, is_readable_reference};

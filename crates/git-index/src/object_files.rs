@@ -5,6 +5,9 @@ use crate::own_files::is_hex;
 /// The endings of the files of a pack.
 const OF_PACK: [&str; 7] = ["bitmap", "idx", "keep", "mtimes", "pack", "promisor", "rev"];
 
+/// Those of them that git computes from the pack. Without times, a pack of unreachable objects is like any other one.
+const OF_CACHE: [&str; 3] = [".bitmap", ".mtimes", ".rev"];
+
 /// Returns whether a file holds objects, or helps to find them, under a name at which git makes and removes files and never
 /// writes into one: an object, a pack, a commit graph, or a content of Git LFS, by the names on the way to it from a repository's own
 /// folder. Those of submodules and of linked working trees count.
@@ -14,16 +17,43 @@ const OF_PACK: [&str; 7] = ["bitmap", "idx", "keep", "mtimes", "pack", "promisor
 pub fn is_object_file<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let names: Vec<&[u8]> = names.into_iter().collect();
     match names.as_slice() {
-        [b"worktrees", _, b"modules", rest @ ..] | [b"modules", rest @ ..] => is_of_submodule(rest),
+        [b"worktrees", _, b"modules", rest @ ..] | [b"modules", rest @ ..] => {
+            is_behind_name(rest, is_in_store)
+        }
         names => is_in_store(names),
     }
 }
 
+/// Returns whether a file holds what git has computed from the objects, by the names on the way to it from a repository's own
+/// folder: a commit graph, a list of all packs, or a file beside a pack that is neither the pack nor its index. Those of
+/// submodules count.
+///
+/// Git works without these files, and does not compare them with the objects: by a graph with other parents, `git gc` removes
+/// commits.
+pub fn is_object_cache<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
+    let names: Vec<&[u8]> = names.into_iter().collect();
+    match names.as_slice() {
+        [b"worktrees", _, b"modules", rest @ ..] | [b"modules", rest @ ..] => is_behind_name(rest, is_cache),
+        names => is_cache(names),
+    }
+}
+
 /// A submodule's name has slashes in it if its path has, and so have those of branches and their logs.
-fn is_of_submodule(names: &[&[u8]]) -> bool {
+fn is_behind_name(names: &[&[u8]], is_one: fn(&[&[u8]]) -> bool) -> bool {
     let is_of_branches =
         |name: &&[u8]| ["refs", "logs"].iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes()));
-    (1..names.len()).any(|at| is_in_store(&names[at..]) && !names[1..at].iter().any(is_of_branches))
+    (1..names.len()).any(|at| is_one(&names[at..]) && !names[1..at].iter().any(is_of_branches))
+}
+
+fn is_cache(names: &[&[u8]]) -> bool {
+    match names {
+        [b"objects", b"info", b"commit-graph"] | [b"objects", b"info", b"commit-graphs", _] => true,
+        [b"objects", b"pack", name] => {
+            name.starts_with(b"multi-pack-index") || OF_CACHE.iter().any(|end| name.ends_with(end.as_bytes()))
+        }
+        [b"objects", b"pack", b"multi-pack-index.d", _] => true,
+        _ => false,
+    }
 }
 
 fn is_in_store(names: &[&[u8]]) -> bool {

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use git_index::{is_file_list, is_object_file};
+use git_index::{is_file_list, is_object_cache, is_object_file};
 
 use crate::from_git::{git, has_git};
 
@@ -98,5 +98,38 @@ fn a_clone_of_this_machine_links_such_files_and_lists_of_packs() {
         let names: Vec<&[u8]> =
             path.strip_prefix(&git_folder).unwrap().iter().map(|name| name.as_bytes()).collect();
         assert!(is_object_file(names.iter().copied()) || is_file_list(names), "{}", path.display());
+    }
+}
+
+#[test]
+fn only_what_git_computes_from_objects_is_a_cache() {
+    let is_cache = |path: &str| is_object_cache(path.split('/').map(str::as_bytes));
+    let caches = [
+        "objects/info/commit-graph",
+        "objects/info/commit-graphs/commit-graph-chain",
+        "objects/info/commit-graphs/graph-01.graph",
+        "objects/pack/multi-pack-index",
+        "objects/pack/multi-pack-index-01.bitmap",
+        "objects/pack/multi-pack-index.d/multi-pack-index-chain",
+        "objects/pack/pack-01.rev",
+        "objects/pack/pack-01.bitmap",
+        "objects/pack/pack-01.mtimes",
+    ];
+    for path in caches {
+        for folder in ["", "modules/sub/", "modules/lib/sub/", "worktrees/w/modules/sub/"] {
+            assert!(is_cache(&format!("{folder}{path}")), "{folder}{path}");
+        }
+        for folder in ["refs/heads/", "logs/refs/heads/", "modules/sub/refs/heads/", "hooks/"] {
+            assert!(!is_cache(&format!("{folder}{path}")), "{folder}{path}");
+        }
+    }
+    let others = [
+        "objects/info/packs",
+        "objects/info/alternates",
+        "objects/pack/pack-01.idx",
+        "objects/pack/pack-01.keep",
+    ];
+    for path in others {
+        assert!(!is_cache(path), "{path}");
     }
 }
