@@ -33,19 +33,25 @@ impl LeftNames {
         (LeftNames { effects, repositories, has_unnameable: changes.unnameable() > 0 }, others)
     }
 
-    /// Takes those out of the `wanted` effects that would remove or replace what may be the only version of a left file: it was
-    /// too large for the journal, and the name that the file keeps may be among the effects that are kept out.
+    /// Takes those out of the `wanted` effects that would remove or replace what may be the only version of a file that is kept
+    /// out: it was too large for the journal, and what the command made of it is among the effects that are kept out, a left name for
+    /// instance.
     pub(crate) fn take_only_versions<'a>(
         &self,
         wanted: Vec<Effect>,
         mut kept_out: impl Iterator<Item = &'a Effect>,
     ) -> (Vec<Effect>, Vec<Effect>) {
-        let is_unkept = |side: &Option<EffectSide>| matches!(side, Some(EffectSide::Unkept(_)));
-        let may_lose = !self.effects.is_empty()
-            && (self.has_unnameable
-                // One that is a folder is a tree, and may hold every name of a file.
-                || self.effects.iter().any(|effect| effect.kind_after() == Some(PresentKind::Folder))
-                || kept_out.any(|effect| is_unkept(&effect.after)));
+        let is_unkept = |side: &Option<EffectSide>| {
+            let kind = side.as_ref().map(EffectSide::kind);
+            // A pipe has no content.
+            matches!(side, Some(EffectSide::Unkept(_))) && kind != Some(PresentKind::Other)
+        };
+        let has_left_tree = || {
+            // One that is a folder is a tree, and may hold every name of a file.
+            self.effects.iter().any(|effect| effect.kind_after() == Some(PresentKind::Folder))
+        };
+        let may_lose = !self.effects.is_empty() && (self.has_unnameable || has_left_tree())
+            || kept_out.any(|effect| is_unkept(&effect.after));
         wanted.into_iter().partition(|effect| may_lose && is_unkept(&effect.before))
     }
 }

@@ -354,6 +354,42 @@ fn the_only_version_of_a_linked_file_is_not_removed() {
     assert_eq!(fixture.text("beside").as_deref(), Some("kept\n"));
 }
 
+/// The same for what the guard keeps out: a large file that has another name there.
+#[test]
+fn the_only_version_of_a_file_that_is_refused_is_not_removed() {
+    let big = "x".repeat(20 << 20);
+    for script in [
+        "mkdir .idea; mv big .idea/x",
+        "mkdir .vscode; mv big .vscode/tasks.json",
+        "mv big .git/tool.toml",
+        "mkdir -p sub/.idea; cp big sub/.idea/x; echo small > big",
+    ] {
+        let fixture = Fixture::new();
+        prepare(&fixture);
+        fixture.put("big", &big);
+        fixture.put("small", "x");
+        let warned = run(&fixture.open(), &format!("{script}; rm small; echo kept > beside")).unwrap();
+        let warned = warned.warnings.join("\n");
+        assert!(warned.contains("`big` (it may be the only version"), "{script}: {warned}");
+        assert_eq!(fixture.text("big").as_deref(), Some(&big[..]), "{script}");
+        assert_eq!((fixture.text("beside").as_deref(), fixture.text("small")), (Some("kept\n"), None));
+    }
+    // The control: where nothing large is refused, large files go.
+    for script in ["mkdir .idea; mv small .idea/x; mv big other", "mkfifo .idea; mv big other"] {
+        let fixture = Fixture::new();
+        prepare(&fixture);
+        fixture.put("big", &big);
+        fixture.put("small", "x");
+        let warned = run(&fixture.open(), script).unwrap().warnings.join("\n");
+        assert!(warned.contains("`.idea"), "{script}: {warned}");
+        assert_eq!(
+            (fixture.text("other").as_deref(), fixture.text("big")),
+            (Some(&big[..]), None),
+            "{warned}"
+        );
+    }
+}
+
 #[test]
 fn a_repository_that_would_lack_a_linked_object_stays_as_it_was() {
     let commit = "echo 2 >> file; git -c user.name=u -c user.email=u@x commit -qam second";
