@@ -11,4 +11,5 @@ pub(crate) mod refusal;
 pub(crate) mod repository_context;
 pub(crate) mod repository_parts;
 mod settings;
+mod stored_objects;
 pub(crate) mod version_control;

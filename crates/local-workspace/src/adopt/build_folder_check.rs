@@ -385,6 +385,7 @@ impl<'a> Check<'a> {
         let effect = Effect { path: path.clone(), before: None, after: Some(after) };
         let context = RepositoryContext {
             workspace: self.root.path(),
+            is_layered: false,
             was_there: &|_| false,
             is_there: &|path| self.root.metadata(path).is_ok(),
             // What is in build folders is judged here.

@@ -40,6 +40,8 @@ pub(crate) struct Guard<'a> {
 pub(crate) struct Sorted {
     pub allowed: Vec<Effect>,
     pub refused: Vec<(Effect, Refusal)>,
+    /// Not adopted and not worth a word, because git computes it again.
+    pub dropped: Vec<Effect>,
     /// Working trees that the allowed effects add, remove or move.
     pub working_trees: WorkingTrees,
 }
@@ -63,6 +65,7 @@ impl Guard<'_> {
         // compared once the others are judged.
         let plain = RepositoryContext {
             workspace,
+            is_layered: self.is_layered,
             was_there: &was_there,
             is_there: &is_there,
             is_unjudged: &is_unjudged,
@@ -84,6 +87,7 @@ impl Guard<'_> {
         let refusal = |effect: &Effect, content: Option<&ContentAt<'_>>| {
             let context = RepositoryContext {
                 workspace,
+                is_layered: self.is_layered,
                 was_there: &was_there,
                 is_there: &is_there,
                 is_unjudged: &is_unjudged,
@@ -103,6 +107,9 @@ impl Guard<'_> {
                 .or_else(|| part_refusal(effect, &context))
         };
         let mut verdicts = Verdicts::new(&effects, workspace, &|effect| refusal(effect, None));
+        if self.is_layered {
+            verdicts.keep_packs_whole();
+        }
         verdicts.judge_links(&|verdicts, effect| {
             refusal(effect, Some(&|path: &RelPath| verdicts.content(self.root, path)))
         });

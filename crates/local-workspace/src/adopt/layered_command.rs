@@ -197,11 +197,11 @@ impl LocalWorkspace {
 
     /// Sorts the allowed effects once more, by the workspace's state now.
     fn sort_again(&self, sorted: Sorted) -> Sorted {
-        let Sorted { allowed, mut refused, mut working_trees } = sorted;
+        let Sorted { allowed, mut refused, mut working_trees, .. } = sorted;
         let again = self.sort_effects(allowed);
         refused.extend(again.refused);
         working_trees.extend(again.working_trees);
-        Sorted { allowed: again.allowed, refused, working_trees }
+        Sorted { allowed: again.allowed, refused, working_trees, ..again }
     }
 
     /// Moves recorded effects from the layer into the workspace. Returns what [`LocalWorkspace::take_over`] returns.

@@ -47,7 +47,7 @@ impl Selection {
         sorted: Sorted,
         changed: &BTreeSet<RelPath>,
     ) -> Selection {
-        let Sorted { allowed, refused, working_trees } = sorted;
+        let Sorted { allowed, refused, working_trees, .. } = sorted;
         let RepositoriesInUse { folders: in_use, locks } = RepositoriesInUse::of(layer, root, changes);
         let (left, allowed) = LeftNames::take(changes, allowed);
         // Of a repository that lacks a part, nothing else is adopted either.

@@ -70,6 +70,43 @@ impl<'a> Verdicts<'a> {
         }
     }
 
+    /// Keeps what git needs beside an object file that stays, because its change or removal is refused on a layer: all packs that a
+    /// list names, and the index of a pack. Git removes those that are superfluous when it collects garbage.
+    pub(crate) fn keep_packs_whole(&mut self) {
+        let (mut folders, mut stems) = (BTreeSet::new(), BTreeSet::new());
+        for (effect, why) in self.refused().filter(|(effect, _)| effect.before.is_some()) {
+            let path = &effect.path;
+            let is_list = path.file_name().is_some_and(|name| name.starts_with(b"multi-pack-index"));
+            match (why, path.as_bytes().strip_suffix(b".pack")) {
+                (Refusal::LargeObject, Some(stem)) => drop(stems.insert(stem.to_vec())),
+                (Refusal::ObjectCache, _) if is_list => {
+                    let folder = path.parent();
+                    let is_of_layers = |folder: &RelPath| folder.file_name() == Some(b"multi-pack-index.d");
+                    let packs =
+                        folder.as_ref().filter(|folder| is_of_layers(folder)).and_then(RelPath::parent);
+                    folders.extend(packs.or(folder));
+                }
+                _ => {}
+            }
+        }
+        if folders.is_empty() && stems.is_empty() {
+            return;
+        }
+        self.refuse_all(&Refusal::ObjectCache, &|effect| {
+            let path = &effect.path;
+            let stem = || {
+                let bytes = path.as_bytes();
+                bytes.iter().rposition(|byte| *byte == b'.').map(|dot| &bytes[..dot])
+            };
+            let is_pack = || path.file_name().is_some_and(|name| name.starts_with(b"pack-"));
+            effect.after.is_none()
+                && is_pack()
+                && (path.parent().is_some_and(|folder| folders.contains(&folder))
+                    || stem().is_some_and(|stem| stems.contains(stem)))
+        });
+        self.refuse_what_depends();
+    }
+
     /// Returns the content that a linked file will have by what was decided so far.
     pub(crate) fn content(&self, root: &FileRoot, path: &RelPath) -> Option<Vec<u8>> {
         let Some(index) = self.links.get(path) else { return content_on_disk(root, path) };
@@ -90,6 +127,7 @@ impl<'a> Verdicts<'a> {
         let mut sorted = Sorted { working_trees: self.working_trees.clone(), ..Sorted::default() };
         for (index, effect) in self.effects.iter().enumerate() {
             match &self.refusals[index] {
+                Some(Refusal::ObjectCache) => sorted.dropped.push(effect.clone()),
                 Some(refusal) => sorted.refused.push((effect.clone(), refusal.clone())),
                 None if self.is_adopted(index) => sorted.allowed.push(effect.clone()),
                 None => {}
@@ -184,7 +222,9 @@ impl<'a> Verdicts<'a> {
 
     /// Refuses all of a working tree of which a needed part is refused.
     fn keep_working_trees_whole(&mut self) {
-        let refused = self.refusals.iter().enumerate().filter(|(_, why)| why.is_some());
+        // Git needs none of what it computes itself.
+        let is_needed = |why: &Refusal| *why != Refusal::ObjectCache;
+        let refused = self.refusals.iter().enumerate().filter(|(_, why)| why.as_ref().is_some_and(is_needed));
         let refused = refused.map(|(index, _)| index).collect();
         for index in self.working_trees.take_split(self.effects, refused) {
             self.refusals[index].get_or_insert(Refusal::WorkingTree);

@@ -94,10 +94,10 @@ impl EffectNotes {
         };
         let with_reason = |(path, why): &(String, String)| format!("`{path}` ({why})");
         say(by_reason(&self.obeyed), "edits files that other programs obey, show them to the user: ");
-        let (locks, refused): (Vec<_>, Vec<_>) =
-            self.refused.iter().cloned().partition(|(_, why)| *why == Refusal::Lock);
+        let (refused, others): (Vec<_>, Vec<_>) =
+            self.refused.iter().cloned().partition(|(_, why)| why.is_about_programs());
         say(by_reason(&refused), "not kept, because git or an editor would obey it: ");
-        say(by_reason(&locks), "not kept: ");
+        say(by_reason(&others), "not kept: ");
         say(
             by_reason(&self.taken_away),
             "in build folders, renamed to end in `.agentd-refused`, because git would obey it: ",

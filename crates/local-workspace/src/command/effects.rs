@@ -84,7 +84,7 @@ impl LocalWorkspace {
         let (taken, kept) = take_set_id_bits(&self.root, &effects, &before.snapshot, &after);
         notes.rights = taken;
         notes.rights_kept = kept;
-        let Sorted { allowed, refused, .. } = Guard {
+        let Sorted { allowed, refused, dropped, .. } = Guard {
             protected: &self.root.policy().protected,
             hidden: &self.hidden,
             was_there: &|path| before.snapshot.entries.contains_key(path),
@@ -102,6 +102,7 @@ impl LocalWorkspace {
                 Err(_) => refused.into_iter().map(|effect| effect.path).collect(),
             };
         }
+        self.remove_dropped(&dropped);
         notes.other.extend(note_linked(&separate(&self.root, &before.snapshot, &after)));
         notes.not_put_back = failed.iter().map(RelPath::to_string).collect();
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
@@ -125,6 +126,21 @@ impl LocalWorkspace {
         self.checkpoint.add(numbers.into_iter().zip(paths).collect());
         *self.last_snapshot() = Some(after);
         outcome
+    }
+
+    /// Removes what git computes itself, whatever was there before, and brings back what a command removed of it.
+    fn remove_dropped(&self, dropped: &[Effect]) {
+        if dropped.is_empty() {
+            return;
+        }
+        let going = |effect: &Effect| Effect {
+            before: effect.before.clone().filter(|_| effect.after.is_none()),
+            ..effect.clone()
+        };
+        if let Ok(root) = open_root(&self.root) {
+            // Git does without those that stay away.
+            let _ = put_back(&root, &dropped.iter().map(going).collect::<Vec<_>>());
+        }
     }
 
     /// Names what git or an editor would obey beyond the end of the comparison.

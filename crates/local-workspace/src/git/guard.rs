@@ -3,8 +3,8 @@
 
 pub(crate) use git_index::is_git_name;
 use git_index::{
-    ObjectFormat, check_unfinished_work, is_file_list, is_file_only, is_folder_only, is_own_file,
-    is_reference, lists_files_beside, stays_in_references,
+    ObjectFormat, check_unfinished_work, is_file_list, is_file_only, is_folder_only, is_object_cache,
+    is_own_file, is_reference, lists_files_beside, stays_in_references,
 };
 use rel_path::RelPath;
 
@@ -153,7 +153,9 @@ impl InRepository<'_> {
     /// A change of kind is judged twice: as the removal of the former entry, and as a new entry.
     pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
         match (effect.kind_before(), effect.kind_after()) {
-            (before, None) => self.removal_refusal(before?, context),
+            (before, None) => {
+                self.large_object_refusal(effect, context).or_else(|| self.removal_refusal(before?, context))
+            }
             (_, Some(PresentKind::Other)) => Some(Refusal::Link),
             (Some(before), Some(after)) if before != after => {
                 let new = Effect { before: None, ..effect.clone() };
@@ -218,6 +220,9 @@ impl InRepository<'_> {
         if is_folder && self.names.len() == 1 && self.first_is(&["objects", "refs"]) {
             return Some(Refusal::Removal);
         }
+        if self.is_of_staying_chain(context) {
+            return Some(Refusal::ObjectCache);
+        }
         if self.is_data() {
             return None;
         }
@@ -241,9 +246,7 @@ impl InRepository<'_> {
 
     /// Judges a file that is new or was changed.
     fn file_refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
-        if self.is_stored_object()
-            && let Some(refusal) = object_refusal(effect)
-        {
+        if let Some(refusal) = self.object_refusal(effect) {
             return Some(refusal);
         }
         if is_reference(self.names.iter().copied()) && effect.leads_out_of_references() {
@@ -258,6 +261,9 @@ impl InRepository<'_> {
         let is_plain_list = || effect.text_after().is_some_and(lists_files_beside);
         if is_file_list(self.names.iter().copied()) && !is_plain_list() {
             return Some(Refusal::Redirection);
+        }
+        if is_object_cache(self.names.iter().copied()) || self.is_index_without_pack(effect, context) {
+            return Some(Refusal::ObjectCache);
         }
         let foreign = || (!is_own_file(self.names.iter().copied())).then_some(Refusal::ForeignFile);
         if self.is_data() && (!self.has_obeyed_name() || self.is_reference_or_log(effect)) {
@@ -330,26 +336,6 @@ impl InRepository<'_> {
         self.names.last().is_some_and(|name| name.ends_with(b".sample"))
     }
 
-    /// Returns whether it is an object, or a file of several, which has its name from its content.
-    fn is_stored_object(&self) -> bool {
-        let ends_like = |name: &[u8], end: &[u8]| {
-            name.get(name.len().saturating_sub(end.len())..)
-                .is_some_and(|last| last.eq_ignore_ascii_case(end))
-        };
-        let is_hex = |name: &[u8]| name.iter().all(u8::is_ascii_hexdigit);
-        match self.names.as_slice() {
-            [.., all, pack, name]
-                if all.eq_ignore_ascii_case(b"objects") && pack.eq_ignore_ascii_case(b"pack") =>
-            {
-                ends_like(name, b".pack") || ends_like(name, b".idx")
-            }
-            [.., all, start, rest] if all.eq_ignore_ascii_case(b"objects") => {
-                start.len() == 2 && is_hex(start) && matches!(rest.len(), 38 | 62) && is_hex(rest)
-            }
-            _ => false,
-        }
-    }
-
     /// Returns whether git keeps a file where this would be a folder: among the hooks, or in this repository, or in that of a
     /// submodule or working tree within it.
     fn is_folder_for_file(&self, context: &RepositoryContext<'_>) -> bool {
@@ -369,7 +355,7 @@ impl InRepository<'_> {
 
     /// Checks whether it lies in the folder of a submodule or of a working tree that is removed as a whole, with its settings
     /// and hooks.
-    fn goes_with_its_folder(&self, context: &RepositoryContext<'_>) -> bool {
+    pub(super) fn goes_with_its_folder(&self, context: &RepositoryContext<'_>) -> bool {
         let goes = |count: usize| {
             let beneath = RelPath::from_bytes(&self.names[..count].join(&b'/'));
             let folder = beneath.and_then(|names| self.folder.join(&names));
@@ -423,20 +409,6 @@ impl InRepository<'_> {
             }
             Some(named) => Some(Refusal::Settings(named)),
         }
-    }
-}
-
-/// Returns why an effect on an object that was there is refused. Git replaces none by another content, and what could not be read
-/// may be one.
-fn object_refusal(effect: &Effect) -> Option<Refusal> {
-    if effect.kind_before() != Some(PresentKind::File) {
-        return None;
-    }
-    let may_be_unchanged =
-        matches!(&effect.after, Some(EffectSide::Unkept(unkept)) if unkept.may_be_unchanged);
-    match (effect.text_before(), effect.text_after()) {
-        (Some(before), Some(after)) => (before != after).then_some(Refusal::Object),
-        _ => (!may_be_unchanged).then_some(Refusal::UnreadObject),
     }
 }
 

@@ -69,12 +69,23 @@ pub(crate) enum Refusal {
     Object,
     /// An object that was there was changed, and is too large to be compared.
     UnreadObject,
+    /// An object was removed, or a pack, that is too large to be restored.
+    LargeObject,
+    /// Git computes it from the objects, and would believe another one. It is dropped without a word.
+    ObjectCache,
     /// Git fails at a line of it.
     UnreadableReferences,
     /// References that are too large to be judged.
     UnreadReferences,
     /// It belongs to settings that do not say with certainty how git reads it.
     UnreadFormat,
+}
+
+impl Refusal {
+    /// Returns whether it is about what git or an editor would do with a path, and not about what would be lost.
+    pub(crate) fn is_about_programs(&self) -> bool {
+        !matches!(self, Refusal::Lock | Refusal::LargeObject)
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -121,6 +132,10 @@ impl fmt::Display for Refusal {
             Refusal::UnreadObject => {
                 out.write_str("an object that was there, which git never changes, and too much to be compared")
             }
+            Refusal::LargeObject => out.write_str(
+                "removes objects that are too large to be restored; if they are superfluous, the user's next `git gc` removes them",
+            ),
+            Refusal::ObjectCache => out.write_str("computed from the objects, which git does itself when it is missing"),
             Refusal::UnreadableReferences => {
                 out.write_str("holds a line that git cannot read as a reference, at which it would fail")
             }

@@ -19,6 +19,8 @@ pub(crate) type ContentAt<'a> = dyn Fn(&RelPath) -> Option<Vec<u8>> + 'a;
 pub(crate) struct RepositoryContext<'a> {
     /// The absolute path of the workspace.
     pub workspace: Option<&'a Path>,
+    /// True if what is refused stays as it was, because the changes were made on a layer.
+    pub is_layered: bool,
     /// Returns whether something was at a path before the changes that are judged.
     pub was_there: &'a dyn Fn(&RelPath) -> bool,
     /// Returns whether something will be at a path once the changes are made.

@@ -181,6 +181,7 @@ impl UndoPlan {
         let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| was_there(path));
         let surroundings = RepositoryContext {
             workspace: context.root.path(),
+            is_layered: false,
             was_there: &was_there,
             is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(context.root).surrounds(path),

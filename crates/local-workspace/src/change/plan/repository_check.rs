@@ -33,6 +33,7 @@ impl Plan<'_> {
         };
         let context = RepositoryContext {
             workspace: self.root.path(),
+            is_layered: false,
             was_there: &was_there,
             is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),

@@ -131,7 +131,10 @@ fn object_too_large_to_be_compared_is_not_changed() {
             "touch .git/objects/pack/*.pack; {COMMIT} four; git repack -qad; {COMMIT} five; git gc -q"
         );
         let response = run(&workspace, &work).unwrap();
-        let is_fault = |line: &String| !line.starts_with("changed, not undoable: ");
+        let is_large = |line: &String| {
+            layered == Layered::Yes && line.contains("removes objects that are too large to be restored")
+        };
+        let is_fault = |line: &String| !line.starts_with("changed, not undoable: ") && !is_large(line);
         assert!(
             response.exit_code == 0 && !response.warnings.iter().any(is_fault),
             "{layered:?}: {response:?}"
@@ -140,6 +143,52 @@ fn object_too_large_to_be_compared_is_not_changed() {
     }
     git(&fixture, forge);
     assert!(!shell(&fixture.root(), "git fsck").status.success(), "control");
+}
+
+/// Neither the journal nor git could bring it back.
+#[test]
+fn object_too_large_to_be_restored_is_not_removed() {
+    let cases = [
+        ("rm -f .git/objects/pack/*", true),
+        ("rm -rf .git/objects/pack", true),
+        ("rm -rf .git/objects/??", false),
+        ("git repack -qad && rm -f .git/objects/pack/*", true),
+        ("git repack -qad && rm -f .git/objects/pack/*", false),
+    ];
+    for (script, is_packed) in cases {
+        let fixture = repository("");
+        let more = if is_packed { "git repack -qad && git prune-packed" } else { "true" };
+        git(
+            &fixture,
+            &format!("head -c 17000000 /dev/urandom > big && git add big && {COMMIT} big && {more}"),
+        );
+        let large = "find .git/objects -type f -size +16M | wc -l";
+        let workspace = fixture.open();
+        let had = git(&fixture, large);
+        let warned = run(&workspace, script).unwrap().warnings.join("\n");
+        assert!(git(&fixture, large) >= had, "{script}: {warned}");
+        assert!(warned.contains("too large to be restored"), "{script}: {warned}");
+        let lost = shell(&fixture.root(), "git cat-file -p $(git hash-object big) | cmp - big");
+        assert!(lost.status.success(), "{script}: {warned}: {lost:?}");
+    }
+    // The control: a large pack that is superfluous goes with the user's next maintenance, and what is small at once.
+    let fixture = repository("");
+    git(
+        &fixture,
+        &format!("head -c 17000000 /dev/urandom > big && git add big && {COMMIT} big && git repack -qad"),
+    );
+    let workspace = fixture.open();
+    let count = "ls .git/objects/pack/*.pack | wc -l";
+    let warned = run(&workspace, &format!("{COMMIT} more && git repack -qad")).unwrap().warnings.join("\n");
+    assert!(warned.contains("the user's next `git gc` removes them"), "{warned}");
+    assert_eq!(git(&fixture, count), "2\n", "{warned}");
+    assert_eq!(git(&fixture, &format!("git fsck && git gc -q && git fsck && {count}")), "1\n");
+    let fixture = repository("");
+    let workspace = fixture.open();
+    git(&fixture, "git repack -qad");
+    let response = run(&workspace, "rm -f .git/objects/pack/*").unwrap();
+    assert_eq!(response.warnings, [""; 0]);
+    assert_eq!(git(&fixture, "ls .git/objects/pack"), "");
 }
 
 /// Git passes over blanks and remarks.
