@@ -2,59 +2,91 @@
 //!
 //! The rules of the library name five schemes, and take neither `/` nor `@` in a password, nor an address without a user or a host.
 
+mod example;
+
 use std::ops::Range;
 
 use memchr::memmem;
 
+pub(crate) use crate::addresses::example::{is_example, is_template};
 use crate::detector::Span;
 
 /// The kind of the placeholders.
 const KIND: &str = "address-password";
 
-/// The characters between a scheme and the rest.
-const SIGN: &str = "://";
+/// The characters between a scheme and the rest, also as some programs write them in JSON.
+const SIGNS: [&str; 2] = ["://", ":\\/\\/"];
+
+/// The address of a server in the data source names of Go, behind the password.
+const SERVERS: [&str; 2] = ["@tcp(", "@unix("];
+
+/// The most bytes in front of it that are a user and a password.
+const MOST_NAME_BYTES: usize = 256;
 
 /// The shortest password; `u:p@` is an example.
 const LEAST_BYTES: usize = 4;
 
-/// Parts of passwords that are examples, as the rules of the library have them.
-const EXAMPLE_PARTS: [&str; 5] = ["example", "changeme", "password", "your", "test"];
+/// The shortest token that stands for a user.
+const LEAST_TOKEN_BYTES: usize = 16;
 
-/// Words that stand for a password.
-const EXAMPLES: [&str; 10] =
-    ["pass", "passwd", "secret", "token", "access_token", "apikey", "api_key", "xxxx", "user", "port"];
+/// The passwords beside which the user is a token.
+const OF_TOKENS: [&str; 2] = ["", "x-oauth-basic"];
 
 /// Adds the passwords in the addresses of a text.
 pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
     find_counted(text, hits);
+    find_in_names(text, hits);
 }
 
 /// Adds the passwords, and returns how many bytes were looked at behind the schemes.
 fn find_counted(text: &str, hits: &mut Vec<Span>) -> usize {
     let bytes = text.as_bytes();
     let mut looked_at = 0;
-    let mut signs = memmem::find_iter(bytes, SIGN).peekable();
-    while let Some(sign) = signs.next() {
-        let start = sign + SIGN.len();
+    let [mut plain, mut escaped] = SIGNS.map(|sign| memmem::find_iter(bytes, sign).peekable());
+    let signs = std::iter::from_fn(|| {
+        let is_plain = match (plain.peek(), escaped.peek()) {
+            (Some(one), Some(other)) => one < other,
+            (one, _) => one.is_some(),
+        };
+        if is_plain { plain.next().map(|at| (at, SIGNS[0])) } else { escaped.next().map(|at| (at, SIGNS[1])) }
+    });
+    let mut signs = signs.peekable();
+    while let Some((at, sign)) = signs.next() {
+        let start = at + sign.len();
         // An address behind a comma is one of its own.
-        let limit = signs.peek().copied().unwrap_or(bytes.len()).max(start);
-        let end = bytes[start..limit].iter().position(|byte| ends_address(*byte));
+        let limit = signs.peek().map_or(bytes.len(), |(next, _)| *next).max(start);
+        let end = bytes[start..limit].iter().position(u8::is_ascii_whitespace);
         let end = end.map_or(limit, |length| start + length);
         looked_at += end - start;
-        if !bytes[..sign].last().is_some_and(u8::is_ascii_alphanumeric) {
+        // A file of properties has `https\://`.
+        let scheme = bytes[..at].strip_suffix(b"\\").unwrap_or(&bytes[..at]);
+        if !scheme.last().is_some_and(u8::is_ascii_alphanumeric) {
             continue;
         }
-        if let Some(password) = password(&text[start..end], is_repository(&bytes[..sign])) {
-            let range = start + password.start..start + password.end;
-            hits.push(Span { range, kind: KIND.into() });
+        if let Some(secret) = secret(&text[start..end], is_repository(scheme)) {
+            hits.push(Span { range: start + secret.start..start + secret.end, kind: KIND.into() });
         }
     }
     looked_at
 }
 
-/// Checks for a byte that ends an address in code and prose.
-fn ends_address(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
+/// Adds the passwords in the data source names of Go: `user:password@tcp(host)/name`.
+fn find_in_names(text: &str, hits: &mut Vec<Span>) {
+    for server in SERVERS {
+        let mut before = 0;
+        for end in memmem::find_iter(text.as_bytes(), server) {
+            let from = text.ceil_char_boundary(end.saturating_sub(MOST_NAME_BYTES).max(before));
+            before = end;
+            let is_between = |sign: char| sign.is_whitespace() || matches!(sign, '"' | '\'' | '`');
+            let start = end - text[from..end].rsplit(is_between).next().map_or(0, str::len);
+            let name = &text[start..end];
+            let Some(user) = name.find(':').filter(|user| *user > 0) else { continue };
+            let value = &name[user + 1..];
+            if is_password(value) && !name.contains("://") {
+                hits.push(Span { range: start + user + 1..end, kind: KIND.into() });
+            }
+        }
+    }
 }
 
 /// Checks whether the scheme at the end of a text is one of repositories, whose paths may have `@`: `ssh://host:group/name@v1`.
@@ -62,49 +94,120 @@ fn is_repository(text: &[u8]) -> bool {
     [&b"ssh"[..], b"git"].iter().any(|scheme| text.ends_with(scheme))
 }
 
-/// Returns the password of an address, which is what stands behind its scheme.
-fn password(address: &str, is_repository: bool) -> Option<Range<usize>> {
-    let authority = &address[..address.find(['/', '?', '#']).unwrap_or(address.len())];
+fn is_password(value: &str) -> bool {
+    value.len() >= LEAST_BYTES && !is_example(value)
+}
+
+/// Returns the secret of an address up to the next blank: its password, or a token in the place of the user. The address is what
+/// stands behind the scheme.
+fn secret(address: &str, is_repository: bool) -> Option<Range<usize>> {
+    let end = (0..address.len()).find(|at| ends_address(address, *at)).unwrap_or(address.len());
+    let whole = &address[..end];
+    let authority = &whole[..whole.find(['/', '?', '#']).unwrap_or(end)];
     // In `${NAME:-default}:password` the second one.
     let user = match authority.starts_with("${") || authority.starts_with('{') {
         true => authority.find('}')?,
         false => 0,
     };
     let start = user + authority[user..].find(':')? + 1;
-    let port = &authority[start..];
-    let end = match port.rfind('@') {
-        Some(at) => start + at,
-        // A password with a raw `/`: behind the name of a host there is a number.
-        None => {
-            let is_host = is_repository
-                || port.is_empty() && address[start..].starts_with('/') && start > 1
-                || port.bytes().all(|byte| byte.is_ascii_digit()) && !port.is_empty()
-                || authority.starts_with('[')
-                || is_example(port);
-            if is_host {
-                return None;
-            }
-            start + address[start..].rfind('@')?
-        }
+    let value = match authority[start..].rfind('@') {
+        Some(at) => start..start + at,
+        None => match before_raw_slash(whole, authority, start, is_repository) {
+            Some(value) => value,
+            None => before_raw_quote(address, end, start)?,
+        },
     };
-    let value = &address[start..end];
-    let is_digest = ["@sha256:", "@sha512:"].iter().any(|digest| address[end..].starts_with(digest));
-    (value.len() >= LEAST_BYTES && !is_digest && !is_example(value)).then_some(start..end)
+    if begins_with_port(&address[value.clone()]) || is_digest(&address[value.end..]) {
+        return None;
+    }
+    let name = &authority[..start - 1];
+    if OF_TOKENS.contains(&&address[value.clone()]) {
+        return is_token(name).then_some(0..name.len());
+    }
+    is_password(&address[value.clone()]).then_some(value)
 }
 
-/// Checks for a text that stands for a password: an example, a variable, a field of a template.
-fn is_example(value: &str) -> bool {
-    let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-    let is_lower = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
-    let is_variable =
-        value.strip_prefix('$').is_some_and(|name| name.bytes().all(is_upper) || name.bytes().all(is_lower));
-    is_variable
-        || EXAMPLES.contains(&value.to_ascii_lowercase().as_str())
-        || EXAMPLE_PARTS.iter().any(|part| value.contains(part))
-        || ["${", "$(", "{", "#{", "%s", "%v", "%(", "%{", "[", "..."]
-            .iter()
-            .any(|sign| value.starts_with(sign))
-        || value.bytes().all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.')) && !value.is_empty()
+/// Checks for a byte that ends an address in code and prose.
+fn ends_address(address: &str, at: usize) -> bool {
+    let bytes = address.as_bytes();
+    match bytes[at] {
+        b'"' | b'\'' | b'`' | b'<' | b'>' => true,
+        // Other escapes are of a character in the address.
+        b'\\' => matches!(bytes.get(at + 1), None | Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'`')),
+        _ => false,
+    }
+}
+
+/// Returns the password that begins at `start` and has a raw `/`, if a host follows it. Without an `@` in the authority, most addresses
+/// have the number of a port and a path there.
+fn before_raw_slash(
+    address: &str,
+    authority: &str,
+    start: usize,
+    is_repository: bool,
+) -> Option<Range<usize>> {
+    let port = &authority[start..];
+    let is_missing = port.is_empty() && address[start..].starts_with('/') && start > 1;
+    let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_host_in_brackets = authority.starts_with('[');
+    let has_user_only = authority[..start].contains('@');
+    if is_missing || is_number || is_host_in_brackets || has_user_only || is_example(port) {
+        return None;
+    }
+    let value = start..start + address[start..].rfind('@')?;
+    let is_path =
+        is_repository && (authority[..start].contains('.') || is_version(&address[value.end + 1..]));
+    (!is_path).then_some(value)
+}
+
+/// Returns the password that begins at `start` and has a raw quote or `<` where the address seems to `end`, if a host follows it
+/// before the next blank.
+fn before_raw_quote(address: &str, end: usize, start: usize) -> Option<Range<usize>> {
+    let bytes = address.as_bytes();
+    if start == end {
+        // A string ends there, and is joined with another one.
+        return None;
+    }
+    let length = bytes[end..].iter().position(|byte| *byte == b'@')?;
+    let value = start..end + length;
+    let is_of_code = |at: usize| {
+        let is_quote = matches!(bytes[at], b'"' | b'\'' | b'`' | b'<' | b'>');
+        is_quote
+            && !bytes[at + 1].is_ascii_alphanumeric()
+            && !matches!(bytes[at + 1], b'!' | b'$' | b'%' | b'*' | b'_' | b'@')
+    };
+    let has_host = bytes.get(value.end + 1).is_some_and(u8::is_ascii_alphanumeric);
+    let has_user_only = address[..start].contains('@');
+    (has_host && !has_user_only && !(end..value.end).any(is_of_code)).then_some(value)
+}
+
+/// Checks for the number of a port in front of what else stands on a line: `http://localhost:3000)[b](mailto:me@host)`.
+fn begins_with_port(value: &str) -> bool {
+    let rest = value.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    rest.len() < value.len()
+        && rest.starts_with([')', ']', '|', ',', ';', '"', '\'', '`', '<', '>', '\\', '}'])
+}
+
+/// Checks for what follows the tag of an image.
+fn is_digest(rest: &str) -> bool {
+    ["@sha256:", "@sha512:"].iter().any(|digest| rest.starts_with(digest))
+}
+
+/// Checks for the version of a repository: `v1`, `1.2`, `main`.
+fn is_version(text: &str) -> bool {
+    let number = text.strip_prefix('v').unwrap_or(text);
+    number.starts_with(|digit: char| digit.is_ascii_digit()) || ["main", "master", "HEAD"].contains(&text)
+}
+
+/// Checks for a user that is a token: random letters and digits.
+fn is_token(user: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| user.bytes().any(|byte| is(&byte));
+    user.len() >= LEAST_TOKEN_BYTES
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+        && !user.contains("..")
+        && !is_example(user)
 }
 
 #[cfg(test)]
@@ -176,8 +279,88 @@ mod tests {
     }
 
     #[test]
+    fn a_password_is_found_in_each_notation() {
+        let secret = ["k7Qz", "Wm2Rt9"].concat();
+        let token = ["a1B2c3D4", "e5F6g7H8i9"].concat();
+        for (text, value) in [
+            (r#"{"url":"https:\/\/deploy:{}@git.host\/x"}"#, &*secret),
+            (r#"{"url":"https://u:{}@host/x"}"#, r"k7\u0026Qz\u003cWm"),
+            (r"url=https\://svc\:{}@host", &secret),
+            ("https://u:{}@host", "k7<Qz"),
+            ("https://u:{}@host", "k7>Qz"),
+            ("https://u:{}@host/a", "k7'Qz"),
+            ("A='https://u:{}@host'", "k7\"Qz"),
+            ("https://u:{}@host", "k7\\Qz"),
+            ("https://u:{}@host", "k7`Qz"),
+            ("ssh://u:{}@host", "k7/Qz"),
+            ("git://u:{}@host", "k7/Qz"),
+            ("https://u:{}@host", "{k7Qz"),
+            ("https://u:{}@host", "[k7Qz"),
+            ("https://u:{}@host", "...k7Qz"),
+            ("https://u:{}@host", "%(k7Qz"),
+            ("https://u:{}@host", "$(k7Qz"),
+            ("https://u:{}@host", "Q7xxxxLatest"),
+            ("https://u:{}@host", "Fastest-Car-77"),
+            ("postgres://u:{}@host", "Q7xxxxLatest"),
+            ("smtp://me@corp.io:{}@host:587", &secret),
+            ("https://{}:x-oauth-basic@host/x", &token),
+            ("https://{}:@host", &token),
+            ("dsn := \"svc:{}@tcp(127.0.0.1:3306)/db\"", &secret),
+            ("DSN=svc:{}@unix(/run/db.sock)/db", "k7@Qz:Wm"),
+        ] {
+            let text = text.replace("{}", value);
+            assert_eq!(passwords(&text), [value], "{text}");
+        }
+    }
+
+    #[test]
+    fn code_templates_and_addresses_beside_others_are_left() {
+        for text in [
+            "https://USER:PASSWORD@HOST",
+            "https://User:Password@host",
+            "amqp://guest:guest@localhost",
+            "https://u:REPLACE_ME@host",
+            "https://u:%TOKEN%@host",
+            "https://%1$s:%2$s@host",
+            "https://u:$env:TOKEN@host",
+            "https://u:REDACTED@host",
+            "https://u:••••@host",
+            "[a](http://localhost:3000)[b](mailto:me@corp.io)",
+            "http://h1:8080,me@corp.io",
+            "http://localhost:%d/api/@me",
+            "git+https://git@github.com:o/r.git@v1",
+            "<a href=\"http://localhost:3000\">me@corp.io</a>",
+            "{\"a\":\"http://host:3000\",\"b\":\"me@corp.io\"}",
+            "{\"a\":\"redis://cache:main\",\"b\":\"me@corp.io\"}",
+            "\"http://\"+user+\":\"+word+\"@host\"",
+            "\"http://user:\"+word+\"@host\"",
+            "`http://host:8080`|`me@corp.io`",
+            "http://host:8080\\nmail:me@corp.io",
+            "f\"postgresql://{DB_USER}:{DB_PASS}@{HOST}/x\"",
+            "`mongodb://${user}:${pass}@h`",
+            "mysql://%s:%s@h",
+            "postgres://<user>:<pass>@h",
+            "https://user:@host",
+            "https://some-user-of-a-name:@host",
+            "fmt.Sprintf(\"%s:%s@tcp(%s)/%s\", a)",
+            "user + \":\" + word + \"@tcp(\" + host",
+            "user:password@tcp(localhost:3306)/db",
+        ] {
+            assert_eq!(passwords(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
     fn no_address_is_looked_at_often() {
-        for unit in ["https://u:test", "https://u:k7QzWm2Rt9@", "://", "a://:", "https://u:a/@://"] {
+        for unit in [
+            "https://u:test",
+            "https://u:k7QzWm2Rt9@",
+            "://",
+            "a://:",
+            "https://u:a/@://",
+            "https:\\/\\/u:a",
+            "a://u:\"@",
+        ] {
             let text = unit.repeat(2_000);
             let looked_at = find_counted(&text, &mut Vec::new());
             assert!(looked_at <= text.len(), "{unit}: {looked_at}");

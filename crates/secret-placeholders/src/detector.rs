@@ -63,6 +63,7 @@ struct CompiledRule {
     allowed: Vec<Pattern>,
     allowed_values: Vec<String>,
     is_shapeless: bool,
+    is_address: bool,
 }
 
 /// A pattern of the library. Compiling all of them takes longer than starting the program, and a text has keywords of few.
@@ -204,6 +205,7 @@ impl CompiledRule {
             allowed: allow.iter().flat_map(|allow| &allow.patterns).map(|text| Pattern::of(text)).collect(),
             allowed_values: allow.map(|allow| allow.values.clone()).unwrap_or_default(),
             is_shapeless: SHAPELESS.contains(&rule.id.as_str()),
+            is_address: is_address(rule),
         }
     }
 
@@ -242,6 +244,8 @@ impl CompiledRule {
             && !self.allowed_values.iter().any(|allowed| allowed == value)
             && !self.allowed.iter().any(|allowed| allowed.get().is_match(value))
             && (!self.is_shapeless || !is_identifier(value))
+            && !(self.is_address && addresses::is_example(value))
+            && !addresses::is_template(value)
     }
 }
 
@@ -358,7 +362,8 @@ mod tests {
     #[test]
     fn every_address_of_a_line_has_its_password_hidden() {
         let urls = ["postgres", "mysql", "mongodb", "redis", "sqlserver"].map(|scheme| {
-            ["first", "second", "password", "third"].map(|word| format!("{scheme}://u:{word}1Pw@host/db"))
+            ["first1Pw", "second1Pw", "password", "third1Pw"]
+                .map(|word| format!("{scheme}://u:{word}@host/db"))
         });
         for line in urls.map(|urls| urls.join(",")) {
             let hidden: Vec<&str> =
