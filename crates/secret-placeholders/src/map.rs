@@ -157,8 +157,7 @@ impl SecretMap {
 
     /// Returns the values that are replaced wherever they stand.
     fn distinctive(&self) -> impl Iterator<Item = (&String, &Marker)> {
-        let is_local = |marker: &Marker| [LITERAL, POSSIBLE_KIND].contains(&&*marker.kind);
-        self.by_value.iter().filter(move |(value, marker)| is_distinctive(value) && !is_local(marker))
+        self.by_value.iter().filter(|(value, marker)| is_replaced_anywhere(&marker.kind, value))
     }
 
     /// Returns how many bytes at the start of a text are the rest of such a value.
@@ -197,6 +196,11 @@ impl SecretMap {
         }
         self.finder.as_ref()
     }
+}
+
+/// Checks whether a value is replaced wherever it stands.
+pub(crate) fn is_replaced_anywhere(kind: &str, value: &str) -> bool {
+    is_distinctive(value) && ![LITERAL, POSSIBLE_KIND].contains(&kind)
 }
 
 /// Checks whether a value is unlikely to stand anywhere by chance.

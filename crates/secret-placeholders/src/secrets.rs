@@ -6,8 +6,9 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::detector::{Detector, Span, merge};
+use crate::finder::Finder;
 use crate::key_lines::KeyLines;
-use crate::map::{LITERAL, SecretMap};
+use crate::map::{LITERAL, SecretMap, is_replaced_anywhere};
 use crate::marker::{Marker, markers};
 use crate::new_values::NewValues;
 use crate::private_key;
@@ -130,6 +131,25 @@ impl Secrets {
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         self.read_what_was_added();
         self.spans(text, Source::Raw, &KeyLines::default()).into_iter().map(|span| span.range).collect()
+    }
+
+    /// Returns the bytes that [`mask`](Self::mask) would replace, as [`ranges`](Self::ranges), and those that are a value found elsewhere
+    /// in the text.
+    pub(crate) fn ranges_with_values(&self, text: &str) -> Vec<Range<usize>> {
+        self.read_what_was_added();
+        let mut spans = self.spans(text, Source::Raw, &KeyLines::default());
+        let values: Vec<(&[u8], String)> = spans
+            .iter()
+            .map(|span| (&text[span.range.clone()], span.kind.clone()))
+            .filter(|(value, kind)| is_replaced_anywhere(kind, value))
+            .map(|(value, kind)| (value.as_bytes(), kind.into_owned()))
+            .collect();
+        if !values.is_empty()
+            && let Some(finder) = Finder::new(values.into_iter())
+        {
+            finder.find(text, &mut spans);
+        }
+        merge(spans).into_iter().map(|span| span.range).collect()
     }
 
     /// Returns how many bytes at the end of a text are the beginning of a value that has a placeholder.

@@ -68,14 +68,22 @@ impl StreamMask {
     /// Returns where a long line without an end can be divided, so that both parts hide what the whole line hides; 0 if it
     /// is better to wait.
     fn division(&self) -> usize {
-        let masked = |bytes: &[u8]| self.secrets.mask(&String::from_utf8_lossy(bytes)).into_owned();
-        let whole = masked(&self.held);
+        // Without giving placeholders: a part of a value is not one.
+        let hidden = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes);
+            (self.secrets.ranges_with_values(&text), text.len())
+        };
+        let (whole, _) = hidden(&self.held);
         let latest = self.held.len() - LOOK_BACK_BYTES;
         let ends_word = |at: &usize| is_between(self.held[*at - 1]);
         let between = (1..=latest).rev().filter(ends_word).take(MOST_TRIES);
         // Behind the whole character, if there are no words.
         let anywhere = (1..=latest).rev().find(|at| self.held[*at] & 0xC0 != 0x80);
-        let hides_all = |at: &usize| masked(&self.held[..*at]) + &masked(&self.held[*at..]) == whole;
+        let hides_all = |at: &usize| {
+            let ((before, length), (behind, _)) = (hidden(&self.held[..*at]), hidden(&self.held[*at..]));
+            let behind = behind.into_iter().map(|range| length + range.start..length + range.end);
+            before.into_iter().chain(behind).eq(whole.iter().cloned())
+        };
         match between.chain(anywhere).find(hides_all) {
             Some(at) => at,
             None if self.held.len() > MOST_UNDIVIDED_BYTES => anywhere.unwrap_or(latest),

@@ -91,7 +91,7 @@ impl<'t> BodyLines<'t> {
         self.state.has_lines |= !is_between;
         let mut parts = classify(bare).into_iter().peekable();
         let plain = parts.next_if(|part| part.class == Class::Plain);
-        let place = |class, range: Range<usize>, line| Placed {
+        let placed = |class, range: Range<usize>, line| Placed {
             class,
             range: start + range.start..start + range.end,
             line,
@@ -99,7 +99,7 @@ impl<'t> BodyLines<'t> {
         if !self.state.has_others {
             match plain {
                 Some(plain) => {
-                    self.parts.push(place(Class::Plain, plain.range, self.line));
+                    self.parts.push(placed(Class::Plain, plain.range, self.line));
                     return true;
                 }
                 None if is_between => return true,
@@ -109,7 +109,7 @@ impl<'t> BodyLines<'t> {
         let mut is_part = false;
         for part in parts {
             is_part |= part.class != Class::Word;
-            self.parts.push(place(part.class, part.range, self.line));
+            self.parts.push(placed(part.class, part.range, self.line));
         }
         self.state.others = if is_part { 0 } else { self.state.others + 1 };
         self.state.others <= MOST_OTHER_LINES
@@ -216,7 +216,7 @@ impl<'t> BodyLines<'t> {
     }
 }
 
-/// What the lines have together that makes them a key.
+/// Signs that the lines are those of a key, which they have together.
 struct Evidence {
     /// True if the lines with nothing else are not words below a mention of a key.
     is_plain_key: bool,

@@ -28,7 +28,7 @@ struct Chain {
 #[derive(Debug)]
 struct Link {
     range: Range<usize>,
-    /// What is in front of it.
+    /// The separators in front of it.
     gap: Gap,
 }
 

@@ -25,11 +25,11 @@ const LEAST_WORD_BYTES: usize = 4;
 /// The length from which on a name is a long one.
 const LONG_NAME_BYTES: usize = 32;
 
-/// What stands in front of hashes and of data that is not a key.
+/// The texts in front of hashes and of data that is not a key.
 const OTHER_DATA: [&str; 9] =
     ["sha512-", "sha384-", "sha256-", "sha1-", "SHA512:", "SHA256:", "SHA1:", "h1:", "base64,"];
 
-/// How likely a part of a line is one of a key, by the line alone.
+/// The likelihood that a part of a line is one of a key, by the line alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Plain,

@@ -53,6 +53,20 @@ fn a_match_behind_the_cut_of_a_line_with_a_secret_is_kept_and_one_within_the_sec
 }
 
 #[test]
+fn a_long_line_that_arrives_in_pieces_leaves_no_part_of_a_value_in_the_map() {
+    let value = |at: usize| format!("pypi-{}{at}", "Ab3".repeat(4_000));
+    let text = format!("{} {} {} {}", "x ".repeat(40_000), value(1), "y ".repeat(40_000), value(2));
+    let secrets = Arc::new(secrets());
+    let mut stream = StreamMask::new(&secrets);
+    let mut visible: String = text.as_bytes().chunks(4_096).map(|bytes| stream.push(bytes)).collect();
+    visible.push_str(&stream.finish());
+    assert!(visible.contains("⟦secret:pypi-token:1⟧") && visible.contains("⟦secret:pypi-token:2⟧"));
+    // The values are the only ones that have a placeholder.
+    assert_eq!(secrets.restore("⟦secret:pypi-token:3⟧").unwrap(), "⟦secret:pypi-token:3⟧");
+    assert_eq!(secrets.restore(&visible).unwrap(), text);
+}
+
+#[test]
 fn a_cut_line_without_a_secret_is_shown_whole() {
     let masked = over([("a.txt", format!("{}\n", "長".repeat(1_200)))]);
     let hits = with_call(0, |call| masked.search_files(call, &search("長", QueryType::Literal))).unwrap();

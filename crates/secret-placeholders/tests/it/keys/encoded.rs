@@ -134,8 +134,8 @@ fn a_key_in_pem_form_within_base64_is_hidden_and_a_certificate_is_not() {
     assert!(!secrets().mask(&both).contains(&both[both.len() - 400..both.len() - 360]));
     let lines = wrapped(&base64(&pem), 76, "  ");
     for (way, visible) in in_each_way(&format!("data:\n{lines}next\n")) {
-        let shown = lines.lines().filter(|line| visible.contains(line.trim())).count();
-        assert_eq!(shown, 0, "{way}: {visible}");
+        let visible_lines = lines.lines().filter(|line| visible.contains(line.trim())).count();
+        assert_eq!(visible_lines, 0, "{way}: {visible}");
         assert!(visible.contains("next"));
     }
 }
