@@ -43,7 +43,7 @@ pub enum UserFileError {
     #[error("it is not valid UTF-8")]
     NotText,
     /// It, or a link or folder on the way to it, is where commands may write.
-    #[error("{} lies in a folder where a model can write, and would then say itself what is allowed", .0.display())]
+    #[error("{} lies in a folder where a model can write, and could grant itself permissions", .0.display())]
     WithinReach(PathBuf),
     /// Others may write it.
     #[error("others than its owner may write it (mode {0:03o})")]

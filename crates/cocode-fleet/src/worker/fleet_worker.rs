@@ -42,6 +42,8 @@ pub enum WorkerStatus {
     Working,
     /// It is connected, and asking for tasks fails: the server is away, or the fleet is not on it. It keeps trying.
     Troubled(String),
+    /// The address or the key is wrong, which no further try changes; the text says why. It has stopped.
+    Refused(String),
     /// Another process works under the host's name, on another machine or from a copy of this installation. It has stopped.
     NameTaken,
     /// It has stopped.
@@ -106,6 +108,13 @@ async fn supervise(
             return;
         }
     };
+    let connection = match connection {
+        Ok(connection) => connection,
+        Err(error) => {
+            status.send_replace(WorkerStatus::Refused(describe(&error)));
+            return;
+        }
+    };
     let context = Arc::new(WorkerContext::new(config, connection, executor, status).await);
     let claiming = report::claim_name(&context);
     let claimed = tokio::select! {
@@ -140,12 +149,22 @@ async fn supervise(
     context.set_status(WorkerStatus::Stopped);
 }
 
-async fn connect(config: &WorkerConfig, status: &watch::Sender<WorkerStatus>) -> FleetConnection {
+/// Connects, as often as it has to. Fails only with errors that no further try changes.
+async fn connect(
+    config: &WorkerConfig,
+    status: &watch::Sender<WorkerStatus>,
+) -> Result<FleetConnection, ConnectError> {
     let address = FleetAddress { role: Role::Host(config.host.clone()), ..config.address.clone() };
     let mut pause = Duration::from_millis(100);
     loop {
         match FleetConnection::open(&address, config.timings).await {
-            Ok(connection) => return connection,
+            Ok(connection) => return Ok(connection),
+            Err(
+                error @ (ConnectError::Address { .. }
+                | ConnectError::Seed
+                | ConnectError::Credentials { .. }
+                | ConnectError::OtherRole { .. }),
+            ) => return Err(error),
             Err(error) => {
                 status.send_replace(WorkerStatus::Connecting(Some(describe(&error))));
                 sleep(pause).await;

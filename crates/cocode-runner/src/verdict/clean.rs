@@ -45,7 +45,7 @@ pub struct Cleaned {
 impl Runner {
     /// Removes worktrees, branches, logs and records of agents that have ended: of the newest run, or of every run.
     ///
-    /// Keeps every worktree with commits that are merged nowhere, or with uncommitted or untracked files, and everything
+    /// Keeps every worktree with unmerged commits, or with uncommitted or untracked files, and everything
     /// that the runner did not make.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl Runner {
         commits.extend(record.head.clone().filter(|head| repository.commit(head).is_some()));
         for commit in commits {
             if commit != record.start_commit && !self.is_merged(&commit, record)? {
-                return keep("it has commits that are merged nowhere");
+                return keep("it has unmerged commits");
             }
         }
         Ok(None)

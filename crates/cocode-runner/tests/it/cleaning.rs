@@ -36,7 +36,7 @@ fn only_worktrees_without_unmerged_work_are_removed() {
         "changed: it holds files that are not committed: a.txt",
         "dirty: it holds files that are not committed: new.txt",
         "idle: removed",
-        "work: it has commits that are merged nowhere",
+        "work: it has unmerged commits",
     ];
     assert_eq!(of(true), expected);
     assert!(records[0].worktree.exists());
@@ -71,7 +71,7 @@ fn a_detached_commit_is_not_lost() {
     let record = fixture.run(&format!("git checkout -q --detach && {MARKED}"));
     assert_eq!(fixture.git(&["rev-parse", "cocode/7-a"]), record.start_commit);
     let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
-    assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
+    assert_eq!(cleaned.why.as_deref(), Some("it has unmerged commits"));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn an_agents_folder_of_branches_leads_nowhere() {
         fixture.run(&format!("git checkout -q -b cocode/deep/er && {MARKED}; git checkout -q cocode/7-a"));
     assert_eq!(record.head.as_ref(), Some(&record.start_commit));
     let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
-    assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
+    assert_eq!(cleaned.why.as_deref(), Some("it has unmerged commits"));
 }
 
 #[test]

@@ -281,7 +281,7 @@ fn commits_on_any_branch_are_imported_as_they_are_made() {
     );
     assert_sound(&fixture, "afterwards");
     let cleaned = runner.clean(true, false).unwrap().remove(0);
-    assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
+    assert_eq!(cleaned.why.as_deref(), Some("it has unmerged commits"));
 }
 
 #[test]

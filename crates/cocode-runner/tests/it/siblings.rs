@@ -271,7 +271,7 @@ fn work_on_another_branch_is_not_cleaned_away() {
     let (record, log) = run_one(&fixture, agent("a", script));
     assert_eq!((record.state, record.commits), (AgentState::Completed, 0), "{:?}", log.lines());
     let cleaned = fixture.runner().clean(true, false).unwrap().remove(0);
-    assert_eq!(cleaned.why.as_deref(), Some("it has commits that are merged nowhere"));
+    assert_eq!(cleaned.why.as_deref(), Some("it has unmerged commits"));
 }
 
 #[test]

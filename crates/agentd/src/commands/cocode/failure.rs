@@ -28,7 +28,7 @@ fn exit_of(error: &RunnerError) -> Exit {
         Open(OpenError::Held { .. }) => Exit::Held,
         NoProgram { .. } | Launcher(_) | Git(cocode_runner::GitError::NotStarted(_)) => Exit::Missing,
         Repository(RepositoryError::Git(cocode_runner::GitError::NotStarted(_))) => Exit::Missing,
-        TooLittleConfinement { .. } | Obeyed { .. } | SearchEnded { .. } => Exit::Refused,
+        TooLittleConfinement { .. } | Obeyed { .. } | Unsound { .. } | SearchEnded { .. } => Exit::Refused,
         Git(TooSlow { .. }) | Repository(RepositoryError::Git(TooSlow { .. })) => Exit::TimedOut,
         Git(_) | Open(_) | Journal(_) | Record(_) | RunnerError::File { .. } => Exit::Failed,
         RunnerError::CheckNotRun { .. } => Exit::Failed,
@@ -60,8 +60,8 @@ fn advice_for(error: &RunnerError) -> &'static str {
         }
         BranchExists { .. } | FolderExists { .. } => {
             "`agentd cocode clean` removes what is merged, `agentd cocode clean --force NAME` all of that agent's; or take \
-             another agent's name. What no agent in `agentd cocode status` has is from a repository that was here before, or \
-             yours: move it away"
+             another agent's name. If `agentd cocode status` does not list it, no agent of this repository has made it: rename \
+             or delete it yourself"
         }
         StillElsewhere { .. } => {
             "`agentd fleet collect` waits for its result; after `agentd cocode cancel NAME` that cancels it"

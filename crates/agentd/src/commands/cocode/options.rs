@@ -51,7 +51,7 @@ pub(crate) enum CocodeCommand {
         /// Those of every run, not only of the newest.
         #[arg(long)]
         all: bool,
-        /// Remove all of this agent, with files that are not committed and commits that are merged nowhere.
+        /// Remove all of this agent, with files that are not committed and unmerged commits.
         #[arg(long, value_name = "NAME", conflicts_with = "all")]
         force: Option<String>,
         /// Its issue [default: that of its newest run].

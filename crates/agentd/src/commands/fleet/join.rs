@@ -74,8 +74,13 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
         version: env!("CARGO_PKG_VERSION").to_owned(),
         installation: installation(&folder).map_err(failed)?,
     };
+    let key_file = options.access.key_file.as_ref().map(|file| format!(", and not {}", file.display()));
     match work_until_stopped(console, config, work)? {
         Ending::Stopped => Ok(Exit::Interrupted),
+        Ending::Refused(why) => Err(Failure::new(Exit::Usage, why).advise(format!(
+            "name the server that `agentd fleet up` has printed, and give the key of host {name} with --key-file FILE{}",
+            key_file.unwrap_or_default()
+        ))),
         Ending::NameTaken => {
             Err(Failure::new(Exit::Held, format!("another process is the host {name} of this fleet"))
                 .advise("give this one another name with --host-name NAME"))
@@ -87,6 +92,8 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
 enum Ending {
     /// A signal, or the end of the worker itself.
     Stopped,
+    /// The address or the key is wrong.
+    Refused(String),
     /// Another process has the host's name.
     NameTaken,
 }
@@ -115,6 +122,7 @@ async fn follow(console: Console, mut status: watch::Receiver<WorkerStatus>, sto
         let now = status.borrow_and_update().clone();
         match &now {
             WorkerStatus::NameTaken => return Ending::NameTaken,
+            WorkerStatus::Refused(why) => return Ending::Refused(why.clone()),
             WorkerStatus::Connecting(Some(why)) if last_failure.as_ref() == Some(why) => {}
             WorkerStatus::Connecting(why) => {
                 say(console, &now);

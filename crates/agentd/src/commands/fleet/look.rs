@@ -88,7 +88,7 @@ pub(crate) fn status(console: Console, server: &ServerChoice) -> Outcome {
         ));
     }
     let queued = counted(usize::try_from(waiting).unwrap_or(usize::MAX), "task");
-    console.result(&format!("{queued} in the queue, with those that run"));
+    console.result(&format!("{queued} queued or running"));
     for (name, record) in records.iter().take(MOST_TASKS) {
         console.result(&task_line(name, record));
     }

@@ -154,9 +154,9 @@ fn a_kill_at_any_moment_leaves_no_orphan_no_lost_work_and_the_right_states() {
         let cleaned: Value =
             serde_json::from_str(&desk.cocode(&["clean", "--all", "--json"]).stdout).unwrap();
         for agent in cleaned["agents"].as_array().unwrap() {
-            let why = agent["why"].as_str().unwrap_or("it has commits that are merged nowhere");
+            let why = agent["why"].as_str().unwrap_or("it has unmerged commits");
             let is_at_work = why.starts_with("it holds files that are not committed: ");
-            assert!(is_at_work || why == "it has commits that are merged nowhere", "{moment}: {agent}");
+            assert!(is_at_work || why == "it has unmerged commits", "{moment}: {agent}");
         }
         desk.assert_untouched(&before);
     }

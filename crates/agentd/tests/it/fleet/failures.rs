@@ -38,6 +38,24 @@ fn a_killed_host_loses_its_task_after_a_short_lease() {
 }
 
 #[test]
+fn a_host_with_the_key_of_another_one_says_which_it_needs() {
+    let test = "a_host_with_the_key_of_another_one_says_which_it_needs";
+    let Some(fleet) = Fleet::start(test, &["--host", "north", "--host", "south"]) else { return };
+    let desk = desk(SLOW);
+    let of_north = fleet.key("north");
+    let south = fleet.host_process(&desk, "south", &["--key-file", &of_north]);
+    south
+        .ended()
+        .exits(2)
+        .says("the key is not that of the host south")
+        .says("give the key of host south with --key-file FILE")
+        .says(&of_north);
+    // The control: with its own key it joins.
+    let own = fleet.key("south");
+    let _south = fleet.host(&desk, "south", &["--key-file", &own]);
+}
+
+#[test]
 fn tasks_that_a_killed_submitter_has_not_written_have_failed() {
     let test = "tasks_that_a_killed_submitter_has_not_written_have_failed";
     let Some(mut fleet) = Fleet::start(test, &[]) else { return };

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cocode_fleet::{
     ConnectError, FleetAddress, FleetConnection, FleetHome, FleetWorker, Notice, Role, StopReason,
+    WorkerConfig, WorkerStatus,
 };
 
 use crate::fakes::{FakeExecutor, FakeJudge, ready};
@@ -128,6 +129,13 @@ async fn wrong_and_missing_keys_are_said() {
     let address = FleetAddress { seed, ..secured.fixture.address(Role::Host(name("north"))) };
     let error = FleetConnection::open(&address, secured.fixture.timings).await.map(drop).unwrap_err();
     assert!(error.to_string().starts_with("the key is not that of the host north at "), "{error:?}");
+    // Its worker does not try for ever.
+    let config = WorkerConfig { address, ..secured.fixture.worker_config("north") };
+    let worker = FleetWorker::start(config, FakeExecutor::ready("the commits"));
+    let mut status = worker.status();
+    let refused = status.wait_for(|status| matches!(status, WorkerStatus::Refused(_))).await.unwrap().clone();
+    let WorkerStatus::Refused(why) = refused else { panic!("{refused:?}") };
+    assert!(why.starts_with("the key is not that of the host north at "), "{why}");
     let seed = secured.address(Role::Home).seed;
     open(seed).await.unwrap();
 }

@@ -32,7 +32,7 @@ fn a_branch_that_the_user_is_on_is_kept() {
     );
     fixture.git(&["worktree", "remove", &other]);
     // The controls: on another branch its commit is work, until that branch has it.
-    assert_eq!(why(&fixture).as_deref(), Some("it has commits that are merged nowhere"));
+    assert_eq!(why(&fixture).as_deref(), Some("it has unmerged commits"));
     fixture.git(&["switch", "-q", "-c", "mine", "cocode/7-a"]);
     assert_eq!(why(&fixture), None);
     assert_eq!(fixture.git(&["rev-parse", "mine"]), record.head.unwrap());
@@ -43,7 +43,7 @@ fn a_detached_head_does_not_count_as_merged() {
     let fixture = Fixture::new();
     let record = fixture.run(MARKED);
     fixture.git(&["switch", "-q", "--detach", &record.branch]);
-    assert_eq!(why(&fixture).as_deref(), Some("it has commits that are merged nowhere"));
+    assert_eq!(why(&fixture).as_deref(), Some("it has unmerged commits"));
     // The control: the same commit on a branch.
     fixture.git(&["switch", "-q", "-c", "mine"]);
     assert_eq!(why(&fixture), None);

@@ -30,7 +30,7 @@ fn honest_work_is_ready_and_can_be_taken() {
     // The same once more: the record has its verdict.
     assert_eq!(judge(&runner, &record, &work.delivery).unwrap(), judged);
     let kept = runner.clean(true, false).unwrap().remove(0);
-    assert_eq!(kept.why.as_deref(), Some("it has commits that are merged nowhere"));
+    assert_eq!(kept.why.as_deref(), Some("it has unmerged commits"));
     assert_eq!(runner.pick(&judged, false).unwrap().way, PickWay::FastForward);
     assert!(runner.clean(true, false).unwrap().remove(0).removed);
     assert!(!judged.worktree.exists());
