@@ -4,6 +4,7 @@ pub(crate) mod adoption;
 pub(crate) mod build_folder_check;
 pub(crate) mod build_folder_list;
 pub(crate) mod build_folders;
+mod entry_beginnings;
 pub(crate) mod former_build_folders;
 pub(crate) mod guard;
 pub(crate) mod layer_effects;

@@ -24,8 +24,8 @@ use crate::change::present::Present;
 use crate::change::publish::open_root;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::{INDEX_BYTES, InRepository, Refusal, is_git_name, is_index};
-use crate::git::linked_folders::content_on_disk;
-use crate::git::repository_context::{RepositoryContext, format_on_disk};
+use crate::git::linked_contents::ContentsOnDisk;
+use crate::git::repository_context::RepositoryContext;
 
 /// The number of changed folders that are examined.
 const CHANGED_FOLDERS: usize = 20_000;
@@ -211,6 +211,7 @@ struct Check<'a> {
     /// The state before the command; `None` while it is being recorded.
     before: Option<&'a BuildFoldersBefore>,
     files: BTreeMap<RelPath, FileStamp>,
+    contents: ContentsOnDisk<'a>,
     obeyed: Vec<(RelPath, FileKind, Refusal)>,
     is_cut: bool,
     /// Watches every folder outside of repositories before it is examined, and those that are left out at the end.
@@ -234,6 +235,7 @@ impl<'a> Check<'a> {
             left_entries: ENTRIES,
             before,
             files: BTreeMap::new(),
+            contents: ContentsOnDisk::new(root),
             obeyed: Vec::new(),
             is_cut: false,
             watch: None,
@@ -390,8 +392,8 @@ impl<'a> Check<'a> {
             is_there: &|path| self.root.metadata(path).is_ok(),
             // What is in build folders is judged here.
             is_unjudged: &|_| false,
-            format: &|settings| format_on_disk(self.root, settings),
-            content: Some(&|path| content_on_disk(self.root, path)),
+            format: &|settings| self.contents.format(settings),
+            content: Some(&self.contents),
         };
         let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, &context)?;
         let runs_nothing = match &refusal {

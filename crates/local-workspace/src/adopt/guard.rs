@@ -1,19 +1,22 @@
 //! Refuses to adopt effects of a command that would make git or an editor run something, later and outside of every
 //! confinement.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::LazyCell;
+use std::collections::BTreeMap;
 
 use git_index::ObjectFormat;
 use rel_path::{ProtectedName, ProtectedNames, RelPath};
 use sandbox_fs::FileRoot;
 
 use crate::adopt::build_folders::BuildFolders;
-use crate::adopt::verdicts::Verdicts;
+use crate::adopt::entry_beginnings::EntryBeginnings;
+use crate::adopt::verdicts::{Decided, Verdicts};
 use crate::adopt::working_trees::WorkingTrees;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder};
-use crate::git::repository_context::{ContentAt, RepositoryContext, format_after, format_on_disk};
+use crate::git::linked_contents::{ContentsOnDisk, LinkedContents, Remembered};
+use crate::git::repository_context::{RepositoryContext, format_after};
 use crate::git::repository_parts::{TouchedPaths, part_refusal};
 use crate::git::version_control;
 use crate::hidden::Hidden;
@@ -77,14 +80,20 @@ impl Guard<'_> {
         };
         let by_path: BTreeMap<&RelPath, &Effect> =
             effects.iter().map(|effect| (&effect.path, effect)).collect();
+        let disk = ContentsOnDisk::new(self.root);
+        let formats = Remembered::default();
         let format = |settings: &RelPath| {
-            let effect = by_path.get(settings);
-            let after = effect.map(|effect| format_after(effect, &was_there, &is_refused));
-            after.unwrap_or_else(|| format_on_disk(self.root, settings))
+            let Some(effect) = by_path.get(settings) else { return disk.format(settings) };
+            formats.get_or_read(settings.clone(), || format_after(effect, &was_there, &is_refused))
         };
+        let beginnings = LazyCell::new(|| EntryBeginnings::of(self.protected));
         // Without a layer the folder has what is refused, too, until it is restored.
-        let removed = removed_repositories(&effects, &plain, &is_there);
-        let refusal = |effect: &Effect, content: Option<&ContentAt<'_>>| {
+        let kept = kept_repositories(&effects, &plain, &is_there);
+        let kept_around = |path: &RelPath| {
+            let mut around = std::iter::successors(Some(path.clone()), RelPath::parent);
+            if kept.is_empty() { None } else { around.find_map(|folder| kept.get(&folder).cloned()) }
+        };
+        let refusal = |effect: &Effect, content: Option<&dyn LinkedContents>| {
             let context = RepositoryContext {
                 workspace,
                 is_layered: self.is_layered,
@@ -94,13 +103,11 @@ impl Guard<'_> {
                 format: &format,
                 content,
             };
-            self.listed(effect)
+            self.listed(effect, &beginnings)
                 .or_else(|| self.is_lock(effect).then_some(Refusal::Lock))
+                .or_else(|| kept_around(&effect.path))
                 .or_else(|| {
                     let part = in_git_folder(&effect.path)?;
-                    if removed.contains(&part.folder) {
-                        return Some(Refusal::Removal);
-                    }
                     // A repository that goes as a whole takes its settings and hooks with it.
                     if is_there(&part.folder) { part.refusal(effect, &context) } else { None }
                 })
@@ -110,8 +117,10 @@ impl Guard<'_> {
         if self.is_layered {
             verdicts.keep_packs_whole();
         }
+        let worktrees = Remembered::default();
         verdicts.judge_links(&|verdicts, effect| {
-            refusal(effect, Some(&|path: &RelPath| verdicts.content(self.root, path)))
+            let decided = Decided { verdicts, root: self.root, disk: &disk, worktrees: &worktrees };
+            refusal(effect, Some(&decided))
         });
         verdicts.sorted()
     }
@@ -146,7 +155,11 @@ impl Guard<'_> {
     }
 
     /// Consults the list of protected names, and the paths where a symlink would get around it.
-    fn listed(&self, effect: &Effect) -> Option<Refusal> {
+    fn listed(
+        &self,
+        effect: &Effect,
+        beginnings: &LazyCell<EntryBeginnings, impl FnOnce() -> EntryBeginnings>,
+    ) -> Option<Refusal> {
         if self.hidden.hides(&effect.path) {
             return Some(Refusal::OwnState);
         }
@@ -156,46 +169,36 @@ impl Guard<'_> {
         }
         // A link at the beginning of a name on either list would put another folder in its place, in which no change is noticed.
         let is_link = effect.kind_after() == Some(PresentKind::Other);
-        let begins_entry = |entry: &str| {
-            let mut beginning = String::new();
-            let names: Vec<_> = entry.split('/').filter(|name| !name.is_empty()).collect();
-            names.iter().take(names.len().saturating_sub(1)).any(|name| {
-                if !beginning.is_empty() {
-                    beginning.push('/');
-                }
-                beginning.push_str(name);
-                let path = ends_of(&effect.path, beginning.split('/').count());
-                path.is_some_and(|path| ProtectedNames::new([&beginning]).protects(&path))
-            })
-        };
-        let begins = || {
-            self.protected.found_at_or_beneath(&effect.path).is_some()
-                || self.protected.names().map(ProtectedName::pattern).any(begins_entry)
-        };
+        let begins =
+            || self.protected.found_at_or_beneath(&effect.path).is_some() || beginnings.end(&effect.path);
         (is_link && begins()).then_some(Refusal::Link)
     }
 }
 
-/// The `.git` folders of which the command has removed what makes them repositories: nothing in them is adopted. One
-/// that is gone with the folder that it was the repository of is like any other folder that is gone.
-fn removed_repositories(
+/// The repositories in which nothing is adopted, each with the reason: `.git` folders of which the command has removed what makes
+/// them repositories, and repositories that would have another format. One that is gone with the folder that it was the repository
+/// of is like any other folder that is gone.
+fn kept_repositories(
     effects: &[Effect],
     context: &RepositoryContext<'_>,
     is_there: &dyn Fn(&RelPath) -> bool,
-) -> BTreeSet<RelPath> {
-    let is_removal = |effect: &&Effect| {
-        in_git_folder(&effect.path)
-            .is_some_and(|part| part.refusal(effect, context) == Some(Refusal::Removal))
+) -> BTreeMap<RelPath, Refusal> {
+    let kept = |effect: &Effect| {
+        let Some(part) = in_git_folder(&effect.path) else {
+            // Only settings decide the format.
+            let is_settings = effect.path.file_name() == Some(b"config");
+            let changes_format = is_settings && part_refusal(effect, context) == Some(Refusal::Format);
+            return effect.path.parent().filter(|_| changes_format).map(|folder| (folder, Refusal::Format));
+        };
+        let refusal = part.refusal(effect, context);
+        let refusal = refusal.filter(|why| matches!(why, Refusal::Removal | Refusal::Format));
+        refusal.map(|why| (part.folder, why))
     };
-    let folders = effects.iter().filter(is_removal).filter_map(|effect| in_git_folder(&effect.path));
     let stays = |folder: &RelPath| {
         folder.parent().is_none_or(|around| around.is_root() || is_there(&around)) || is_there(folder)
     };
-    folders.map(|part| part.folder).filter(stays).collect()
+    effects.iter().filter_map(kept).filter(|(folder, _)| stays(folder)).collect()
 }
 
-/// The last `count` names of a path.
-fn ends_of(path: &RelPath, count: usize) -> Option<RelPath> {
-    let names: Vec<_> = path.components().collect();
-    RelPath::from_bytes(&names[names.len().checked_sub(count)?..].join(&b'/')).ok()
-}
+#[cfg(test)]
+mod tests;

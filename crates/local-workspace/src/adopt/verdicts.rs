@@ -11,11 +11,36 @@ use crate::adopt::working_trees::WorkingTrees;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder, is_index};
-use crate::git::linked_folders::{content_on_disk, is_linked_file};
+use crate::git::linked_contents::{
+    ContentsOnDisk, LinkedContents, NamedWorktree, Remembered, content_on_disk, is_short,
+};
+use crate::git::linked_folders::is_linked_file;
 use crate::git::repository_context::{decides_format, settings_of_index};
+use crate::git::settings::worktree;
 
 /// The rounds in which linked files are judged again because others were refused. Ordinary work needs one or two.
 const ROUNDS: usize = 16;
+
+/// The contents by what was decided about effects so far.
+pub(crate) struct Decided<'a> {
+    pub verdicts: &'a Verdicts<'a>,
+    pub root: &'a FileRoot,
+    pub disk: &'a ContentsOnDisk<'a>,
+    /// By the path of the settings, and whether the effect on them is adopted.
+    pub worktrees: &'a Remembered<(RelPath, bool), NamedWorktree>,
+}
+
+impl LinkedContents for Decided<'_> {
+    fn content(&self, path: &RelPath) -> Option<Vec<u8>> {
+        self.verdicts.content(self.root, path)
+    }
+
+    fn worktree(&self, settings: &RelPath) -> NamedWorktree {
+        let Some(index) = self.verdicts.links.get(settings) else { return self.disk.worktree(settings) };
+        let key = (settings.clone(), self.verdicts.is_adopted(*index));
+        self.worktrees.get_or_read(key, || self.content(settings).map(|text| worktree(&text)))
+    }
+}
 
 /// The decisions about effects. A refusal is final.
 pub(crate) struct Verdicts<'a> {
@@ -108,14 +133,15 @@ impl<'a> Verdicts<'a> {
     }
 
     /// Returns the content that a linked file will have by what was decided so far.
-    pub(crate) fn content(&self, root: &FileRoot, path: &RelPath) -> Option<Vec<u8>> {
+    fn content(&self, root: &FileRoot, path: &RelPath) -> Option<Vec<u8>> {
         let Some(index) = self.links.get(path) else { return content_on_disk(root, path) };
         let effect = &self.effects[*index];
+        let short = |text: &[u8]| is_short(path, text.len()).then(|| text.to_vec());
         if self.is_adopted(*index) {
-            return effect.text_after().map(<[u8]>::to_vec);
+            return effect.text_after().and_then(short);
         }
         match effect.text_before() {
-            Some(text) => Some(text.to_vec()),
+            Some(text) => short(text),
             // What had no room beside much else that changed is not nothing.
             None if effect.kind_before() == Some(PresentKind::File) => content_on_disk(root, path),
             None => None,

@@ -18,7 +18,7 @@ use crate::git::linked_folders::{
 };
 pub(crate) use crate::git::refusal::Refusal;
 use crate::git::repository_context::RepositoryContext;
-use crate::git::settings::{Surroundings, changed_directions, harmful, is_harmless, object_format};
+use crate::git::settings::{Surroundings, changed_directions, harmful, is_harmless, keeps_format};
 
 /// A folder in a repository's folder by which people say that they trust the repository.
 const SAFE: &str = "safe";
@@ -387,7 +387,7 @@ impl InRepository<'_> {
         // It counts beside the settings of the repository only.
         let has_harmless_beside = || {
             let beside = effect.path.parent().and_then(|folder| folder.child(b"config.worktree").ok());
-            let is_sound = |path: RelPath| match context.content.map(|content| content(&path)) {
+            let is_sound = |path: RelPath| match context.content.map(|content| content.content(&path)) {
                 // It is not decided yet.
                 None => true,
                 Some(Some(text)) => is_harmless(&text),
@@ -403,11 +403,8 @@ impl InRepository<'_> {
             Surroundings { is_worktree: &is_worktree, has_harmless_beside: &has_harmless_beside };
         match harmful(effect.text_before(), after, &surroundings) {
             None => Some(Refusal::UnreadSettings),
-            Some(named) if named.is_empty() && !changes_format(effect, after, context) => None,
-            Some(named) if named.is_empty() => {
-                Some(Refusal::Settings(vec!["extensions.objectformat".to_owned()]))
-            }
-            Some(named) => Some(Refusal::Settings(named)),
+            Some(_) if changes_format(effect, after, context) => Some(Refusal::Format),
+            Some(named) => (!named.is_empty()).then_some(Refusal::Settings(named)),
         }
     }
 }
@@ -428,13 +425,12 @@ fn format_of(index: &[u8]) -> Option<ObjectFormat> {
     formats.next().filter(|_| formats.next().is_none())
 }
 
-/// Returns whether settings change the object format of a repository that was there: its indexes were judged by the one
-/// that it had, and are something else in another one.
+/// Returns whether settings change the format of a repository that was there: git would read its branches in another way, and
+/// its indexes were judged by the one that it had.
 fn changes_format(effect: &Effect, after: &[u8], context: &RepositoryContext<'_>) -> bool {
     let was_there =
         effect.before.is_some() || effect.path.parent().is_some_and(|folder| (context.was_there)(&folder));
-    let before = effect.text_before().map_or_else(|| Some(ObjectFormat::default()), object_format);
-    was_there && before != object_format(after)
+    was_there && !keeps_format(effect.text_before(), after)
 }
 
 /// Returns what an effect changes about where git fetches from and pushes to.

@@ -8,26 +8,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rel_path::RelPath;
-use sandbox_fs::FileRoot;
 
 use crate::command::effect::Effect;
 use crate::git::guard::{InRepository, in_git_folder, is_git_name};
 use crate::git::repository_context::RepositoryContext;
 use crate::git::settings::worktree;
 
-/// The largest file that is read for this, in bytes.
-const LINK_BYTES: u64 = 1 << 20;
-
 /// Characters that mean something else in a settings file. Some versions of git read a tab within a value as a blank.
 pub(crate) const NOT_PLAIN: [char; 5] = ['"', '\\', '#', ';', '\t'];
-
-/// Returns the content of a short file in the workspace that no link leads to.
-pub(crate) fn content_on_disk(root: &FileRoot, path: &RelPath) -> Option<Vec<u8>> {
-    if root.canonical_path(path).ok()? != *path {
-        return None;
-    }
-    root.open_file(path).ok()?.read_to_end(LINK_BYTES).ok()
-}
 
 /// Returns whether a file of this name may be one that has to fit another.
 pub(crate) fn is_linked_file(path: &RelPath) -> bool {
@@ -51,7 +39,7 @@ pub(crate) fn leads_into_repository(effect: &Effect, context: &RepositoryContext
     let (Some(here), Some(part)) = (effect.path.parent(), in_git_folder(&target)) else { return false };
     let read = |name: &[u8]| {
         let path = target.child(name).ok()?;
-        content(&path).map(|text| (path, text))
+        content.content(&path).map(|text| (path, text))
     };
     if part.first_is(&["worktrees"]) && !part.is_of_submodule() {
         // Otherwise it would be a repository of its own, with other settings.
@@ -60,9 +48,11 @@ pub(crate) fn leads_into_repository(effect: &Effect, context: &RepositoryContext
                 .is_some_and(|(path, text)| working_tree(&path, &text, context.workspace) == Some(here));
     }
     // Without settings it is not there, and could be made with any later.
-    let Some((_, settings)) = read(b"config") else { return false };
+    let Some(named) = target.child(b"config").ok().and_then(|path| content.worktree(&path)) else {
+        return false;
+    };
     around(&part, context).is_some_and(|around| here.starts_with(&around))
-        && match worktree(&settings) {
+        && match named {
             Ok(None) => true,
             Ok(Some(value)) => joined(&target, &value) == Some(here),
             Err(_) => false,
@@ -118,7 +108,7 @@ pub(crate) fn is_own_worktree(
 /// Checks whether the `.git` file of a folder leads to a folder in a `.git`.
 fn leads_back(folder: &RelPath, git_folder: Option<&RelPath>, context: &RepositoryContext<'_>) -> bool {
     let Ok(link) = folder.child(b".git") else { return false };
-    let text = context.content.and_then(|content| content(&link));
+    let text = context.content.and_then(|content| content.content(&link));
     text.and_then(|text| linked_folder(&link, &text, context.workspace)).as_ref() == git_folder
 }
 
@@ -130,7 +120,7 @@ fn around(part: &InRepository<'_>, context: &RepositoryContext<'_>) -> Option<Re
     }
     let record = part.folder.child(b"worktrees").ok()?.child(part.names.get(1)?).ok()?;
     let path = record.child(b"gitdir").ok()?;
-    let text = context.content.and_then(|content| content(&path))?;
+    let text = context.content.and_then(|content| content.content(&path))?;
     working_tree(&path, &text, context.workspace)
 }
 

@@ -77,6 +77,8 @@ pub(crate) enum Refusal {
     UnreadableReferences,
     /// References that are too large to be judged.
     UnreadReferences,
+    /// It belongs to a repository that would have another format of objects or references.
+    Format,
     /// It belongs to settings that do not say with certainty how git reads it.
     UnreadFormat,
 }
@@ -143,6 +145,10 @@ impl fmt::Display for Refusal {
                 out,
                 "references that cannot be judged, as a file of more than {} MB",
                 INDEX_BYTES >> 20
+            ),
+            Refusal::Format => out.write_str(
+                "the repository would have another format, in which git does not see its branches, so nothing in it is \
+                 changed; a new repository may have it",
             ),
             Refusal::UnreadFormat => {
                 out.write_str("an index of settings that do not say with certainty how git reads it")

@@ -7,13 +7,11 @@ use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
 
 use crate::command::effect::Effect;
+use crate::git::linked_contents::LinkedContents;
 use crate::git::settings::object_format;
 
 /// The largest settings file that is read, in bytes.
 const SETTINGS_BYTES: u64 = 1 << 20;
-
-/// Returns the content of the file at a path.
-pub(crate) type ContentAt<'a> = dyn Fn(&RelPath) -> Option<Vec<u8>> + 'a;
 
 /// The surroundings of a file of a repository.
 pub(crate) struct RepositoryContext<'a> {
@@ -30,9 +28,8 @@ pub(crate) struct RepositoryContext<'a> {
     /// Returns the object format that a settings file will have decided once the changes are made; `None` if it cannot be read
     /// with certainty.
     pub format: &'a dyn Fn(&RelPath) -> Option<ObjectFormat>,
-    /// Returns the content that a short file will have once the changes are made, if no link leads to it; `None` while it is
-    /// not decided which changes are made.
-    pub content: Option<&'a ContentAt<'a>>,
+    /// The contents that short files will have once the changes are made; `None` while it is not decided which changes are made.
+    pub content: Option<&'a dyn LinkedContents>,
 }
 
 impl RepositoryContext<'_> {
@@ -59,8 +56,8 @@ pub(crate) fn settings_of_index(index: &RelPath) -> [Option<RelPath>; 2] {
 /// Returns whether an effect makes settings by which git reads an index in another format than without them.
 pub(crate) fn decides_format(effect: &Effect) -> bool {
     let default = Some(ObjectFormat::default());
-    let format = effect.text_after().map_or(default, object_format);
-    effect.path.file_name() == Some(b"config") && effect.before.is_none() && format != default
+    let format = || effect.text_after().map_or(default, object_format);
+    effect.path.file_name() == Some(b"config") && effect.before.is_none() && format() != default
 }
 
 /// Returns the object format that a settings file in the workspace decides now; `None` if it cannot be read with certainty.

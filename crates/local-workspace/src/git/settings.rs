@@ -4,15 +4,20 @@
 //! slips through because two readers differ.
 
 mod addresses;
+mod directions;
+mod format;
 mod text;
 mod values;
 
 use std::collections::BTreeSet;
 
-use git_index::ObjectFormat;
-
 use crate::git::linked_folders::NOT_PLAIN;
 use crate::git::settings::addresses::{is_plain_address, remotes};
+pub(crate) use crate::git::settings::directions::changed_directions;
+use crate::git::settings::format::has_extensions;
+pub(crate) use crate::git::settings::format::{keeps_format, object_format};
+#[cfg(test)]
+pub(crate) use crate::git::settings::text::FILES_READ;
 use crate::git::settings::text::{Setting, settings};
 use crate::git::settings::values::is_sound;
 
@@ -69,18 +74,6 @@ const ADDRESSES: &[(&str, &[&str])] = &[("remote.*", &["url", "pushurl"]), ("sub
 /// Settings that name a remote, or an address in place of one.
 const REMOTES: &[(&str, &[&str])] = &[("branch.*", &["remote", "pushremote"]), ("remote", &["pushdefault"])];
 
-/// Settings that decide what goes where when git fetches or pushes, which the user should see.
-const DIRECTIONS: &[(&str, &[&str])] = &[
-    ("remote.*", &["url", "pushurl", "fetch", "push"]),
-    ("remote", &["pushdefault"]),
-    ("branch.*", &["remote", "pushremote"]),
-    ("push", &["default"]),
-    ("submodule.*", &["url"]),
-];
-
-/// The longest value that is shown, in characters.
-const SHOWN_CHARACTERS: usize = 100;
-
 /// The answers about other files on which some settings depend.
 pub(crate) struct Surroundings<'a> {
     /// Returns whether `core.worktree` may get a new value, or be removed (`None`), as git does for submodules.
@@ -128,7 +121,7 @@ pub(crate) fn harmful(
                 // This extension is older than versions of the format, and in force without.
                 has_sound_switch
             } else {
-                (&*setting.section != "extensions" || has_extensions) && setting.is_harmless(&remotes)
+                (!setting.is_extension() || has_extensions) && setting.is_harmless(&remotes)
             }
         };
         settings.iter().filter(|setting| !is_harmless(setting)).cloned().collect()
@@ -143,16 +136,18 @@ pub(crate) fn harmful(
     if before == after {
         return Some(Vec::new());
     }
-    let is_new = |setting: &&Setting| !before.contains(setting);
+    // There may be many thousands of them.
+    let (had, has) = (before.iter().collect::<BTreeSet<_>>(), after.iter().collect::<BTreeSet<_>>());
+    let is_new = |setting: &&Setting| !had.contains(setting);
     let named: Vec<_> = after.iter().filter(is_new).map(Setting::to_string).collect();
-    let is_gone = |setting: &&Setting| !after.contains(setting);
+    let is_gone = |setting: &&Setting| !has.contains(setting);
     let gone = before.iter().filter(is_gone).map(Setting::to_string);
     let all: Vec<_> = named.into_iter().chain(gone).collect();
     Some(if all.is_empty() { after.iter().map(Setting::to_string).collect() } else { all })
 }
 
 /// Settings whose value git may read in another way than it is written, or that cannot be read.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct UnclearSettings;
 
 /// Returns the value of `core.worktree` in a settings file.
@@ -178,66 +173,9 @@ fn switches(settings: &[Setting]) -> Vec<Option<&str>> {
     settings.iter().filter(|setting| setting.is_switch()).map(|setting| setting.written.as_deref()).collect()
 }
 
-/// Returns the object format that a settings file decides; `None` if it cannot be read with certainty. Git takes it from the last
-/// line that names it, and obeys it only beside version 1 of the repository's format.
-pub(crate) fn object_format(bytes: &[u8]) -> Option<ObjectFormat> {
-    const KEY: &[u8] = b"objectformat";
-    let Some(all) = settings(bytes) else {
-        // No way of writing it is without its name.
-        let may_name = bytes.windows(KEY.len()).any(|part| part.eq_ignore_ascii_case(KEY));
-        return (!may_name).then(ObjectFormat::default);
-    };
-    let is_sha256 = last_value(&all, Setting::is_object_format).is_some_and(|value| value == "sha256");
-    Some(if is_sha256 && has_extensions(&all) { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 })
-}
-
-/// Returns whether git obeys extensions.
-fn has_extensions(settings: &[Setting]) -> bool {
-    last_value(settings, Setting::is_format_version).is_some_and(|version| version == "1")
-}
-
-/// Returns the value of the last of these settings.
-fn last_value(settings: &[Setting], is_wanted: impl Fn(&Setting) -> bool) -> Option<&str> {
-    settings.iter().rfind(|setting| is_wanted(setting))?.value.as_deref()
-}
-
-/// The settings of `after` that decide what goes where when git fetches or pushes, and that `before` did not have or had
-/// otherwise, each with its value; those that are gone as well. Credentials are masked.
-pub(crate) fn changed_directions(before: Option<&[u8]>, after: &[u8]) -> Vec<String> {
-    let directions = |bytes: &[u8]| -> Vec<Setting> {
-        let all = settings(bytes).unwrap_or_default();
-        all.into_iter().filter(|setting| setting.is_in(DIRECTIONS)).collect()
-    };
-    let (before, after) = (before.map(directions).unwrap_or_default(), directions(after));
-    let new = after.iter().filter(|setting| !before.contains(setting)).map(Setting::rendered);
-    let has_key = |one: &Setting| after.iter().any(|other| other.to_string() == one.to_string());
-    let gone = before.iter().filter(|setting| !has_key(setting)).map(|setting| format!("{setting} is gone"));
-    new.chain(gone).map(|text| text.chars().map(printable).collect()).collect()
-}
-
-/// Replaces a character that a line for people may not hold.
-fn printable(character: char) -> char {
-    if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }
-}
-
 impl Setting {
-    /// Returns name and value for people.
-    fn rendered(&self) -> String {
-        let value = self.value.as_deref().unwrap_or("true");
-        let masked = crate::git::credentials::mask(value.as_bytes());
-        let masked = String::from_utf8_lossy(&masked);
-        let short: String = masked.chars().take(SHOWN_CHARACTERS).collect();
-        let rest = if short.len() < masked.len() { "…" } else { "" };
-        format!("{self} = {short}{rest}")
-    }
-
     fn is_worktree(&self) -> bool {
         !self.is_named && &*self.section == "core" && self.key == "worktree"
-    }
-
-    /// Returns whether git obeys a `config.worktree` by it.
-    fn is_switch(&self) -> bool {
-        !self.is_named && &*self.section == "extensions" && self.key == "worktreeconfig"
     }
 
     fn is_harmless(&self, remotes: &BTreeSet<&str>) -> bool {
@@ -249,7 +187,6 @@ impl Setting {
             ("core", "bare") => return written == Some("false"),
             ("advice", _) => return is_sound(self),
             _ if self.is_format_version() => return matches!(written, Some("0" | "1")),
-            ("extensions", "relativeworktrees") => return is_sound(self),
             // Later versions take a path behind the name of the format.
             ("extensions", "refstorage") => return matches!(written, Some("files" | "reftable")),
             // An index is judged by the format, so there is no other way of writing it.
@@ -270,14 +207,6 @@ impl Setting {
         let name = self.section.split_once('.').map(|(_, name)| name).filter(|_| self.is_named);
         name.is_some_and(|name| name.starts_with('-'))
             || self.name_in("remote").is_some_and(|name| name.starts_with('/'))
-    }
-
-    fn is_format_version(&self) -> bool {
-        !self.is_named && &*self.section == "core" && self.key == "repositoryformatversion"
-    }
-
-    fn is_object_format(&self) -> bool {
-        !self.is_named && &*self.section == "extensions" && self.key == "objectformat"
     }
 
     fn is_in(&self, list: &[(&str, &[&str])]) -> bool {

@@ -14,8 +14,8 @@ use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::errors::fs_error;
 use crate::git::guard::in_git_folder;
-use crate::git::linked_folders::content_on_disk;
-use crate::git::repository_context::{RepositoryContext, format_on_disk};
+use crate::git::linked_contents::ContentsOnDisk;
+use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::{TouchedPaths, may_be_part, part_refusal};
 use crate::hidden::Hidden;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
@@ -179,14 +179,15 @@ impl UndoPlan {
         }
         let was_there = |path: &RelPath| context.root.metadata(path).is_ok();
         let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| was_there(path));
+        let contents = ContentsOnDisk::new(context.root);
         let surroundings = RepositoryContext {
             workspace: context.root.path(),
             is_layered: false,
             was_there: &was_there,
             is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(context.root).surrounds(path),
-            format: &|settings| format_on_disk(context.root, settings),
-            content: Some(&|path| content_on_disk(context.root, path)),
+            format: &|settings| contents.format(settings),
+            content: Some(&contents),
         };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {
             if let Some(refusal) = part_refusal(&effect(context, path), &surroundings) {

@@ -8,8 +8,8 @@ use crate::change::plan::Plan;
 use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::Refusal;
-use crate::git::linked_folders::content_on_disk;
-use crate::git::repository_context::{RepositoryContext, format_on_disk};
+use crate::git::linked_contents::ContentsOnDisk;
+use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::{folded, may_be_part, part_refusal};
 
 impl Plan<'_> {
@@ -31,14 +31,15 @@ impl Plan<'_> {
             None if other == path => false,
             _ => self.is_there(other),
         };
+        let contents = ContentsOnDisk::new(self.root);
         let context = RepositoryContext {
             workspace: self.root.path(),
             is_layered: false,
             was_there: &was_there,
             is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),
-            format: &|settings| format_on_disk(self.root, settings),
-            content: Some(&|path| content_on_disk(self.root, path)),
+            format: &|settings| contents.format(settings),
+            content: Some(&contents),
         };
         let effect = Effect { path: path.clone(), before, after };
         part_refusal(&effect, &context).map_or(Ok(()), |refusal| Err(repository_error(path, &refusal)))

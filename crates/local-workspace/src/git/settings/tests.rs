@@ -2,7 +2,7 @@
 
 use git_index::ObjectFormat;
 
-use super::{Surroundings, changed_directions, harmful, is_harmless, object_format, worktree};
+use super::{Surroundings, changed_directions, harmful, is_harmless, keeps_format, object_format, worktree};
 
 fn judged(before: &str, after: &str) -> Option<Vec<String>> {
     judged_beside(before, after, false)
@@ -75,6 +75,10 @@ fn what_runs_programs_or_leads_away_is_named() {
         ("[extensions]\n\tworktreeConfig = true\n", "extensions.worktreeconfig"),
         ("[core]\n\trepositoryformatversion = --\n", "core.repositoryformatversion"),
         ("[extensions]\n\tobjectFormat = sha256\n", "extensions.objectformat"),
+        (
+            "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trelativeWorktrees = true\n",
+            "extensions.relativeworktrees",
+        ),
         ("[core]\n\tworktree = ../../../sub\u{2003}\n", "core.worktree"),
         ("[core]\n\tworktree = ../../../sub\u{b}\n", "core.worktree"),
         ("[protocol]\n\tallow = always\n", "protocol.allow"),
@@ -123,6 +127,41 @@ fn object_format_of_settings_that_are_not_understood_is_unknown() {
     let named =
         format!("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tObjectFormat = sha256\n{alias}");
     assert_eq!(object_format(named.as_bytes()), None);
+}
+
+/// Git would see none of the branches, or obey extensions of the user that it ignored.
+#[test]
+fn repository_that_was_there_keeps_its_format() {
+    let keeps = |before: &str, after: &str| keeps_format(Some(before.as_bytes()), after.as_bytes());
+    let first = "[core]\n\trepositoryformatversion = 1\n";
+    let with = |extension: &str| format!("{first}[extensions]\n\t{extension}\n");
+    let (tables, sha256) = (with("refStorage = reftable"), with("objectFormat = sha256"));
+    let sound = [
+        (PLAIN, first),
+        (first, PLAIN),
+        (PLAIN, &with("refStorage = files")),
+        (PLAIN, &with("objectFormat = sha1")),
+        (&tables, &format!("{tables}[user]\n\tname = a\n")),
+        ("[extensions]\n\tworktreeConfig = true\n", &with("worktreeConfig = true")),
+    ];
+    for (before, after) in sound {
+        assert!(keeps(before, after), "{before} {after}");
+    }
+    let other = [
+        (PLAIN, &*tables),
+        (&tables, PLAIN),
+        (&tables, first),
+        (&tables, &with("refStorage = reftable\n\trefStorage = files")),
+        (PLAIN, &sha256),
+        (&sha256, first),
+        ("[extensions]\n\tmine = x\n", &with("mine = x")),
+        ("[extensions]\n\tmine = x\n", first),
+        ("[extensions]\n\trefStorage = reftable\n", &tables),
+    ];
+    for (before, after) in other {
+        assert!(!keeps(before, after), "{before} {after}");
+    }
+    assert!(keeps_format(None, first.as_bytes()) && !keeps_format(None, tables.as_bytes()));
 }
 
 #[test]

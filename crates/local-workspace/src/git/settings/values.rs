@@ -103,7 +103,6 @@ const VALUES: &[(&str, &[&str], Values)] = &[
     ("submodule.*", &["branch"], Text(|value| value == "." || is_branch(value))),
     ("submodule.*", &["ignore"], Word(&["none", "untracked", "dirty", "all"])),
     ("submodule.*", &["fetchrecursesubmodules"], Boolean(&["on-demand"])),
-    ("extensions", &["relativeworktrees"], Boolean(&[])),
     // A name in SHA-1 has no more digits.
     ("core", &["abbrev"], Number(4, 40, &["auto", "no", "off", "false"])),
     ("core", &["compression"], Number(-1, 9, &[])),

@@ -103,3 +103,63 @@ fn push_goes_to_no_repository_of_this_machine() {
     assert!(warned.contains("branch.main.remote = team/o") && !warned.contains("not kept"), "{warned}");
     assert_eq!(git(&fixture, "git config branch.main.remote"), "team/o\n", "{warned}");
 }
+
+/// Commands that give a repository another format, `DIR` standing for its folder. In the last two, git sees no branch, and the files
+/// of the branches are gone.
+const OTHER_FORMATS: &[&str] = &[
+    "git config -f DIR/config core.repositoryformatversion 1",
+    "git config -f DIR/config extensions.refStorage reftable",
+    "git config -f DIR/config core.repositoryformatversion 1 && git config -f DIR/config --unset extensions.mine && \
+     git config -f DIR/config extensions.refStorage reftable && git init -q --ref-format=reftable new && \
+     cp -r new/.git/reftable DIR/ && rm -r DIR/refs/heads/* && echo 'ref: refs/heads/.invalid' > DIR/HEAD",
+    "git config -f DIR/config core.repositoryformatversion 1 && git config -f DIR/config --unset extensions.mine && \
+     git config -f DIR/config extensions.refStorage reftable && git init -q --ref-format=reftable new && \
+     cp -r new/.git/reftable DIR/ && rm DIR/refs/heads/main",
+];
+
+#[test]
+fn repository_of_the_user_keeps_its_format_and_its_branches() {
+    // Git ignores the extension in the format of the repository, and fails at it in the next one.
+    let prepared = |folder: &str| {
+        let fixture = prepared();
+        git(
+            &fixture,
+            "git init -q --bare bare.git && git push -q bare.git main && git -C bare.git symbolic-ref HEAD refs/heads/main",
+        );
+        git(&fixture, &format!("git config -f {folder}/config extensions.mine x"));
+        fixture
+    };
+    for folder in [".git", "bare.git"] {
+        let look = format!("git --git-dir={folder} rev-parse --verify main");
+        for script in OTHER_FORMATS {
+            let script = script.replace("DIR", folder);
+            let plain = prepared(folder);
+            git(&plain, &look);
+            git(&plain, &script);
+            assert!(!shell(&plain.root(), &look).status.success(), "control: {script}");
+            for layered in LAYERS {
+                let fixture = prepared(folder);
+                let main = git(&fixture, &look);
+                let workspace = fixture.open_layered(layered);
+                let response = run(&workspace, &script).unwrap();
+                let warned = response.warnings.join("\n");
+                if response.exit_code == 0 {
+                    assert!(
+                        warned.contains(&format!("{folder}/config`")),
+                        "{script} ({layered:?}): {warned}"
+                    );
+                }
+                assert_eq!(git(&fixture, &look), main, "{script} ({layered:?}): {warned}");
+                git(&fixture, &format!("git --git-dir={folder} gc -q --prune=now && {look}"));
+            }
+        }
+    }
+    // The control: the version alone, where no extension comes into force, and a new repository.
+    let fixture = prepared(".git");
+    git(&fixture, "git config --unset extensions.mine");
+    let workspace = fixture.open();
+    let script = "git config core.repositoryformatversion 1 && git init -q --ref-format=reftable new";
+    let response = run(&workspace, script).unwrap();
+    assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{response:?}");
+    assert_eq!(git(&fixture, "git -C new rev-parse --show-ref-format"), "reftable\n");
+}

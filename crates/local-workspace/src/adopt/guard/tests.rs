@@ -1,0 +1,115 @@
+//! The work of sorting grows with the effects, and not with their number times the size of the settings that they depend on.
+
+use std::fs;
+
+use sandbox_fs::{FsPolicy, RootRules};
+
+use super::*;
+use crate::adopt::entry_beginnings::LISTS_BUILT;
+use crate::change::present::Present;
+use crate::command::effect::EffectSide;
+use crate::git::settings::FILES_READ;
+
+fn path(text: &str) -> RelPath {
+    RelPath::parse(text).unwrap()
+}
+
+fn file(name: &str, text: &str) -> Effect {
+    let after = Some(EffectSide::Kept(Present::file(text.as_bytes().to_vec(), Some(0o644))));
+    Effect { path: path(name), before: None, after }
+}
+
+fn folder(name: &str) -> Effect {
+    Effect { path: path(name), before: None, after: Some(EffectSide::folder(0o755)) }
+}
+
+/// Sorts effects of a command on a layer over a folder with these files, and returns how many settings files were read as well.
+fn sorted(files: &[(&str, &str)], effects: Vec<Effect>) -> (Sorted, usize) {
+    let workspace = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = workspace.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let root = FileRoot::open(workspace.path(), &RootRules::default(), FsPolicy::default()).unwrap();
+    let was_there = |path: &RelPath| root.metadata(path).is_ok();
+    let guard = Guard {
+        protected: &root.policy().protected,
+        hidden: &Hidden::new(None),
+        was_there: &was_there,
+        is_there_now: &was_there,
+        is_layered: true,
+        written_through: &[],
+        root: &root,
+    };
+    let before = FILES_READ.get();
+    let sorted = guard.sort(effects);
+    (sorted, FILES_READ.get() - before)
+}
+
+const SETTINGS: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n";
+const COMMIT: &str = "0123456789012345678901234567890123456789\n";
+
+fn references(count: usize) -> impl Iterator<Item = Effect> {
+    (0..count).map(|number| file(&format!(".git/refs/heads/b{number}"), COMMIT))
+}
+
+#[test]
+fn settings_are_read_once_for_all_references_of_a_repository() {
+    let work = |count: usize, is_new: bool| {
+        let mut effects: Vec<_> = references(count).collect();
+        if is_new {
+            effects.extend([
+                folder(".git"),
+                file(".git/config", SETTINGS),
+                file(".git/HEAD", "ref: refs/heads/b0\n"),
+            ]);
+        }
+        let all = effects.len();
+        let mine = [(".git/config", SETTINGS), (".git/HEAD", "ref: refs/heads/main\n")];
+        let (sorted, read) = sorted(if is_new { &[] } else { &mine }, effects);
+        assert_eq!(sorted.allowed.len(), all, "{:?}", sorted.refused);
+        assert!(read > 0, "the count counts");
+        read
+    };
+    for is_new in [true, false] {
+        assert_eq!(work(2, is_new), work(200, is_new), "new: {is_new}");
+    }
+}
+
+#[test]
+fn settings_are_read_once_for_all_files_that_lead_to_a_submodule() {
+    let module = [
+        folder(".git/modules/s"),
+        file(".git/modules/s/config", &format!("{SETTINGS}\tworktree = ../../../s0\n")),
+    ];
+    let work = |count: usize| {
+        let links = (0..count).map(|number| file(&format!("s{number}/.git"), "gitdir: ../.git/modules/s\n"));
+        let (sorted, read) = sorted(&[(".git/config", SETTINGS)], links.chain(module.clone()).collect());
+        // The control: that one alone fits.
+        assert_eq!(sorted.refused.len(), count - 1, "{:?}", sorted.refused);
+        assert!(read > 0, "the count counts");
+        read
+    };
+    assert_eq!(work(2), work(200));
+}
+
+#[test]
+fn beginnings_of_protected_names_are_listed_once_for_all_links() {
+    let work = |count: usize| {
+        let link = |name: String| Effect {
+            path: path(&name),
+            before: None,
+            after: Some(EffectSide::link(b"elsewhere".to_vec())),
+        };
+        let links = (0..count).map(|number| link(format!("links/l{number}")));
+        let before = LISTS_BUILT.get();
+        let (sorted, _) = sorted(&[], links.chain([link("x/.cargo".to_owned())]).collect());
+        // The control: a link in place of a folder with a protected name.
+        let refused: Vec<_> =
+            sorted.refused.iter().map(|(effect, why)| (effect.path.to_string(), why)).collect();
+        assert_eq!(refused, [("x/.cargo".to_owned(), &Refusal::Link)]);
+        LISTS_BUILT.get() - before
+    };
+    assert_eq!((work(2), work(200)), (1, 1));
+}

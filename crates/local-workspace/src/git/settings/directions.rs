@@ -1,0 +1,94 @@
+//! Settings that decide what goes where when git fetches or pushes, for the user to see.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::git::settings::text::{Setting, settings};
+
+/// Settings that decide what goes where when git fetches or pushes, which the user should see.
+const DIRECTIONS: &[(&str, &[&str])] = &[
+    ("remote.*", &["url", "pushurl", "fetch", "push"]),
+    ("remote", &["pushdefault"]),
+    ("branch.*", &["remote", "pushremote"]),
+    ("push", &["default"]),
+    ("submodule.*", &["url"]),
+];
+
+/// The longest name or value that is shown, in characters.
+const SHOWN_CHARACTERS: usize = 100;
+
+/// The settings of `after` that decide what goes where when git fetches or pushes, and that `before` did not have or had
+/// otherwise, each with its value; those that are gone as well. Credentials are masked.
+pub(crate) fn changed_directions(before: Option<&[u8]>, after: &[u8]) -> Vec<String> {
+    let directions = |bytes: &[u8]| -> Vec<Setting> {
+        let all = settings(bytes).unwrap_or_default();
+        all.into_iter().filter(|setting| setting.is_in(DIRECTIONS)).collect()
+    };
+    let (before, after) = (before.map(directions).unwrap_or_default(), directions(after));
+    // There may be many thousands of them.
+    let had: BTreeSet<&Setting> = before.iter().collect();
+    let keys: BTreeSet<(Rc<str>, &str)> = after.iter().map(key).collect();
+    let new = after.iter().filter(|setting| !had.contains(setting)).map(rendered);
+    let gone = before.iter().filter(|setting| !keys.contains(&key(setting)));
+    new.chain(gone.map(|setting| format!("{} is gone", setting.shown()))).collect()
+}
+
+fn key(setting: &Setting) -> (Rc<str>, &str) {
+    (Rc::clone(&setting.section), &setting.key)
+}
+
+/// Returns name and value for people.
+fn rendered(setting: &Setting) -> String {
+    let value = setting.value.as_deref().unwrap_or("true");
+    let masked = crate::git::credentials::mask(value.as_bytes());
+    format!("{} = {}", setting.shown(), shortened(&String::from_utf8_lossy(&masked)))
+}
+
+/// Returns a text that fits into a line for people.
+fn shortened(text: &str) -> String {
+    let is_long = text.chars().nth(SHOWN_CHARACTERS).is_some();
+    let short = text.chars().take(SHOWN_CHARACTERS).map(printable);
+    short.chain(is_long.then_some('…')).collect()
+}
+
+/// Replaces a character that a line for people may not hold.
+fn printable(character: char) -> char {
+    if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }
+}
+
+impl Setting {
+    /// Returns the name for people.
+    pub(super) fn shown(&self) -> String {
+        shortened(&self.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::changed_directions;
+    use crate::git::settings::text::COMPARED;
+
+    fn remotes(count: usize, host: &str) -> String {
+        (0..count).fold(String::new(), |mut text, number| {
+            let _ = writeln!(text, "[remote \"r{number}\"]\n\turl = {host}:r{number}");
+            text
+        })
+    }
+
+    #[test]
+    fn comparisons_of_many_remotes_do_not_grow_with_their_square() {
+        let compared = |count: usize| {
+            let before = COMPARED.get();
+            let named =
+                changed_directions(Some(remotes(count, "h").as_bytes()), remotes(count, "other").as_bytes());
+            assert_eq!(named.len(), count);
+            COMPARED.get() - before
+        };
+        let (few, many) = (compared(100), compared(1_000));
+        assert!(few > 0, "the count counts");
+        // Each is looked up in a tree.
+        assert!(many < 20 * few, "{few} {many}");
+    }
+}

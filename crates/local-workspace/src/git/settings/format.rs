@@ -1,0 +1,76 @@
+//! The format in which a repository keeps its objects and references, as its settings decide it.
+
+use git_index::ObjectFormat;
+
+use crate::git::settings::text::{Setting, settings};
+
+/// Returns the object format that a settings file decides; `None` if it cannot be read with certainty. Git takes it from the last
+/// line that names it, and obeys it only beside version 1 of the repository's format.
+pub(crate) fn object_format(bytes: &[u8]) -> Option<ObjectFormat> {
+    const KEY: &[u8] = b"objectformat";
+    let Some(all) = settings(bytes) else {
+        // No way of writing it is without its name.
+        let may_name = bytes.windows(KEY.len()).any(|part| part.eq_ignore_ascii_case(KEY));
+        return (!may_name).then(ObjectFormat::default);
+    };
+    let is_sha256 = extension(&all, Setting::is_object_format) == Some("sha256");
+    Some(if is_sha256 { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 })
+}
+
+/// Returns whether a repository that was there stays in the format that it had by the settings before; `None` if it had none.
+///
+/// Git would see none of its branches in another one, and remove what they lead to. An extension of the user that git ignored would
+/// come into force with another version of the format.
+pub(crate) fn keeps_format(before: Option<&[u8]>, after: &[u8]) -> bool {
+    let (Some(before), Some(after)) = (before.map_or_else(|| Some(Vec::new()), settings), settings(after))
+    else {
+        return false;
+    };
+    let is_other_extension = |setting: &Setting| setting.is_extension() && !setting.is_switch();
+    let keeps_version =
+        has_extensions(&before) == has_extensions(&after) || !before.iter().any(is_other_extension);
+    let references = |settings: &[Setting]| {
+        extension(settings, Setting::is_reference_format).unwrap_or("files").to_owned()
+    };
+    let objects =
+        |settings: &[Setting]| extension(settings, Setting::is_object_format).unwrap_or("sha1").to_owned();
+    keeps_version && references(&before) == references(&after) && objects(&before) == objects(&after)
+}
+
+/// Returns whether git obeys extensions.
+pub(super) fn has_extensions(settings: &[Setting]) -> bool {
+    last_value(settings, Setting::is_format_version) == Some("1")
+}
+
+/// Returns the value of an extension that git obeys.
+fn extension(settings: &[Setting], is_wanted: impl Fn(&Setting) -> bool) -> Option<&str> {
+    last_value(settings, is_wanted).filter(|_| has_extensions(settings))
+}
+
+/// Returns the value of the last of these settings.
+fn last_value(settings: &[Setting], is_wanted: impl Fn(&Setting) -> bool) -> Option<&str> {
+    settings.iter().rfind(|setting| is_wanted(setting))?.value.as_deref()
+}
+
+impl Setting {
+    pub(super) fn is_format_version(&self) -> bool {
+        !self.is_named && &*self.section == "core" && self.key == "repositoryformatversion"
+    }
+
+    pub(super) fn is_extension(&self) -> bool {
+        !self.is_named && &*self.section == "extensions"
+    }
+
+    pub(super) fn is_object_format(&self) -> bool {
+        self.is_extension() && self.key == "objectformat"
+    }
+
+    fn is_reference_format(&self) -> bool {
+        self.is_extension() && self.key == "refstorage"
+    }
+
+    /// Returns whether git obeys a `config.worktree` by it.
+    pub(super) fn is_switch(&self) -> bool {
+        self.is_extension() && self.key == "worktreeconfig"
+    }
+}
