@@ -19,7 +19,8 @@ use crate::{Secrets, markers};
 
 /// The files that are withheld only if a secret is in them, with their copies such as `ca.pem.orig~` and `#.npmrc#`, and a few
 /// others.
-const IF_KEYED: &str = "*.{[pP][eE][mM],[nN][pP][mM][rR][cC],[pP][eE][mM][~#.]*,[nN][pP][mM][rR][cC][~#.]*}";
+const IF_KEYED: &str = "*.{[pP][eE][mM],[nN][pP][mM][rR][cC],[gG][pP][gG].[kK][eE][yY],\
+     [pP][eE][mM][~#.]*,[nN][pP][mM][rR][cC][~#.]*,[gG][pP][gG].[kK][eE][yY][~#.]*}";
 
 /// The most bytes of a query with the values of its placeholders.
 const MOST_QUERY_BYTES: usize = 64 * 1_024;

@@ -159,7 +159,16 @@ fn a_short_value_may_become_a_part_of_a_longer_one() {
 
 #[test]
 fn a_search_finds_copies_of_files_of_credentials_without_a_secret() {
-    let clean = ["ca.pem", "ca.pem.orig", "a/.npmrc.bak", "a/#.npmrc#", "a/.ca.pem.swp", "A.PEM~"];
+    let clean = [
+        "ca.pem",
+        "ca.pem.orig",
+        "a/.npmrc.bak",
+        "a/#.npmrc#",
+        "a/.ca.pem.swp",
+        "A.PEM~",
+        "docker.gpg.key",
+        "a/Docker.GPG.key.bak",
+    ];
     let files = clean.map(|path| (path, "registry=here\n".to_owned()));
     let secret = ("b/.npmrc.bak", format!("registry=here {}\n", token()));
     let masked = over(files.into_iter().chain([secret]));

@@ -44,8 +44,8 @@ const ABOUT_KEYS: [&str; 32] = [
 /// Endings of names that say that there is no credential in the file: examples, and public keys.
 const HARMLESS: [&str; 6] = [".example", ".sample", ".template", ".dist", ".defaults", ".pub"];
 
-/// Names and endings of files that also exist without a credential in them: settings of package managers, certificates.
-const IF_KEYED: [&str; 2] = [".npmrc", ".pem"];
+/// Names and endings of files that also exist without a credential in them: settings of package managers, certificates, public keyrings.
+const IF_KEYED: [&str; 3] = [".npmrc", ".pem", ".gpg.key"];
 
 /// Endings of the names of copies, which editors and people leave beside a file.
 const COPIES: [&str; 9] = ["~", "#", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo"];
