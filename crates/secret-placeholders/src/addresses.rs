@@ -98,7 +98,7 @@ fn is_password(value: &str) -> bool {
     value.len() >= LEAST_BYTES && !is_example(value)
 }
 
-/// Returns the secret of an address up to the next blank: its password, or a token in the place of the user. The address is what
+/// Returns the secret of an address up to the next blank: its password, or a token instead of the user. The address is what
 /// stands behind the scheme.
 fn secret(address: &str, is_repository: bool) -> Option<Range<usize>> {
     let end = (0..address.len()).find(|at| ends_address(address, *at)).unwrap_or(address.len());

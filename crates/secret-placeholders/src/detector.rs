@@ -1,31 +1,26 @@
-//! Finding secrets in a text by the rules of nosecrets.
+//! Finding secrets in a text by the rules of nosecrets, and by own ones.
+
+mod check;
+mod own_rules;
+mod rule;
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::LazyLock;
 use std::thread;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use nosecrets_rules::{Rule, RuleValidate};
-use regex::{Regex, RegexBuilder};
+use nosecrets_rules::Rule;
 
+use self::check::Check;
+use self::own_rules::own_rules;
+use self::rule::CompiledRule;
 use crate::keyword_lines::KeywordLines;
 use crate::{addresses, private_key};
 
 /// The rule that names only the first line of a key; [`private_key`] finds what follows it.
 const KEY_RULE: &str = "private-key";
-
-/// The rules without a shape of their own: what they match may be the name of a variable.
-const SHAPELESS: [&str; 2] = ["generic-api-key", "generic-secret"];
-
-/// The end of the rules for addresses with a password: the name of the host up to a blank. The first byte of it is enough, and a
-/// further address may follow without a blank.
-const HOST: &str = r#"@[^ \n'\"]+"#;
-
-/// The most times that a rule looks at a line, since its value may reach to the end, not count, and hold the next one. The rest of the
-/// line is hidden then.
-const MOST_LOOKS: usize = 32;
 
 /// The bytes from which on it takes less time to search the halves of a text on two threads, the start of one included.
 const HALVED_BYTES: usize = 256 * 1024;
@@ -54,49 +49,28 @@ pub struct Detector {
     rules: Vec<CompiledRule>,
 }
 
-#[derive(Debug)]
-struct CompiledRule {
-    kind: Arc<str>,
-    pattern: Pattern,
-    group: usize,
-    validation: Validation,
-    allowed: Vec<Pattern>,
-    allowed_values: Vec<String>,
-    is_shapeless: bool,
-    is_address: bool,
-}
-
-/// A pattern of the library. Compiling all of them takes longer than starting the program, and a text has keywords of few.
-#[derive(Debug)]
-struct Pattern {
-    text: String,
-    compiled: OnceLock<Regex>,
-}
-
-/// The bounds of a rule's value.
-#[derive(Debug, Default)]
-struct Validation {
-    prefixes: Vec<String>,
-    lengths: Option<(usize, usize)>,
-}
-
 impl Detector {
     /// Returns the detector with the rules of the library, compiled once in a process.
     #[must_use]
     pub fn usual() -> &'static Detector {
         static USUAL: LazyLock<Detector> = LazyLock::new(|| {
-            let rules = nosecrets_rules::load_builtin_rules().expect("the rules of the library are valid");
+            let mut rules =
+                nosecrets_rules::load_builtin_rules().expect("the rules of the library are valid");
+            rules.retain(|rule| rule.id != KEY_RULE);
+            let own = own_rules().into_iter().map(|(rule, check)| (rule, Some(check)));
+            let rules: Vec<(Rule, Option<Check>)> =
+                rules.into_iter().map(|rule| (rule, None)).chain(own).collect();
             Detector::new(&rules)
         });
         &USUAL
     }
 
-    fn new(rules: &[Rule]) -> Detector {
-        let rules: Vec<&Rule> = rules.iter().filter(|rule| rule.id != KEY_RULE).collect();
+    /// Compiles rules, some with a check of their values that the library's do not have.
+    fn new(rules: &[(Rule, Option<Check>)]) -> Detector {
         assert!(rules.len() <= u128::BITS as usize, "a rule is a bit");
         let mut keywords: Vec<String> = Vec::new();
         let mut of_keyword: Vec<u128> = Vec::new();
-        for (bit, rule) in rules.iter().enumerate() {
+        for (bit, (rule, _)) in rules.iter().enumerate() {
             assert!(!rule.keywords.is_empty(), "{} has no keyword", rule.id);
             for keyword in rule.keywords.iter().map(|keyword| keyword.to_ascii_lowercase()) {
                 let index = keywords.iter().position(|one| *one == keyword).unwrap_or_else(|| {
@@ -117,7 +91,7 @@ impl Detector {
             keywords,
             keyword_lines,
             of_keyword,
-            rules: rules.into_iter().map(CompiledRule::of).collect(),
+            rules: rules.iter().map(|(rule, check)| CompiledRule::of(rule, *check)).collect(),
         }
     }
 
@@ -190,103 +164,6 @@ impl Detector {
     }
 }
 
-impl CompiledRule {
-    fn of(rule: &Rule) -> CompiledRule {
-        let allow = rule.allow.as_ref();
-        CompiledRule {
-            kind: rule.id.as_str().into(),
-            pattern: Pattern::of(if is_address(rule) {
-                rule.pattern.trim_end_matches('+')
-            } else {
-                &rule.pattern
-            }),
-            group: rule.capture,
-            validation: rule.validate.as_ref().map(Validation::of).unwrap_or_default(),
-            allowed: allow.iter().flat_map(|allow| &allow.patterns).map(|text| Pattern::of(text)).collect(),
-            allowed_values: allow.map(|allow| allow.values.clone()).unwrap_or_default(),
-            is_shapeless: SHAPELESS.contains(&rule.id.as_str()),
-            is_address: is_address(rule),
-        }
-    }
-
-    /// Finds the values of a line, which begins at `offset` of the text. Returns how many bytes were looked at: no pattern needs more
-    /// than a few bytes behind a match to end it.
-    fn find(&self, line: &str, offset: usize, hits: &mut Vec<Span>) -> usize {
-        let pattern = self.pattern.get();
-        let kind = || Cow::Owned(self.kind.to_string());
-        let most = line.len().saturating_mul(MOST_LOOKS);
-        let (mut from, mut looked_at) = (0, 0);
-        while let Some(captures) = pattern.captures_at(line, from) {
-            let whole = captures.get_match();
-            looked_at += whole.end() - from;
-            from = whole.end();
-            let Some(value) = captures.get(self.group).filter(|_| !whole.is_empty()) else { break };
-            // A rule that allows any character but a quote would otherwise take the end of the line along.
-            let text = value.as_str().trim_end_matches(['\n', '\r']);
-            if text.is_empty() || !self.accepts(text) {
-                // A match without a value may hold the name of one: `password: 'the password: '…`.
-                from = if value.start() > whole.start() { value.start() } else { from };
-                if looked_at > most {
-                    let end = line.trim_end_matches(['\n', '\r']).len().max(from);
-                    hits.push(Span { range: offset + from..offset + end, kind: kind() });
-                    return looked_at;
-                }
-                continue;
-            }
-            let range = offset + value.start()..offset + value.start() + text.len();
-            hits.push(Span { range, kind: kind() });
-        }
-        looked_at + line.len() - from
-    }
-
-    fn accepts(&self, value: &str) -> bool {
-        self.validation.accepts(value)
-            && !self.allowed_values.iter().any(|allowed| allowed == value)
-            && !self.allowed.iter().any(|allowed| allowed.get().is_match(value))
-            && (!self.is_shapeless || !is_identifier(value))
-            && !(self.is_address && addresses::is_example(value))
-            && !addresses::is_template(value)
-    }
-}
-
-/// Checks whether a rule is one for addresses with a password.
-fn is_address(rule: &Rule) -> bool {
-    rule.pattern.ends_with(HOST)
-}
-
-impl Pattern {
-    fn of(text: &str) -> Pattern {
-        Pattern { text: text.to_owned(), compiled: OnceLock::new() }
-    }
-
-    fn get(&self) -> &Regex {
-        self.compiled.get_or_init(|| {
-            let built = RegexBuilder::new(&self.text).unicode(true).build();
-            // A test compiles all of them.
-            built.unwrap_or_else(|error| panic!("a rule of the library: {error}"))
-        })
-    }
-}
-
-impl Validation {
-    fn of(rule: &RuleValidate) -> Validation {
-        let (least, most) = match rule.length {
-            Some(length) => (length, length),
-            None => (rule.min_length.unwrap_or(0), rule.max_length.unwrap_or(usize::MAX)),
-        };
-        Validation { prefixes: rule.prefix.clone(), lengths: Some((least, most)) }
-    }
-
-    // The rules' character sets repeat what their patterns say.
-    fn accepts(&self, value: &str) -> bool {
-        let is_long_enough =
-            self.lengths.is_none_or(|(least, most)| (least..=most).contains(&value.chars().count()));
-        let has_prefix =
-            self.prefixes.is_empty() || self.prefixes.iter().any(|prefix| value.starts_with(prefix));
-        is_long_enough && has_prefix
-    }
-}
-
 /// Returns the beginning of a line in the middle of a text that is worth two threads.
 fn middle(text: &str) -> Option<usize> {
     static PROCESSORS: LazyLock<usize> =
@@ -296,22 +173,6 @@ fn middle(text: &str) -> Option<usize> {
     }
     let half = text.len() / 2;
     memchr::memchr(b'\n', &text.as_bytes()[half..]).map(|at| half + at + 1)
-}
-
-/// Checks whether a value reads like the name of a variable or function: words of letters, joined by underscores, hyphens
-/// or capitals. Random letters change their case far more often.
-fn is_identifier(value: &str) -> bool {
-    if value.bytes().any(|byte| byte.is_ascii_digit()) {
-        return false;
-    }
-    let mut words = 0;
-    let mut letters = 0;
-    for part in value.split(['_', '-']).filter(|part| !part.is_empty()) {
-        letters += part.len();
-        let is_lower_then_upper = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
-        words += 1 + part.as_bytes().windows(2).filter(|pair| is_lower_then_upper(pair)).count();
-    }
-    words >= 2 && letters >= 4 * words && letters <= 12 * words
 }
 
 /// Joins spans that overlap; the kind is that of the longest, of those that are certain if there are any.
@@ -339,7 +200,8 @@ pub(crate) fn merge(mut spans: Vec<Span>) -> Vec<Span> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Detector, HOST, MOST_LOOKS};
+    use super::Detector;
+    use super::rule::{HOST, MOST_LOOKS};
 
     #[test]
     fn every_pattern_of_the_library_compiles() {

@@ -12,6 +12,7 @@ use memchr::memmem;
 use crate::detector::Span;
 pub(crate) use crate::private_key::body_lines::KeyState;
 use crate::private_key::body_lines::{BodyLines, Certainty};
+pub(crate) use crate::private_key::encoded::base64_bytes;
 
 /// The kind of the placeholders.
 pub(crate) const KIND: &str = "private-key";

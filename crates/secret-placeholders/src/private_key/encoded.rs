@@ -120,7 +120,7 @@ impl<H: FnMut(Range<usize>)> Search<'_, H> {
         // An escaped line end may stand in front of it.
         let start = start + self.text[start..end].find(PEM_BEGINNING).unwrap_or(0);
         self.looked_at += end - start;
-        let decoded = decoded(&bytes[start..end]);
+        let decoded = base64_bytes(&self.text[start..end]);
         let decoded = String::from_utf8_lossy(&decoded);
         let first_line = decoded.lines().next().unwrap_or_default();
         if super::is_first_line(first_line) || super::has_key(&decoded) {
@@ -138,7 +138,7 @@ impl<H: FnMut(Range<usize>)> Search<'_, H> {
         }
         (self.hide)(start..end);
         self.searched = end;
-        if LINE_BYTES.contains(&(end - start)) && !is_complete(&self.text.as_bytes()[start..end]) {
+        if LINE_BYTES.contains(&(end - start)) && !is_complete(&self.text[start..end]) {
             self.below(start..end);
         }
     }
@@ -159,7 +159,7 @@ impl<H: FnMut(Range<usize>)> Search<'_, H> {
             let is_last = |part: &Part| {
                 let text = &line[part.range.clone()];
                 matches!(part.class, Class::Plain | Class::Random)
-                    && text.len() % 4 == 0
+                    && text.len().is_multiple_of(4)
                     && (text.ends_with('=') || differs_from_word(text))
             };
             let part =
@@ -198,7 +198,7 @@ impl<H: FnMut(Range<usize>)> Search<'_, H> {
 }
 
 /// Returns the bytes of characters of Base64, without those of an unfinished group of four.
-fn decoded(text: &[u8]) -> Vec<u8> {
+pub(crate) fn base64_bytes(text: &str) -> Vec<u8> {
     let sextet = |byte: u8| match byte {
         b'A'..=b'Z' => byte - b'A',
         b'a'..=b'z' => byte - b'a' + 26,
@@ -210,12 +210,12 @@ fn decoded(text: &[u8]) -> Vec<u8> {
         let bits = group.iter().fold(0_u32, |bits, byte| bits << 6 | u32::from(sextet(*byte)));
         [(bits >> 16) as u8, (bits >> 8) as u8, bits as u8]
     };
-    text.chunks_exact(4).flat_map(group).collect()
+    text.as_bytes().chunks_exact(4).flat_map(group).collect()
 }
 
 /// Checks whether a value has all the bytes that the length at its beginning says, in DER.
-fn is_complete(value: &[u8]) -> bool {
-    let beginning = decoded(&value[..value.len().min(8)]);
+fn is_complete(value: &str) -> bool {
+    let beginning = base64_bytes(&value[..value.floor_char_boundary(8)]);
     let bytes = match beginning[..] {
         [0x30, length @ ..=0x7F, ..] => 2 + usize::from(length),
         [0x30, 0x81, length, ..] => 3 + usize::from(length),
@@ -252,8 +252,8 @@ mod tests {
     #[test]
     fn a_key_is_complete_with_its_length() {
         let (key, more) = ("MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp", "K+06/nwoy/HU++CXqI9EdVhC");
-        assert!(is_complete(format!("{key}{more}").as_bytes()));
-        assert!(!is_complete(key.as_bytes()));
-        assert_eq!(decoded(b"LS0tLS1CRUdJ"), b"-----BEGI");
+        assert!(is_complete(&format!("{key}{more}")));
+        assert!(!is_complete(key));
+        assert_eq!(base64_bytes("LS0tLS1CRUdJ"), b"-----BEGI");
     }
 }

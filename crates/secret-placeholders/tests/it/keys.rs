@@ -22,7 +22,7 @@ fn key(lines: usize) -> String {
 }
 
 /// Returns what a model sees of a text: masked as a whole, in excerpts of each line, as matches, and as it arrives.
-fn in_each_way(text: &str) -> [(&'static str, String); 4] {
+pub(crate) fn in_each_way(text: &str) -> [(&'static str, String); 4] {
     let workspace = || over([("f.txt", text.to_owned())]);
     let lines = i64::try_from(text.lines().count()).unwrap();
     let windows = (1..=lines).map(|line| read(&workspace(), "f.txt", Some((line, line)))).collect();

@@ -1,5 +1,7 @@
 //! The texts that are replaced, and the form of a placeholder.
 
+mod forms;
+
 use std::sync::Arc;
 
 use secret_placeholders::{Marker, MemoryStore, Secrets, StreamMask};
