@@ -168,23 +168,26 @@ impl LocalWorkspace {
         let refused = |text: String| {
             Err(WapError::new(Reason::SandboxUnavailable, text).with("sandbox", report.to_string()))
         };
-        match self.config.sandbox {
-            SandboxNeed::AtLeast(needed) if report.level < needed => {
-                return refused(format!(
-                    "commands need confinement of level {needed}, and this machine gives {}: the user can allow it with \
-                     --sandbox allow={}, and `agentd doctor` says what is missing",
-                    report.level, report.level
-                ));
-            }
-            _ => {}
-        }
         // Only where commands have a file tree of their own can a folder be missing from it; and nothing can be put over
         // a folder that is not there, or is a link.
         let can_hide = |folder: &Path| {
             report.fs == FileConfinement::Root
                 && folder.canonicalize().is_ok_and(|canonical| canonical == folder)
         };
-        if self.config.state_folder_path().is_some_and(|folder| !can_hide(&folder)) {
+        let is_state_open = self.config.state_folder_path().is_some_and(|folder| !can_hide(&folder));
+        match self.config.sandbox {
+            SandboxNeed::AtLeast(needed) if report.level < needed => {
+                // The next refusal, which the user could not know of.
+                let elsewhere = if is_state_open { " and --base DIR with a folder elsewhere" } else { "" };
+                return refused(format!(
+                    "commands need confinement of level {needed}, and this machine gives {}: the user can allow it with \
+                     --sandbox allow={}{elsewhere}, and `agentd doctor` says what is missing",
+                    report.level, report.level
+                ));
+            }
+            _ => {}
+        }
+        if is_state_open {
             return refused(
                 "commands could change agentd's own state, which lies in the workspace, and this machine cannot hide it \
                  from them: the user can keep it elsewhere with --base"

@@ -168,7 +168,7 @@ impl LocalWorkspace {
                 if let Some(ready) = ready {
                     warnings.push(format!(
                         "`{ready}` has not appeared within {} ms; the process runs on, and '{PROCESS_PREFIX}{name}' has \
-                         its output",
+                         its output; a program that buffers prints late (Python: PYTHONUNBUFFERED=1)",
                         limit.as_millis()
                     ));
                 }
