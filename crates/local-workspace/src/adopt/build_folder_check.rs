@@ -398,7 +398,7 @@ impl<'a> Check<'a> {
         let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, &context)?;
         let runs_nothing = match &refusal {
             // A repository without a working tree says so of itself.
-            Refusal::Settings(names) => names.iter().all(|name| name == "core.bare"),
+            Refusal::Settings(change) => change.sets_only("core.bare"),
             Refusal::Attributes => true,
             // Other objects are not other settings.
             Refusal::Redirection if path == folder => false,

@@ -404,7 +404,7 @@ impl InRepository<'_> {
         match harmful(effect.text_before(), after, &surroundings) {
             None => Some(Refusal::UnreadSettings),
             Some(_) if changes_format(effect, after, context) => Some(Refusal::Format),
-            Some(named) => (!named.is_empty()).then_some(Refusal::Settings(named)),
+            Some(change) => (!change.is_empty()).then_some(Refusal::Settings(change)),
         }
     }
 }

@@ -17,7 +17,7 @@ const SETTINGS_BYTES: u64 = 1 << 20;
 /// The largest other file, in bytes: all of them hold one path.
 const PATH_BYTES: u64 = 8 << 10;
 
-/// What settings say about the working tree of a submodule; `None` if there are none.
+/// The working tree that the settings of a submodule name; `None` if there are no settings.
 pub(crate) type NamedWorktree = Option<Result<Option<String>, UnclearSettings>>;
 
 /// The contents of short files, and what their settings say.

@@ -6,6 +6,7 @@ use git_index::{IndexError, UnfinishedWorkError};
 use rel_path::RelPath;
 
 use crate::git::guard::INDEX_BYTES;
+use crate::git::settings::HarmfulChange;
 
 /// The reason for which a path is not adopted from a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(crate) enum Refusal {
     /// Git would run it.
     Hook,
     /// These settings are not known to be harmless.
-    Settings(Vec<String>),
+    Settings(HarmfulChange),
     /// The settings cannot be read.
     UnreadSettings,
     /// It names another place for git to take settings or objects from.
@@ -97,10 +98,8 @@ impl fmt::Display for Refusal {
             Refusal::OwnState => out.write_str("agentd's own"),
             Refusal::Link => out.write_str("a link in place of what git or an editor obeys"),
             Refusal::Hook => out.write_str("git would run it"),
-            Refusal::Settings(names) => {
-                write!(out, "sets {}", names.iter().take(5).cloned().collect::<Vec<_>>().join(", "))
-            }
-            Refusal::UnreadSettings => out.write_str("settings that cannot be proved harmless"),
+            Refusal::Settings(change) => change.fmt(out),
+            Refusal::UnreadSettings => out.write_str("settings that cannot be proved harmless; write them with `git config`"),
             Refusal::Redirection => out.write_str("leads git elsewhere"),
             Refusal::Attributes => out.write_str("assigns filters"),
             Refusal::UnfinishedWork(error) => error.fmt(out),

@@ -6,6 +6,7 @@
 mod addresses;
 mod directions;
 mod format;
+mod harmful_change;
 mod text;
 mod values;
 
@@ -16,6 +17,7 @@ use crate::git::settings::addresses::{is_plain_address, remotes};
 pub(crate) use crate::git::settings::directions::changed_directions;
 use crate::git::settings::format::has_extensions;
 pub(crate) use crate::git::settings::format::{keeps_format, object_format};
+pub(crate) use crate::git::settings::harmful_change::HarmfulChange;
 #[cfg(test)]
 pub(crate) use crate::git::settings::text::FILES_READ;
 use crate::git::settings::text::{Setting, settings};
@@ -44,17 +46,19 @@ const HARMLESS: &[(&str, &[&str])] = &[
             "whitespace",
             "sparsecheckout",
             "sparsecheckoutcone",
+            "commentchar",
         ],
     ),
     ("user", &["name", "email"]),
     ("init", &["defaultbranch"]),
-    ("branch.*", &["merge", "rebase", "description"]),
+    ("branch.*", &["merge", "rebase", "description", "vscode-merge-base", "gh-merge-base"]),
     ("branch", &["autosetupmerge", "autosetuprebase", "sort"]),
-    ("remote.*", &["fetch", "push", "prune", "tagopt"]),
+    ("tag", &["sort"]),
+    ("remote.*", &["fetch", "push", "prune", "tagopt", "gh-resolved"]),
     ("submodule.*", &["active", "branch", "ignore", "fetchrecursesubmodules"]),
     ("pull", &["rebase", "ff"]),
     ("push", &["default", "autosetupremote", "followtags"]),
-    ("fetch", &["prune", "prunetags", "parallel"]),
+    ("fetch", &["prune", "prunetags", "parallel", "writecommitgraph"]),
     ("merge", &["ff", "conflictstyle", "renames"]),
     ("rebase", &["autosquash", "autostash", "updaterefs"]),
     ("commit", &["cleanup", "verbose"]),
@@ -62,10 +66,14 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("log", &["date", "decorate", "abbrevcommit"]),
     ("status", &["short", "branch", "showuntrackedfiles"]),
     ("color", &["ui"]),
-    ("gc", &["auto", "autodetach"]),
+    ("gc", &["auto", "autodetach", "pruneexpire"]),
     ("maintenance", &["auto"]),
     ("rerere", &["enabled", "autoupdate"]),
     ("index", &["version", "sparse"]),
+    ("gitflow.branch", &["master", "main", "develop"]),
+    ("gitflow.branch.*", &["base"]),
+    ("gitflow.prefix", &["feature", "bugfix", "release", "hotfix", "support", "versiontag"]),
+    ("lfs", &["repositoryformatversion"]),
 ];
 
 /// Settings that name where to fetch from or push to, harmless if they name another machine plainly.
@@ -85,7 +93,7 @@ pub(crate) struct Surroundings<'a> {
 /// Returns whether all of a settings file is harmless, by itself.
 pub(crate) fn is_harmless(bytes: &[u8]) -> bool {
     let alone = Surroundings { is_worktree: &|_| false, has_harmless_beside: &|| false };
-    harmful(None, bytes, &alone).is_some_and(|named| named.is_empty())
+    harmful(None, bytes, &alone).is_some_and(|change| change.is_empty())
 }
 
 /// The settings by which `after` could make git run a program or look elsewhere, and which `before` did not have in the
@@ -94,7 +102,7 @@ pub(crate) fn harmful(
     before: Option<&[u8]>,
     after: &[u8],
     surroundings: &Surroundings<'_>,
-) -> Option<Vec<String>> {
+) -> Option<HarmfulChange> {
     let after = settings(after)?;
     // Those of the user that are not understood would be lost.
     let before = before.map_or_else(|| Some(Vec::new()), settings)?;
@@ -129,21 +137,20 @@ pub(crate) fn harmful(
     // Without a version git obeys no extension, so that settings of the user would be out of force.
     let has_version = |settings: &[Setting]| settings.iter().any(Setting::is_format_version);
     if has_version(&before) && !has_version(&after) {
-        return Some(vec!["core.repositoryformatversion".to_owned()]);
+        let is_version = |setting: &&Setting| setting.is_format_version();
+        return Some(HarmfulChange::of([], before.iter().find(is_version)));
     }
     // Those that were there are the user's. In another order, or with one missing, others of them would be in force.
     let (before, after) = (harmful_of(&before), harmful_of(&after));
     if before == after {
-        return Some(Vec::new());
+        return Some(HarmfulChange::default());
     }
     // There may be many thousands of them.
     let (had, has) = (before.iter().collect::<BTreeSet<_>>(), after.iter().collect::<BTreeSet<_>>());
-    let is_new = |setting: &&Setting| !had.contains(setting);
-    let named: Vec<_> = after.iter().filter(is_new).map(Setting::to_string).collect();
-    let is_gone = |setting: &&Setting| !has.contains(setting);
-    let gone = before.iter().filter(is_gone).map(Setting::to_string);
-    let all: Vec<_> = named.into_iter().chain(gone).collect();
-    Some(if all.is_empty() { after.iter().map(Setting::to_string).collect() } else { all })
+    let set = after.iter().filter(|setting| !had.contains(setting));
+    let removed = before.iter().filter(|setting| !has.contains(setting));
+    let change = HarmfulChange::of(set, removed);
+    Some(if change.is_empty() { HarmfulChange::of(&after, []) } else { change })
 }
 
 /// Settings whose value git may read in another way than it is written, or that cannot be read.
@@ -213,7 +220,8 @@ impl Setting {
         list.iter().any(|(section, keys)| {
             let is_section = match section.strip_suffix(".*") {
                 Some(kind) => self.name_in(kind).is_some(),
-                None => !self.is_named && *self.section == **section,
+                // One with a dot has a name in quotes.
+                None => self.is_named == section.contains('.') && *self.section == **section,
             };
             is_section && keys.contains(&self.key.as_str())
         })

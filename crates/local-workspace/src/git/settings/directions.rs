@@ -7,7 +7,7 @@ use crate::git::settings::text::{Setting, settings};
 
 /// Settings that decide what goes where when git fetches or pushes, which the user should see.
 const DIRECTIONS: &[(&str, &[&str])] = &[
-    ("remote.*", &["url", "pushurl", "fetch", "push"]),
+    ("remote.*", &["url", "pushurl", "fetch", "push", "gh-resolved"]),
     ("remote", &["pushdefault"]),
     ("branch.*", &["remote", "pushremote"]),
     ("push", &["default"]),
@@ -30,7 +30,7 @@ pub(crate) fn changed_directions(before: Option<&[u8]>, after: &[u8]) -> Vec<Str
     let keys: BTreeSet<(Rc<str>, &str)> = after.iter().map(key).collect();
     let new = after.iter().filter(|setting| !had.contains(setting)).map(rendered);
     let gone = before.iter().filter(|setting| !keys.contains(&key(setting)));
-    new.chain(gone.map(|setting| format!("{} is gone", setting.shown()))).collect()
+    new.chain(gone.map(|setting| format!("{} is gone", setting.display_name()))).collect()
 }
 
 fn key(setting: &Setting) -> (Rc<str>, &str) {
@@ -41,7 +41,7 @@ fn key(setting: &Setting) -> (Rc<str>, &str) {
 fn rendered(setting: &Setting) -> String {
     let value = setting.value.as_deref().unwrap_or("true");
     let masked = crate::git::credentials::mask(value.as_bytes());
-    format!("{} = {}", setting.shown(), shortened(&String::from_utf8_lossy(&masked)))
+    format!("{} = {}", setting.display_name(), shortened(&String::from_utf8_lossy(&masked)))
 }
 
 /// Returns a text that fits into a line for people.
@@ -58,7 +58,7 @@ fn printable(character: char) -> char {
 
 impl Setting {
     /// Returns the name for people.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn display_name(&self) -> String {
         shortened(&self.to_string())
     }
 }

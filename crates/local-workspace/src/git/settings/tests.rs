@@ -2,13 +2,24 @@
 
 use git_index::ObjectFormat;
 
-use super::{Surroundings, changed_directions, harmful, is_harmless, keeps_format, object_format, worktree};
+use super::{
+    HarmfulChange, Surroundings, changed_directions, harmful, is_harmless, keeps_format, object_format,
+    worktree,
+};
 
+/// What is set, or removed, and harmful.
 fn judged(before: &str, after: &str) -> Option<Vec<String>> {
     judged_beside(before, after, false)
 }
 
 fn judged_beside(before: &str, after: &str, has_harmless_beside: bool) -> Option<Vec<String>> {
+    let change = change(before, after, has_harmless_beside)?.to_string();
+    let (names, _advice) = change.split_once("; ").unwrap();
+    let names = names.replace("sets ", "").replace(" and removes ", ", ").replace("removes ", "");
+    Some(names.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect())
+}
+
+fn change(before: &str, after: &str, has_harmless_beside: bool) -> Option<HarmfulChange> {
     let surroundings = Surroundings {
         is_worktree: &|value| value == Some("../../../sub"),
         has_harmless_beside: &|| has_harmless_beside,
@@ -243,4 +254,60 @@ fn what_the_user_has_set_stays_as_it_is() {
     assert_eq!(judged(&mine, PLAIN), Some(vec!["alias.st".into(), "core.editor".into()]));
     let swapped = format!("{PLAIN}[core]\n\teditor = vi\n[alias]\n\tst = status\n");
     assert_eq!(judged(&mine, &swapped), Some(vec!["core.editor".into(), "alias.st".into()]));
+}
+
+#[test]
+fn change_of_settings_says_what_to_do() {
+    let says = |before: &str, after: &str| change(before, after, false).unwrap().to_string();
+    let by_user = "if that is wanted, ask the user to do it with `git config`";
+    let mine = format!("{PLAIN}[alias]\n\tst = status\n");
+    assert_eq!(says(PLAIN, &mine), format!("sets alias.st; {by_user}"));
+    assert_eq!(says(&mine, PLAIN), format!("removes alias.st; {by_user}"));
+    assert_eq!(says(&mine, &mine.replace("status", "log")), format!("sets alias.st; {by_user}"));
+    let both = says(&mine, &format!("{PLAIN}[commit]\n\tgpgSign = false\n"));
+    assert_eq!(
+        both,
+        format!(
+            "sets commit.gpgsign and removes alias.st; {by_user}; to commit without a signature, use \
+             `git -c commit.gpgsign=false commit`"
+        )
+    );
+    let cloned = says(PLAIN, &format!("{PLAIN}[remote \"origin\"]\n\turl = /srv/x\n"));
+    assert!(
+        cloned.starts_with("sets remote.origin.url; ") && cloned.contains("`git remote remove`"),
+        "{cloned}"
+    );
+    let many: String = (0..7).map(|number| format!("[alias]\n\tx{number} = y\n")).collect();
+    assert!(says(PLAIN, &format!("{PLAIN}{many}")).contains("alias.x4 and 2 more;"));
+}
+
+/// Programs beside git keep them there, and git renames and removes them with a branch or remote.
+#[test]
+fn settings_of_other_programs_come_and_go() {
+    for section in [
+        "[branch \"x\"]\n\tvscode-merge-base = origin/main\n\tgh-merge-base = main\n",
+        "[remote \"o\"]\n\turl = h:x\n\tgh-resolved = base\n",
+        "[remote \"o\"]\n\turl = h:x\n\tgh-resolved = owner/repo\n",
+        "[gitflow \"branch\"]\n\tmaster = main\n\tdevelop = develop\n[gitflow \"prefix\"]\n\tfeature = feature/\n\tversiontag =\n",
+        "[gitflow \"branch.feature/x\"]\n\tbase = develop\n",
+        "[lfs]\n\trepositoryformatversion = 0\n",
+    ] {
+        let with = format!("{PLAIN}{section}");
+        assert_eq!(judged(PLAIN, &with), Some(vec![]), "{section}");
+        assert_eq!(judged(&with, PLAIN), Some(vec![]), "{section}");
+    }
+    for section in [
+        "[branch \"x\"]\n\tvscode-merge-base = --upload-pack=x\n",
+        "[branch \"x\"]\n\tgh-merge-base = a b\n",
+        "[remote \"o\"]\n\tgh-resolved = --x/y\n",
+        "[gitflow \"prefix\"]\n\tfeature = $(x)\n",
+        "[gitflow \"path\"]\n\thooks = x\n",
+        "[gitflow]\n\tbranch = x\n",
+        "[lfs]\n\trepositoryformatversion = 999\n",
+        "[lfs]\n\turl = x\n",
+    ] {
+        assert_ne!(judged(PLAIN, &format!("{PLAIN}{section}")), Some(vec![]), "{section}");
+    }
+    let resolved = "[remote \"o\"]\n\tgh-resolved = owner/repo\n";
+    assert_eq!(changed_directions(None, resolved.as_bytes()), ["remote.o.gh-resolved = owner/repo"]);
 }

@@ -182,7 +182,11 @@ fn sparse_checkout_is_adopted_as_a_whole_and_undone() {
         let script =
             "cd sub && git config extensions.worktreeConfig true && git config --worktree core.hooksPath x";
         let warned = run(&workspace, script).unwrap().warnings.join("\n");
-        assert!(warned.contains("`sub/.git/config.worktree` (sets core.hookspath)"), "{layered:?}: {warned}");
+        assert!(
+            warned
+                .contains("`sub/.git/config.worktree` (sets core.hookspath; if that is wanted, ask the user"),
+            "{layered:?}: {warned}"
+        );
         assert!(fixture.text("sub/.git/config.worktree").is_none(), "{layered:?}");
     }
 }

@@ -163,3 +163,97 @@ fn repository_of_the_user_keeps_its_format_and_its_branches() {
     assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{response:?}");
     assert_eq!(git(&fixture, "git -C new rev-parse --show-ref-format"), "reftable\n");
 }
+
+/// Settings at which git fails, and a command of git that does.
+const FAILING: &[(&str, &str)] = &[
+    ("[core]\ncompression = \"0#x\"", "git status"),
+    ("[core]\ncompression = 08", "git status"),
+    ("[core]\nabbrev = \"auto;\"", "git status"),
+    ("[core]\nfileMode = 09", "git status"),
+    ("[color]\nui = 08", "git status"),
+    ("[core]\ncommentChar = \"\\n\"", "git status"),
+    ("[core]\nsafecrlf = true\nautocrlf = true", "echo y > y && git add y"),
+    ("[push]\ndefault = Simple", "git status"),
+    ("[branch]\nautoSetupRebase = Always", "git status"),
+    ("[branch]\nautoSetupMerge = Always", "git status"),
+    ("[status]\nshowUntrackedFiles = Normal", "git status"),
+    ("[diff]\ncolorMoved = Zebra", "git diff"),
+    ("[commit]\ncleanup = Strip", "COMMIT two"),
+    ("[log]\ndate = ISO", "git log"),
+    ("[branch]\nsort = Refname", "git branch"),
+    ("[tag]\nsort = junk", "git tag"),
+    ("[remote\"o\"]\nurl = h:x", "git status"),
+    ("TRACKED\nfetch = \"+refs/heads/*:refs/remotes/o/*#a b\"", "git status"),
+    ("TRACKED\nfetch = ^0123456789012345678901234567890123456789", "git status"),
+    ("TRACKED\npush = refs/heads/x:", "git status"),
+];
+
+/// The beginning of the settings of a remote to which a branch is compared.
+const TRACKED: &str = "[branch \"main\"]\nremote = o\nmerge = refs/heads/main\n[remote \"o\"]\nurl = h:x";
+
+#[test]
+fn settings_at_which_git_fails_are_refused() {
+    let made = |lines: &str, number: usize| {
+        let lines = lines.replace("TRACKED", TRACKED);
+        format!(
+            "git init -q -b main {number} && (cd {number} && {COMMIT} one) && cat >> {number}/.git/config <<'END'\n{lines}\nEND\n"
+        )
+    };
+    let script: String = FAILING.iter().enumerate().map(|(number, (lines, _))| made(lines, number)).collect();
+    let script =
+        format!("{script}{}", made("TRACKED\nfetch = +refs/heads/*:refs/remotes/o/*", FAILING.len()));
+    let plain = Fixture::new();
+    git(&plain, &script);
+    for (number, (lines, command)) in FAILING.iter().enumerate() {
+        let ran = shell(&plain.root(), &format!("cd {number} && {}", command.replace("COMMIT", COMMIT)));
+        assert!(!ran.status.success(), "control: {lines}: {ran:?}");
+    }
+    let fixture = Fixture::new();
+    let response = run(&fixture.open(), &script).unwrap();
+    assert_eq!(response.exit_code, 0, "{response:?}");
+    for (number, (lines, _)) in FAILING.iter().enumerate() {
+        assert!(!fixture.root().join(format!("{number}/.git/config")).exists(), "{lines}");
+        assert!(fixture.root().join(format!("{number}/.git/HEAD")).exists(), "{lines}");
+    }
+    // The control: git compares the branch to that of a sound remote.
+    git(&fixture, &format!("cd {} && git status && git config remote.o.url", FAILING.len()));
+}
+
+#[test]
+fn branches_and_remotes_go_with_the_settings_of_other_programs() {
+    let fixture = prepared();
+    git(
+        &fixture,
+        "git branch b && git branch c && git remote add o h:x && git config remote.o.gh-resolved base && \
+         git config branch.b.vscode-merge-base origin/main && git config branch.c.gh-merge-base main && \
+         git config gitflow.branch.c.base main && git config alias.st status",
+    );
+    // Without a layer, commands cannot write to the settings.
+    let workspace = fixture.open();
+    let script = "git branch -q -D b && git branch -m c d && git remote rename o p && git config --remove-section gitflow.branch.c";
+    let warned = run(&workspace, script).unwrap().warnings.join("\n");
+    assert!(!warned.contains("not kept"), "{warned}");
+    let settings = fixture.text(".git/config").unwrap();
+    for (part, is_there) in [("\"p\"", true), ("\"d\"", true), ("\"b\"", false), ("gitflow", false)] {
+        assert_eq!(settings.contains(part), is_there, "{part}: {settings}");
+    }
+    // The control: a setting of the user.
+    let warned = run(&workspace, "git config --unset alias.st").unwrap().warnings.join("\n");
+    assert!(warned.contains("(removes alias.st; if that is wanted, ask the user"), "{warned}");
+    assert_eq!(git(&fixture, "git config alias.st"), "status\n");
+}
+
+#[test]
+fn clone_of_a_folder_of_the_workspace_is_kept_without_its_remote() {
+    for layered in LAYERS {
+        let fixture = prepared();
+        let workspace = fixture.open_layered(layered);
+        let warned = run(&workspace, "git clone -q . one").unwrap().warnings.join("\n");
+        assert!(warned.contains("`one/.git/config` (sets remote.origin.url; "), "{layered:?}: {warned}");
+        assert!(warned.contains("`git remote remove`"), "{layered:?}: {warned}");
+        let response =
+            run(&workspace, "git clone -q --no-hardlinks . two && git -C two remote remove origin").unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+        git(&fixture, "git -C two config core.repositoryformatversion && git -C two log -1 main");
+    }
+}
