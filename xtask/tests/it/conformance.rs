@@ -71,6 +71,7 @@ fn every_case_that_has_a_runner_passes() {
 type Broken = (&'static str, &'static str, &'static str, Value, &'static str);
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn a_case_about_a_real_folder_that_does_not_hold_fails() {
     // File, case, key, another value for it, and what is reported.
     let broken: [Broken; 31] = [
@@ -396,6 +397,7 @@ fn cases_are_run_by_what_they_say_and_not_by_their_names() {
 }
 
 /// Cases of the same form with other names, numbers and words.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn other_cases() -> Vec<(&'static str, Value, Option<&'static str>)> {
     let wap = |kind: &str, files: Value, request: Value, expect: Value| json!({ "kind": kind, "input": { "files": files, "request": request }, "expect": expect });
     let explore = |files: Value, expect: Value| wap("explore", files, json!({ "path": "." }), expect);

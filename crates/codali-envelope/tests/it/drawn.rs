@@ -149,6 +149,7 @@ fn score() -> impl Strategy<Value = f64> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "one entry for each kind of result")]
 fn need_result() -> impl Strategy<Value = NeedResult> {
     let text = || any_text();
     let number = || any::<u64>();

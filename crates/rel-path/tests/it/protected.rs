@@ -85,6 +85,7 @@ fn the_answer_names_the_entry() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn names_are_on_the_list_of_their_rule() {
     let names = ProtectedNames::default();
     let rule = |text: &str| {
