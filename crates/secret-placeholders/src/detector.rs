@@ -1,6 +1,7 @@
 //! Finding secrets in a text by the rules of nosecrets, and by own ones.
 
 mod check;
+mod colours;
 mod own_rules;
 mod rule;
 
@@ -14,6 +15,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use nosecrets_rules::Rule;
 
 use self::check::Check;
+pub(crate) use self::colours::Uncoloured;
 use self::own_rules::own_rules;
 use self::rule::CompiledRule;
 use crate::keyword_lines::KeywordLines;
@@ -98,6 +100,12 @@ impl Detector {
     /// Returns the secrets of a text, in order and apart from each other.
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Span> {
+        let Some(plain) = Uncoloured::of(text) else { return self.find_plain(text) };
+        let spans = self.find_plain(&plain.text).into_iter();
+        spans.map(|span| Span { range: plain.coloured(span.range), kind: span.kind }).collect()
+    }
+
+    fn find_plain(&self, text: &str) -> Vec<Span> {
         let mut hits = Vec::new();
         self.find_by_rules(text, &mut hits);
         addresses::find(text, &mut hits);

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::detector::Span;
+use crate::detector::{Span, Uncoloured};
 pub(crate) use crate::private_key::body_lines::KeyState;
 use crate::private_key::body_lines::{BodyLines, Certainty};
 pub(crate) use crate::private_key::encoded::base64_bytes;
@@ -50,7 +50,8 @@ pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
 /// Returns how a text ends within the lines of a key, so that a line behind it may be one as well; `within` says the same of the
 /// text in front of it.
 pub(crate) fn end_within(text: &str, within: Option<KeyState>) -> Option<KeyState> {
-    Search::of(text, within, &mut Vec::new()).end
+    let plain = Uncoloured::of(text);
+    Search::of(plain.as_ref().map_or(text, |plain| &plain.text), within, &mut Vec::new()).end
 }
 
 /// Checks whether a text has parts of a private key.

@@ -30,8 +30,8 @@ const HEADERS: [&str; 9] = [
     "Content-Domain",
 ];
 
-/// The header of a key that is encrypted: its first characters are as random as the others.
-const ENCRYPTED: &str = "DEK-Info: ";
+/// The headers of a key that is encrypted: its first characters are as random as the others.
+const ENCRYPTED: [&str; 2] = ["Proc-Type: 4,ENCRYPTED", "DEK-Info: "];
 
 /// The state of the lines below the first line of a key.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,7 +86,9 @@ impl<'t> BodyLines<'t> {
         let start = start + line.len() - bare.len();
         self.line += if self.is_below { 1 } else { -1 };
         let is_head = self.is_below && !self.state.has_lines;
-        self.is_encrypted |= is_head && bare.contains(ENCRYPTED);
+        // Also with the number of a line in front.
+        let is_above = self.is_below && self.parts.is_empty() && bare.contains(": ");
+        self.is_encrypted |= is_above && ENCRYPTED.iter().any(|header| bare.contains(header));
         let is_between = self.is_below && (bare.trim().is_empty() || is_head && is_header(bare));
         self.state.has_lines |= !is_between;
         let mut parts = classify(bare).into_iter().peekable();

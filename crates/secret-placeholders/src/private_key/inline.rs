@@ -9,10 +9,17 @@ use super::line_parts::{is_base64, is_mixed, is_other_data, is_random, is_sign, 
 const FEWEST_GROUPS: usize = 4;
 
 /// Line ends and characters in other notations than their own.
-const ESCAPES: [&str; 22] = [
-    "\\\\n", "\\\\r", "\\n", "\\r", "\\t", "\\u000a", "\\u000A", "\\u000d", "\\u000D", "\\x0a", "\\x0A",
-    "\\x0d", "\\x0D", "\\012", "\\015", "%0A", "%0D", "%0a", "%0d", "&#10;", "&#13;", "<br>",
+const ESCAPES: [&str; 29] = [
+    "&#xA;", "&#xa;", "&#xD;", "&#xd;", "%2B", "%2F", "%3D", "\\\\n", "\\\\r", "\\n", "\\r", "\\t",
+    "\\u000a", "\\u000A", "\\u000d", "\\u000D", "\\x0a", "\\x0A", "\\x0d", "\\x0D", "\\012", "\\015", "%0A",
+    "%0D", "%0a", "%0d", "&#10;", "&#13;", "<br>",
 ];
+
+/// The shortest line of a key behind a separator that is not among these.
+const LEAST_LINE_BYTES: usize = 40;
+
+/// The most letters and digits between two lines in a notation that is not among these.
+const MOST_SEPARATOR_BYTES: usize = 4;
 
 /// Characters between the parts of a body in source code: blanks, literals that are joined or listed.
 const BETWEEN: [char; 9] = [' ', '\t', '"', '\'', '`', '\\', ',', '.', '='];
@@ -43,10 +50,18 @@ enum Gap {
 ///
 /// Code and prose that mention a boundary go on with something else.
 pub(super) fn body_behind(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Certainty) {
-    let start = headers_end(rest);
+    let start = separated_start(rest, headers_end(rest));
     let chain = Chain::at(rest, start);
-    if let Some(body) = chain.body(rest, has_end && chain.end == rest.len()) {
-        return (vec![body], Certainty::Certain);
+    let is_whole = has_end && chain.end == rest.len();
+    if let Some(body) = chain.body(rest, is_whole) {
+        // In another notation, too, the key continues up to its last line.
+        if has_end {
+            let end = if is_whole { body.end } else { rest.trim_end_matches(is_between).len() };
+            return (vec![body.start..end], Certainty::Certain);
+        }
+        let mut parts = parts_behind(rest, body.end, chain.longest());
+        parts.insert(0, body);
+        return (parts, Certainty::Certain);
     }
     // Between both boundaries, random text is hidden whatever stands around it.
     let is_hidden =
@@ -56,7 +71,6 @@ pub(super) fn body_behind(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Cert
 
 /// Returns the bytes of a key's body that ends where its last line begins, on the same line.
 pub(super) fn body_before(lead: &str) -> Option<Range<usize>> {
-    let is_between = |character: char| character.is_whitespace() || matches!(character, '"' | '\'');
     let end = lead.trim_end_matches("\\n").len();
     let start = end - lead[..end].rsplit(is_between).next().map_or(0, str::len);
     let mut from = start;
@@ -102,6 +116,35 @@ fn headers_end(rest: &str) -> usize {
         start = from + escape;
     }
     start
+}
+
+/// Returns where a line of a key begins in a notation that is not known, if it does not begin at `start`.
+fn separated_start(rest: &str, start: usize) -> usize {
+    let mut runs = runs(&rest[start..]).take_while(|run| run.start <= MOST_SEPARATOR_BYTES + 2);
+    let is_line =
+        |run: &Range<usize>| run.len() >= LEAST_LINE_BYTES && is_random(&rest[start..][run.clone()]);
+    let line = runs.find(|run| is_line(run) && !is_other_data(&rest[start..], run));
+    line.map_or(start, |line| start + line.start)
+}
+
+/// Returns the random text from `start` on that is as long as a line of the key, and what is left of the last line behind it.
+fn parts_behind(rest: &str, start: usize, length: usize) -> Vec<Range<usize>> {
+    let mut is_behind_line = true;
+    let is_of_key = |run: &Range<usize>| {
+        let is_part =
+            is_random(&rest[run.clone()]) && (run.len() == length || is_behind_line && run.len() < length);
+        // What stands between the lines is short.
+        is_behind_line =
+            is_part && run.len() == length || is_behind_line && run.len() <= MOST_SEPARATOR_BYTES;
+        is_part
+    };
+    let runs = runs(&rest[start..]).map(|run| start + run.start..start + run.end);
+    runs.filter(is_of_key).collect()
+}
+
+/// Checks for a sign in front of the last line of a key that is not of its body.
+fn is_between(sign: char) -> bool {
+    sign.is_whitespace() || matches!(sign, '"' | '\'')
 }
 
 /// Returns the end of escapes and characters between parts of a body.
@@ -155,6 +198,11 @@ impl Chain {
             chain.runs.push(Link { range, gap });
             gap = Gap::Escape;
         }
+    }
+
+    /// Returns the length of the longest run.
+    fn longest(&self) -> usize {
+        self.runs.iter().map(|link| link.range.len()).max().unwrap_or(0)
     }
 
     /// Returns the part of the chain that is the body of a key; `is_whole` is true if the boundary follows it.

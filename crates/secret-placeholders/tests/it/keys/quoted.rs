@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use secret_placeholders::{KeyTracker, StreamMask};
 
+use super::in_each_way;
 use crate::masking::secrets;
 use crate::over_workspace::{over, read};
 
@@ -132,6 +133,92 @@ fn a_key_in_short_lines_is_hidden_without_its_last_line_and_in_a_stream() {
         let numbered = in_form(&key, "  #\t{}");
         let masked = secrets().mask(&numbered).into_owned();
         assert_eq!(parts_in(&masked), 0, "{width}: {masked}");
+    }
+}
+
+#[test]
+fn a_key_on_one_line_is_hidden_in_each_notation() {
+    let lines = key(64);
+    let joined = |between: &str| lines.join(between);
+    let escaped = joined("%0A").replace('+', "%2B").replace('/', "%2F").replace('=', "%3D");
+    let texts = [
+        format!("{{\"key\": \"{}\"}}\n", joined("\\n")),
+        format!("key={} next\n", joined(" ")),
+        format!("k=\"{}\";\n", joined("\\n\" + \"")),
+        format!("$k = '{}';\n", joined("' . \"\\n\" . '")),
+        format!("[\"{}\"]\n", joined("\", \"")),
+        format!("<pre>{}</pre>\n", joined("<br>")),
+        format!("<k>{}</k>\n", joined("&#xA;")),
+        format!("key={escaped}&next=1\n"),
+        format!("\"{}\"\n", joined("\\n").replace('/', "\\/")),
+        format!("key: {}\n", joined("|")),
+        format!("key: {}\n", joined("(LF)")),
+    ];
+    for text in texts {
+        for (way, visible) in in_each_way(&text) {
+            assert_eq!(parts_in(&visible), 0, "{way}: {visible}");
+        }
+        let masker = secrets();
+        assert_eq!(masker.restore(&masker.mask(&text)).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_key_is_hidden_in_the_colours_of_a_terminal() {
+    let colour = |text: &str| format!("\u{1b}[01;31m\u{1b}[K{text}\u{1b}[m\u{1b}[K");
+    let lines = key(64);
+    let searched: String = lines
+        .iter()
+        .enumerate()
+        .map(|(index, line)| {
+            format!(
+                "{}{}{}\n",
+                colour(&index.to_string()),
+                colour(":"),
+                line.replace("PRIVATE", &colour("PRIVATE"))
+            )
+        })
+        .collect();
+    let changed: String =
+        lines.iter().map(|line| format!("\u{1b}[32m+\u{1b}[m\u{1b}[32m{line}\u{1b}[m\n")).collect();
+    for text in [&searched, &changed] {
+        let masker = secrets();
+        let plain = masker.mask(&lines.join("\n")).into_owned();
+        let masked = masker.mask(text).into_owned();
+        assert_eq!(parts_in(&masked), 0, "{masked}");
+        // With the placeholders that the file has.
+        let placeholders = |text: &str| {
+            text.split('⟦').skip(1).map(|part| part.split('⟧').next().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(placeholders(&masked), placeholders(&plain));
+        assert_eq!(masker.restore(&masked).unwrap(), *text);
+        let mut stream = StreamMask::new(&Arc::new(secrets()));
+        let visible: String = text.split_inclusive('\n').map(|line| stream.push(line.as_bytes())).collect();
+        assert_eq!(parts_in(&(visible + &stream.finish())), 0);
+        let mut keys = KeyTracker::default();
+        keys.push(&text[..text.len() / 2]);
+        assert!(keys.first_line().ends_with("\n"));
+    }
+    let assigned = format!("{}=\"{}\"\n", colour("password"), ["kX7qz", "Wm2Rt9"].concat());
+    assert!(!secrets().mask(&assigned).contains("kX7q"));
+}
+
+#[test]
+fn the_first_line_of_an_encrypted_key_is_hidden_while_it_is_printed() {
+    let mut lines = key(64);
+    lines.remove(1);
+    lines.splice(
+        1..1,
+        ["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,0123456789ABCDEF", ""].map(str::to_owned),
+    );
+    for form in ["     #\t{}", "f.pem:#:{}", "2026-01-01T00:00:00Z INFO {}"] {
+        for count in [5, 6, lines.len()] {
+            let text = in_form(&lines[..count], form);
+            for (way, visible) in in_each_way(&text) {
+                assert_eq!(parts_in(&visible), 0, "{way}: {visible}");
+                assert!(visible.contains("DEK-Info: AES-128-CBC"), "{way}: {visible}");
+            }
+        }
     }
 }
 
