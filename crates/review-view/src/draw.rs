@@ -167,7 +167,7 @@ fn subject_title(view: &ReviewView, subject: Subject) -> String {
         title.unwrap_or_default().to_owned()
     };
     match subject {
-        Subject::Everything => "a word about all of it".to_owned(),
+        Subject::Everything => "comment on everything".to_owned(),
         Subject::Comment(_) => "change the comment".to_owned(),
         Subject::Step(index) => format!("comment on {}", step(index)),
         Subject::Lines(index, _, first, last) if first == last => {

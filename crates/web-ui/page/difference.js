@@ -1,11 +1,11 @@
-// Unified differences, passage by passage.
+// Unified differences, hunk by hunk.
 
 import { el, plural } from "./dom.js";
 
 /// The most lines that are made into elements before a person asks for more.
 export const EAGER_LINES = 3000;
 
-/// Returns the passages of a difference. `bounded` is a text that the server has cut.
+/// Returns the hunks of a difference. `bounded` is a text that the server has cut.
 export function difference(bounded, path = "") {
   const box = el("div", { class: "difference" });
   const lines = bounded.text.split("\n");
@@ -20,7 +20,7 @@ export function difference(bounded, path = "") {
     if (head) {
       count += 1;
       [old, now] = [Number(head[1]), Number(head[2])];
-      const name = `Passage ${count} of ${total}${path ? ` in ${path}` : ""}`;
+      const name = `Hunk ${count} of ${total}${path ? ` in ${path}` : ""}`;
       hunk = el("div", { class: "hunk", tabindex: "0", role: "group", "aria-label": name });
       hunk.append(el("div", { class: "hunk-head" }, `line ${now}${head[3]}`));
       box.append(hunk);

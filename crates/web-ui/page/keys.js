@@ -4,7 +4,7 @@ import { el, fill, button } from "./dom.js";
 
 const COMMON = [
   ["1 – 5", "the views"],
-  ["j, k", "next and previous passage of a difference"],
+  ["j, k", "next and previous hunk of a difference"],
   ["Esc", "leave the box that you type in"],
   ["?", "this help"],
 ];
@@ -45,7 +45,7 @@ export function addKey(key, run) {
   COMMON_ACTIONS[key] = { run };
 }
 
-/// Moves to the next passage of a difference, or the previous one.
+/// Moves to the next hunk of a difference, or the previous one.
 function step(by) {
   const hunks = [...document.querySelectorAll("#main .hunk")].filter((hunk) => hunk.offsetParent);
   if (hunks.length === 0) return;

@@ -34,7 +34,7 @@ export class LoopView {
       n: { name: "new task", run: () => this.app.go("loop/new") },
       c: { name: "copy the message", run: () => this.message.copy() },
       v: { name: "go to the box for the reply, to paste", run: () => this.reply.focus() },
-      t: { name: "try: show what the reply would do", run: () => this.reply.tryOut({ focus: true }) },
+      t: { name: "plan: show what the reply would do", run: () => this.reply.tryOut({ focus: true }) },
       l: { name: "run the reply (Ctrl+Enter in its box)", run: () => this.reply.land() },
       s: { name: "stop what runs", run: () => this.runPanel.isRunning() && this.runPanel.stop() },
       a: { name: "answer the model's question", run: () => document.getElementById("answer")?.focus() },

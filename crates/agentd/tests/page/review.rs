@@ -42,7 +42,7 @@ fn half_of_a_reply_lands_and_half_goes_back_by_keyboard_alone() {
     assert_eq!(project.read("a.txt"), FILE, "nothing is done before it is reviewed");
     // The third part is the first passage of the second edit.
     browser.press("jjj");
-    browser.wait("document.activeElement.getAttribute('aria-label') === 'Passage 1 of 2 in a.txt'");
+    browser.wait("document.activeElement.getAttribute('aria-label') === 'Hunk 1 of 2 in a.txt'");
     browser.press(" ");
     shown_as(&browser, "3 of 4 parts taken");
     browser.press("n");

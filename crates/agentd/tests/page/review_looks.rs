@@ -101,7 +101,7 @@ fn the_review_has_no_serious_fault_in_any_look() {
     browser.script("document.activeElement.blur()", &[]);
     browser.press("?");
     browser.wait("document.getElementById('dialog').open");
-    browser.sees("take the passage, or leave it out");
+    browser.sees("take the hunk, or leave it out");
     check(&browser, &axe, "help of the review");
 }
 

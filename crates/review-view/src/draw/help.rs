@@ -15,7 +15,7 @@ const KEYS: [(&str, &str); 20] = [
     ("a x", "take all, take none"),
     ("n", "comment on the line, hunk or step at the cursor"),
     ("n, d", "on a comment: change it, remove it"),
-    ("S", "a word about all of it"),
+    ("S", "comment on everything"),
     ("t", "try the choice; Esc stops the trial"),
     ("l", "land the choice; it is tried first if it runs commands"),
     ("b", "send everything back with the comments"),

@@ -1,4 +1,4 @@
-// The lines of a passage, one below the other or side by side.
+// The lines of a hunk, one below the other or side by side.
 
 import { el, plural } from "../dom.js";
 import { colours } from "./tokens.js";
@@ -10,8 +10,8 @@ function textLines(text) {
   return lines;
 }
 
-/// Returns the rows of a passage. `onRow` gets each row with the side and the number of each line in it.
-export function passage(path, hunk, isSideBySide, onRow) {
+/// Returns the rows of a hunk. `onRow` gets each row with the side and the number of each line in it.
+export function hunkRows(path, hunk, isSideBySide, onRow) {
   const [before, after] = [colours(path), colours(path)];
   const old = textLines(hunk.old.text);
   const now = textLines(hunk.new.text);

@@ -21,7 +21,7 @@ export class ProposalPanel {
     this.orphans = el("section", { class: "card", hidden: true });
     this.results = el("section", { class: "card results", "aria-label": "Results of the trial", hidden: true });
     this.summary = el("textarea", { id: "summary", rows: "2" });
-    this.word = el("section", { class: "card" }, el("label", { for: "summary" }, "A word about all of it, for the model"), this.summary);
+    this.word = el("section", { class: "card" }, el("label", { for: "summary" }, "A comment on everything, for the model"), this.summary);
     this.summary.addEventListener("input", () => {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.saySummary(), 400);
@@ -34,16 +34,16 @@ export class ProposalPanel {
     this.differences.addEventListener("wheel", () => (this.isUnread = false), { passive: true });
     const onHunk = (target) => !target.closest("button, summary, a, input, select, pre.command");
     this.keys = {
-      j: { name: "next passage", run: () => this.move(1) },
-      k: { name: "previous passage", run: () => this.move(-1) },
-      " ": { name: "take the passage, or leave it out", run: () => this.toggle(), unless: (target) => !onHunk(target) },
-      n: { name: "comment on the passage", run: () => this.begin() },
+      j: { name: "next hunk", run: () => this.move(1) },
+      k: { name: "previous hunk", run: () => this.move(-1) },
+      " ": { name: "take the hunk, or leave it out", run: () => this.toggle(), unless: (target) => !onHunk(target) },
+      n: { name: "comment on the hunk", run: () => this.begin() },
       t: { name: "try the choice", run: () => this.decisions.tryOut().catch(problem) },
       l: { name: "land the choice", run: () => this.decisions.land().catch(problem) },
       b: { name: "send everything back, with the comments", run: () => this.decisions.sendBack().catch(problem) },
       o: { name: "order: as carried out, or for reading", run: () => this.set({ order: this.look.order === "steps" ? "files" : "steps" }) },
       s: { name: "side by side", run: () => this.set({ isSideBySide: !this.look.isSideBySide }) },
-      w: { name: "a word about all of it", run: () => this.isOpen() && this.summary.focus() },
+      w: { name: "comment on everything", run: () => this.isOpen() && this.summary.focus() },
     };
   }
 
@@ -204,7 +204,7 @@ export class ProposalPanel {
     say(isTaken ? "Taken" : "Left out");
   }
 
-  /// Begins a comment on the passage that has the focus.
+  /// Begins a comment on the hunk that has the focus.
   begin(wanted) {
     if (!this.isOpen()) return;
     if (wanted) this.current = wanted.key;

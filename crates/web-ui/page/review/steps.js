@@ -1,11 +1,11 @@
-// The steps of a proposal: files passage by passage, and commands. Each can be taken or left out.
+// The steps of a proposal: files hunk by hunk, and commands. Each can be taken or left out.
 
 import { el, append, button, number, plural } from "../dom.js";
 import { folded } from "../difference.js";
-import { isCut, passage } from "./lines.js";
+import { hunkRows, isCut } from "./lines.js";
 import { commentBox } from "./comments.js";
 
-/// The passages whose lines are made at once; those behind follow while the browser is idle.
+/// The hunks whose lines are made at once; those behind follow while the browser is idle.
 const EAGER = 30;
 const AT_ONCE = 20;
 
@@ -37,7 +37,7 @@ export class Steps {
     this.comments();
   }
 
-  /// Makes the lines of more passages.
+  /// Makes the lines of more hunks.
   later(turn) {
     if (this.unmade.length === 0) return;
     setTimeout(() => {
@@ -108,18 +108,18 @@ export class Steps {
     if (step.kind === "command") return append(body, [this.command(step)]);
     if (total === 0) return append(body, [this.unit(step, null, el("p", { class: "plain-line" }, step.note ?? "There is nothing to show."), step.title)]);
     step.hunks.forEach((hunk, index) => {
-      const name = hunk.id ? `Passage ${index + 1} of ${total} in ${step.path}` : step.title;
+      const name = hunk.id ? `Hunk ${index + 1} of ${total} in ${step.path}` : step.title;
       const unit = this.unit(step, hunk.id ? hunk : null, null, name);
       const lines = (side, count, first) => (count ? `${side} ${first}${count > 1 ? `–${first + count - 1}` : ""}` : "");
       const where = [lines("old", hunk.oldCount, hunk.oldFirst), lines("new", hunk.newCount, hunk.newFirst)].filter(Boolean).join(", ");
-      const take = hunk.id && el("input", { type: "checkbox", disabled: !this.isOpen, "aria-label": `Take passage ${index + 1} of ${total} in ${step.path}` });
+      const take = hunk.id && el("input", { type: "checkbox", disabled: !this.isOpen, "aria-label": `Take hunk ${index + 1} of ${total} in ${step.path}` });
       if (take) {
         take.addEventListener("change", () => this.set(unit.unit, take.checked));
         unit.unit.take = take;
       }
       unit.append(el("div", { class: "hunk-head" }, take || "", el("span", {}, where), this.commentButton(unit.unit)));
       this.unmade.push(() => {
-        unit.append(passage(step.path, hunk, this.isSideBySide, (row, side, line) => this.rows.set(`${step.step}:${side}:${line}`, row)));
+        unit.append(hunkRows(step.path, hunk, this.isSideBySide, (row, side, line) => this.rows.set(`${step.step}:${side}:${line}`, row)));
       });
       body.append(unit);
     });
@@ -225,7 +225,7 @@ export function counts(file) {
 
 /// The difference of a file that is looked at only.
 function fileDifference(file) {
-  return el("div", { class: "difference", tabindex: "0", role: "group", "aria-label": file.path }, file.note && el("p", { class: "plain-line" }, file.note), file.hunks.map((hunk) => passage(file.path, hunk, false)));
+  return el("div", { class: "difference", tabindex: "0", role: "group", "aria-label": file.path }, file.note && el("p", { class: "plain-line" }, file.note), file.hunks.map((hunk) => hunkRows(file.path, hunk, false)));
 }
 
 /// The differences of files that are looked at only.

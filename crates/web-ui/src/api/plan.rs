@@ -248,7 +248,7 @@ pub(crate) fn block_title(item: &Item<'_>) -> String {
         Block::EditFile { path, start_line, end_line, .. } => format!("{path} {start_line}–{end_line}"),
         Block::EditText { path, hunks, .. } => match hunks.len() {
             1 => format!("{path} by text"),
-            count => format!("{path} by text, {count} passages"),
+            count => format!("{path} by text, {count} hunks"),
         },
         Block::ReadFile { path, range: ReadRange::Lines { start_line, end_line } } => {
             let number = |line: &Option<i32>| line.map(|line| line.to_string()).unwrap_or_default();

@@ -19,7 +19,7 @@ const MOST_STEPS: usize = 1_000;
 const MOST_EFFECTS: usize = 100;
 const TITLE_CHARACTERS: usize = 500;
 
-/// The bounds of one passage, and of one step of its own.
+/// The bounds of one hunk, and of one step of its own.
 const HUNK: TextBounds = TextBounds { lines: 400, line_characters: 2_000, bytes: 64 * 1024 };
 const WHOLE: TextBounds = TextBounds { lines: 20_000, line_characters: 4_000, bytes: 1 << 20 };
 
@@ -101,7 +101,7 @@ struct FileView {
     folded: Option<&'static str>,
     lines_added: usize,
     lines_removed: usize,
-    /// The passages. Those without an id are the whole of a file that appears or goes.
+    /// The hunks. Those without an id are the whole of a file that appears or goes.
     hunks: Vec<HunkView>,
 }
 
@@ -285,7 +285,7 @@ fn counts(file: &FileStep) -> (usize, usize) {
     }
 }
 
-/// Returns the name of a passage for the page.
+/// Returns the name of a hunk for the page.
 fn id_of(id: &HunkId) -> String {
     id.to_string()
 }

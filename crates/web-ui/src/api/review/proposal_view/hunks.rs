@@ -1,14 +1,14 @@
-//! The passages of a change with the lines around them.
+//! The hunks of a change with the lines around them.
 
 use change_review::{FileStep, Hunk};
 use serde::Serialize;
 
 use crate::bounded_text::{BoundedText, TextBounds, bounded};
 
-/// The lines around it that belong to its view, before and behind a passage.
+/// The lines around it that belong to its view, before and behind a hunk.
 const CONTEXT: usize = 3;
 
-/// The bounds of all texts of one answer together; a passage beyond them has no lines.
+/// The bounds of all texts of one answer together; a hunk beyond them has no lines.
 pub(super) struct Budget {
     bytes: usize,
     lines: usize,
@@ -37,7 +37,7 @@ impl Budget {
     }
 }
 
-/// A passage as the page shows it.
+/// A hunk as the page shows it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct HunkView {
@@ -54,7 +54,7 @@ pub(super) struct HunkView {
     behind: Vec<String>,
 }
 
-/// Returns the passages of a file; of one that appears or goes, the whole as one.
+/// Returns the hunks of a file; of one that appears or goes, the whole as one.
 pub(super) fn of(file: &FileStep, bounds: TextBounds, budget: &mut Budget) -> Vec<HunkView> {
     match (&file.before, &file.after) {
         (Some(before), Some(_)) => {
@@ -99,7 +99,7 @@ fn view(
 ) -> HunkView {
     let start = hunk.old_first - 1;
     let end = start + hunk.old_count;
-    // Lines between two passages are in one view: behind the first one, as far as they go.
+    // Lines between two hunks are in one view: behind the first one, as far as they go.
     let end_of_previous = previous.map_or(0, |one| one.old_first - 1 + one.old_count);
     let free = if previous.is_some() { end_of_previous + CONTEXT } else { 0 };
     let from = start.saturating_sub(CONTEXT).max(free.min(start));
