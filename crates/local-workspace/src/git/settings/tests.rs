@@ -7,7 +7,7 @@ use super::{
     worktree,
 };
 
-/// What is set, or removed, and harmful.
+/// The harmful settings that are set or removed.
 fn judged(before: &str, after: &str) -> Option<Vec<String>> {
     judged_beside(before, after, false)
 }

@@ -1,4 +1,4 @@
-//! What git fetches and pushes by itself, as settings of a remote say it.
+//! Refspecs in the settings of a remote: the references that git fetches and pushes without further names.
 
 use git_index::is_reference_name;
 
