@@ -1,5 +1,6 @@
 //! Warnings about unexpected effects, for the answer of a command.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 
 use sandbox_fs::FileRoot;
@@ -176,12 +177,15 @@ impl EffectNotes {
 /// One text for each reason, with the paths that it is about, the outermost first.
 fn by_reason<Why: Display>(paths: &[(String, Why)]) -> Vec<String> {
     let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
+    // There may be as many reasons as paths.
+    let mut indexes: HashMap<String, usize> = HashMap::new();
     for (path, why) in paths {
         let why = why.to_string();
-        match by_reason.iter_mut().find(|(reason, _)| *reason == why) {
-            Some((_, paths)) => paths.push(path),
-            None => by_reason.push((why, vec![path])),
+        let index = *indexes.entry(why.clone()).or_insert(by_reason.len());
+        if index == by_reason.len() {
+            by_reason.push((why, Vec::new()));
         }
+        by_reason[index].1.push(path);
     }
     let text = |(why, mut paths): (String, Vec<&str>)| {
         paths.sort_by_key(|path| path.matches('/').count());

@@ -34,9 +34,11 @@ pub(super) fn is_plain_address(address: &str) -> bool {
         character.is_alphanumeric()
             || matches!(character, '.' | '/' | ':' | '@' | '-' | '_' | '~' | '+' | '%' | '?' | '=')
     });
-    // A part with a minus would be an option of a program. With dots, `git clone` finds a folder of this machine behind one that has
-    // the name of a host.
-    let is_bad_part = |part: &str| part.starts_with('-') || part == "..";
+    // A part with a minus would be an option of a program, and git decodes it before. With dots, `git clone` finds a folder of this
+    // machine behind one that has the name of a host.
+    let lower = address.to_ascii_lowercase();
+    let is_bad_part = |part: &str| part.starts_with('-') || part.starts_with("%2d") || part == "..";
+    let has_control = lower.contains("%0") || lower.contains("%1") || lower.contains("%7f");
     let schemes = ["https://", "http://", "ssh://", "git://"];
     let names_machine = match address.split_once("://") {
         Some(_) => schemes.iter().any(|scheme| address.starts_with(scheme)),
@@ -48,7 +50,8 @@ pub(super) fn is_plain_address(address: &str) -> bool {
         && names_machine
         && !address.contains("::")
         && !address.is_empty()
-        && !address.split(['/', '@', ':']).any(is_bad_part)
+        && !has_control
+        && !lower.split(['/', '@', ':']).any(is_bad_part)
 }
 
 /// Returns an address with a name in place of a host that is written as an IPv6 address in brackets; `None` if brackets are
@@ -101,6 +104,7 @@ mod tests {
         for address in [
             "https://h/x.git",
             "https://h:8080/x?a=b",
+            "https://me%40corp.org@h/a%20b-c",
             "ssh://git@[2001:db8::1]/x.git",
             "ssh://git@[2001:db8::1]:22/x.git",
             "http://[::1]",
@@ -123,6 +127,8 @@ mod tests {
             "h:../../r.git",
             "h:x/../../r.git",
             "https://h/../x",
+            "ssh://%2DoProxyCommand=x/y",
+            "https://u%0a@h/x",
         ] {
             assert!(!is_plain_address(address), "{address}");
         }

@@ -58,8 +58,8 @@ const BY_THE_USER: &str = "if that is wanted, ask the user to do it with `git co
 /// Returns what a model can do in place of a setting.
 fn advice_about(setting: &Setting) -> &'static str {
     if setting.is_in(ADDRESSES) {
-        "an address names another machine and no program: in the command, remove a remote that is a folder (`git remote remove`), \
-         or ask the user to set its address"
+        "an address has to name another machine: in the command, remove the remote (`git remote remove`) or unset the setting, or ask \
+         the user to set it"
     } else if setting.is_in(&[("commit", &["gpgsign"])]) {
         "to commit without a signature, use `git -c commit.gpgsign=false commit`"
     } else if setting.is_in(PARTIAL_CLONE) {

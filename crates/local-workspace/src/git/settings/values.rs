@@ -184,6 +184,10 @@ pub(super) fn is_sound(setting: &Setting) -> bool {
         // Without a value it is a yes.
         return matches!(values, Some(Boolean(_)));
     };
+    // Others have a meaning to terminals, on which git prints some values.
+    if value.chars().any(|character| character.is_control() && !matches!(character, '\n' | '\t')) {
+        return false;
+    }
     let lower = value.to_ascii_lowercase();
     let word = if setting.is_in(WITHOUT_CASE) { lower.as_str() } else { value };
     let number = number(value);
