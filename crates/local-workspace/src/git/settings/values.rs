@@ -206,11 +206,11 @@ pub(super) fn is_sound(setting: &Setting) -> bool {
     }
 }
 
-/// Returns a number as git reads it; `None` for those behind a zero, which it reads as octal.
+/// Returns a number as git reads it; `None` for those behind a zero, which it reads as octal, and for the least, at which it fails.
 fn number(value: &str) -> Option<i32> {
     let digits = value.trim_start_matches(['-', '+']);
     let is_octal = digits.len() > 1 && digits.starts_with('0');
-    value.parse().ok().filter(|_| !is_octal)
+    value.parse().ok().filter(|number| !is_octal && *number != i32::MIN)
 }
 
 fn has_no_control(value: &str) -> bool {
