@@ -6,6 +6,10 @@ use crate::private_key::base64_bytes;
 /// The fewest letters of each word in a text, on average.
 const LEAST_WORD_LETTERS: usize = 3;
 
+/// The shortest name with a number in it that is not a password, and the most digits of the number.
+const LEAST_NUMBERED_BYTES: usize = 16;
+const MOST_NUMBER_DIGITS: usize = 2;
+
 /// The shortest token of hexadecimal digits.
 const LEAST_DIGITS: usize = 32;
 
@@ -15,8 +19,8 @@ pub(super) enum Check {
     None,
     /// What the rule matches may be the name of a variable.
     NotIdentifier,
-    /// The value may be an example, or a field of a template.
-    NotExample,
+    /// The value of an address may be an example, a field of a template, or code behind the address.
+    OfAddress,
     /// The value of a field in data: it may be a label, a type, an identifier.
     NotText,
     /// A token that no prefix tells from other words.
@@ -30,7 +34,7 @@ impl Check {
         match self {
             Check::None => true,
             Check::NotIdentifier => !is_identifier(value),
-            Check::NotExample => !is_example(value),
+            Check::OfAddress => !is_example(value) && !value.contains(['"', '\'', '`', '<', '>']),
             Check::NotText => !is_text(value) && !is_identifier(value) && !is_example(value),
             Check::Random => is_random(value) && !is_example(value),
             Check::Login => is_login(value),
@@ -60,9 +64,16 @@ fn is_text(value: &str) -> bool {
     {
         return true;
     }
-    if value.contains(|sign: char| sign.is_ascii_digit()) {
+    // A long name may have a number.
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    if digits > 0 && (value.len() < LEAST_NUMBERED_BYTES || digits > MOST_NUMBER_DIGITS) {
         return false;
     }
+    is_of_words(value)
+}
+
+/// Checks for words of letters, joined by signs or capitals.
+fn is_of_words(value: &str) -> bool {
     let parts = value.split(|sign: char| !sign.is_alphabetic()).filter(|part| !part.is_empty());
     let (mut words, mut letters) = (0, 0);
     for part in parts {

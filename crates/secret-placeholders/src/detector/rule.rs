@@ -62,7 +62,7 @@ impl CompiledRule {
             allowed_values: allow.map(|allow| allow.values.clone()).unwrap_or_default(),
             check: check.unwrap_or_else(|| match rule.id.as_str() {
                 id if SHAPELESS.contains(&id) => Check::NotIdentifier,
-                _ if is_address(rule) => Check::NotExample,
+                _ if is_address(rule) => Check::OfAddress,
                 _ => Check::None,
             }),
         }

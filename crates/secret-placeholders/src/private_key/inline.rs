@@ -50,8 +50,11 @@ enum Gap {
 ///
 /// Code and prose that mention a boundary go on with something else.
 pub(super) fn body_behind(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Certainty) {
-    let start = separated_start(rest, headers_end(rest));
-    let chain = Chain::at(rest, start);
+    let start = headers_end(rest);
+    let mut chain = Chain::at(rest, start);
+    if chain.runs.is_empty() {
+        chain = Chain::at(rest, separated_start(rest, start));
+    }
     let is_whole = has_end && chain.end == rest.len();
     if let Some(body) = chain.body(rest, is_whole) {
         // In another notation, too, the key continues up to its last line.
@@ -66,7 +69,14 @@ pub(super) fn body_behind(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Cert
     // Between both boundaries, random text is hidden whatever stands around it.
     let is_hidden =
         |run: &Range<usize>| has_end && is_random(&rest[run.clone()]) && !is_other_data(rest, run);
-    (runs(rest).filter(is_hidden).collect(), Certainty::Possible)
+    let parts: Vec<Range<usize>> = runs(rest).filter(is_hidden).collect();
+    match &parts[..] {
+        // Lines of a key behind headers in another notation.
+        [first, next, ..] if first.len() == next.len() && first.len() >= LEAST_LINE_BYTES => {
+            (vec![first.start..rest.trim_end_matches(is_between).len()], Certainty::Certain)
+        }
+        _ => (parts, Certainty::Possible),
+    }
 }
 
 /// Returns the bytes of a key's body that ends where its last line begins, on the same line.

@@ -161,6 +161,19 @@ fn a_key_on_one_line_is_hidden_in_each_notation() {
         let masker = secrets();
         assert_eq!(masker.restore(&masker.mask(&text)).unwrap(), text);
     }
+    // An escape in front of the value is not of it, and a header stays.
+    let masked = secrets().mask(&format!("\"{}\\n\"\n", joined("\\n"))).into_owned();
+    assert_eq!(
+        masked,
+        format!("\"{}\\n⟦secret:private-key:1⟧\\n{}\\n\"\n", lines[0], lines[lines.len() - 1])
+    );
+    let headed = joined("%0A").replacen(
+        "%0A",
+        "%0AProc-Type: 4,ENCRYPTED%0ADEK-Info: AES-128-CBC,0123456789ABCDEF%0A%0A",
+        1,
+    );
+    let masked = secrets().mask(&headed).into_owned();
+    assert!(parts_in(&masked) == 0 && masked.contains("DEK-Info"), "{masked}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ const FORMS: [(&str, &str, &str); 33] = [
 ];
 
 /// Ordinary lines: labels, types, templates, names of variables, examples, prose.
-const ORDINARY: [&str; 58] = [
+const ORDINARY: [&str; 60] = [
     "{\"password\": \"string\"}",
     "{\"password\": \"\"}",
     "  password: process.env.DATABASE_PASSWORD,",
@@ -61,6 +61,8 @@ const ORDINARY: [&str; 58] = [
     "  \"password\": \"********\",",
     "  \"password\": \"changeme\",",
     "  \"pwd\": \"/home/me/project1\",",
+    "  'secret': 'V1SecretVolumeSource',",
+    "\"{\\\"a\\\":\\\"redis://cache:main\\\",\\\"b\\\":\\\"me@corp.io\\\"}\",",
     "  'password': forms.CharField(widget=forms.PasswordInput),",
     "  \"secret\": \"kubernetes.io/service-account-token\",",
     "  \"secret\": \"my-application-secret-name\",",
