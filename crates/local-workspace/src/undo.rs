@@ -8,6 +8,7 @@ mod path;
 mod plan;
 mod put_back;
 pub(crate) mod record;
+mod restored_repositories;
 pub(crate) mod unified_diff;
 
 use std::collections::{BTreeMap, BTreeSet};

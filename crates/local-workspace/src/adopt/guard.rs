@@ -17,7 +17,7 @@ use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder};
 use crate::git::linked_contents::{ContentsOnDisk, LinkedContents, Remembered};
 use crate::git::repository_context::{RepositoryContext, format_after};
-use crate::git::repository_parts::{TouchedPaths, part_refusal};
+use crate::git::repository_parts::{TouchedPaths, is_repository, part_refusal};
 use crate::git::version_control;
 use crate::hidden::Hidden;
 
@@ -114,6 +114,8 @@ impl Guard<'_> {
                 .or_else(|| part_refusal(effect, &context))
         };
         let mut verdicts = Verdicts::new(&effects, workspace, &|effect| refusal(effect, None));
+        let is_removed = |folder: &RelPath| is_repository(folder, &was_there) && !is_there(folder);
+        verdicts.keep_moved_repositories(&was_there, &is_removed);
         if self.is_layered {
             verdicts.keep_packs_whole();
         }

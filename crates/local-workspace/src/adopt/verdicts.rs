@@ -7,7 +7,7 @@ use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
 use crate::adopt::guard::Sorted;
-use crate::adopt::working_trees::WorkingTrees;
+use crate::adopt::working_trees::{WorkingTrees, with_folders};
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder, is_index};
@@ -129,6 +129,46 @@ impl<'a> Verdicts<'a> {
                 && (path.parent().is_some_and(|folder| folders.contains(&folder))
                     || stem().is_some_and(|stem| stems.contains(stem)))
         });
+        self.refuse_what_depends();
+    }
+
+    /// Keeps the bare repositories that the effects remove if they also make one, which is refused: it may be the same one under another
+    /// name. Nothing of that one is kept if its folder is new.
+    pub(crate) fn keep_moved_repositories(
+        &mut self,
+        was_there: &dyn Fn(&RelPath) -> bool,
+        is_removed: &dyn Fn(&RelPath) -> bool,
+    ) {
+        let made: BTreeSet<RelPath> = self
+            .refused()
+            .filter_map(|(_, why)| match why {
+                Refusal::BareRepository(folder) => Some(folder.clone()),
+                _ => None,
+            })
+            .collect();
+        if made.is_empty() {
+            return;
+        }
+        let heads = self.effects.iter().filter(|effect| {
+            effect.after.is_none()
+                && effect.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(b"HEAD"))
+        });
+        let removed: BTreeSet<RelPath> = heads
+            .filter(|effect| in_git_folder(&effect.path).is_none())
+            .filter_map(|effect| effect.path.parent())
+            .filter(|folder| is_removed(folder))
+            .collect();
+        if removed.is_empty() {
+            return;
+        }
+        let lies_in = |effect: &Effect, folders: &BTreeSet<RelPath>| {
+            with_folders(&effect.path).any(|folder| folders.contains(&folder))
+        };
+        self.refuse_all(&Refusal::OnlyRepository, &|effect| lies_in(effect, &removed));
+        for folder in made.into_iter().filter(|folder| !folder.is_root() && !was_there(folder)) {
+            let refusal = Refusal::BareRepository(folder.clone());
+            self.refuse_all(&refusal, &|effect| effect.path.starts_with(&folder));
+        }
         self.refuse_what_depends();
     }
 

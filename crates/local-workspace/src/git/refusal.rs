@@ -40,6 +40,8 @@ pub(crate) enum Refusal {
     BareRepository(RelPath),
     /// It is what makes its folder a repository, and was removed.
     Removal,
+    /// It belongs to a bare repository that was removed, and may have been moved to where it is not adopted.
+    OnlyRepository,
     /// It holds settings of a submodule or working tree, and was removed alone.
     SettingsRemoval,
     /// It belongs to a working tree of which something else is refused.
@@ -87,7 +89,7 @@ pub(crate) enum Refusal {
 impl Refusal {
     /// Returns whether it is about what git or an editor would do with a path, and not about what would be lost.
     pub(crate) fn is_about_programs(&self) -> bool {
-        !matches!(self, Refusal::Lock | Refusal::LargeObject)
+        !matches!(self, Refusal::Lock | Refusal::LargeObject | Refusal::OnlyRepository)
     }
 }
 
@@ -112,6 +114,9 @@ impl fmt::Display for Refusal {
             Refusal::BareRepository(folder) => write!(out, "makes '{folder}' a bare repository"),
             Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
             Refusal::Removal => out.write_str("removes the repository"),
+            Refusal::OnlyRepository => out.write_str(
+                "removes a bare repository, and a bare repository elsewhere was not kept, which may be the same; ask the user to move it",
+            ),
             Refusal::SettingsRemoval => out.write_str("removes settings and leaves what they are for"),
             Refusal::Index(error) => error.fmt(out),
             Refusal::UnreadIndex => {

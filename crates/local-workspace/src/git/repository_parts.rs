@@ -23,6 +23,15 @@ const FOLDERS: [&[u8]; 6] = [b"branches", b"hooks", b"objects", b"refs", b"remot
 /// Returns why a change is refused that makes a folder without a `.git` a repository, or changes what git obeys in one that
 /// was; `None` if it does neither.
 pub(crate) fn part_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
+    part_refusal_outside(effect, context, &|_| false)
+}
+
+/// Returns the same; what makes a folder a repository for which `is_restored` returns true is not refused.
+pub(crate) fn part_refusal_outside(
+    effect: &Effect,
+    context: &RepositoryContext<'_>,
+    is_restored: &dyn Fn(&RelPath) -> bool,
+) -> Option<Refusal> {
     if !may_be_part(&effect.path) || in_git_folder(&effect.path).is_some() {
         return None;
     }
@@ -38,7 +47,8 @@ pub(crate) fn part_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> 
             if let Some(refusal) = part.refusal(effect, context) {
                 return Some(refusal);
             }
-        } else if effect.after.is_some() && is_repository(&folder, context.is_there) {
+        } else if effect.after.is_some() && is_repository(&folder, context.is_there) && !is_restored(&folder)
+        {
             // Any part of it may be the one that was missing.
             return Some(Refusal::BareRepository(folder));
         }

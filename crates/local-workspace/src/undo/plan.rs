@@ -16,10 +16,11 @@ use crate::errors::fs_error;
 use crate::git::guard::in_git_folder;
 use crate::git::linked_contents::ContentsOnDisk;
 use crate::git::repository_context::RepositoryContext;
-use crate::git::repository_parts::{TouchedPaths, may_be_part, part_refusal};
+use crate::git::repository_parts::{TouchedPaths, may_be_part, part_refusal_outside};
 use crate::hidden::Hidden;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
+use crate::undo::restored_repositories::RestoredRepositories;
 
 /// The context that an undo's plan reads.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ impl UndoPlan {
         }
         plan.keep_used_folders(context, &mut obstacles);
         plan.check(context, &mut obstacles);
-        plan.check_repositories(context, &mut obstacles);
+        plan.check_repositories(context, &mut obstacles)?;
         plan.keep_repositories(&mut obstacles);
         if plan.paths.is_empty() {
             obstacles.extend(plan.kept_folders.iter().map(|folder| obstacle(folder, ObstacleKind::NotEmpty)));
@@ -162,12 +163,17 @@ impl UndoPlan {
         }
     }
 
-    /// Checks that nothing is restored with which git would take a folder for a repository, or that it would obey in
-    /// one that has become one since.
-    fn check_repositories(&self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
+    /// Checks that nothing is restored with which git would take a folder for a repository, unless it was one and is restored as a
+    /// whole, or that it would obey in one that has become one since.
+    fn check_repositories(
+        &self,
+        context: &UndoContext<'_>,
+        obstacles: &mut Vec<UndoObstacle>,
+    ) -> Result<(), UndoError> {
         if !self.paths.iter().any(|path| may_be_part(&path.path)) {
-            return;
+            return Ok(());
         }
+        let restored = RestoredRepositories::of(context, &self.paths)?;
         let mut after = TouchedPaths::default();
         for path in &self.paths {
             after.add(&path.path, path.wanted.is_some());
@@ -190,11 +196,13 @@ impl UndoPlan {
             content: Some(&contents),
         };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {
-            if let Some(refusal) = part_refusal(&effect(context, path), &surroundings) {
+            let is_restored = |folder: &RelPath| restored.contains(folder);
+            if let Some(refusal) = part_refusal_outside(&effect(context, path), &surroundings, &is_restored) {
                 let error = repository_error(&path.path, &refusal);
                 obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
             }
         }
+        Ok(())
     }
 
     /// Adds the folders that files are put back into and that are no longer there.

@@ -1,5 +1,6 @@
 //! Undo, crashes, and disks that fail.
 
+mod bare_repositories;
 mod failed_syncs;
 mod layers;
 mod line_origins;

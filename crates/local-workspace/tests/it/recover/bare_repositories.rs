@@ -1,0 +1,136 @@
+//! Bare repositories that commands remove come back as they were, and nothing else becomes a repository by an undo.
+
+use change_journal::{ChangeNumber, Journal, RunNumber};
+use local_workspace::{LocalWorkspace, Undo, UndoError, Undone};
+
+use crate::fixture::user_shell::shell;
+use crate::fixture::workspace::*;
+
+struct OpenFixture {
+    fixture: Fixture,
+    journal: Journal,
+    workspace: LocalWorkspace,
+}
+
+/// A bare repository of the user with a hook, and one with a working tree.
+const REPOSITORIES: &str = "git init -q -b main sub && cd sub && git -c user.name=u -c user.email=u@x commit -q --allow-empty -m one && \
+                            git clone -q --bare . ../r.git && cd ../r.git && git remote remove origin && \
+                            printf '#!/bin/sh\\n' > hooks/update && chmod +x hooks/update";
+
+impl OpenFixture {
+    fn new(layered: Layered, more: &str) -> OpenFixture {
+        let fixture = Fixture::new();
+        let made = shell(&fixture.root(), &format!("{REPOSITORIES} && {more}"));
+        assert!(made.status.success(), "{made:?}");
+        let journal = fixture.open_journal();
+        let workspace = fixture.open_with(journal.clone(), fixture.layered_config(layered)).0;
+        OpenFixture { fixture, journal, workspace }
+    }
+
+    /// Runs a command and returns its warnings and its run.
+    fn run(&self, script: &str) -> (String, RunNumber) {
+        let response = run(&self.workspace, script).unwrap();
+        assert_eq!(response.exit_code, 0, "{script}: {response:?}");
+        let changes = self.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap();
+        (response.warnings.join("\n"), changes.last().unwrap().run)
+    }
+
+    fn undo(&self, undo: &Undo) -> Result<Undone, UndoError> {
+        self.workspace.undo(&Caller::once().call(), undo)
+    }
+
+    /// All of the repositories, with the modes of files.
+    fn state(&self) -> String {
+        let list =
+            "find r.git sub -type f -printf '%m ' -exec sha1sum {} \\; | sort; find r.git sub -type d | sort";
+        let listed = shell(&self.fixture.root(), list);
+        String::from_utf8(listed.stdout).unwrap()
+    }
+}
+
+#[test]
+fn bare_repository_comes_back_as_a_whole() {
+    for layered in LAYERS {
+        for script in ["rm -rf r.git", "rm -rf r.git sub", "rm -rf r.git; echo x > file"] {
+            let opened = OpenFixture::new(layered, "true");
+            let had = opened.state();
+            let (warned, removed) = opened.run(script);
+            assert_eq!(warned, "", "{script} ({layered:?})");
+            assert!(!opened.fixture.root().join("r.git").exists());
+            let undone = opened.undo(&Undo::Run(removed)).unwrap();
+            assert_eq!(opened.state(), had, "{script} ({layered:?}): {undone:?}");
+            let fsck = shell(&opened.fixture.root(), "git -C r.git fsck && git -C r.git log main");
+            assert!(fsck.status.success(), "{fsck:?}");
+            // The undo is undone like any other change.
+            opened.undo(&Undo::Run(RunNumber(undone.run))).unwrap();
+            assert!(!opened.fixture.root().join("r.git").exists(), "{script} ({layered:?})");
+        }
+    }
+}
+
+#[test]
+fn bare_repository_that_is_moved_stays() {
+    for layered in LAYERS {
+        for script in
+            ["mkdir archive; mv r.git archive/", "mv r.git s.git", "cp -r r.git s.git; rm -rf r.git"]
+        {
+            // Without a layer, what is larger than this is not restored.
+            let size = if layered == Layered::Yes { 17_000_000 } else { 500_000 };
+            let more = format!(
+                "head -c {size} /dev/urandom | git hash-object -w --stdin > ../name && git update-ref refs/tags/big $(cat ../name) && \
+                 git repack -qad"
+            );
+            let opened = OpenFixture::new(layered, &more);
+            let had = opened.state();
+            let (warned, _) = opened.run(&format!("{script}; rm -rf sub; echo x > file"));
+            assert!(warned.contains("removes a bare repository"), "{script} ({layered:?}): {warned}");
+            assert!(!warned.contains("could not be put back"), "{script} ({layered:?}): {warned}");
+            let is_bare = |line: &&str| line.contains("r.git/") || line.ends_with("r.git");
+            let bare = |state: &str| state.lines().filter(is_bare).map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(bare(&opened.state()), bare(&had), "{script} ({layered:?}): {warned}");
+            for debris in ["archive/r.git", "s.git", "sub"] {
+                assert!(
+                    !opened.fixture.root().join(debris).exists(),
+                    "{debris}: {script} ({layered:?}): {warned}"
+                );
+            }
+            assert_eq!(opened.fixture.text("file").as_deref(), Some("x\n"), "the control ({layered:?})");
+        }
+    }
+}
+
+#[test]
+fn undo_makes_no_repository_of_parts_that_were_none() {
+    let evil = "mkdir -p x/objects x/refs; printf '[core]\\n\\tfsmonitor = false\\n' > x/config";
+    let head = "mkdir -p x; echo 'ref: refs/heads/main' > x/HEAD";
+    for layered in LAYERS {
+        // The parts were removed by two commands.
+        let opened = OpenFixture::new(layered, "true");
+        opened.run(evil);
+        let (_, first) = opened.run("rm -rf x");
+        opened.run(head);
+        let (_, second) = opened.run("rm -rf x");
+        opened.undo(&Undo::Run(first)).unwrap();
+        let refused = opened.undo(&Undo::Run(second));
+        assert!(matches!(refused, Err(UndoError::Obstacles(_))), "{layered:?}: {refused:?}");
+        assert!(!opened.fixture.root().join("x/HEAD").exists(), "{layered:?}");
+
+        // Something else came into the folder since.
+        let opened = OpenFixture::new(layered, "true");
+        let (_, removed) = opened.run("rm -rf r.git");
+        opened.run("mkdir r.git; printf '[core]\\n\\tfsmonitor = false\\n' > r.git/config.worktree");
+        let refused = opened.undo(&Undo::Run(removed));
+        assert!(matches!(refused, Err(UndoError::Obstacles(_))), "{layered:?}: {refused:?}");
+        assert!(!opened.fixture.root().join("r.git/HEAD").exists(), "{layered:?}");
+
+        // Only some of what was removed is to come back.
+        let opened = OpenFixture::new(layered, "true");
+        let (_, removed) = opened.run("rm -rf r.git");
+        let changes = opened.journal.reader().changes_of_run(removed).unwrap();
+        let some = changes.iter().filter(|change| change.path != b"r.git/config").map(|change| change.number);
+        let refused = opened.undo(&Undo::Changes(some.collect()));
+        assert!(matches!(refused, Err(UndoError::Obstacles(_))), "{layered:?}: {refused:?}");
+        assert!(!opened.fixture.root().join("r.git/HEAD").exists(), "{layered:?}");
+        opened.undo(&Undo::Run(removed)).unwrap();
+    }
+}
