@@ -7,7 +7,7 @@
 //! Git follows the name in a symbolic reference in the same way, and writes there: [`stays_in_references`] judges its content.
 //! [`check_unfinished_work`] does so for the files by which git continues a rebase and the like, and [`lists_files_beside`] for
 //! those that name files which git removes. [`are_packed_references`] and the like judge whether git can read the
-//! references at all. [`is_own_file`] knows the names of git's own files, [`is_file_only`]
+//! references at all, and [`references_in_table`] lists those of a table. [`is_own_file`] knows the names of git's own files, [`is_file_only`]
 //! those at which a folder would make git fail, [`is_object_file`] those of files that git never writes into, and
 //! [`is_object_cache`] those of files that it computes from the objects.
 //!
@@ -27,6 +27,7 @@ mod object_format;
 mod order;
 mod own_files;
 mod reference_files;
+mod reference_tables;
 mod references;
 mod same_entries;
 mod unfinished_work;
@@ -39,7 +40,8 @@ pub use index_error::IndexError;
 pub use object_files::{is_object_cache, is_object_file};
 pub use object_format::ObjectFormat;
 pub use own_files::{is_file_only, is_folder_only, is_own_file};
-pub use reference_files::{are_packed_references, are_shallow_ends, is_readable_reference};
+pub use reference_files::{are_packed_references, are_shallow_ends, is_readable_head, is_readable_reference};
+pub use reference_tables::references_in_table;
 pub use references::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};
 pub use same_entries::has_same_entries;
 pub use unfinished_work::{UnfinishedWorkError, check_unfinished_work, is_unfinished_work};

@@ -15,6 +15,12 @@ pub fn is_readable_reference(content: &[u8], format: ObjectFormat) -> bool {
     is_short && (is_object_name(line, format) || line.starts_with(b"ref:") && stays_in_references(content))
 }
 
+/// Returns whether git takes a file for a `HEAD`: the name of a commit, or of a branch.
+pub fn is_readable_head(content: &[u8], format: ObjectFormat) -> bool {
+    let name = content.strip_prefix(b"ref:").map(<[u8]>::trim_ascii_start);
+    is_readable_reference(content, format) && name.is_none_or(|name| name.starts_with(b"refs/heads/"))
+}
+
 /// Returns whether git can read all lines of a `packed-refs`: a header, references, and what tags stand for.
 pub fn are_packed_references(content: &[u8], format: ObjectFormat) -> bool {
     let Some(content) = content.strip_suffix(b"\n") else { return content.is_empty() };
@@ -37,6 +43,7 @@ pub fn are_shallow_ends(content: &[u8], format: ObjectFormat) -> bool {
     content.is_empty() || content.split(|byte| *byte == b'\n').all(|line| is_object_name(line, format))
 }
 
+/// Returns whether a text names an object. One of zeros alone names none.
 fn is_object_name(text: &[u8], format: ObjectFormat) -> bool {
-    text.len() == 2 * format.name_bytes() && is_hex(text)
+    text.len() == 2 * format.name_bytes() && is_hex(text) && text.iter().any(|digit| *digit != b'0')
 }

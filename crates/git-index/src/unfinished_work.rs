@@ -7,7 +7,9 @@ use crate::references::is_reference_name;
 #[non_exhaustive]
 pub enum UnfinishedWorkError {
     /// A list of steps of a rebase with commands in it.
-    #[error("has steps that run commands")]
+    #[error(
+        "has steps that run commands; of this rebase, `git rebase --abort` works and `--continue` does not"
+    )]
     Steps,
     /// An option of a merge, a rebase or of patches.
     #[error("has an option that makes git run a program or write elsewhere")]

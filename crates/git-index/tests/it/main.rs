@@ -18,6 +18,7 @@ mod object_files;
 mod own_files;
 #[cfg(test)]
 mod reference_files;
+mod reference_tables;
 #[cfg(test)]
 mod references;
 #[cfg(test)]

@@ -28,7 +28,11 @@ const CASES: [Case; 3] = [
         ],
     ),
     (are_shallow_ends, "shallow", &["garbage\n", "\n\n", "ID\n\nID\n", "ID3\n"]),
-    (is_readable_reference, "refs/heads/main", &["garbage\n", "", "ID3", "refs/heads/other\n"]),
+    (
+        is_readable_reference,
+        "refs/heads/main",
+        &["garbage\n", "", "ID3", "refs/heads/other\n", "0000000000000000000000000000000000000000\n"],
+    ),
 ];
 
 #[test]
