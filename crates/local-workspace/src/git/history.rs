@@ -5,20 +5,15 @@
 
 use std::collections::BTreeSet;
 
+use git_index::references_in_table;
 use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{InRepository, in_git_folder};
 
-/// The digits of an object's name in SHA-1; one in SHA-256 begins with as many.
-const DIGITS: usize = 40;
-
 /// The beginning of the names of references that replace objects.
 const REPLACE: &[u8] = b"refs/replace/";
-
-/// The end of that. In a table of references, a name lacks what it has in common with the one before, at most `refs/re`.
-const END_OF_REPLACE: &[u8] = b"place/";
 
 /// Returns the files of effects by which git shows other commits than before, each with what it does.
 pub(crate) fn changed(effects: &[Effect]) -> Vec<(&RelPath, Vec<String>)> {
@@ -77,18 +72,19 @@ fn changes(part: &InRepository<'_>, effect: &Effect) -> Vec<String> {
             let is_replacement = |line: &Vec<u8>| line.windows(REPLACE.len()).any(|part| part == REPLACE);
             replacements(new_lines().filter(is_replacement).count())
         }
-        (b"reftable", _) if is_unread => vec!["may replace objects".to_owned()],
-        (b"reftable", _) => replacements(count_in_table(effect.text_after().unwrap_or_default())),
+        (b"reftable", b"tables.list") => Vec::new(),
+        (b"reftable", _) => match effect.text_after().and_then(references_in_table) {
+            None => vec!["may replace objects".to_owned()],
+            Some(names) => replacements(names.iter().filter(|name| is_replacement_name(name)).count()),
+        },
         _ => Vec::new(),
     }
 }
 
-/// Counts the names of replacements in a table of references.
-fn count_in_table(table: &[u8]) -> usize {
-    let is_name = |window: &&[u8]| {
-        window.starts_with(END_OF_REPLACE) && window[END_OF_REPLACE.len()..].iter().all(u8::is_ascii_hexdigit)
-    };
-    table.windows(END_OF_REPLACE.len() + DIGITS).filter(is_name).count()
+/// Returns whether git replaces an object because of a reference of this name.
+fn is_replacement_name(name: &[u8]) -> bool {
+    let object = name.strip_prefix(REPLACE);
+    object.is_some_and(|object| !object.is_empty() && object.iter().all(u8::is_ascii_hexdigit))
 }
 
 fn grafts(count: usize) -> Vec<String> {

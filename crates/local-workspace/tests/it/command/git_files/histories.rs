@@ -36,6 +36,13 @@ fn other_histories_are_named() {
             ".git/reftable/",
             "replaces an object",
         ),
+        // The name before it has more in common with it than any that git makes itself.
+        (
+            "--ref-format=reftable",
+            "git update-ref refs/replacd/x HEAD && git replace HEAD HEAD~2 && git pack-refs --all",
+            ".git/reftable/",
+            "replaces an object",
+        ),
         ("", "git rev-parse HEAD > .git/info/grafts", ".git/info/grafts", "gives a commit other parents"),
         ("", "git rev-parse HEAD~ > .git/shallow", ".git/shallow", "cuts the history at a commit"),
     ];
