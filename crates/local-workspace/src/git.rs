@@ -5,6 +5,7 @@ pub(crate) mod credentials;
 pub(crate) mod disguised_names;
 pub(crate) mod guard;
 pub(crate) mod history;
+mod inner_repositories;
 mod kept_references;
 pub(crate) mod linked_contents;
 pub(crate) mod linked_folders;

@@ -24,7 +24,7 @@ use crate::change::present::Present;
 use crate::change::publish::open_root;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::{INDEX_BYTES, InRepository, Refusal, is_git_name, is_index};
-use crate::git::linked_contents::ContentsOnDisk;
+use crate::git::linked_contents::{ContentsOnDisk, LinkedContents as _};
 use crate::git::repository_context::RepositoryContext;
 
 /// The number of changed folders that are examined.
@@ -393,13 +393,14 @@ impl<'a> Check<'a> {
             // What is in build folders is judged here.
             is_unjudged: &|_| false,
             format: &|settings| self.contents.format(settings),
+            text: &|path| self.contents.content(path),
             content: Some(&self.contents),
         };
         let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, &context)?;
         let runs_nothing = match &refusal {
             // A repository without a working tree says so of itself.
             Refusal::Settings(change) => change.sets_only("core.bare"),
-            Refusal::Attributes => true,
+            Refusal::Attributes | Refusal::ObjectCache => true,
             // Other objects are not other settings.
             Refusal::Redirection if path == folder => false,
             Refusal::Redirection => path.parent().is_some_and(|parent| parent.file_name() == Some(b"info")),

@@ -15,7 +15,7 @@ use crate::adopt::working_trees::WorkingTrees;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder};
-use crate::git::linked_contents::{ContentsOnDisk, LinkedContents, Remembered};
+use crate::git::linked_contents::{ContentsOnDisk, LinkedContents, Remembered, content_on_disk};
 use crate::git::repository_context::{RepositoryContext, format_after};
 use crate::git::repository_parts::{TouchedPaths, is_repository, part_refusal};
 use crate::git::version_control;
@@ -64,6 +64,12 @@ impl Guard<'_> {
             self.written_through.iter().any(|folder| path.starts_with(folder))
                 || BuildFolders::new(self.root).surrounds(path)
         };
+        let by_path: BTreeMap<&RelPath, &Effect> =
+            effects.iter().map(|effect| (&effect.path, effect)).collect();
+        let text = |path: &RelPath| match by_path.get(path) {
+            Some(effect) => effect.text_after().map(<[u8]>::to_vec),
+            None => content_on_disk(self.root, path),
+        };
         // Nothing of what decides whether settings are refused depends on the object format. Files that lead to each other are
         // compared once the others are judged.
         let plain = RepositoryContext {
@@ -73,13 +79,12 @@ impl Guard<'_> {
             is_there: &is_there,
             is_unjudged: &is_unjudged,
             format: &|_| Some(ObjectFormat::default()),
+            text: &text,
             content: None,
         };
         let is_refused = |effect: &Effect| {
             in_git_folder(&effect.path).is_some_and(|part| part.refusal(effect, &plain).is_some())
         };
-        let by_path: BTreeMap<&RelPath, &Effect> =
-            effects.iter().map(|effect| (&effect.path, effect)).collect();
         let disk = ContentsOnDisk::new(self.root);
         let formats = Remembered::default();
         let format = |settings: &RelPath| {
@@ -101,10 +106,11 @@ impl Guard<'_> {
                 is_there: &is_there,
                 is_unjudged: &is_unjudged,
                 format: &format,
+                text: &text,
                 content,
             };
             self.listed(effect, &beginnings)
-                .or_else(|| self.is_lock(effect).then_some(Refusal::Lock))
+                .or_else(|| (self.is_layered && is_new_lock(effect)).then_some(Refusal::Lock))
                 .or_else(|| kept_around(&effect.path))
                 .or_else(|| {
                     let part = in_git_folder(&effect.path)?;
@@ -144,18 +150,6 @@ impl Guard<'_> {
         self.protected.never_among(&effect.path, &is_of_other_program)
     }
 
-    /// Returns whether git would take an effect for the lock of a process that is at work, and do nothing until it is removed, or
-    /// no maintenance in the case of `gc.pid`: all processes of the command have ended. No reference has such a name.
-    fn is_lock(&self, effect: &Effect) -> bool {
-        let file = Some(PresentKind::File);
-        let is_new_file = effect.kind_before() != file && effect.kind_after() == file;
-        let has_name = || {
-            let is_lock = |name: &[u8]| name.ends_with(b".lock") || name == b"gc.pid";
-            effect.path.file_name().is_some_and(is_lock)
-        };
-        self.is_layered && is_new_file && has_name() && in_git_folder(&effect.path).is_some()
-    }
-
     /// Consults the list of protected names, and the paths where a symlink would get around it.
     fn listed(
         &self,
@@ -175,6 +169,15 @@ impl Guard<'_> {
             || self.protected.found_at_or_beneath(&effect.path).is_some() || beginnings.end(&effect.path);
         (is_link && begins()).then_some(Refusal::Link)
     }
+}
+
+/// Returns whether git would take an effect for the lock of a process that is at work, and do nothing until it is removed, or no
+/// maintenance in the case of `gc.pid`: all processes of the command have ended. No reference has such a name.
+pub(crate) fn is_new_lock(effect: &Effect) -> bool {
+    let file = Some(PresentKind::File);
+    let is_new_file = effect.kind_before() != file && effect.kind_after() == file;
+    let is_lock = |name: &[u8]| name.ends_with(b".lock") || name == b"gc.pid";
+    is_new_file && effect.path.file_name().is_some_and(is_lock) && in_git_folder(&effect.path).is_some()
 }
 
 /// The repositories in which nothing is adopted, each with the reason: `.git` folders of which the command has removed what makes

@@ -6,7 +6,7 @@ use wap_core::WapError;
 
 use crate::adopt::adoption::put_back;
 use crate::adopt::build_folder_check::Moment;
-use crate::adopt::guard::{Guard, Sorted};
+use crate::adopt::guard::{Guard, Sorted, is_new_lock};
 use crate::change::publish::open_root;
 use crate::command::answer::{CommandOutcome, unrecorded, without_output};
 use crate::command::beyond_comparison::look;
@@ -106,6 +106,7 @@ impl LocalWorkspace {
         notes.other.extend(note_linked(&separate(&self.root, &before.snapshot, &after)));
         notes.not_put_back = failed.iter().map(RelPath::to_string).collect();
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
+        notes.other.extend(note_locks(&allowed));
         notes.obeyed = obeyed_names(&self.root, &allowed);
         notes.directions = changed_directions(&allowed);
         notes.histories = changed_histories(&allowed);
@@ -231,6 +232,19 @@ fn note_linked(paths: &[RelPath]) -> Option<String> {
     (!paths.is_empty()).then(|| {
         format!(
             "hard-linked to where no change is noticed, a build folder for instance: {}{more}; put a copy in place of each",
+            names.join(", ")
+        )
+    })
+}
+
+/// Names the locks of git that are new, and may be those of a program beside the command.
+fn note_locks(allowed: &[Effect]) -> Option<String> {
+    let locks: Vec<_> = allowed.iter().filter(|effect| is_new_lock(effect)).collect();
+    let names: Vec<_> = locks.iter().take(5).map(|effect| format!("`{}`", effect.path)).collect();
+    let more = if locks.len() > names.len() { " and others" } else { "" };
+    (!locks.is_empty()).then(|| {
+        format!(
+            "git changes nothing while these locks are there: {}{more}; remove those that the command has left",
             names.join(", ")
         )
     })

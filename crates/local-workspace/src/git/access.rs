@@ -26,10 +26,19 @@ pub(super) fn lacks_access(part: &InRepository<'_>, effect: &Effect, kind: Prese
         Some(_) => loses(effect, needed),
         // A new file may be one that git replaces, and does not write to.
         None => {
-            let needed = if kind == PresentKind::Folder { needed } else { 0o400 };
+            let is_replaced = kind != PresentKind::Folder && !is_written_in_place(part);
+            let needed = if is_replaced { 0o400 } else { needed };
             effect.after.as_ref().and_then(EffectSide::mode).is_some_and(|mode| needed & !mode != 0)
         }
     }
+}
+
+/// Returns whether git writes to a file that is there, and puts none in its place.
+fn is_written_in_place(part: &InRepository<'_>) -> bool {
+    const NAMES: [&str; 5] =
+        ["COMMIT_EDITMSG", "EDIT_DESCRIPTION", "FETCH_HEAD", "NOTES_EDITMSG", "TAG_EDITMSG"];
+    let is_log = |name: &&[u8]| name.eq_ignore_ascii_case(b"logs");
+    NAMES.iter().any(|name| part.ends_with(&[name])) || part.names.iter().any(is_log)
 }
 
 fn loses(effect: &Effect, needed: u32) -> bool {

@@ -4,7 +4,7 @@
 pub(crate) use git_index::is_git_name;
 use git_index::{
     ObjectFormat, check_unfinished_work, is_file_list, is_file_only, is_folder_only, is_object_cache,
-    is_own_file, is_reference, lists_files_beside, stays_in_references,
+    is_reference, lists_files_beside, stays_in_references,
 };
 use rel_path::RelPath;
 
@@ -200,7 +200,7 @@ impl InRepository<'_> {
         }
         if is_folder {
             let is_new = effect.before.is_none();
-            return (is_new && self.is_folder_for_file(context))
+            return (is_new && (self.is_folder_for_file(context) || self.is_folder_for_log(context)))
                 .then_some(Refusal::FolderForFile)
                 .or_else(|| self.first_is(&[SAFE]).then_some(Refusal::SafeFolder));
         }
@@ -223,10 +223,10 @@ impl InRepository<'_> {
         if self.is_of_staying_chain(context) {
             return Some(Refusal::ObjectCache);
         }
-        if self.is_data() {
+        if self.is_data() || self.is_inner_data(context) {
             return None;
         }
-        if self.has_hooks_name() {
+        if self.has_hooks_name(context) {
             return (is_folder || !self.is_sample()).then_some(Refusal::Hook);
         }
         if is_folder {
@@ -265,14 +265,17 @@ impl InRepository<'_> {
         if is_object_cache(self.names.iter().copied()) || self.is_index_without_pack(effect, context) {
             return Some(Refusal::ObjectCache);
         }
-        let foreign = || (!is_own_file(self.names.iter().copied())).then_some(Refusal::ForeignFile);
+        let foreign = || (!self.is_own(context)).then_some(Refusal::ForeignFile);
         if self.is_data() && (!self.has_obeyed_name() || self.is_reference_or_log(effect)) {
+            return foreign();
+        }
+        if self.is_inner_data(context) && self.inner(context).is_reference_or_log(effect) {
             return foreign();
         }
         if self.first_is(&[SAFE]) {
             return Some(Refusal::SafeFolder);
         }
-        if self.has_hooks_name() {
+        if self.has_hooks_name(context) {
             return (!self.is_sample()).then_some(Refusal::Hook);
         }
         // Git writes none for a working tree, and takes them from there only where there is no `commondir`.
@@ -327,8 +330,11 @@ impl InRepository<'_> {
         self.ends_with(&["config"]) || self.ends_with(&["config.worktree"])
     }
 
-    fn has_hooks_name(&self) -> bool {
-        self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"))
+    /// Returns whether it is or lies in a folder of hooks. A submodule may be called so.
+    fn has_hooks_name(&self, context: &RepositoryContext<'_>) -> bool {
+        let is_named =
+            |part: &InRepository<'_>| part.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"));
+        is_named(self) && is_named(&self.inner(context))
     }
 
     /// Returns whether it is the example of a hook, which runs only once it is renamed.
@@ -340,12 +346,7 @@ impl InRepository<'_> {
     /// submodule or working tree within it.
     fn is_folder_for_file(&self, context: &RepositoryContext<'_>) -> bool {
         let names = self.names.as_slice();
-        let is_repository = |count: &usize| {
-            let beneath =
-                RelPath::from_bytes(&names[..*count].join(&b'/')).and_then(|path| self.folder.join(&path));
-            let head = beneath.and_then(|folder| folder.child(b"HEAD"));
-            head.is_ok_and(|head| (context.was_there)(&head) || (context.is_there)(&head))
-        };
+        let is_repository = |count: &usize| self.is_repository_at(*count, context);
         // Branches and logs may be called like anything.
         let inner = if self.first_is(&["modules", "worktrees"]) { names.len() } else { 1 };
         let mut starts = std::iter::once(0).chain((1..inner).filter(is_repository));

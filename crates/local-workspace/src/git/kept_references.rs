@@ -1,6 +1,10 @@
 //! Judges the files in which git keeps references: at a line that it cannot read, every command of it fails.
 
-use git_index::{ObjectFormat, are_packed_references, are_shallow_ends, is_readable_reference};
+use git_index::{
+    ObjectFormat, are_packed_references, are_shallow_ends, is_readable_head, is_readable_reference,
+    is_reference_name,
+};
+use rel_path::RelPath;
 
 use crate::command::effect::Effect;
 use crate::git::guard::InRepository;
@@ -19,10 +23,19 @@ pub(super) fn reference_refusal(
         let is_inner = part.first_is(&["worktrees", "modules"]) && part.names.len() > 2;
         is_inner && part.ends_with(&["HEAD"]) && !has_name(b"refs") && !has_name(b"logs")
     };
-    let is_single = !is_lock && (part.is_head() || part.first_is(&["refs"]) || is_inner_head());
+    let is_any_head = part.is_head() || is_inner_head();
+    let is_single = !is_lock && (is_any_head || part.first_is(&["refs"]));
+    if !is_lock && has_name(b"refs") {
+        let name = part.inner(context).names.join(&b'/');
+        if name.starts_with(b"refs/") && !is_reference_name(&name) {
+            return Some(Refusal::ReferenceName);
+        }
+    }
     // Branches and logs may have these names.
     let is_list = |name: &str| !part.is_data() && part.ends_with(&[name]);
-    let judge = if is_single {
+    let judge = if is_single && is_any_head {
+        is_readable_head
+    } else if is_single {
         is_readable_reference
     } else if is_list("packed-refs") {
         are_packed_references
@@ -57,4 +70,26 @@ pub(super) fn reference_refusal(
         None => [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().any(|format| judge(text, format)),
     };
     (!is_readable).then_some(Refusal::UnreadableReferences)
+}
+
+impl InRepository<'_> {
+    /// Returns whether git writes the log of a branch, or of another reference, where this would be a folder.
+    pub(super) fn is_folder_for_log(&self, context: &RepositoryContext<'_>) -> bool {
+        let inner = self.inner(context);
+        let [logs, name @ ..] = inner.names.as_slice() else { return false };
+        if !logs.eq_ignore_ascii_case(b"logs") || name.len() < 2 {
+            return false;
+        }
+        let name = name.join(&b'/');
+        let text = |path: &[u8]| {
+            let path = RelPath::from_bytes(path).and_then(|path| inner.folder.join(&path)).ok()?;
+            (context.text)(&path)
+        };
+        let is_packed = |list: Vec<u8>| {
+            let is_of_name =
+                |line: &[u8]| line.strip_suffix(&name[..]).is_some_and(|rest| rest.ends_with(b" "));
+            list.split(|byte| *byte == b'\n').any(is_of_name)
+        };
+        text(&name).is_some() || text(b"packed-refs").is_some_and(is_packed)
+    }
 }

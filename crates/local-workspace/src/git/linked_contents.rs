@@ -11,10 +11,10 @@ use crate::git::guard::in_git_folder;
 use crate::git::repository_context::format_on_disk;
 use crate::git::settings::{UnclearSettings, worktree};
 
-/// The largest settings file that is read for this, in bytes.
+/// The largest file of settings, or of all references, that is read for this, in bytes.
 const SETTINGS_BYTES: u64 = 1 << 20;
 
-/// The largest other file, in bytes: all of them hold one path.
+/// The largest other file, in bytes: each of them holds one path, or a reference.
 const PATH_BYTES: u64 = 8 << 10;
 
 /// The working tree that the settings of a submodule name; `None` if there are no settings.
@@ -37,8 +37,8 @@ pub(crate) fn is_short(path: &RelPath, length: usize) -> bool {
 }
 
 fn limit(path: &RelPath) -> u64 {
-    let is_settings =
-        || path.file_name().is_some_and(|name| name.to_ascii_lowercase().starts_with(b"config"));
+    let is_long = |name: &[u8]| name.to_ascii_lowercase().starts_with(b"config") || name == b"packed-refs";
+    let is_settings = || path.file_name().is_some_and(is_long);
     // Outside of a `.git`, other files have such names, too.
     if is_settings() || in_git_folder(path).is_none() { SETTINGS_BYTES } else { PATH_BYTES }
 }

@@ -28,6 +28,8 @@ pub(crate) struct RepositoryContext<'a> {
     /// Returns the object format that a settings file will have decided once the changes are made; `None` if it cannot be read
     /// with certainty.
     pub format: &'a dyn Fn(&RelPath) -> Option<ObjectFormat>,
+    /// Returns the content that a short file will have if all changes are made.
+    pub text: &'a dyn Fn(&RelPath) -> Option<Vec<u8>>,
     /// The contents that short files will have once the changes are made; `None` while it is not decided which changes are made.
     pub content: Option<&'a dyn LinkedContents>,
 }

@@ -14,7 +14,7 @@ use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::errors::fs_error;
 use crate::git::guard::in_git_folder;
-use crate::git::linked_contents::ContentsOnDisk;
+use crate::git::linked_contents::{ContentsOnDisk, LinkedContents as _};
 use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::{TouchedPaths, may_be_part, part_refusal_outside};
 use crate::hidden::Hidden;
@@ -193,6 +193,7 @@ impl UndoPlan {
             is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(context.root).surrounds(path),
             format: &|settings| contents.format(settings),
+            text: &|path| contents.content(path),
             content: Some(&contents),
         };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {

@@ -8,7 +8,7 @@ use crate::change::plan::Plan;
 use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::Refusal;
-use crate::git::linked_contents::ContentsOnDisk;
+use crate::git::linked_contents::{ContentsOnDisk, LinkedContents as _};
 use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::{folded, may_be_part, part_refusal};
 
@@ -39,6 +39,7 @@ impl Plan<'_> {
             is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),
             format: &|settings| contents.format(settings),
+            text: &|path| contents.content(path),
             content: Some(&contents),
         };
         let effect = Effect { path: path.clone(), before, after };

@@ -6,6 +6,7 @@ mod foreign_files;
 mod git_access;
 mod histories;
 mod indexes;
+mod inner_repositories;
 mod object_caches;
 mod references;
 mod settings;

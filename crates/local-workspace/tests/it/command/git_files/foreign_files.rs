@@ -61,6 +61,22 @@ fn locks_of_ended_git_processes_stay_on_the_layer() {
     assert_eq!((after.exit_code, &after.warnings[..]), (0, &[][..]), "{after:?}");
 }
 
+/// It may be that of the user's git, and stays.
+#[test]
+fn lock_that_is_left_without_a_layer_is_named() {
+    let fixture = Fixture::new();
+    let workspace = fixture.open_layered(Layered::No);
+    let warned = run(&workspace, "git init -q . && echo x > file && git add file").unwrap().warnings;
+    assert_eq!(warned, [""; 0], "the control");
+    let warned = run(&workspace, "touch .git/index.lock").unwrap().warnings.join("\n");
+    assert!(
+        warned.starts_with("git changes nothing while these locks are there: `.git/index.lock`"),
+        "{warned}"
+    );
+    let after = run(&workspace, "rm .git/index.lock && git commit -qm one").unwrap();
+    assert_eq!((after.exit_code, &after.warnings[..]), (0, &[][..]), "{after:?}");
+}
+
 /// With each of them, every command of git that reads a reference fails.
 #[test]
 fn references_that_git_cannot_read_are_not_adopted() {

@@ -20,11 +20,15 @@ fn what_git_needs_is_usable() {
         ("chmod a-w sub/.git/logs/HEAD", "sub/.git/logs/HEAD"),
         ("chmod a-w sub/.git/index", "sub/.git/index"),
         ("chmod a-w bare/refs", "bare/refs"),
+        ("install -m 444 /dev/null sub/.git/COMMIT_EDITMSG", "sub/.git/COMMIT_EDITMSG"),
+        ("install -m 444 /dev/null sub/.git/FETCH_HEAD", "sub/.git/FETCH_HEAD"),
+        ("install -m 444 /dev/null sub/.git/logs/refs/stash", "sub/.git/logs/refs/stash"),
+        ("install -m 444 /dev/null sub/.git/logs/refs/heads/zz", "sub/.git/logs/refs/heads/zz"),
     ];
     for layered in LAYERS {
         let fixture = guarded();
         let root = fixture.root();
-        assert!(shell(&root, "cd sub && rm -rf .git/hooks").status.success());
+        assert!(shell(&root, "cd sub && rm -rf .git/hooks .git/COMMIT_EDITMSG").status.success());
         let workspace = fixture.open_layered(layered);
         for (script, path) in cases {
             let entry = root.join(path);

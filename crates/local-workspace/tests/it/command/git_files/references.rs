@@ -230,3 +230,68 @@ fn references_and_logs_of_ordinary_work_are_kept() {
         assert_eq!(log, "ref: ../x, which is a message\n", "{layered:?}");
     }
 }
+
+/// A file, or a folder, at which git of the user fails.
+#[test]
+fn reference_that_stops_git_is_refused() {
+    let commit = "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m x";
+    let zeros = "0".repeat(40);
+    let cases = [
+        (format!("echo {zeros} > .git/refs/heads/main"), "`.git/refs/heads/main`", commit),
+        (format!("echo {zeros} > .git/HEAD"), "`.git/HEAD`", commit),
+        ("cp .git/refs/heads/main '.git/refs/heads/a b'".to_owned(), "`.git/refs/heads/a b`", "git fsck"),
+        ("cp .git/refs/heads/main .git/refs/heads/x~y".to_owned(), "`.git/refs/heads/x~y`", "git fsck"),
+        ("echo 'ref: refs/tags/x' > .git/HEAD".to_owned(), "`.git/HEAD`", "git symbolic-ref HEAD | grep -q heads"),
+        (
+            "rm .git/logs/refs/heads/main; mkdir .git/logs/refs/heads/main; echo x > .git/logs/refs/heads/main/x".to_owned(),
+            "`.git/logs/refs/heads/main`",
+            commit,
+        ),
+        (
+            "rm .git/logs/refs/heads/packed; mkdir .git/logs/refs/heads/packed; echo x > .git/logs/refs/heads/packed/x".to_owned(),
+            "`.git/logs/refs/heads/packed`",
+            "git checkout -q packed && git -c user.name=u -c user.email=u@x commit -q --allow-empty -m x",
+        ),
+    ];
+    let prepared = || {
+        let fixture = prepared();
+        git(
+            &fixture,
+            "git branch packed && git pack-refs --all && id=$(git rev-parse main) && echo $id > .git/refs/heads/main",
+        );
+        fixture
+    };
+    for (script, named, trigger) in &cases {
+        let plain = prepared();
+        git(&plain, script);
+        let printed = shell(&plain.root(), trigger);
+        assert!(!printed.status.success(), "control: {script}: {printed:?}");
+        for layered in LAYERS {
+            let fixture = prepared();
+            let workspace = fixture.open_layered(layered);
+            let warned = run(&workspace, script).unwrap().warnings.join("\n");
+            assert!(warned.contains(named), "{script} ({layered:?}): {warned}");
+            git(&fixture, trigger);
+        }
+    }
+    // The control: detached, an unborn branch, and names that change between a branch and a folder of branches.
+    for layered in LAYERS {
+        let fixture = prepared();
+        let workspace = fixture.open_layered(layered);
+        for script in [
+            "git checkout -q --detach && git checkout -q --orphan new && git checkout -q -f main",
+            "git update-ref -d refs/heads/packed && git branch packed/x main && git update-ref -d refs/heads/packed/x && git branch packed main",
+            "git update-ref -d refs/heads/packed && git branch packed/y main",
+            "git pack-refs --all && git update-ref -d refs/heads/packed/y && git branch packed main && git pack-refs --all",
+            "git tag v1.0 && git update-ref refs/notes/ä~ HEAD 2>/dev/null; git update-ref 'refs/heads/ä' HEAD",
+        ] {
+            let response = run(&workspace, script).unwrap();
+            assert_eq!(
+                (response.exit_code, &response.warnings[..]),
+                (0, &[][..]),
+                "{script} ({layered:?}): {response:?}"
+            );
+        }
+        git(&fixture, "git fsck && git rev-parse packed ä");
+    }
+}
