@@ -26,6 +26,7 @@ use crate::change::plan::spellings::Spellings;
 use crate::change::prepared_edits::PreparedEdits;
 use crate::change::present::{CONTENT_LIMIT_BYTES, Present, PresentKind};
 use crate::errors::fs_error;
+use crate::git::linked_contents::ContentsOnDisk;
 use crate::git::repository_parts::folded;
 use crate::hidden::Hidden;
 use crate::step_record::MapRecord;
@@ -37,6 +38,8 @@ const PLAN_LIMIT_BYTES: u64 = 256 << 20;
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     root: &'a FileRoot,
+    /// The files that git obeys, as they were when the first change was planned that depends on them.
+    git_files: ContentsOnDisk<'a>,
     hidden: &'a Hidden,
     held: &'a HeldVersions,
     /// By canonical path.
@@ -74,6 +77,7 @@ impl<'a> Plan<'a> {
     pub(crate) fn new(root: &'a FileRoot, hidden: &'a Hidden, held: &'a HeldVersions) -> Plan<'a> {
         Plan {
             root,
+            git_files: ContentsOnDisk::new(root),
             hidden,
             held,
             files: BTreeMap::new(),

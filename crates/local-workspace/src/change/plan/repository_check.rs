@@ -8,7 +8,7 @@ use crate::change::plan::Plan;
 use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::Refusal;
-use crate::git::linked_contents::{ContentsOnDisk, LinkedContents as _};
+use crate::git::linked_contents::LinkedContents as _;
 use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::{folded, may_be_part, part_refusal};
 
@@ -31,16 +31,15 @@ impl Plan<'_> {
             None if other == path => false,
             _ => self.is_there(other),
         };
-        let contents = ContentsOnDisk::new(self.root);
         let context = RepositoryContext {
             workspace: self.root.path(),
             is_layered: false,
             was_there: &was_there,
             is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),
-            format: &|settings| contents.format(settings),
-            text: &|path| contents.content(path),
-            content: Some(&contents),
+            format: &|settings| self.git_files.format(settings),
+            text: &|path| self.git_files.content(path),
+            content: Some(&self.git_files),
         };
         let effect = Effect { path: path.clone(), before, after };
         part_refusal(&effect, &context).map_or(Ok(()), |refusal| Err(repository_error(path, &refusal)))

@@ -248,7 +248,9 @@ fn clone_of_a_folder_of_the_workspace_is_kept_without_its_remote() {
     for layered in LAYERS {
         let fixture = prepared();
         let workspace = fixture.open_layered(layered);
-        let warned = run(&workspace, "git clone -q . one").unwrap().warnings.join("\n");
+        let response = run(&workspace, "git clone -q --no-hardlinks . one").unwrap();
+        assert_eq!(response.exit_code, 0, "{layered:?}: {response:?}");
+        let warned = response.warnings.join("\n");
         assert!(warned.contains("`one/.git/config` (sets remote.origin.url; "), "{layered:?}: {warned}");
         assert!(warned.contains("`git remote remove`"), "{layered:?}: {warned}");
         let response =
