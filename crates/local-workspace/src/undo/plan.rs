@@ -13,7 +13,7 @@ use crate::change::plan::repository_error;
 use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::errors::fs_error;
-use crate::git::guard::in_git_folder;
+use crate::git::guard::{Refusal, in_git_folder};
 use crate::git::linked_contents::{ContentsOnDisk, LinkedContents as _};
 use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::{TouchedPaths, may_be_part, part_refusal_outside};
@@ -198,7 +198,9 @@ impl UndoPlan {
         };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {
             let is_restored = |folder: &RelPath| restored.contains(folder);
-            if let Some(refusal) = part_refusal_outside(&effect(context, path), &surroundings, &is_restored) {
+            let refusal = part_refusal_outside(&effect(context, path), &surroundings, &is_restored);
+            // No other one than the user's is in the journal.
+            if let Some(refusal) = refusal.filter(|refusal| *refusal != Refusal::ObjectCache) {
                 let error = repository_error(&path.path, &refusal);
                 obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
             }

@@ -68,6 +68,23 @@ fn bare_repository_comes_back_as_a_whole() {
     }
 }
 
+/// Git computes some of these files, and they are adopted from no command.
+#[test]
+fn work_in_a_bare_repository_is_undone_with_what_git_has_computed() {
+    for layered in LAYERS {
+        let opened = OpenFixture::new(layered, "git repack -qadb && git commit-graph write --reachable");
+        let had = opened.state();
+        assert!(had.contains(".bitmap") && had.contains("commit-graph"), "{had}");
+        let work = "cd r.git && git update-ref refs/heads/new $(git -c user.name=u -c user.email=u@x commit-tree -m new main^{tree}) && \
+                    git repack -qadb && rm objects/info/commit-graph";
+        let (warned, done) = opened.run(work);
+        assert!(!warned.contains("not kept"), "{layered:?}: {warned}");
+        assert!(!opened.state().contains("commit-graph"), "{layered:?}");
+        opened.undo(&Undo::Run(done)).unwrap();
+        assert_eq!(opened.state(), had, "{layered:?}: {warned}");
+    }
+}
+
 #[test]
 fn bare_repository_that_is_moved_stays() {
     for layered in LAYERS {

@@ -1,4 +1,4 @@
-//! What git computes from the objects is not adopted from a command: git would believe it, and works without.
+//! Files that git computes from its objects are not adopted from a command: git would believe them, and works without.
 
 use std::fs;
 
