@@ -9,6 +9,7 @@ pub(crate) mod effect_notes;
 pub(crate) mod effects;
 mod forge_names;
 mod linked_names;
+mod only_versions;
 pub(crate) mod output_store;
 pub(crate) mod recorded;
 mod rights;

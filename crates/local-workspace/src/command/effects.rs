@@ -16,6 +16,7 @@ use crate::command::effect_notes::{
     EffectNotes, changed_directions, changed_histories, obeyed_names, widened_access,
 };
 use crate::command::linked_names::separate;
+use crate::command::only_versions::move_out;
 use crate::command::rights::take_set_id_bits;
 use crate::command::tree_snapshot::{SnapshotLimits, SnapshotScope, TreeSnapshot};
 use crate::engine::LocalWorkspace;
@@ -98,7 +99,10 @@ impl LocalWorkspace {
         if !refused.is_empty() {
             let refused: Vec<_> = refused.iter().map(|(effect, _)| effect.clone()).collect();
             failed = match open_root(&self.root) {
-                Ok(root) => put_back(&root, &refused),
+                Ok(root) => {
+                    notes.other.extend(move_out(&root, refused.iter(), &allowed));
+                    put_back(&root, &refused)
+                }
                 Err(_) => refused.into_iter().map(|effect| effect.path).collect(),
             };
         }

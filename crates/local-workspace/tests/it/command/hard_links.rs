@@ -390,6 +390,37 @@ fn the_only_version_of_a_file_that_is_refused_is_not_removed() {
     }
 }
 
+/// Without a layer it is gone from where it was, and so it is moved to where no program obeys it.
+#[test]
+fn the_only_version_of_a_file_that_is_refused_is_kept_without_a_layer() {
+    let big = "x".repeat(2 << 20);
+    for (script, name) in [
+        ("mkdir .idea; mv big .idea/x", "x.agentd-refused"),
+        (
+            "mkdir .vscode; mv big .vscode/tasks.json; echo other > tasks.json.agentd-refused",
+            "tasks.json.agentd-refused-1",
+        ),
+        ("mv big .git/tool.toml", "tool.toml.agentd-refused"),
+    ] {
+        let fixture = Fixture::new();
+        prepare(&fixture);
+        fixture.put("big", &big);
+        let warned = run(&fixture.open_layered(Layered::No), script).unwrap().warnings.join("\n");
+        assert!(warned.contains(&format!("is `{name}` now")), "{script}: {warned}");
+        assert_eq!(fixture.text(name).as_deref(), Some(&big[..]), "{script}: {warned}");
+        for path in [".idea", ".vscode/tasks.json", ".git/tool.toml"] {
+            assert!(!fixture.root().join(path).exists(), "{script}: {path}: {warned}");
+        }
+    }
+    // The control: what is no only version goes.
+    let fixture = Fixture::new();
+    prepare(&fixture);
+    fixture.put("big", &big);
+    let warned = run(&fixture.open_layered(Layered::No), "mkdir .idea; cp big .idea/x").unwrap().warnings;
+    assert!(!fixture.root().join(".idea").exists() && !fixture.root().join("x.agentd-refused").exists());
+    assert!(!warned.join("\n").contains("only version"), "{warned:?}");
+}
+
 #[test]
 fn a_repository_that_would_lack_a_linked_object_stays_as_it_was() {
     let commit = "echo 2 >> file; git -c user.name=u -c user.email=u@x commit -qam second";
