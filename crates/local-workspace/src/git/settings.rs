@@ -82,6 +82,9 @@ const ADDRESSES: &[(&str, &[&str])] = &[("remote.*", &["url", "pushurl"]), ("sub
 /// Settings that name a remote, or an address in place of one.
 const REMOTES: &[(&str, &[&str])] = &[("branch.*", &["remote", "pushremote"]), ("remote", &["pushdefault"])];
 
+/// The keys of a branch that git itself obeys.
+const BRANCH_KEYS: [&str; 6] = ["remote", "pushremote", "merge", "rebase", "mergeoptions", "description"];
+
 /// The answers about other files on which some settings depend.
 pub(crate) struct Surroundings<'a> {
     /// Returns whether `core.worktree` may get a new value, or be removed (`None`), as git does for submodules.
@@ -140,13 +143,21 @@ pub(crate) fn harmful(
         let is_version = |setting: &&Setting| setting.is_format_version();
         return Some(HarmfulChange::of([], before.iter().find(is_version)));
     }
+    let sections: BTreeSet<&str> = after.iter().map(|setting| &*setting.section).collect();
+    let goes = |setting: &Setting| setting.goes_with_its_section() && !sections.contains(&*setting.section);
+    let (gone, before): (Vec<_>, Vec<_>) = harmful_of(&before).into_iter().partition(goes);
+    let gone: BTreeSet<_> = gone.iter().filter_map(Setting::moving).collect();
+    // There may be many thousands of them.
+    let had: BTreeSet<_> = before.iter().collect();
+    let is_moved = |setting: &Setting| {
+        setting.moving().is_some_and(|moving| gone.contains(&moving)) && !had.contains(setting)
+    };
+    let after: Vec<_> = harmful_of(&after).into_iter().filter(|setting| !is_moved(setting)).collect();
     // Those that were there are the user's. In another order, or with one missing, others of them would be in force.
-    let (before, after) = (harmful_of(&before), harmful_of(&after));
     if before == after {
         return Some(HarmfulChange::default());
     }
-    // There may be many thousands of them.
-    let (had, has) = (before.iter().collect::<BTreeSet<_>>(), after.iter().collect::<BTreeSet<_>>());
+    let has: BTreeSet<_> = after.iter().collect();
     let set = after.iter().filter(|setting| !had.contains(setting));
     let removed = before.iter().filter(|setting| !has.contains(setting));
     let change = HarmfulChange::of(set, removed);
@@ -183,6 +194,17 @@ fn switches(settings: &[Setting]) -> Vec<Option<&str>> {
 impl Setting {
     fn is_worktree(&self) -> bool {
         !self.is_named && &*self.section == "core" && self.key == "worktree"
+    }
+
+    /// Returns whether it has no meaning once its branch or remote is gone with all settings.
+    fn goes_with_its_section(&self) -> bool {
+        ["branch", "remote"].iter().any(|kind| self.name_in(kind).is_some())
+    }
+
+    /// Returns key and value of a setting that another program keeps for a branch, and that git moves when it renames the branch.
+    fn moving(&self) -> Option<(&str, Option<&str>)> {
+        let is_foreign = self.name_in("branch").is_some() && !BRANCH_KEYS.contains(&self.key.as_str());
+        (is_foreign && !self.has_harmful_name()).then_some((&self.key, self.written.as_deref()))
     }
 
     fn is_harmless(&self, remotes: &BTreeSet<&str>) -> bool {

@@ -311,3 +311,45 @@ fn settings_of_other_programs_come_and_go() {
     let resolved = "[remote \"o\"]\n\tgh-resolved = owner/repo\n";
     assert_eq!(changed_directions(None, resolved.as_bytes()), ["remote.o.gh-resolved = owner/repo"]);
 }
+
+#[test]
+fn settings_of_the_user_go_with_their_branch_or_remote() {
+    let tool =
+        format!("{PLAIN}[branch \"b\"]\n\tmerge = refs/heads/b\n\ttool = x\n\tmergeOptions = -s ours\n");
+    let server = format!("{PLAIN}[remote \"o\"]\n\turl = /srv/x\n\tuploadpack = x\n");
+    let renamed = "[branch \"c\"]\n\tmerge = refs/heads/b\n\ttool = x\n";
+    for (before, after) in [
+        (&tool, PLAIN),
+        (&tool, &format!("{PLAIN}{renamed}")),
+        (&tool, &format!("{PLAIN}[branch \"b\"]\n")),
+        (&server, PLAIN),
+    ] {
+        assert_eq!(judged(before, after), Some(vec![]), "{before} {after}");
+    }
+    // Another branch has the same.
+    let two = format!("{tool}[branch \"z\"]\n\ttool = x\n");
+    let one = format!("{PLAIN}[branch \"z\"]\n\ttool = x\n");
+    assert_eq!(judged(&two, &one), Some(vec![]));
+    let following = format!("{server}[branch \"m\"]\n\tremote = o\n");
+    for (before, after, name) in [
+        (
+            &tool,
+            format!("{PLAIN}[branch \"b\"]\n\tmerge = refs/heads/b\n\tmergeOptions = -s ours\n"),
+            "branch.b.tool",
+        ),
+        (&tool, format!("{PLAIN}[branch \"c\"]\n\ttool = y\n"), "branch.c.tool"),
+        (&tool, format!("{PLAIN}[branch \"c\"]\n\tmergeOptions = -s ours\n"), "branch.c.mergeoptions"),
+        (&tool, format!("{PLAIN}[branch \"-c\"]\n\ttool = x\n"), "branch.-c.tool"),
+        (&tool, format!("{tool}[branch \"c\"]\n\ttool = x\n"), "branch.c.tool"),
+        (&server, server.replace("\"o\"", "\"p\""), "remote.p.url"),
+        // It would be the path of a repository.
+        (
+            &following,
+            following.replace("[remote \"o\"]\n\turl = /srv/x\n\tuploadpack = x\n", ""),
+            "branch.m.remote",
+        ),
+    ] {
+        let named = judged(before, &after).unwrap();
+        assert_eq!(named.first().map(String::as_str), Some(name), "{before} {after}");
+    }
+}
