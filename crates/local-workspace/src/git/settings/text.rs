@@ -10,6 +10,9 @@ pub(super) const BLANKS: [char; 2] = [' ', '\t'];
 /// The longest section that is read, in bytes: longer ones are the names of no branch and no remote.
 const SECTION_BYTES: usize = 4096;
 
+/// The largest file that is read, in bytes: each setting takes a multiple of its length in memory.
+const FILE_BYTES: usize = 1 << 20;
+
 /// One setting of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
@@ -69,7 +72,7 @@ thread_local! {
 pub(super) fn settings(bytes: &[u8]) -> Option<Vec<Setting>> {
     #[cfg(test)]
     FILES_READ.set(FILES_READ.get() + 1);
-    let text = std::str::from_utf8(bytes).ok()?;
+    let text = std::str::from_utf8(bytes).ok().filter(|_| bytes.len() <= FILE_BYTES)?;
     let mut settings = Vec::new();
     let mut section: Option<(Rc<str>, bool)> = None;
     for line in text.lines() {
@@ -165,7 +168,7 @@ fn section_header(text: &str) -> Option<(String, bool, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SECTION_BYTES, settings, value};
+    use super::{FILE_BYTES, SECTION_BYTES, settings, value};
 
     #[test]
     fn values_are_read_as_git_reads_them() {
@@ -186,6 +189,13 @@ mod tests {
         for written in ["\"a", "a\"b # c", "a\\q", "a\\"] {
             assert_eq!(value(written), None, "{written}");
         }
+    }
+
+    #[test]
+    fn file_without_end_is_not_read() {
+        let with = |length: usize| settings("#".repeat(length).as_bytes());
+        assert!(with(FILE_BYTES).is_some());
+        assert!(with(FILE_BYTES + 1).is_none());
     }
 
     #[test]
