@@ -46,6 +46,14 @@ pub enum SessionError {
         /// The session that waits.
         pending: SessionId,
     },
+    /// The reply quotes a session that does not exist here.
+    #[error("the reply answers session {}, and this workspace has no such session", .quoted.session)]
+    UnknownSession {
+        /// The token of the reply.
+        quoted: ReplyTo,
+        /// The session that waits.
+        pending: SessionId,
+    },
     /// The reply quotes a sequence of this session that is not the pending one.
     #[error("the reply answers message {} of the session, and message {pending} is waiting", .quoted.sequence)]
     OtherSequence {
@@ -71,6 +79,23 @@ pub enum SessionError {
     /// The same text was executed as the answer to another message of this session.
     #[error("the same text was already executed as the answer to message {sequence}")]
     KnownText {
+        /// The sequence that it answered.
+        sequence: u32,
+    },
+    /// The same text came before and is held, because it was cut off: nothing of it was done.
+    #[error(
+        "the same text came already as the answer to message {sequence}: it was cut off, and nothing of it was done"
+    )]
+    StillHeld {
+        /// The sequence that it answered.
+        sequence: u32,
+    },
+    /// The reply continues one that is held, of which complete blocks have begun to run.
+    #[error("complete blocks of the reply that was cut off have begun to run, and this reply continues it")]
+    HeldHasBegun,
+    /// The same text came before as the answer to another message of this session, and nothing was done for it then.
+    #[error("the same text came already as the answer to message {sequence}, which gave no results")]
+    KnownWithoutResults {
         /// The sequence that it answered.
         sequence: u32,
     },

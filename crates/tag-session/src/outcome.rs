@@ -36,6 +36,12 @@ pub(crate) fn results(outcome: &[u8]) -> Vec<CommandResult> {
     serde_json::from_slice::<RunOutcome>(outcome).map(|outcome| outcome.results).unwrap_or_default()
 }
 
+/// Checks whether nothing was done in a finished run: it has not one result. An outcome that cannot be read may have some.
+pub(crate) fn is_without_results(outcome: &[u8]) -> bool {
+    serde_json::from_slice::<RunOutcome>(outcome)
+        .is_ok_and(|outcome| outcome.results.is_empty() && outcome.done.is_none())
+}
+
 /// Cuts long summaries, and leaves out texts once they are too long together: outputs first, those of successes before
 /// those of failures, since a model needs the output of a failure to go on.
 pub(crate) fn bounded(mut results: Vec<CommandResult>) -> Vec<CommandResult> {

@@ -1,8 +1,10 @@
 //! One round: executing a reply and making the next outbox pending.
 
+mod begun_run;
+
 use std::time::Duration;
 
-use change_journal::{ContentHash, DocumentWrite, Run, RunFilter, RunKey, RunState};
+use change_journal::{ContentHash, DocumentWrite, Run, RunKey, RunState};
 use tagproto::{
     BaseVersions, Block, CommandResult, ExecutionObserver, HeldReply, Incoming, Item, RepairSet, Reply,
     ReplyTo, Session, SessionId, Strictness, base_versions, execute,
@@ -14,6 +16,7 @@ use crate::documents;
 use crate::error::SessionError;
 use crate::inbox::file::InboxFile;
 use crate::outcome::{RunOutcome, results};
+use crate::round::begun_run::{Begun, Wish};
 use crate::sessions::{Sessions, encode, now, origin};
 use crate::undone;
 
@@ -62,7 +65,8 @@ impl<W: Workspace> Sessions<W> {
                 None => Err(SessionError::MovedOn { answering, pending: session.sequence_number }),
             };
         }
-        let (run, was_resumed) = match self.begin(&session, hash, quoted, options.again)? {
+        let wish = Wish::new(&incoming, options.again, options.run_complete);
+        let (run, was_resumed) = match self.begin(&session, hash, quoted, wish)? {
             Begun::Run(run, was_resumed) => (run, was_resumed),
             Begun::Done(sequence, results) => return Ok(Applied::AlreadyDone { sequence, results }),
         };
@@ -116,9 +120,16 @@ impl<W: Workspace> Sessions<W> {
     /// # Errors
     ///
     /// Those with which `apply` would refuse it before reading its blocks.
-    pub fn would_execute(&self, id: SessionId, text: &str, again: bool) -> Result<bool, SessionError> {
+    pub fn would_execute(
+        &self,
+        id: SessionId,
+        text: &str,
+        again: bool,
+        run_complete: bool,
+    ) -> Result<bool, SessionError> {
         let session = self.session(id)?;
-        let begun = self.begin(&session, identity(text), ReplyTo::find(text), again)?;
+        let wish = Wish::new(&session.incoming(text), again, run_complete);
+        let begun = self.begin(&session, identity(text), ReplyTo::find(text), wish)?;
         Ok(matches!(begun, Begun::Run(..)))
     }
 
@@ -148,77 +159,6 @@ impl<W: Workspace> Sessions<W> {
     /// Those of reading the session.
     pub fn call_origin(&self, id: SessionId, text: &str) -> Result<Origin, SessionError> {
         Ok(origin(&self.session(id)?, &identity(text).to_string()))
-    }
-
-    /// Begins the run of a reply, resumes it, or returns the results of an earlier run.
-    fn begin(
-        &self,
-        session: &Session,
-        hash: ContentHash,
-        quoted: Option<ReplyTo>,
-        again: bool,
-    ) -> Result<Begun, SessionError> {
-        let pending = session.sequence_number;
-        if let Some(quoted) = quoted.filter(|quoted| quoted.session != session.session_id) {
-            return Err(SessionError::OtherSession { quoted, pending: session.session_id });
-        }
-        // A reply to an earlier message with the same text as an executed one is a repetition and not a mistake.
-        let answered = quoted.map_or(pending, |quoted| quoted.sequence);
-        let key = |sequence: u32| RunKey {
-            conversation: session.session_id.to_string(),
-            sequence: u64::from(sequence),
-            content: hash,
-        };
-        if session.is_complete || (answered != pending && !again) {
-            return match self.journal.begin_run(&key(answered))? {
-                RunState::Finished { outcome, .. } => Ok(Begun::Done(answered, results(&outcome))),
-                _ if session.is_complete => Err(SessionError::Complete { id: session.session_id }),
-                _ => {
-                    let quoted = ReplyTo { session: session.session_id, sequence: answered };
-                    Err(SessionError::OtherSequence { quoted, pending })
-                }
-            };
-        }
-        // A token that names the pending message is unambiguous: the same text is meant to run again.
-        let is_meant = again || quoted.is_some_and(|quoted| quoted.sequence == pending);
-        let state = if is_meant {
-            self.journal.begin_run_again(&key(pending))?
-        } else {
-            self.journal.begin_run(&key(pending))?
-        };
-        match state {
-            RunState::New(run) => {
-                // A token names the intended session. Without one, a reply that was interrupted in another session
-                // would run here a second time.
-                if !is_meant && let Some(session) = self.begun_elsewhere(session, hash)? {
-                    return Err(SessionError::BegunElsewhere { session });
-                }
-                Ok(Begun::Run(run, false))
-            }
-            RunState::Resumed { run, .. } => Ok(Begun::Run(run, true)),
-            RunState::Finished { outcome, .. } => Ok(Begun::Done(pending, results(&outcome))),
-            RunState::InProgress { .. } => Err(SessionError::Busy),
-            RunState::KnownElsewhere { key, finished, .. } => {
-                let sequence = u32::try_from(key.sequence).unwrap_or(u32::MAX);
-                Err(if finished {
-                    SessionError::KnownText { sequence }
-                } else {
-                    SessionError::KnownUnfinished { sequence }
-                })
-            }
-        }
-    }
-
-    /// Returns the other session that has begun this text and not finished it.
-    fn begun_elsewhere(
-        &self,
-        session: &Session,
-        hash: ContentHash,
-    ) -> Result<Option<SessionId>, SessionError> {
-        let unfinished = RunFilter { unfinished: true, ..RunFilter::default() };
-        let runs = self.journal.reader().runs(&unfinished, u32::MAX)?;
-        let same = runs.into_iter().filter(|run| run.key.content == hash);
-        Ok(same.filter_map(|run| run.key.conversation.parse().ok()).find(|id| *id != session.session_id))
     }
 
     /// Checks whether the journal with the record of the pending reply was lost.
@@ -323,7 +263,9 @@ impl<W: Workspace> Sessions<W> {
         match round {
             Round::Executed { execution, dropped } => {
                 session.advance(tagproto::Execution { results: results.clone(), done, ..execution }, &now());
-                session.notes.extend(dropped.then(|| HeldReply::DROPPED.to_owned()));
+                // Where complete blocks of it had run, the results of the stopped reply say so.
+                let was_unused = dropped && taken_over.is_empty();
+                session.notes.extend(was_unused.then(|| HeldReply::DROPPED.to_owned()));
             }
             Round::Held(held) => session.hold(held, &now()),
         }
@@ -393,11 +335,6 @@ enum Round {
     },
     /// Nothing was executed: the reply was cut off, or for `None` did not continue the one that was.
     Held(Option<HeldReply>),
-}
-
-enum Begun {
-    Run(Run, bool),
-    Done(u32, Vec<CommandResult>),
 }
 
 fn runs_commands(reply: &Reply<'_>) -> bool {

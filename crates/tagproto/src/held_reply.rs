@@ -25,6 +25,9 @@ pub struct HeldReply {
     open_line: usize,
     /// True if a complete block stands before that one.
     follows_blocks: bool,
+    /// The message that the first reply of it answered; `None` for one that was held before this was kept.
+    #[serde(default)]
+    since: Option<u32>,
 }
 
 /// A reply as it arrived, seen with the one that is held before it.
@@ -105,9 +108,15 @@ impl HeldReply {
         let lines: Vec<&str> = text.trim_end().lines().collect();
         let complete = (lines.len() - 1).max(open_line + 1);
         let text = lines[..complete].iter().flat_map(|line| [line, "\n"]).collect();
-        let held = HeldReply { text, open_line, follows_blocks };
+        let held = HeldReply { text, open_line, follows_blocks, since: None };
         let characters: usize = held.last_lines().iter().map(|line| line.chars().count()).sum();
         (characters <= HeldReply::LINES_LIMIT_CHARACTERS).then_some(held)
+    }
+
+    /// Checks whether a reply to an earlier message, of which nothing was carried out, is a part of this one.
+    #[must_use]
+    pub fn includes_reply_to(&self, sequence: u32) -> bool {
+        self.since.is_some_and(|since| since <= sequence)
     }
 
     /// Returns the opening tag of the block in which the reply ended, as it was written.
@@ -213,7 +222,8 @@ impl Session {
             Some(_) => Vec::new(),
             None => vec![NOT_CONTINUED.to_owned()],
         };
-        if let Some(held) = held {
+        if let Some(mut held) = held {
+            held.since = self.held.as_ref().map_or(Some(self.sequence_number), |earlier| earlier.since);
             self.held = Some(held);
         }
         self.sequence_number += 1;

@@ -18,14 +18,14 @@ export function showPlan(root, plan, { run, clear }) {
   const canRun = !plan.refused;
   const actions = el("div", { class: "row actions" });
   if (canRun && plan.wouldExecute) actions.append(button(plan.held ? "Ask the model to go on" : "Run", () => run(), { kind: "primary", key: "l" }));
-  if (canRun && !plan.wouldExecute) actions.append(button("Run it again", () => run({ again: true }), { kind: "primary" }));
+  if (canRun && !plan.wouldExecute && !plan.held) actions.append(button("Run it again", () => run({ again: true }), { kind: "primary" }));
   if (canRun && plan.held && plan.blocks.some((block) => block.success)) actions.append(button("Run the complete blocks", () => run({ runComplete: true })));
   actions.append(button("Clear", clear, { kind: "quiet" }));
   let budget = EAGER_LINES;
   fill(
     root,
     el("div", { class: "plan-head" }, el("h3", { tabindex: "-1" }, said), summary(plan), actions),
-    !plan.wouldExecute && el("p", { class: "warn" }, "This text was run before: running it does nothing."),
+    !plan.wouldExecute && !plan.held && el("p", { class: "warn" }, "This text was run before: running it does nothing."),
     plan.held && el("p", { class: "warn" }, `Nothing of it would be done: ${plan.held}.`),
     plan.refused && refused(plan.refused),
     plan.repairs.length > 0 && el("p", { class: "repairs" }, el("strong", {}, "Repaired: "), plan.repairs.join(", ")),

@@ -46,7 +46,11 @@ pub(crate) fn plan(
     cancel: &CancelFlag,
 ) -> Result<ReplyPlan, SessionError> {
     let SessionReply { session, text, again, run_complete } = reply;
-    let would_execute = sessions.would_execute(*session, text, *again)?;
+    let would_execute = match sessions.would_execute(*session, text, *again, *run_complete) {
+        // Its complete blocks may still be executed, and a caller offers that for a reply that is held.
+        Err(SessionError::StillHeld { .. }) => false,
+        state => state?,
+    };
     let session = sessions.session(*session)?;
     let incoming = session.incoming(text);
     if incoming.is_held(*run_complete) {

@@ -34,6 +34,9 @@ pub fn explain(error: SessionError) -> Failure {
         }
         SessionError::OtherSession { quoted, .. } => Failure::new(Exit::Refused, text)
             .advise(format!("apply it with --session {}, or remove its Reply-To line if it is meant here", quoted.session)),
+        SessionError::UnknownSession { .. } => Failure::new(Exit::Refused, text).advise(
+            "apply it in the workspace of that session, or remove its Reply-To line if it is meant here",
+        ),
         SessionError::OtherSequence { .. } => Failure::new(Exit::Refused, text)
             .advise("send the newest outbox to the model, or execute the reply anyway with `agentd apply FILE --again`"),
         SessionError::MovedOn { .. } => Failure::new(Exit::Refused, text)
@@ -41,6 +44,18 @@ pub fn explain(error: SessionError) -> Failure {
         SessionError::Taken { .. } => Failure::new(Exit::Refused, text).advise("nothing was executed for this one"),
         SessionError::KnownText { .. } => Failure::new(Exit::Refused, text)
             .advise("nothing was executed; if it is meant once more, use `agentd apply FILE --again`"),
+        SessionError::StillHeld { .. } => Failure::new(Exit::Refused, text).advise(
+            "send the newest message to the model, which asks it to continue, or execute the complete blocks with \
+             `agentd apply FILE --run-complete`",
+        ),
+        SessionError::HeldHasBegun => Failure::new(Exit::Refused, text).advise(
+            "nothing was executed: finish them first with that reply and `agentd apply FILE --run-complete`, or execute \
+             all of both with this one and `agentd apply FILE --again`",
+        ),
+        SessionError::KnownWithoutResults { .. } => Failure::new(Exit::Refused, text).advise(
+            "nothing was executed; send the newest message to the model, or execute the reply with \
+             `agentd apply FILE --again`",
+        ),
         SessionError::KnownUnfinished { sequence } => Failure::new(Exit::Refused, text).advise(format!(
             "its rest was given up when message {sequence} got another reply; `agentd apply FILE --again` executes all of it here"
         )),

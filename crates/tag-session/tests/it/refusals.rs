@@ -23,6 +23,12 @@ fn a_reply_to_another_session_is_refused_even_again() {
         "{refused:?}"
     );
     assert!(desk.workspace.0.commands_run().is_empty());
+    let foreign = apply_with(&sessions, one, &format!("Reply-To: 0badcafe-1\n{MAKE}"), again())
+        .map(|_| ())
+        .unwrap_err();
+    let expected = "the reply answers session 0badcafe, and this workspace has no such session";
+    assert_eq!(foreign.to_string(), expected);
+    assert!(desk.workspace.0.commands_run().is_empty());
     executed(apply(&sessions, other, &reply));
     assert_eq!(desk.workspace.0.commands_run(), ["make"]);
 }
@@ -55,7 +61,7 @@ fn a_repetition_is_reported_with_what_it_gave_and_does_nothing() {
     let results = executed(apply(&sessions, id, &reply)).results;
     let expected = Applied::AlreadyDone { sequence: 1, results };
     assert_eq!(apply(&sessions, id, &reply).unwrap(), expected);
-    assert!(!sessions.would_execute(id, &reply, false).unwrap());
+    assert!(!sessions.would_execute(id, &reply, false, false).unwrap());
     drop(sessions);
     // A new process knows it as well, and so does a session that has ended since.
     let (sessions, _) = desk.open();
@@ -73,8 +79,8 @@ fn a_text_that_answered_another_message_is_refused_unless_a_token_or_again_allow
     executed(apply(&sessions, id, MAKE));
     let refused = apply(&sessions, id, MAKE);
     assert!(matches!(refused, Err(SessionError::KnownText { sequence: 1 })), "{refused:?}");
-    assert!(matches!(sessions.would_execute(id, MAKE, false), Err(SessionError::KnownText { .. })));
-    assert!(sessions.would_execute(id, MAKE, true).unwrap());
+    assert!(matches!(sessions.would_execute(id, MAKE, false, false), Err(SessionError::KnownText { .. })));
+    assert!(sessions.would_execute(id, MAKE, true, false).unwrap());
     assert_eq!(executed(apply_with(&sessions, id, MAKE, again())).session.sequence_number, 3);
     let with_token = format!("Reply-To: {id}-3\n{MAKE}");
     assert_eq!(executed(apply(&sessions, id, &with_token)).session.sequence_number, 4);

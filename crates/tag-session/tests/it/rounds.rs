@@ -202,7 +202,7 @@ fn results_of_an_interrupted_reply_are_reported_before_those_of_the_one_that_sup
             sessions = desk.open().0;
         }
         // It can be looked at without any consequence.
-        assert!(sessions.would_execute(id, "[MESSAGE]\nother\n[/MESSAGE]\n", false).unwrap());
+        assert!(sessions.would_execute(id, "[MESSAGE]\nother\n[/MESSAGE]\n", false, false).unwrap());
         let mut decline = |_: &tagproto::Reply<'_>| Review::Decline;
         let options = ApplyOptions { review: Some(&mut decline), ..ApplyOptions::default() };
         apply_with(&sessions, id, "[MESSAGE]\nother\n[/MESSAGE]\n", options).unwrap_err();

@@ -44,8 +44,8 @@ impl SessionCall for ReplyState {
         _: &Call<'_>,
         _: &mut dyn ExecutionObserver,
     ) -> Result<bool, SessionRefusal> {
-        let SessionReply { session, text, again, .. } = &self.0;
-        Ok(sessions.would_execute(*session, text, *again)?)
+        let SessionReply { session, text, again, run_complete } = &self.0;
+        Ok(sessions.would_execute(*session, text, *again, *run_complete)?)
     }
 }
 

@@ -92,8 +92,12 @@ fn is_about_the_reply(error: &SessionError) -> bool {
         error,
         SessionError::Refused(_)
             | SessionError::OtherSession { .. }
+            | SessionError::UnknownSession { .. }
             | SessionError::OtherSequence { .. }
             | SessionError::KnownText { .. }
+            | SessionError::StillHeld { .. }
+            | SessionError::KnownWithoutResults { .. }
+            | SessionError::HeldHasBegun
             | SessionError::KnownUnfinished { .. }
             | SessionError::BegunElsewhere { .. }
             | SessionError::HistoryLost

@@ -37,9 +37,9 @@ impl SessionCall for ProposeReply {
         _: &mut dyn ExecutionObserver,
     ) -> Result<Option<Proposal>, SessionRefusal> {
         let reply = &self.0;
-        let SessionReply { session, text, again, .. } = &reply.reply;
+        let SessionReply { session, text, again, run_complete } = &reply.reply;
         // One that is refused is not for a reviewer, and one that was executed needs none.
-        match sessions.would_execute(*session, text, *again) {
+        match sessions.would_execute(*session, text, *again, *run_complete) {
             // A trial of the same proposal, which another process waits for, counts as one that is being executed.
             Ok(true) | Err(SessionError::Busy) => {}
             Ok(false) => return Ok(None),

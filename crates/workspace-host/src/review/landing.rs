@@ -426,7 +426,7 @@ fn outlived(sessions: &LocalSessions, proposal: &Proposal) -> Result<Option<Outl
         return Ok(None);
     }
     let reply = parsed(reply)?;
-    let SessionReply { session, text, again, .. } = &reply.reply;
+    let SessionReply { session, text, again, run_complete } = &reply.reply;
     if sessions.finished_before(*session, reply.answering, text)?.is_some() {
         return Ok(Some(Outlived::Executed));
     }
@@ -437,7 +437,7 @@ fn outlived(sessions: &LocalSessions, proposal: &Proposal) -> Result<Option<Outl
             format!("the session has moved on: message {pending} is pending, and this answers {answers}");
         return Ok(Some(Outlived::Unanswerable { why }));
     }
-    match sessions.would_execute(*session, text, *again) {
+    match sessions.would_execute(*session, text, *again, *run_complete) {
         // Its own trial, which is held, counts as one that is being executed.
         Ok(true) | Err(SessionError::Busy) => {}
         Ok(false) => return Ok(Some(Outlived::Executed)),

@@ -45,7 +45,7 @@ pub(crate) fn dry_run(
         });
         return Ok(Exit::Done);
     }
-    if !plan.would_execute {
+    if !plan.would_execute && !plan.is_held {
         console.notice("this reply was executed before: applying it would do nothing");
     }
     console.result(&format!(

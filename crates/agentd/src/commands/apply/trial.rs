@@ -62,7 +62,7 @@ impl Tried<'_> {
         cancel: &CancelFlag,
     ) -> Result<bool, Failure> {
         let id = self.session.session_id;
-        if !self.sessions.would_execute(id, text, apply.again).map_err(explain)? {
+        if !self.sessions.would_execute(id, text, apply.again, apply.run_complete).map_err(explain)? {
             return Ok(true);
         }
         if self.common.layer == Switch::Off {

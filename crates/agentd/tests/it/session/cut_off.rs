@@ -1,6 +1,6 @@
 //! Replies that a chat has cut off, through the program.
 
-use crate::fixture::daemon::Daemon;
+use crate::fixture::daemon::{Daemon, eventually};
 use crate::fixture::project::Project;
 
 const START: &str = "[CREATE_FILE path=\"one.txt\"]\none\n[/CREATE_FILE]\n[CREATE_FILE path=\"two.txt\"]\nthe very first line of two\nthe sec";
@@ -35,6 +35,49 @@ fn complete_blocks_run_at_once_where_the_user_wants_it() {
         (&true.into(), &false.into())
     );
     assert!(project.workspace().join("one.txt").exists());
+}
+
+#[test]
+fn complete_blocks_of_a_reply_that_was_held_first_run_once() {
+    let project = Project::new();
+    project.begin("write two files");
+    project.apply(START, &[]).ok().says("nothing was done");
+    let again =
+        "the same text came already as the answer to message 1: it was cut off, and nothing of it was done";
+    project.apply(START, &[]).exits(4).says(again).says("`agentd apply FILE --run-complete`");
+    assert!(!project.workspace().join("one.txt").exists());
+    let planned = project.apply(START, &["--dry-run", "--run-complete"]).ok();
+    assert!(planned.stdout.contains("one.txt"), "{planned}");
+    let report = project.apply(START, &["--run-complete", "--json"]).ok().json();
+    assert_eq!(report["results"][0]["success"], true, "{report}");
+    assert!(project.workspace().join("one.txt").exists());
+    project
+        .apply(START, &["--run-complete"])
+        .exits(4)
+        .says("was already executed as the answer to message 2");
+}
+
+#[test]
+fn complete_blocks_that_a_crash_has_stopped_do_not_run_again_with_the_continuation() {
+    let project = Project::new();
+    project.begin("write two files");
+    let start =
+        format!("[RUN_COMMAND]\necho ran >> ran.log; touch begun; sleep 600\n[/RUN_COMMAND]\n{START}");
+    project.apply(&start, &[]).ok().says("nothing was done");
+    let file = project.reply_file(&start);
+    let complete = ["apply", "--run-complete", file.to_str().unwrap()];
+    let mut stopped = Daemon::start(project.command(&complete));
+    eventually("the command runs", || project.written("begun").is_some());
+    stopped.kill();
+    let refused =
+        project.apply(REST, &[]).exits(4).says("complete blocks of the reply that was cut off have begun");
+    refused.says("`agentd apply FILE --run-complete`");
+    assert!(!project.has("one.txt"));
+    // The rest of what was begun is executed, also without the option; the command is not repeated.
+    let report = project.apply(&start, &["--json"]).ok().json();
+    assert_eq!(report["results"][0]["success"], false, "{report}");
+    assert!(report["results"].to_string().contains("UNKNOWN: "), "{report}");
+    assert_eq!(project.read("one.txt"), "one\n");
 }
 
 #[test]

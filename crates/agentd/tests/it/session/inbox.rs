@@ -242,7 +242,8 @@ fn a_reply_to_another_session_or_an_older_message_is_set_aside() {
     let project = Project::new();
     let (mut daemon, id) = waiting(&project);
     project.put_reply("stranger.txt", format!("Reply-To: 0123abcd-1\n{}", logging("stranger")));
-    daemon.wait_for("not executed: the reply answers session 0123abcd, not");
+    daemon
+        .wait_for("not executed: the reply answers session 0123abcd, and this workspace has no such session");
     daemon.wait_for("inbox/set-aside/stranger.txt");
     project.put_reply("first.txt", format!("Reply-To: {id}-1\n{}", logging("first")));
     daemon.wait_for("message 2 to copy");

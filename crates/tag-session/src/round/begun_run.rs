@@ -1,0 +1,180 @@
+//! The run of a reply: whether it may begin, and which one it is.
+
+use change_journal::{ContentHash, RecordedRun, Run, RunFilter, RunKey, RunState};
+use tagproto::{CommandResult, Incoming, ReplyTo, Session, SessionId};
+use wap_core::Workspace;
+
+use crate::documents;
+use crate::error::SessionError;
+use crate::outcome::{is_without_results, results};
+use crate::round::identity;
+use crate::sessions::Sessions;
+
+/// The user's wish about a text that came before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// It runs once more.
+    Again,
+    /// It ends inside a block, and its complete blocks are to run.
+    Complete,
+    /// It ends inside a block, and the model is to continue it.
+    Continued,
+    /// It is whole, perhaps as the rest of a reply that is held.
+    Whole,
+    /// It has nothing to do with a reply that is held.
+    Other,
+}
+
+impl Wish {
+    pub(super) fn new(incoming: &Incoming<'_>, again: bool, run_complete: bool) -> Wish {
+        match incoming {
+            _ if again => Wish::Again,
+            Incoming::CutOff { .. } if run_complete => Wish::Complete,
+            Incoming::CutOff { .. } => Wish::Continued,
+            Incoming::Whole(_) => Wish::Whole,
+            Incoming::Instead(_) | Incoming::NotContinued => Wish::Other,
+        }
+    }
+}
+
+/// The begin of a run.
+pub(super) enum Begun {
+    /// It is to be carried out; true if an earlier call had begun it.
+    Run(Run, bool),
+    /// It was carried out as the answer to this message, with these results.
+    Done(u32, Vec<CommandResult>),
+}
+
+impl<W: Workspace> Sessions<W> {
+    /// Begins the run of a reply, resumes it, or returns the results of an earlier run.
+    pub(super) fn begin(
+        &self,
+        session: &Session,
+        hash: ContentHash,
+        quoted: Option<ReplyTo>,
+        wish: Wish,
+    ) -> Result<Begun, SessionError> {
+        let again = wish == Wish::Again;
+        let pending = session.sequence_number;
+        if let Some(quoted) = quoted.filter(|quoted| quoted.session != session.session_id) {
+            let pending = session.session_id;
+            return Err(match self.session(quoted.session) {
+                Err(SessionError::Unknown { .. }) => SessionError::UnknownSession { quoted, pending },
+                _ => SessionError::OtherSession { quoted, pending },
+            });
+        }
+        // A reply to an earlier message with the same text as an executed one is a repetition and not a mistake.
+        let answered = quoted.map_or(pending, |quoted| quoted.sequence);
+        let key = |sequence: u32| RunKey {
+            conversation: session.session_id.to_string(),
+            sequence: u64::from(sequence),
+            content: hash,
+        };
+        // A token that names the pending message is unambiguous: the same text is meant to run again.
+        let is_meant = again || quoted.is_some_and(|quoted| quoted.sequence == pending);
+        let held_at = if is_meant { None } else { self.held_at(session, hash, wish)? };
+        if let Some(sequence) = held_at.filter(|sequence| *sequence != pending && wish != Wish::Complete) {
+            return Err(SessionError::StillHeld { sequence });
+        }
+        if !again && wish != Wish::Other && self.has_begun_held(session, hash)? {
+            return Err(SessionError::HeldHasBegun);
+        }
+        if session.is_complete || (answered != pending && !again && held_at.is_none()) {
+            return match self.journal.begin_run(&key(answered))? {
+                RunState::Finished { outcome, .. } => Ok(Begun::Done(answered, results(&outcome))),
+                _ if session.is_complete => Err(SessionError::Complete { id: session.session_id }),
+                _ => {
+                    let quoted = ReplyTo { session: session.session_id, sequence: answered };
+                    Err(SessionError::OtherSequence { quoted, pending })
+                }
+            };
+        }
+        let state = if is_meant || held_at.is_some() {
+            self.journal.begin_run_again(&key(pending))?
+        } else {
+            self.journal.begin_run(&key(pending))?
+        };
+        match state {
+            RunState::New(run) => {
+                // A token names the intended session. Without one, a reply that was interrupted in another session
+                // would run here a second time.
+                if !is_meant && let Some(session) = self.begun_elsewhere(session, hash)? {
+                    return Err(SessionError::BegunElsewhere { session });
+                }
+                Ok(Begun::Run(run, false))
+            }
+            RunState::Resumed { run, .. } => Ok(Begun::Run(run, true)),
+            RunState::Finished { outcome, .. } => Ok(Begun::Done(pending, results(&outcome))),
+            RunState::InProgress { .. } => Err(SessionError::Busy),
+            RunState::KnownElsewhere { key, finished, .. } => {
+                let sequence = u32::try_from(key.sequence).unwrap_or(u32::MAX);
+                if !finished {
+                    return Err(SessionError::KnownUnfinished { sequence });
+                }
+                Err(match self.journal.begin_run(&key)? {
+                    RunState::Finished { outcome, .. } if is_without_results(&outcome) => {
+                        SessionError::KnownWithoutResults { sequence }
+                    }
+                    _ => SessionError::KnownText { sequence },
+                })
+            }
+        }
+    }
+
+    /// Returns the message that a text of which nothing was done answered last, if it is a part of what the session holds;
+    /// the pending message if its complete blocks were begun as the answer to that one.
+    ///
+    /// Once anything of what is held was carried out, the session holds nothing: then this is `None`.
+    fn held_at(&self, session: &Session, hash: ContentHash, wish: Wish) -> Result<Option<u32>, SessionError> {
+        let is_cut_off = matches!(wish, Wish::Complete | Wish::Continued);
+        let Some(held) = session.held.as_ref().filter(|_| is_cut_off) else { return Ok(None) };
+        let same = self.runs_of(session, hash)?;
+        let sequence = |run: &RecordedRun| u32::try_from(run.key.sequence).unwrap_or(u32::MAX);
+        // All of them count: what ran once does not run again because it was held another time.
+        let is_unused = same.iter().all(|run| match &run.outcome {
+            Some(outcome) => held.includes_reply_to(sequence(run)) && is_without_results(outcome),
+            None => sequence(run) == session.sequence_number,
+        });
+        Ok(same.first().filter(|_| is_unused).map(sequence))
+    }
+
+    /// Checks whether complete blocks of what the session holds have run, in a reply that was stopped and is not this one. Joined
+    /// to what is held, this one would run them again.
+    fn has_begun_held(&self, session: &Session, hash: ContentHash) -> Result<bool, SessionError> {
+        if session.held.is_none() {
+            return Ok(false);
+        }
+        let name = documents::begun(session.session_id, session.sequence_number);
+        let Some(begun) = self.journal.reader().document(&name)? else { return Ok(false) };
+        let begun = String::from_utf8_lossy(&begun.bytes);
+        let begun_hash = identity(&begun);
+        if begun_hash == hash || !matches!(session.incoming(&begun), Incoming::CutOff { .. }) {
+            return Ok(false);
+        }
+        let of_pending = |run: &RecordedRun| run.key.sequence == u64::from(session.sequence_number);
+        let Some(run) = self.runs_of(session, begun_hash)?.into_iter().find(of_pending) else {
+            return Ok(false);
+        };
+        Ok(!self.journal.reader().steps(run.number)?.is_empty())
+    }
+
+    /// Returns the runs of a text in a session, the newest first.
+    fn runs_of(&self, session: &Session, hash: ContentHash) -> Result<Vec<RecordedRun>, SessionError> {
+        let conversation = Some(session.session_id.to_string());
+        let filter = RunFilter { conversation, ..RunFilter::default() };
+        let runs = self.journal.reader().runs(&filter, u32::MAX)?;
+        Ok(runs.into_iter().filter(|run| run.key.content == hash).collect())
+    }
+
+    /// Returns the other session that has begun this text and not finished it.
+    fn begun_elsewhere(
+        &self,
+        session: &Session,
+        hash: ContentHash,
+    ) -> Result<Option<SessionId>, SessionError> {
+        let unfinished = RunFilter { unfinished: true, ..RunFilter::default() };
+        let runs = self.journal.reader().runs(&unfinished, u32::MAX)?;
+        let same = runs.into_iter().filter(|run| run.key.content == hash);
+        Ok(same.filter_map(|run| run.key.conversation.parse().ok()).find(|id| *id != session.session_id))
+    }
+}
