@@ -31,7 +31,9 @@ use crate::commands::session::model::ModelOptions;
 use crate::commands::session::options::Following;
 use crate::commands::session::options::NewOptions;
 use crate::commands::session::options::ResumeOptions;
-use crate::commands::session::pending_message::{announce, copy, outbox_path, parts, put_on};
+use crate::commands::session::pending_message::{
+    announce, announce_one_step, copy, outbox_path, parts, put_on,
+};
 pub(crate) use crate::commands::session::reports::{report_superseded, report_unexpected};
 use crate::commands::session::typed_answer::answer;
 use crate::commands::sessions::{reader, report_unfinished};
@@ -94,8 +96,11 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
             workspace: found_workspace(common),
         });
     }
-    if !(console.json && new.no_wait) {
+    if !new.no_wait {
         introduce(console, &sessions, &session, (new.following, &new.model), &cancel);
+    } else if !console.json {
+        name(console, &sessions, &session, &cancel);
+        announce_one_step(console, &sessions, &session);
     }
     if new.following.copy {
         copy(common, console, &sessions, &session)?;
@@ -318,11 +323,15 @@ fn introduce(
     (following, model): (Following, &ModelOptions),
     cancel: &CancelFlag,
 ) {
-    console.styled(Tone::Strong, &format!("session {}: {}", session.session_id, one_line(&session.task)));
-    console.styled(Tone::Faint, &sessions.sandbox(cancel));
+    name(console, sessions, session, cancel);
     if model.model.is_none() && !following.clipboard {
         announce(console, sessions, session);
     }
+}
+
+fn name(console: Console, sessions: &SharedSessions, session: &Session, cancel: &CancelFlag) {
+    console.styled(Tone::Strong, &format!("session {}: {}", session.session_id, one_line(&session.task)));
+    console.styled(Tone::Faint, &sessions.sandbox(cancel));
 }
 
 /// Lets the owner of the state folder execute a reply, and shows the progress.

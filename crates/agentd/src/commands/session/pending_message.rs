@@ -9,8 +9,22 @@ use crate::exit::Failure;
 use crate::views::clipboard::{self, NO_CLIPBOARD};
 use crate::views::console::Console;
 
-/// Says where the pending message is, and where its reply goes.
+/// Says where the pending message is, and where its reply goes: this process waits for it.
 pub(super) fn announce(console: Console, sessions: &SharedSessions, session: &Session) {
+    announce_message(console, sessions, session);
+    console.progress("save the reply as a .txt file in:");
+    console.progress(&format!("  {}", sessions.folders().inbox_path().display()));
+}
+
+/// Says where the pending message is, and how its reply is executed, where no process waits for it in the inbox.
+pub(super) fn announce_one_step(console: Console, sessions: &SharedSessions, session: &Session) {
+    announce_message(console, sessions, session);
+    console.progress("save the reply as a file, and execute it:");
+    console.progress("  agentd apply FILE");
+    console.progress("or start `agentd`, which waits for replies in the inbox");
+}
+
+fn announce_message(console: Console, sessions: &SharedSessions, session: &Session) {
     let number = session.sequence_number;
     let parts = parts(sessions, session);
     if parts.is_empty() {
@@ -20,8 +34,6 @@ pub(super) fn announce(console: Console, sessions: &SharedSessions, session: &Se
         console.progress(&format!("message {number} to copy into the chat, in {} parts:", parts.len()));
         parts.iter().for_each(|part| console.progress(&format!("  {part}")));
     }
-    console.progress("save the reply as a .txt file in:");
-    console.progress(&format!("  {}", sessions.folders().inbox_path().display()));
 }
 
 /// Returns the files of the parts of the pending message; none if it fits into one paste.

@@ -296,6 +296,15 @@ fn sessions_show_and_log_tell_what_was_done() {
 }
 
 #[test]
+fn a_message_that_no_process_waits_for_names_the_command_for_its_reply() {
+    let project = Project::new();
+    let begun = project.run(&["new", "--no-wait", "say hi"]).ok().says("agentd apply FILE");
+    assert!(!begun.stderr.contains("inbox:") && !begun.stderr.contains("/inbox"), "{begun}");
+    // The control: with this command its reply is executed.
+    project.apply("[DONE]\nHi.\n[/DONE]\n", &[]).ok();
+}
+
+#[test]
 fn doctor_says_what_this_machine_can_do_and_makes_nothing() {
     let project = Project::new();
     let findings = project.run(&["doctor", "--json"]).ok().json();
