@@ -74,6 +74,17 @@ pub enum LayerUse {
     Off,
 }
 
+impl LayerUse {
+    /// Returns the reason why commands get no layer by the user's choice; `None` if they may.
+    #[must_use]
+    pub fn refusal(self, read_only: bool) -> Option<&'static str> {
+        match self {
+            LayerUse::Off => Some("switched off"),
+            LayerUse::WherePossible => read_only.then_some("nothing can be changed"),
+        }
+    }
+}
+
 /// The least confinement under which commands run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SandboxNeed {

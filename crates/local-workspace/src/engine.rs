@@ -8,7 +8,7 @@ use change_journal::{Journal, RunNumber, StepKind};
 use egress::Network;
 use file_index::FileIndex;
 use rel_path::RelPath;
-use sandbox_exec::{Launcher, LayerKind, SandboxReport, StartError};
+use sandbox_exec::{Launcher, SandboxReport, StartError};
 use sandbox_fs::{FileRoot, FsError};
 use wap_core::{
     Call, CancelFlag, CommandObserver, ConversationId, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
@@ -26,7 +26,7 @@ use crate::change::held_versions::HeldVersions;
 use crate::change::late_writes::{LateWrite, LateWrites};
 use crate::command::output_store::OutputStore;
 use crate::command::tree_snapshot::TreeSnapshot;
-use crate::config::{EngineConfig, LayerUse};
+use crate::config::EngineConfig;
 use crate::errors::{fs_error, path_error};
 use crate::hidden::Hidden;
 use crate::processes::registry::Processes;
@@ -77,6 +77,18 @@ pub struct LocalWorkspace {
     last_snapshot: Mutex<Option<TreeSnapshot>>,
     /// The check of files that are changed, if there is one.
     pub(crate) syntax: Option<Arc<dyn SyntaxCheck>>,
+}
+
+/// Returns the line about the confinement of commands: the report, with the network that the user chose for them.
+#[must_use]
+pub fn sandbox_line(report: &SandboxReport, network: &Network) -> String {
+    let measured = format!("net={}", report.net);
+    let network = match network {
+        Network::Off => measured.clone(),
+        Network::On => "net=on".to_owned(),
+        Network::Names(list) => format!("{measured} allow={list}"),
+    };
+    report.to_string().replacen(&measured, &network, 1)
 }
 
 /// The reason for which a workspace cannot be opened.
@@ -208,28 +220,16 @@ impl LocalWorkspace {
     ///
     /// As [`sandbox_report`](Self::sandbox_report).
     pub fn sandbox_line(&self) -> Result<String, WapError> {
-        let report = self.sandbox_report()?;
-        let measured = format!("net={}", report.net);
-        let network = match &self.config.network {
-            Network::Off => measured.clone(),
-            Network::On => "net=on".to_owned(),
-            Network::Names(list) => format!("{measured} allow={list}"),
-        };
-        Ok(report.to_string().replacen(&measured, &network, 1))
+        Ok(sandbox_line(self.sandbox_report()?, &self.config.network))
     }
 
     /// The report of this machine, with what is known about layers over this folder.
-    fn with_layer_of_this_folder(&self, mut report: SandboxReport) -> SandboxReport {
-        if report.layer != LayerKind::None {
-            let why = match (&self.layers, self.config.layer) {
-                (_, LayerUse::Off) => "switched off",
-                (Err(why), _) => why,
-                (Ok(_), LayerUse::WherePossible) => return report,
-            };
-            report.layer = LayerKind::None;
-            report.missing.push(format!("a layer: {why}"));
+    fn with_layer_of_this_folder(&self, report: SandboxReport) -> SandboxReport {
+        match (self.config.layer.refusal(self.config.read_only), &self.layers) {
+            (Some(why), _) => report.without_layer(why),
+            (None, Err(why)) => report.without_layer(why),
+            (None, Ok(_)) => report,
         }
-        report
     }
 
     /// Waits until everything that was answered is synced to the disk.

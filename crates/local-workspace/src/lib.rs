@@ -40,7 +40,7 @@ pub use change::late_writes::LateWrite;
 pub use change::planned_change::{Contents, PlannedChange};
 pub use command::recorded::{CommandEnd, RecordedCommand};
 pub use config::{EngineConfig, LayerUse, SandboxNeed};
-pub use engine::{LocalWorkspace, OpenError};
+pub use engine::{LocalWorkspace, OpenError, sandbox_line};
 pub use file_index::{FileIndex, IndexLimits, IndexPhase, IndexReport};
 pub use processes::status::ProcessStatus;
 pub use recover::recovery::Recovery;

@@ -181,6 +181,16 @@ impl SandboxReport {
             missing: vec!["the self-test".into()],
         }
     }
+
+    /// Returns the report for commands that get no layer, although the machine may have one.
+    #[must_use]
+    pub fn without_layer(mut self, why: &str) -> SandboxReport {
+        if self.layer != LayerKind::None {
+            self.layer = LayerKind::None;
+            self.missing.push(format!("a layer: {why}"));
+        }
+        self
+    }
 }
 
 impl fmt::Display for SandboxReport {

@@ -4,8 +4,8 @@ use std::process::{Command, Stdio};
 
 use egress::Network;
 use jiff::Timestamp;
-use local_workspace::SandboxNeed;
-use sandbox_exec::{Escape, FileConfinement, Launcher, LayerKind, Level, ShellCommand};
+use local_workspace::{LayerUse, SandboxNeed, sandbox_line};
+use sandbox_exec::{Escape, FileConfinement, Launcher, LayerKind, Level, SandboxReport, ShellCommand};
 use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
 use web_ui::{Finding, FindingState as State};
 use workspace_host::Welcome;
@@ -15,9 +15,9 @@ use workspace_host::homes::HomeUse;
 use workspace_host::state;
 use workspace_host::{ConnectError, OwnPrograms, OwnerConnection, SecretRules};
 
-use crate::common_options::{CommonOptions, Secrecy};
+use crate::common_options::{CommonOptions, Secrecy, Switch};
 use crate::config::ConfigFile;
-use crate::exit::{Exit, Outcome};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::views::clipboard::{self, DesktopClipboard};
 use crate::views::console::{Console, Tone};
 
@@ -56,6 +56,7 @@ pub(crate) fn findings(common: &CommonOptions, config: &ConfigFile, probe: bool)
 
 fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
     let what = "commands";
+    let settled = crate::network::settled(common);
     let launcher = match Launcher::start(confinement::launcher(common.sandbox)) {
         Err(error) => {
             let cannot = Finding {
@@ -63,14 +64,17 @@ fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
                 state: State::Missing,
                 detail: format!("cannot be run: {error}"),
             };
-            return vec![cannot, network(common, None)];
+            return vec![cannot, network(settled, None)];
         }
         Ok(launcher) => launcher,
     };
     let report = launcher.report();
     let is_full = report.level == Level::Full;
     let state = if is_full { State::Good } else { State::Limited };
-    let mut findings = vec![Finding { what: what.to_owned(), state, detail: report.to_string() }];
+    // A network that cannot be had has a finding of its own.
+    let chosen = settled.as_ref().map_or(&Network::Off, |(network, _)| network);
+    let detail = line_here(common, report, chosen);
+    let mut findings = vec![Finding { what: what.to_owned(), state, detail }];
     // A part that the user has switched off is not a limit of the machine.
     if common.sandbox != Some(SandboxChoice::Off) {
         let what = "to raise it";
@@ -83,11 +87,21 @@ fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
     }
     findings.push(writing(common, &launcher));
     findings.push(home(common, &launcher));
-    findings.push(network(common, Some(&launcher)));
+    findings.push(network(settled, Some(&launcher)));
     if probe {
         findings.extend(escapes(&launcher, is_full));
     }
     findings
+}
+
+/// Returns the line about the confinement that commands get with these options, as a session prints it.
+fn line_here(common: &CommonOptions, report: &SandboxReport, network: &Network) -> String {
+    let layer = if common.layer == Switch::Off { LayerUse::Off } else { LayerUse::WherePossible };
+    let report = match layer.refusal(common.read_only) {
+        Some(why) => report.clone().without_layer(why),
+        None => report.clone(),
+    };
+    sandbox_line(&report, network)
 }
 
 /// Reports whether a model's commands run here, and can write into the workspace.
@@ -176,10 +190,10 @@ fn home(common: &CommonOptions, launcher: &Launcher) -> Finding {
 
 /// Reports the network that commands have by the configuration, with the names that presets come to, and whether this machine can
 /// keep commands to them.
-fn network(common: &CommonOptions, launcher: Option<&Launcher>) -> Finding {
+fn network(settled: Result<(Network, Vec<String>), Failure>, launcher: Option<&Launcher>) -> Finding {
     let what = "network";
     let limited = |detail: String| Finding { what: what.to_owned(), state: State::Limited, detail };
-    match crate::network::settled(common) {
+    match settled {
         Ok((Network::Off, _)) => {
             Finding { what: what.to_owned(), state: State::Good, detail: "off for commands".to_owned() }
         }

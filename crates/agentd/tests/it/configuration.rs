@@ -137,6 +137,19 @@ fn doctor_marks_settings_that_protect_less() {
 }
 
 #[test]
+fn doctor_reports_the_confinement_that_a_session_here_gets() {
+    for text in ["", "layer = \"off\"\n", "network = \"on\"\n"] {
+        let desk = Desk::new();
+        write(&desk.folder().join("config.toml"), text);
+        let doctor = desk.run(&["doctor"]).ok();
+        let line = doctor.stdout.lines().find_map(|line| line.split_once("sandbox: ")).unwrap().1;
+        let session = desk.run(&["new", "--no-wait", "a task"]).ok();
+        let expected = format!("sandbox: {line}");
+        assert!(session.stderr.lines().any(|line| line == expected), "{text}: {expected}\n{session}");
+    }
+}
+
+#[test]
 fn a_file_that_a_model_could_write_is_refused() {
     let desk = Desk::new();
     let (code, outside) = (desk.project.workspace(), desk.project.folder().to_owned());
