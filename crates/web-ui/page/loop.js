@@ -24,14 +24,14 @@ export class LoopView {
     this.side = el(
       "aside",
       { class: "side", "aria-label": "Sessions" },
-      button("New task", () => this.app.go("loop/new"), { kind: "primary wide", key: "n" }),
+      button("New task", () => this.newTask(), { kind: "primary wide", key: "n" }),
       this.list,
       this.more,
     );
     this.main = el("div", { class: "work" });
     this.root = el("div", { class: "loop" }, this.side, this.main);
     this.keys = {
-      n: { name: "new task", run: () => this.app.go("loop/new") },
+      n: { name: "new task", run: () => this.newTask() },
       c: { name: "copy the message", run: () => this.message.copy() },
       v: { name: "go to the box for the reply, to paste", run: () => this.reply.focus() },
       t: { name: "plan: show what the reply would do", run: () => this.reply.tryOut({ focus: true }) },
@@ -48,7 +48,12 @@ export class LoopView {
     const turn = (this.turn = (this.turn ?? 0) + 1);
     await this.loadList();
     if (turn !== this.turn) return;
-    if (id === "new" || (!id && this.sessions.length === 0)) return this.showNew();
+    if (id === "new" || (!id && this.sessions.length === 0)) {
+      this.showNew();
+      // The box that opens by itself leaves the keys to the page.
+      if (id === "new") this.task.focus({ preventScroll: true });
+      return;
+    }
     const newest = this.sessions.find((session) => !session.complete) ?? this.sessions[0];
     this.id = id ?? newest.session;
     this.session = null;
@@ -56,6 +61,12 @@ export class LoopView {
     this.markCurrent();
     await this.load();
     if (turn === this.turn) await this.runPanel.show(this.id);
+  }
+
+  /// Goes to the box for a new task. One that is open already keeps its text.
+  newTask() {
+    if (this.task?.isConnected) this.task.focus();
+    else this.app.go("loop/new");
   }
 
   async loadList() {
@@ -152,7 +163,7 @@ export class LoopView {
     this.id = null;
     this.session = null;
     this.markCurrent();
-    const task = el("textarea", { id: "task", rows: "4", required: true, placeholder: "Make the failing test pass" });
+    const task = (this.task = el("textarea", { id: "task", rows: "4", required: true, placeholder: "Make the failing test pass" }));
     const size = el("select", { id: "chat" });
     for (const [name, tokens] of [["any chat (24,000 tokens)", 24000], ["small or local models (6,000)", 6000], ["Copilot (10,000)", 10000], ["Gemini (60,000)", 60000], ["Claude (100,000)", 100000]]) {
       size.append(el("option", { value: tokens }, name));
@@ -192,7 +203,6 @@ export class LoopView {
         el("li", {}, el("strong", {}, "Run"), " it. Commands are confined to the folder, and changes can be undone."),
       ),
     );
-    task.focus({ preventScroll: true });
   }
 
   async reopen() {

@@ -64,8 +64,8 @@ fn the_board_shows_agents_with_logs_and_differences_and_takes_work_over() {
     );
     let page = project.page();
     browser.goto(&page.url);
-    browser.wait("document.activeElement?.id === 'task'");
-    browser.press("\u{e00c}4");
+    browser.wait("document.getElementById('task')");
+    browser.press("4");
     browser.sees("Issue 5");
     let row = |name: &str| {
         let script = "[...document.querySelectorAll('tbody tr')].find((row) => row.cells[0].textContent === arguments[0]).innerText";

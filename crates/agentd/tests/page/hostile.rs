@@ -22,7 +22,7 @@ fn hostile_texts_are_inert_wherever_they_stand() {
     project.write("notes.txt", &format!("{line}\n"));
     let page = project.page();
     browser.goto(&page.url);
-    browser.wait("document.activeElement?.id === 'task'");
+    browser.wait("document.getElementById('task')");
     browser.script(WATCH, &[]);
     // As the task, in a plan with every kind of block, in output, in the history.
     browser.script("document.getElementById('task').value = arguments[0]", &[json!(HOSTILE)]);

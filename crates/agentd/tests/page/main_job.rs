@@ -9,9 +9,20 @@ fn the_whole_job_by_keyboard_alone() {
     let project = Project::new();
     let page = project.page();
     browser.goto(&page.url);
-    // The first task: the box has the focus.
+    // The box for the first task leaves the keys to the page.
+    browser.wait("document.activeElement?.id === 'main' && document.getElementById('task')");
+    browser.press("?");
+    browser.wait("document.getElementById('dialog').open");
+    browser.press(&ENTER.to_string());
+    browser.wait("!document.getElementById('dialog').open");
+    browser.press("n");
     browser.wait("document.activeElement?.id === 'task'");
-    browser.press("Greet with a comma");
+    browser.press("Greet with");
+    // Left and entered again, it keeps its text.
+    browser.press(&ESCAPE.to_string());
+    browser.press("n");
+    browser.wait("document.activeElement?.id === 'task'");
+    browser.press(" a comma");
     browser.press_with_control(ENTER);
     browser.sees("Message 1");
     assert_eq!(browser.value("location.hash.includes('code')"), false);

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::browser::{Browser, ESCAPE};
+use crate::browser::Browser;
 use crate::project::Project;
 
 /// A process of a test; killed when it is dropped.
@@ -76,9 +76,7 @@ pub(crate) const BADGE: &str = "document.querySelector('#views a[href=\"#/review
 #[track_caller]
 pub(crate) fn open_review(browser: &Browser) {
     browser.wait(BADGE);
-    // Out of the box for the first task, which gets the focus where there is no session.
-    browser.wait("document.activeElement?.id === 'task' || document.querySelector('.sessions li')");
-    browser.press(&ESCAPE.to_string());
+    browser.wait("document.getElementById('task') || document.querySelector('.sessions li')");
     browser.press("2");
     browser.wait("document.querySelector('.changes-of .hunk')");
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::accessibility::{check, picture};
-use crate::browser::{ENTER, ESCAPE, axe, browser};
+use crate::browser::{ENTER, axe, browser};
 use crate::project::Project;
 use crate::proposals::{
     BADGE, Client, edit, eventually, is_over, listed, open_review, reviewed_session, shown_as,
@@ -187,8 +187,7 @@ fn hostile_proposals_are_inert() {
     let page = project.page();
     browser.goto(&page.url);
     browser.wait(&format!("{BADGE}?.firstChild.textContent === '3'"));
-    browser.wait("document.activeElement?.id === 'task'");
-    browser.press(&ESCAPE.to_string());
+    browser.wait("document.getElementById('task')");
     browser.script("window.violations = []; document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective))", &[]);
     browser.press("2");
     let inert = "window.hit === undefined && window.violations.length === 0 && \
