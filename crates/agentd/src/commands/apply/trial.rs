@@ -119,7 +119,12 @@ impl Tried<'_> {
             let (session, sequence) = (id.to_string(), self.session.sequence_number);
             self.console.json_result(&Report { session, sequence, results: &results, changes, kept: false });
         }
-        self.console.notice("not kept: the workspace and the session are as they were");
+        let why = match (apply.keep, self.can_ask()) {
+            (true, _) => "a block has failed, and --keep keeps all or nothing; ",
+            (false, false) => "there is no terminal to ask at, and --keep keeps it without a question; ",
+            (false, true) => "",
+        };
+        self.console.notice(&format!("not kept: {why}the workspace and the session are as they were"));
         Ok(false)
     }
 
@@ -176,8 +181,13 @@ impl Tried<'_> {
         }
     }
 
+    /// Checks whether a person can be asked: with `--json`, a program reads what is printed.
+    fn can_ask(&self) -> bool {
+        !self.console.json && std::io::stdin().is_terminal()
+    }
+
     fn confirm(&self, cancel: &CancelFlag) -> bool {
-        if self.console.json || !std::io::stdin().is_terminal() {
+        if !self.can_ask() {
             return false;
         }
         let answer = typed_decision("keep all of this? [y/N] ", cancel).unwrap_or_default();

@@ -132,7 +132,10 @@ fn an_ordinary_user_tries_out_and_keeps() {
     let project = Project::new().of_an_ordinary_user();
     project.begin("try something out");
     let text = "[CREATE_FILE path=\"a.txt\"]\na\n[/CREATE_FILE]\n[RUN_COMMAND]\nid -u > user.txt; mkdir d; mv a.txt d/\n[/RUN_COMMAND]\n";
-    project.apply(text, &["--try"]).ok().says("not kept");
+    project
+        .apply(text, &["--try"])
+        .ok()
+        .says("not kept: there is no terminal to ask at, and --keep keeps it");
     assert_eq!(project.tree(), []);
     project.apply(text, &["--try", "--keep"]).ok().says("kept");
     assert_eq!((project.read("d/a.txt").as_str(), project.has("a.txt")), ("a\n", false));
@@ -146,7 +149,7 @@ fn a_reply_that_fails_is_not_kept_unasked() {
     let (project, _) = project();
     let before = project.tree();
     let text = format!("{REPLY}[RUN_COMMAND]\nexit 3\n[/RUN_COMMAND]\n");
-    project.apply(&text, &["--try", "--keep"]).ok().says("not kept");
+    project.apply(&text, &["--try", "--keep"]).ok().says("not kept: a block has failed");
     assert_eq!(project.tree(), before);
 }
 
