@@ -3,6 +3,7 @@
 pub(crate) mod file;
 pub(crate) mod moving;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use tagproto::{Item, ParseErrorKind, Strictness};
 use wap_core::CancelFlag;
 
 use crate::folders::StateFolders;
-use crate::inbox::file::{InboxFile, Unusable, candidates, read};
+use crate::inbox::file::{InboxFile, Unusable, has_name_of_reply, may_be_misnamed, read};
 use crate::inbox::moving::SetAside;
 
 /// The interval at which a file is checked that a program still has open.
@@ -56,6 +57,8 @@ pub enum Waited {
 #[derive(Debug, Default)]
 pub struct Inbox {
     observations: Observations<Reported>,
+    /// The names that the user knows not to be those of replies.
+    misnamed: BTreeSet<RelPath>,
 }
 
 /// The reports about one version of a file.
@@ -97,10 +100,15 @@ impl Inbox {
 
     /// Checks every candidate once.
     fn look(&mut self, folders: &StateFolders) -> Result<Look, FsError> {
-        let candidates = candidates(folders)?;
+        let mut candidates = drop_folder::list(&folders.inbox)?;
+        candidates.retain(|file| has_name_of_reply(&file.name) || may_be_misnamed(file));
         self.observations.observe(&candidates);
+        self.misnamed.retain(|name| candidates.iter().any(|file| file.name == *name));
         let mut soonest: Option<Duration> = None;
         for candidate in candidates {
+            if self.misnamed.contains(&candidate.name) {
+                continue;
+            }
             let Some(observation) = self.observations.get_mut(&candidate) else { continue };
             // Only a new version of the file changes that.
             if observation.notes.is_passed_over {
@@ -110,6 +118,9 @@ impl Inbox {
                 Settled::Not(left) => left,
                 Settled::Reply(file) => return Ok(Look::Event(InboxEvent::Reply(file))),
                 Settled::Unusable(why) => {
+                    if why == Unusable::Misnamed {
+                        self.misnamed.insert(candidate.name.clone());
+                    }
                     let set_aside = match why.is_set_aside() {
                         false => None,
                         true => match moving::set_listed_aside(folders, &candidate)? {
@@ -123,7 +134,7 @@ impl Inbox {
             soonest = Some(soonest.map_or(look_again, |soonest| soonest.min(look_again)));
             // Replies are executed in order: one that is still being written delays those behind it, except an empty
             // one, which may never be filled.
-            if candidate.stamp.size_bytes > 0 {
+            if candidate.stamp.size_bytes > 0 && has_name_of_reply(&candidate.name) {
                 break;
             }
         }
@@ -153,6 +164,9 @@ fn look_at(
     let left = observation.time_left();
     if !left.is_zero() {
         return Settled::Not(left);
+    }
+    if !has_name_of_reply(&candidate.name) {
+        return Settled::Unusable(Unusable::Misnamed);
     }
     let age = observation.age();
     let name = OsStr::from_bytes(candidate.name.as_bytes());

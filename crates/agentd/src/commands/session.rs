@@ -298,7 +298,7 @@ pub(crate) fn follow(
 /// Checks whether a file in the inbox may be a reply.
 fn has_replies(sessions: &SharedSessions) -> bool {
     let files = std::fs::read_dir(sessions.folders().inbox_path()).into_iter().flatten().flatten();
-    files.into_iter().any(|file| file.path().extension().is_some_and(|end| end == "txt"))
+    files.into_iter().any(|file| file.path().extension().is_some_and(|end| end.eq_ignore_ascii_case("txt")))
 }
 
 /// Reads a session's id from the command line.

@@ -63,6 +63,9 @@ pub enum Unusable {
     /// It is empty.
     #[error("is empty: paste the reply into it and save it again")]
     Empty,
+    /// Its name is not that of a reply.
+    #[error("is not read, because its name does not end in .txt: rename it if it is a reply")]
+    Misnamed,
     /// It is not a regular file.
     #[error("is a {0}, which is not read: remove it and save the reply as an ordinary file")]
     NotAFile(FileKind),
@@ -99,11 +102,29 @@ impl Unusable {
     }
 }
 
-/// Lists the files that may be replies: those whose names end in `.txt`, oldest modification first.
+/// Lists the files that may be replies: those with the name of one, oldest modification first.
 pub(crate) fn candidates(folders: &StateFolders) -> Result<Vec<DroppedFile>, FsError> {
     let mut files = drop_folder::list(&folders.inbox)?;
-    files.retain(|file| file.name.as_bytes().ends_with(b".txt"));
+    files.retain(|file| has_name_of_reply(&file.name));
     Ok(files)
+}
+
+/// Checks whether a name is that of a reply: it ends in `.txt`, in any case.
+pub(crate) fn has_name_of_reply(name: &RelPath) -> bool {
+    name.as_bytes().to_ascii_lowercase().ends_with(b".txt")
+}
+
+/// Checks whether a file may be a reply although it has not the name of one. The files that editors and browsers make beside
+/// the one that they save are not.
+pub(crate) fn may_be_misnamed(file: &DroppedFile) -> bool {
+    const OF_PROGRAMS: [&[u8]; 9] =
+        [b"~", b".bak", b".crdownload", b".download", b".part", b".partial", b".swp", b".temp", b".tmp"];
+    let name = file.name.as_bytes().to_ascii_lowercase();
+    let is_of_program = name.starts_with(b".") || name.starts_with(b"#");
+    file.kind == FileKind::File
+        && !is_of_program
+        && !OF_PROGRAMS.iter().any(|end| name.ends_with(end))
+        && !has_name_of_reply(&file.name)
 }
 
 /// Reads a candidate that seems complete; `None` if it changed meanwhile.
