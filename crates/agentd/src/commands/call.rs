@@ -20,7 +20,6 @@ use crate::views::console::Console;
 
 /// Makes one call and prints the response, or the error object.
 pub(crate) fn call(common: &CommonOptions, console: Console, tool: &str, arguments: Option<&str>) -> Outcome {
-    let arguments = read_arguments(arguments)?;
     let tool: Tool = match tool.parse() {
         Ok(tool) => tool,
         Err(error) => {
@@ -28,6 +27,7 @@ pub(crate) fn call(common: &CommonOptions, console: Console, tool: &str, argumen
             return Ok(Exit::Usage);
         }
     };
+    let arguments = read_arguments(tool, arguments)?;
     let unknown = UnknownArguments::of(tool, &arguments);
     let request = match Request::parse(tool.name(), arguments) {
         Ok(request) => request,
@@ -85,7 +85,7 @@ fn as_usage(failure: Failure) -> Failure {
     Failure { exit: Exit::Usage, ..failure }
 }
 
-fn read_arguments(arguments: Option<&str>) -> Result<Value, Failure> {
+fn read_arguments(tool: Tool, arguments: Option<&str>) -> Result<Value, Failure> {
     let text = match arguments {
         None => return Ok(Value::Null),
         Some("-") => {
@@ -98,6 +98,42 @@ fn read_arguments(arguments: Option<&str>) -> Result<Value, Failure> {
     };
     wap_core::check_json_size(text.as_bytes())
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-    serde_json::from_str(&text)
-        .map_err(|error| Failure::new(Exit::Usage, format!("the arguments are not JSON: {error}")))
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::new(Exit::Usage, format!("the arguments are not JSON: {error}")).advise(format!(
+            "for example: agentd call {} '{}'",
+            tool.name(),
+            example(tool)
+        ))
+    })
+}
+
+/// Returns arguments of a tool, for a command line.
+fn example(tool: Tool) -> &'static str {
+    match tool {
+        Tool::ExploreFiles => r#"{"path":".","recursive":true}"#,
+        Tool::ReadFile => r#"{"path":"README.md"}"#,
+        Tool::WriteFile => r#"{"path":"notes.txt","content":"text\n"}"#,
+        Tool::ModifyFile => {
+            r#"{"path":"notes.txt","operations":[{"type":"replace","startLine":1,"endLine":1,"newContent":"text\n"}]}"#
+        }
+        Tool::DeleteFile => r#"{"path":"notes.txt"}"#,
+        Tool::SearchFiles => r#"{"paths":["."],"query":"text","type":"literal"}"#,
+        Tool::ExecuteCommand => r#"{"command":"ls"}"#,
+        Tool::StopProcess => r#"{"name":"web"}"#,
+        Tool::GetWorkspaceInfo => "{}",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_each_tool_is_a_request() {
+        for tool in Tool::ALL {
+            let arguments = serde_json::from_str(example(tool)).unwrap();
+            let request = Request::parse(tool.name(), arguments);
+            assert!(request.is_ok(), "{tool:?}: {request:?}");
+        }
+    }
 }

@@ -257,6 +257,10 @@ fn call_exits_with_0_1_or_2_and_prints_an_answer() {
     project.run(&["call", "writeFile", r#"{"path":".agentd/inbox/a.txt","content":""}"#]).exits(1);
     project.run(&["call", "readFile", "{}"]).exits(1);
     project.run(&["call", "readFile", "not json"]).exits(2).says("the arguments are not JSON");
+    project
+        .run(&["call", "readFile", "a.txt"])
+        .exits(2)
+        .says(r#"agentd call readFile '{"path":"README.md"}'"#);
     assert!(project.run(&["call", "noSuchTool", "{}"]).exits(2).stdout.contains("noSuchTool"));
     project.run(&["call", "readFile", r#"{"path":"a"}"#, "--workspace", "/nonexistent"]).exits(2);
     project.run(&["call", "writeFile", write, "--read-only"]).exits(1);
