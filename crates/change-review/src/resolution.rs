@@ -21,6 +21,8 @@ pub struct Resolution(pub BTreeMap<u32, Instead>);
 pub enum Instead {
     /// Nothing: the step answers that it was left out.
     Nothing,
+    /// Nothing: the step answers that the whole proposal was sent back.
+    SentBack,
     /// A part of the change of a file.
     Part {
         /// The whole text that the part was chosen from.
@@ -50,5 +52,11 @@ impl Resolution {
             Some((step.step, instead))
         });
         Resolution(instead.collect())
+    }
+
+    /// Returns the resolution of a proposal that is sent back as a whole.
+    #[must_use]
+    pub fn of_sent_back(steps: &[ProposedStep]) -> Resolution {
+        Resolution(steps.iter().map(|step| (step.step, Instead::SentBack)).collect())
     }
 }

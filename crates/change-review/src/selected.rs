@@ -39,7 +39,7 @@ impl<W: Workspace> SelectedWorkspace<W> {
         change: &FileChange,
         instead: &Instead,
     ) -> Result<FileChange, WapError> {
-        let Instead::Part { before, after, chosen: _ } = instead else { return Err(left_out()) };
+        let Instead::Part { before, after, chosen: _ } = instead else { return Err(not_taken(instead)) };
         let path = change.path().to_owned();
         let content = match self.text_of(call, &path) {
             Some(now) if now == *before => Some(after.clone()),
@@ -77,9 +77,13 @@ impl<W: Workspace> SelectedWorkspace<W> {
     }
 }
 
-/// Returns the error of a step that the reviewer left out.
-fn left_out() -> WapError {
-    WapError::new(Reason::LeftOut, "the user left this out; nothing was done")
+/// Returns the error of a step that the reviewer did not take.
+fn not_taken(instead: &Instead) -> WapError {
+    let text = match instead {
+        Instead::SentBack => "the user sent this back; nothing was done",
+        _ => "the user left this out; nothing was done",
+    };
+    WapError::new(Reason::LeftOut, text)
 }
 
 fn moved(path: &str) -> WapError {
@@ -250,7 +254,9 @@ impl<W: Workspace> Workspace for SelectedWorkspace<W> {
             let origin = call.origin.at_step(step);
             let at_step = Call { origin: &origin, ..*call };
             let mut answer = self.instead(&at_step, change, instead).and_then(|part| {
-                self.carry_out(call, (step, &[(part, change)]))?.pop().unwrap_or_else(|| Err(left_out()))
+                self.carry_out(call, (step, &[(part, change)]))?
+                    .pop()
+                    .unwrap_or_else(|| Err(not_taken(instead)))
             });
             if let (Ok(answer), Instead::Part { chosen, .. }) = (&mut answer, instead) {
                 say_part(answer, *chosen);
@@ -267,8 +273,8 @@ impl<W: Workspace> Workspace for SelectedWorkspace<W> {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
-        if self.resolution.0.contains_key(&call.origin.step) {
-            return Err(left_out());
+        if let Some(instead) = self.resolution.0.get(&call.origin.step) {
+            return Err(not_taken(instead));
         }
         self.below.execute_command(call, request, observer)
     }

@@ -93,9 +93,11 @@ impl Reviews {
 impl From<QueueError> for SessionRefusal {
     fn from(error: QueueError) -> SessionRefusal {
         let advice = match &error {
-            QueueError::Unknown { .. } => Some("`agentd review --list` lists the proposals"),
+            QueueError::Unknown { .. } => {
+                Some("`agentd review --all` lists the proposals, also those that are over")
+            }
             QueueError::Damaged { .. } => Some("`agentd review ID --drop` removes what cannot be read"),
-            QueueError::Readable { .. } => Some("land it or send it back"),
+            QueueError::Readable { .. } => Some("land it (--land) or send it back (--send-back)"),
             QueueError::Revised { .. } => Some("read the draft again, and decide on it anew"),
             _ => None,
         };

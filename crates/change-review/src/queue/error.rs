@@ -46,7 +46,7 @@ pub enum QueueError {
         error: String,
     },
     /// Only what cannot be read is dropped.
-    #[error("proposal {id} can be read")]
+    #[error("proposal {id} is not damaged; only damaged proposals can be dropped")]
     Readable {
         /// The number.
         id: ProposalId,

@@ -84,6 +84,21 @@ fn a_step_that_is_left_out_does_not_reach_the_workspace() {
 }
 
 #[test]
+fn steps_that_are_sent_back_and_steps_that_are_left_out_have_answers_of_their_own() {
+    let workspace = MemoryWorkspace::with_files([("a.txt", BEFORE)]);
+    let steps = [step(0, BEFORE, AFTER)];
+    let left_out = Resolution::of(&Selection::nothing(&steps), &steps);
+    let answers = [Resolution::of_sent_back(&steps), left_out].map(|resolution| {
+        let answers = carry_out(&workspace, resolution, &[write("a.txt", AFTER)]);
+        let error = answers[0].as_ref().unwrap_err();
+        (error.reason(), error.message().to_owned())
+    });
+    let expected = ["the user sent this back; nothing was done", "the user left this out; nothing was done"];
+    assert_eq!(answers, expected.map(|text| (Reason::LeftOut, text.to_owned())));
+    assert_eq!(read(&workspace, "a.txt").as_deref(), Some(BEFORE));
+}
+
+#[test]
 fn one_hunk_of_a_change_is_carried_out() {
     let workspace = MemoryWorkspace::with_files([("a.txt", BEFORE)]);
     let steps = [step(0, BEFORE, AFTER)];
@@ -156,7 +171,7 @@ proptest! {
             let selection = Selection([(0, StepVerdict::Hunks(taken))].into());
             match Resolution::of(&selection, &steps).0.remove(&0) {
                 None => after.clone(),
-                Some(change_review::Instead::Nothing) => before.clone(),
+                Some(change_review::Instead::Nothing | change_review::Instead::SentBack) => before.clone(),
                 Some(change_review::Instead::Part { after, .. }) => after,
             }
         };

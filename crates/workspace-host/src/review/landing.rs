@@ -182,7 +182,7 @@ impl Reviews {
         }
         let draft = now;
         let selection = Selection::nothing(&proposal.steps);
-        let resolution = Resolution::of(&selection, &proposal.steps);
+        let resolution = Resolution::of_sent_back(&proposal.steps);
         let choice = (&selection, (resolution, BTreeMap::new()), &draft);
         self.decide(sessions, &proposal, choice, None, call, &mut UnobservedExecution)
     }

@@ -43,7 +43,7 @@ pub(crate) struct ReviewOptions {
     /// Carry out nothing, and send the comments to the model.
     #[arg(long, requires = "id", conflicts_with_all = ["land", "try_it"])]
     pub send_back: bool,
-    /// Remove what cannot be read of a proposal that is damaged. One that can be read is refused.
+    /// Remove what cannot be read of a proposal that is damaged. One that is not damaged is refused.
     #[arg(long, requires = "id", conflicts_with_all = ["plain", "leave_out", "take", "comment", "say", "try_it", "land", "send_back"])]
     pub drop: bool,
 }

@@ -199,7 +199,7 @@ impl Loop<'_> {
         let console = self.console;
         if !applied.is_executed {
             console.progress(if is_reviewed {
-                "the review of this reply is carried out"
+                "your review has been applied"
             } else {
                 "this reply was executed before; nothing was done"
             });

@@ -20,7 +20,10 @@ fn a_damaged_proposal_is_listed_and_dropped_and_the_others_are_reviewed() {
     // The same reply is proposed again, beside the damaged one.
     let mut daemon = crate::fixture::daemon::Daemon::start(project.command(&["resume", "--review"]));
     daemon.wait_for("waits for your review: `agentd review 2`");
-    project.run(&["review", "2", "--drop"]).exits(1).says("proposal 2 can be read");
+    project
+        .run(&["review", "2", "--drop"])
+        .exits(1)
+        .says("proposal 2 is not damaged; only damaged proposals can be dropped");
     project.run(&["review", "1", "--drop"]).ok().says("was dropped");
     let listed = project.run(&["review", "--all", "--json"]).ok().json();
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");

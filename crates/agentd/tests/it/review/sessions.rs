@@ -81,6 +81,8 @@ fn a_reply_that_is_sent_back_changes_nothing() {
         "{outbox}"
     );
     assert_eq!(outbox.matches("[FAILED]").count(), 3, "{outbox}");
+    assert_eq!(outbox.matches("the user sent this back").count(), 3, "{outbox}");
+    assert!(!outbox.contains("left this out"), "{outbox}");
     daemon.interrupt().exits(130);
 }
 
@@ -131,7 +133,7 @@ fn a_folder_that_has_changed_is_planned_and_tried_again_before_anything_lands() 
     assert_eq!(project.read("a.txt"), format!("zero\n{FILE}"));
     project.run(&["review", "1", "--land"]).ok();
     assert_eq!(project.read("a.txt"), "zero\nONE\ntwo\nthree\nfour\nFIVE\nsix\nSEVEN\n");
-    daemon.wait_for("the review of this reply is carried out");
+    daemon.wait_for("your review has been applied");
     daemon.interrupt().exits(130);
 }
 
@@ -186,7 +188,7 @@ fn choices_that_do_not_exist_are_refused() {
     ] {
         project.run(&["review", "1", option, value]).exits(2);
     }
-    project.run(&["review", "2"]).exits(2).says("there is no proposal 2");
+    project.run(&["review", "2"]).exits(2).says("there is no proposal 2").says("`agentd review --all`");
     let review: Value = project.run(&["review", "1", "--json"]).ok().json();
     assert_eq!(review["draft"]["revision"], 0, "{review}");
     daemon.interrupt().exits(130);
