@@ -14,6 +14,7 @@ use wap_core::CancelFlag;
 
 use crate::orphan_guard::OrphanGuard;
 use crate::process_group::ProcessGroup;
+use crate::relayed_errors::RelayedErrors;
 
 /// The time between two looks at a running program.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -25,10 +26,13 @@ const PAUSE_AT_END: Duration = Duration::from_micros(500);
 /// its output open, and may also be the one that prints the reply.
 const DRAIN: Duration = Duration::from_secs(1);
 
+/// The same for its standard error, of which only the order on the screen depends.
+const DRAIN_OF_ERRORS: Duration = Duration::from_millis(100);
+
 /// A program of the user that reads a prompt on standard input and prints a reply on standard output.
 ///
 /// It runs unconfined as the user who named it, in the current folder and with the user's environment, like any program that is
-/// started from a shell. Its standard error is the user's, and is not read.
+/// started from a shell. Its standard error is passed on to the user's as it comes; the reason of a failure quotes the last lines.
 #[derive(Clone, Debug)]
 pub struct ModelProgram {
     command: String,
@@ -53,8 +57,13 @@ pub enum ProgramError {
     #[error("the program cannot be executed (exit code 126): it is not a program, or not marked as one")]
     NotExecutable,
     /// It ended with another exit code than 0. Whatever it printed is not used.
-    #[error("the program has failed: {0}; what it says stands above")]
-    Failed(ExitStatus),
+    #[error("the program has failed: {status}; {}", end_of_errors(.errors))]
+    Failed {
+        /// Its exit status.
+        status: ExitStatus,
+        /// The last lines that it wrote to standard error, in one; empty if there are none.
+        errors: String,
+    },
     /// It did not end in time, and was killed.
     #[error("the program takes longer than {} s: allow it more time, or use a faster model", .0.as_secs_f64())]
     TimedOut(Duration),
@@ -127,7 +136,7 @@ impl ModelProgram {
     pub fn ask(&self, prompt: &str, cancel: &CancelFlag) -> Result<String, ProgramError> {
         let mut command = Command::new(&self.shell);
         command.arg("-c").arg(&self.command).envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A process group of its own, so that its children end with it.
         command.process_group(0);
         let mut child = ProcessGroup(command.spawn().map_err(ProgramError::NotStarted)?);
@@ -135,6 +144,7 @@ impl ModelProgram {
         let missing = || ProgramError::NotStarted(io::ErrorKind::BrokenPipe.into());
         let mut stdin = child.0.stdin.take().ok_or_else(missing)?;
         let reading = Reading::start(child.0.stdout.take().ok_or_else(missing)?, self.most_bytes);
+        let errors = RelayedErrors::start(child.0.stderr.take().ok_or_else(missing)?);
         let prompt = prompt.to_owned();
         // Neither thread is joined: a process that the program leaves behind may keep its end of a pipe open. A program that reads
         // nothing of its input breaks the pipe, which is its own affair.
@@ -146,6 +156,8 @@ impl ModelProgram {
             // On a busy machine the thread that reads may be behind; nothing in the group can print more.
             reading.has_ended(DRAIN)?;
         }
+        // So that it stands above what is reported next.
+        errors.wait(DRAIN_OF_ERRORS);
         let mut bytes = reading.bytes();
         if bytes.len() > self.most_bytes {
             if !self.is_cut {
@@ -158,7 +170,10 @@ impl ModelProgram {
             return Err(match status.code() {
                 Some(127) => ProgramError::NotFound,
                 Some(126) => ProgramError::NotExecutable,
-                _ => ProgramError::Failed(status),
+                _ => {
+                    errors.wait(DRAIN);
+                    ProgramError::Failed { status, errors: errors.last_lines() }
+                }
             });
         }
         let reply = match self.is_cut {
@@ -209,6 +224,14 @@ impl ModelProgram {
                 pause_at_end = (pause_at_end * 2).min(PAUSE);
             }
         }
+    }
+}
+
+/// Returns what a failed program wrote to standard error, for the reason of its failure.
+fn end_of_errors(errors: &str) -> String {
+    match errors {
+        "" => "it printed nothing on standard error".to_owned(),
+        errors => format!("its standard error ends with: {errors}"),
     }
 }
 

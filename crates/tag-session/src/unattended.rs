@@ -44,7 +44,7 @@ pub struct Totals {
 #[non_exhaustive]
 pub enum StopReason {
     /// As many replies as allowed were asked for.
-    #[error("the model was not done after {0} rounds")]
+    #[error("the model was not done after {}", rounds(*.0))]
     RoundsUsedUp(u32),
     /// A reply was the one before it once more. It was not carried out.
     #[error("the model gave the same reply twice; it was not carried out again")]
@@ -52,6 +52,10 @@ pub enum StopReason {
     /// Nothing came of several replies.
     #[error("{MOST_IDLE_ROUNDS} replies in a row had no effect")]
     NoEffect,
+}
+
+fn rounds(count: u32) -> String {
+    if count == 1 { "1 round".to_owned() } else { format!("{count} rounds") }
 }
 
 impl Unattended {

@@ -22,6 +22,8 @@ pub struct AgentError {
     pub message: String,
     /// True if the user has cancelled the call.
     pub is_cancelled: bool,
+    /// True if it took longer than it may.
+    pub is_timeout: bool,
 }
 
 /// The agents of a flow, by their roles.
@@ -54,6 +56,7 @@ impl Agent for ModelProgram {
     fn reply(&self, prompt: &str, cancel: &CancelFlag) -> Result<String, AgentError> {
         self.ask(prompt, cancel).map_err(|error| AgentError {
             is_cancelled: matches!(error, ProgramError::Cancelled),
+            is_timeout: matches!(error, ProgramError::TimedOut(_)),
             message: error.to_string(),
         })
     }

@@ -197,7 +197,11 @@ impl Running<'_> {
         self.check_cancel()?;
         let agent = self.flow.agents.of(role).ok_or_else(|| FlowError::Agent {
             role: role.clone(),
-            error: super::AgentError { message: "there is none".to_owned(), is_cancelled: false },
+            error: super::AgentError {
+                message: "there is none".to_owned(),
+                is_cancelled: false,
+                is_timeout: false,
+            },
         })?;
         self.flow.events.event(&FlowEvent::Called { role: role.clone(), tokens });
         let begun = Instant::now();

@@ -165,7 +165,7 @@ struct Scripted<'a> {
 impl Agent for Scripted<'_> {
     fn reply(&self, prompt: &str, _: &CancelFlag) -> Result<String, AgentError> {
         let Scripted { bench, role } = *self;
-        let crash = || AgentError { message: "crash".to_owned(), is_cancelled: false };
+        let crash = || AgentError { message: "crash".to_owned(), is_cancelled: false, is_timeout: false };
         if bench.crashes(false) {
             return Err(crash());
         }

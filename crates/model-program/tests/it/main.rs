@@ -26,6 +26,7 @@ fn each_end_as_the_user_reads_it() {
         "no-such-program-of-a-model 2>/dev/null",
         "/dev/null 2>/dev/null",
         "echo a good reply; exit 1",
+        "printf 'reading\\nno key is set\\n' >&2; exit 3",
         "true",
         "printf ' \\n\\n'",
         "printf '\\377\\376'",

@@ -89,8 +89,9 @@ pub(crate) struct FlowOptions {
 /// output.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AgentOptions {
-    /// The program for architect, builder and critic, where they have none of their own.
-    #[arg(long, value_name = "COMMAND", required_unless_present_all = ["architect", "builder"])]
+    /// The program for architect, builder and critic, where they have none of their own. It is needed unless architect and
+    /// builder have.
+    #[arg(long, value_name = "COMMAND")]
     pub model: Option<String>,
     /// The program that plans.
     #[arg(long, value_name = "COMMAND")]

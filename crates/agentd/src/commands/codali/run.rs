@@ -59,6 +59,7 @@ struct FailedLine<'a> {
 
 /// Runs a flow, or resumes one.
 pub(crate) fn run(common: &CommonOptions, console: Console, options: &FlowOptions) -> Outcome {
+    has_programs(&options.agents)?;
     let cancel = cancel_flag()?;
     let paths = WorkspacePaths::find(&common.host())?;
     let settings = new_settings(options, &paths)?;
@@ -221,6 +222,10 @@ impl Running<'_> {
             FlowError::SmallWindow { .. } => {
                 "begin a flow with a larger --context-tokens, or a shorter task".to_owned()
             }
+            FlowError::Agent { error, .. } if error.is_timeout => {
+                let seconds = "`--model-timeout SECONDS` allows it more time";
+                format!("{resume} asks for this reply again, and {seconds}")
+            }
             FlowError::Agent { .. } => format!("{resume} asks for this reply again"),
             _ => format!(
                 "`codali/{0}/` in the state folder has what the agents said, `agentd show {0}` what was done; describe the \
@@ -229,6 +234,16 @@ impl Running<'_> {
             ),
         };
         Failure::new(Exit::Failed, error.to_string()).advise(&advice)
+    }
+}
+
+/// Checks that a program is named for both agents that every flow has.
+fn has_programs(options: &AgentOptions) -> Result<(), Failure> {
+    match [Role::Architect, Role::Builder].into_iter().find(|role| options.of(role).is_none()) {
+        None => Ok(()),
+        Some(role) => Err(Failure::new(Exit::Usage, format!("no program is given for the {role}")).advise(
+            "give one for all agents with --model COMMAND, or each its own with --architect COMMAND and --builder COMMAND",
+        )),
     }
 }
 

@@ -89,8 +89,8 @@ impl Loop<'_> {
         let number = rounds.begin_round().map_err(|reason| self.stopped(reason))?;
         let prompt = self.sessions.outbox(session)?.unwrap_or_default();
         let message = session.sequence_number;
-        let size = tokens(&prompt);
-        self.console.styled(Tone::Strong, &format!("round {number}: message {message}, about {size} tokens"));
+        let size = counted(tokens(&prompt), "token");
+        self.console.styled(Tone::Strong, &format!("round {number}: message {message}, about {size}"));
         let begun = Instant::now();
         let reply = program.ask(&prompt, self.cancel);
         let reply = match reply {
@@ -98,7 +98,8 @@ impl Loop<'_> {
             reply => reply.map_err(|error| self.unanswered(&error))?,
         };
         let seconds = begun.elapsed().as_secs_f64();
-        self.console.progress(&format!("reply after {seconds:.1} s, about {} tokens", tokens(&reply)));
+        self.console
+            .progress(&format!("reply after {seconds:.1} s, about {}", counted(tokens(&reply), "token")));
         rounds.note_reply(&reply).map_err(|reason| self.stopped(reason))?;
         let text = match ReplyTo::find(&reply) {
             Some(quoted) if quoted.session != self.id => {
@@ -125,7 +126,13 @@ impl Loop<'_> {
     }
 
     fn unanswered(&self, error: &ProgramError) -> Failure {
-        let advice = format!("`agentd resume {} --model COMMAND` asks for this reply again", self.id);
+        let advice = match error {
+            ProgramError::TimedOut(_) => format!(
+                "`agentd resume {} --model COMMAND --model-timeout SECONDS` asks for this reply again, with more time",
+                self.id
+            ),
+            _ => format!("`agentd resume {} --model COMMAND` asks for this reply again", self.id),
+        };
         Failure::new(Exit::Failed, error.to_string()).advise(&advice)
     }
 

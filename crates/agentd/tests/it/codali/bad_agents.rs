@@ -18,7 +18,10 @@ fn each_bad_program_ends_the_flow_with_its_reason() {
         ("head -c 1000000000 /dev/zero".to_owned(), "bytes: that cannot be a reply"),
         ("printf '\\377\\376'".to_owned(), "something that is not UTF-8 text"),
         ("sleep 600".to_owned(), "the program takes longer than 5 s"),
-        (format!("{good}; exit 1"), "the program has failed: exit status: 1"),
+        (
+            format!("{good}; exit 1"),
+            "the program has failed: exit status: 1; it printed nothing on standard error",
+        ),
     ];
     at_once(&cases, |(program, says)| {
         let flow = FlowProject::new(&[("architect-1", PLAN), ("builder-1", EDIT), ("architect-2", SUMMARY)]);
@@ -27,8 +30,14 @@ fn each_bad_program_ends_the_flow_with_its_reason() {
             let rest = ["--builder", &builder, "--model-timeout", "5"];
             flow.project.run(&[&["codali", "run"], architect, &rest].concat())
         };
-        run(&["greet", "--architect", program]).exits(1).says(says).says("asks for this reply again");
+        let ran =
+            run(&["greet", "--architect", program]).exits(1).says(says).says("asks for this reply again");
+        assert_eq!(ran.stderr.contains("--model-timeout SECONDS"), program == "sleep 600", "{ran}");
         assert_eq!(flow.calls(), "", "{program}: nothing of it is used");
+        let unnamed = flow.project.run(&["codali", "run", "--resume"]).exits(2);
+        unnamed
+            .says("no program is given for the architect")
+            .says("--model COMMAND, or each its own with --architect");
         run(&["--resume", "--architect", &builder]).ok().prints("PASS after 1 round\n");
     });
 }

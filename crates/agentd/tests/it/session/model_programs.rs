@@ -88,8 +88,9 @@ fn each_end_without_done_is_a_failure_that_says_why() {
     let other = "Reply-To: 00000000-1\n[DONE]\nx\n[/DONE]\n";
     let failing =
         "[EDIT_FILE path=\"none\" start_line=\"1\" end_line=\"1\"]\nx\n[/EDIT_FILE]\n[DONE]\nx\n[/DONE]\n";
-    let cases: [(&[&str], &[&str], &str); 7] = [
+    let cases: [(&[&str], &[&str], &str); 8] = [
         (&[EDIT, read], &["--rounds", "2"], "the model was not done after 2 rounds"),
+        (&[EDIT], &["--rounds", "1"], "the model was not done after 1 round\n"),
         (&[EDIT, EDIT], &[], "the model gave the same reply twice"),
         (&messages, &[], "3 replies in a row had no effect"),
         (&[EDIT], &[], "the program has failed: exit status: 1"),

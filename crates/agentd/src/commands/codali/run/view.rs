@@ -53,20 +53,22 @@ impl FlowEvents for FlowView {
             _ => {}
         }
         match event {
-            FlowEvent::Resumed { steps } => console.progress(&format!("resumed after {steps} steps")),
+            FlowEvent::Resumed { steps } => {
+                console.progress(&format!("resumed after {}", counted(*steps, "step")));
+            }
             FlowEvent::Round { round, of } => {
                 console.styled(Tone::Strong, &format!("round {round} of {of}"));
             }
             FlowEvent::Called { role, tokens } => {
-                console.styled(Tone::Faint, &format!("  {role}: about {tokens} tokens"));
+                console.styled(Tone::Faint, &format!("  {role}: about {}", tokens_of(*tokens)));
             }
             FlowEvent::Replied { role, tokens, elapsed_ms } => {
                 let seconds = *elapsed_ms as f64 / 1_000.0;
-                console.progress(&format!("  {role}: reply after {seconds:.1} s, about {tokens} tokens"));
+                let tokens = tokens_of(*tokens);
+                console.progress(&format!("  {role}: reply after {seconds:.1} s, about {tokens}"));
             }
             FlowEvent::Responded { role, results, warnings, .. } => {
-                let results =
-                    if *results == 1 { "1 result".to_owned() } else { format!("{results} results") };
+                let results = counted(*results, "result");
                 console.progress(&format!("  {role}: asked, {results} given"));
                 for warning in warnings {
                     console.styled(Tone::Faint, &format!("    {}", one_line(warning)));
@@ -93,6 +95,10 @@ impl FlowEvents for FlowView {
             _ => {}
         }
     }
+}
+
+fn tokens_of(count: u64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), "token")
 }
 
 /// Returns the lines that stand for the end of a flow.

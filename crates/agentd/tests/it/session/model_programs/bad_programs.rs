@@ -13,6 +13,9 @@ struct Bad {
     says: &'static str,
 }
 
+const FAILED_LATE: &str =
+    "the program has failed: exit status: 1; its standard error ends with: the quota is used up";
+
 #[test]
 fn each_bad_program_ends_the_loop_with_its_reason_and_no_effect() {
     let good = "printf '[CREATE_FILE path=\"a.txt\"]\\none\\n[/CREATE_FILE]\\n[DONE]\\nx\\n[/DONE]\\n'";
@@ -20,19 +23,23 @@ fn each_bad_program_ends_the_loop_with_its_reason_and_no_effect() {
     let cases = [
         Bad { command: "no-such-program --of model", says: "the program was not found (exit code 127)" },
         Bad { command: "/dev/null", says: "the program cannot be executed (exit code 126)" },
-        Bad { command: "exit 3", says: "the program has failed: exit status: 3" },
+        Bad {
+            command: "echo 'no key'; exit 3",
+            says: "the program has failed: exit status: 3; it printed nothing on standard error",
+        },
         Bad { command: "kill -9 $$", says: "the program has failed: signal: 9" },
         Bad { command: "cat > /dev/null", says: "the program has printed nothing" },
         Bad { command: "head -c 1000000000 /dev/zero", says: "bytes: that cannot be a reply" },
         Bad { command: "yes 'no end of it'", says: "bytes: that cannot be a reply" },
         Bad { command: "printf '\\377\\376\\000\\001'", says: "something that is not UTF-8 text" },
         Bad { command: "sleep 600", says: "the program takes longer than 5 s" },
-        Bad { command: fails_late, says: "the program has failed: exit status: 1" },
+        Bad { command: fails_late, says: FAILED_LATE },
     ];
     at_once(&cases, |Bad { command, says }| {
         let script = Script::new(&[DONE]);
         let ran = script.run_with(command, &["--model-timeout", "5"]).exits(1).says(says);
-        let ran = ran.says("--model COMMAND` asks for this reply again");
+        let ran = ran.says("asks for this reply again");
+        assert_eq!(ran.stderr.contains("--model-timeout SECONDS"), *command == "sleep 600", "{ran}");
         assert!(!script.project.has("a.txt"), "{command}: nothing of it is used\n{ran}");
         // What the program says of itself is shown.
         assert!(*command != fails_late || ran.stderr.contains("the quota is used up"), "{ran}");
