@@ -18,6 +18,7 @@ use clap::{ArgMatches, Command as Definition, FromArgMatches, Id};
 use workspace_host::state::workspace_search;
 
 use crate::cli::{Cli, Command};
+use crate::commands::setup;
 use crate::common_options::CommonOptions;
 use crate::config::{ConfigFile, definition, obeyed_options};
 use crate::exit::{Exit, Failure};
@@ -116,7 +117,10 @@ fn settled(
 
 fn parse(definition: &Definition, arguments: &[OsString]) -> (ArgMatches, Cli) {
     let matches = definition.clone().try_get_matches_from(arguments);
-    let matches = matches.unwrap_or_else(|error| explained(definition, arguments).unwrap_or(error).exit());
+    let matches = matches.unwrap_or_else(|error| {
+        let error = explained(definition, arguments).unwrap_or(error);
+        setup::with_place_of_option(error, arguments).exit()
+    });
     let cli = Cli::from_arg_matches(&matches);
     let cli = cli.unwrap_or_else(|error| error.format(&mut definition.clone()).exit());
     (matches, cli)

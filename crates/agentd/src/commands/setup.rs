@@ -1,6 +1,9 @@
 //! `agentd setup`: the configuration of an MCP client.
 
+use std::ffi::OsString;
+
 use clap::Args;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use mcp_client_config::{
     ConfigError, McpClient, Placed, Registered, Server, alone, entry_name_in_file, put_server,
 };
@@ -29,6 +32,23 @@ const SERVER: &str = "agentd";
 
 /// Options of `agentd mcp` that users add to an entry by hand: most of them ask before something is done.
 const BY_HAND: [&str; 6] = ["--review", "--questions", "--ask-deletions", "--tools", "--page", "--wap-json"];
+
+/// Names the place of an option of `agentd mcp` that `setup` does not have, instead of an option of `setup` that is like it.
+pub(crate) fn with_place_of_option(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return error };
+    let is_of_server = error.kind() == ErrorKind::UnknownArgument && BY_HAND.contains(&option.as_str());
+    if !is_of_server || !arguments.iter().any(|argument| argument == "setup") {
+        return error;
+    }
+    let key = option.trim_start_matches('-');
+    let tip = format!(
+        "the server reads its own options from the table [mcp] of the configuration file: set `{key}` there, and leave {option} out \
+         (`agentd doctor` names the file)"
+    );
+    error.remove(ContextKind::SuggestedArg);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    error
+}
 
 #[derive(Serialize)]
 struct Report<'a> {

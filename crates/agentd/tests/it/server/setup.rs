@@ -58,6 +58,19 @@ fn file(project: &Project, client: &str) -> PathBuf {
 }
 
 #[test]
+fn an_option_of_the_server_is_pointed_to_its_place_in_the_configuration() {
+    let project = Project::new();
+    for option in ["--review", "--review=commands", "--ask-deletions"] {
+        let refused = setup(&project, &["claude-code", "--write", option]).exits(2);
+        refused.says("the table [mcp] of the configuration file").says("`agentd doctor` names the file");
+    }
+    assert!(!file(&project, "claude-code").exists());
+    // What is no option of the server either is only called unknown.
+    let unknown = setup(&project, &["claude-code", "--written"]).exits(2);
+    assert!(unknown.stderr.contains("--write") && !unknown.stderr.contains("[mcp]"), "{unknown}");
+}
+
+#[test]
 fn it_prints_what_it_would_write() {
     let project = Project::new();
     for client in CLIENTS {
