@@ -12,7 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use secret_placeholders::{
     PlaceholderStore, PlaceholderWorkspace, Secrets, StoreError, Withheld, merged_maps,
 };
-use wap_core::visible_line;
+use wap_core::{holds_credentials_if_keyed, visible_line};
 
 use crate::failure::{Exit, Failure};
 use crate::options::HostOptions;
@@ -104,6 +104,15 @@ impl SecretRules {
         // a line, and cut only then.
         let line = visible_line(&self.mask_rest(text), usize::MAX);
         visible_line(&self.mask_rest(&line), most_characters)
+    }
+
+    /// Checks whether the content of a file is left out, by its path and, where only some files of that name are, by its text;
+    /// `text` returns `None` for what is not text or too long.
+    pub fn leaves_out_file(&self, path: &str, text: impl FnOnce() -> Option<String>) -> bool {
+        let Some(secrets) = &self.secrets else { return false };
+        let is_clean =
+            || holds_credentials_if_keyed(path) && text().is_some_and(|text| secrets.is_clean(&text));
+        self.withheld.may_leave_out(path) && !is_clean()
     }
 
     /// Checks whether the content of a file is left out, by its path.

@@ -65,6 +65,8 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
     if task.trim().is_empty() {
         return Err(Failure::new(Exit::Usage, "the task is empty").advise("say what the model should do"));
     }
+    // What is refused makes no state folder.
+    let read_files = read_files::of(common, &new.read)?;
     let cancel = cancel_flag()?;
     let sessions = SharedSessions::open(
         &common.host(),
@@ -82,7 +84,7 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
             dialect: new.dialect,
             budget: new.budget,
             paste_characters: new.paste_characters,
-            read_files: read_files::of(common, &new.read)?,
+            read_files,
             from: new.from.clone(),
         },
         &cancel,

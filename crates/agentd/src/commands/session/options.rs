@@ -15,8 +15,8 @@ pub(crate) struct NewOptions {
     /// Write the first outbox and return.
     #[arg(long, conflicts_with_all = ["model", "clipboard"])]
     pub no_wait: bool,
-    /// Show this file whole in the first message; may be given several times. A file that is left out otherwise, because it
-    /// usually holds credentials, is shown as well.
+    /// Show this file whole in the first message; may be given several times. A file that usually holds credentials also needs
+    /// --read-secret.
     #[arg(long, value_name = "FILE")]
     pub read: Vec<PathBuf>,
     /// Go on with the work of another conversation: a session, or a client as `agentd log` names it. The first message has its

@@ -56,6 +56,31 @@ fn what_is_not_a_file_of_the_workspace_is_refused_and_no_session_begins() {
 }
 
 #[test]
+fn a_file_of_credentials_is_refused_unless_the_user_grants_it() {
+    let project = project();
+    project.write(".env", "TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345\n");
+    // Of these, only a file with a secret is left out.
+    project.write("ca.pem", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n");
+    project
+        .write("key.pem", "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA\n-----END PRIVATE KEY-----\n");
+    for file in [".env", "key.pem"] {
+        let refused = project.run(&["new", "--no-wait", "--read", file, "say hi"]).exits(2);
+        refused.says("it usually holds credentials").says(&format!("--read-secret {file}"));
+    }
+    assert!(!project.base().exists());
+    // The controls.
+    let id = project.begin_with(&["new", "--no-wait", "--json", "--read", "ca.pem", "say hi"]);
+    assert!(requested(&project.outbox(&id, 1)).contains("BEGIN CERTIFICATE"));
+    let granted = ["new", "--no-wait", "--json", "--read", ".env", "--read-secret", ".env", "say hi"];
+    let id = project.begin_with(&granted);
+    let message = project.outbox(&id, 1);
+    assert!(requested(&message).contains("TOKEN=⟦secret:") && !message.contains("ghp_"), "{message}");
+    let unmasked = ["new", "--no-wait", "--json", "--read", ".env", "--secrets", "show", "say hi"];
+    let id = project.begin_with(&unmasked);
+    assert!(requested(&project.outbox(&id, 1)).contains("TOKEN=ghp_"));
+}
+
+#[test]
 fn a_task_comes_from_standard_input() {
     let project = project();
     let task = "Make it\nwork with `quotes` and $signs.\n";
