@@ -29,7 +29,7 @@ use crate::commands::setup::SetupOptions;
 use crate::commands::shell_help::ManualOptions;
 use crate::common_options::CommonOptions;
 
-/// Lets a language model work on a folder of code: copy the outbox into a chat, paste the reply back.
+/// Lets a language model work on a folder of code: copy a message into a chat, paste the reply back.
 ///
 /// Without a command, the newest unfinished session resumes; `agentd "a task"` starts a new one.
 #[derive(Debug, Parser)]
@@ -50,13 +50,13 @@ pub(crate) enum Command {
     Demo(DemoOptions),
     /// Open the page in the browser: copy messages, paste replies, look at differences, run, undo.
     Ui(UiOptions),
-    /// Start a session: write the first outbox, wait for replies in the inbox, until DONE.
+    /// Start a session: write the first message, wait for replies in the inbox, until DONE.
     New(NewOptions),
     /// Continue the newest unfinished session, or one by its id.
     Resume(ResumeOptions),
-    /// Execute one reply and write the next outbox.
+    /// Execute one reply and write the next message.
     Apply(ApplyOptions),
-    /// Print the pending outbox.
+    /// Print the pending message.
     Outbox {
         /// The session's id [default: the newest unfinished one].
         #[arg(long, value_name = "ID")]

@@ -30,7 +30,7 @@ pub fn explain(error: SessionError) -> Failure {
             Failure::new(Exit::Failed, text).advise("the other sessions are not affected; start a new one")
         }
         SessionError::Refused(_) => {
-            Failure::new(Exit::Refused, text).advise("nothing was executed: copy the reply again and save it under a new name")
+            Failure::new(Exit::Refused, text).advise("nothing was executed: copy the whole reply again, and save or paste it once more")
         }
         SessionError::OtherSession { quoted, .. } => Failure::new(Exit::Refused, text)
             .advise(format!("apply it with --session {}, or remove its Reply-To line if it is meant here", quoted.session)),
@@ -38,9 +38,9 @@ pub fn explain(error: SessionError) -> Failure {
             "apply it in the workspace of that session, or remove its Reply-To line if it is meant here",
         ),
         SessionError::OtherSequence { .. } => Failure::new(Exit::Refused, text)
-            .advise("send the newest outbox to the model, or execute the reply anyway with `agentd apply FILE --again`"),
+            .advise("send the newest message to the model, or execute the reply anyway with `agentd apply FILE --again`"),
         SessionError::MovedOn { .. } => Failure::new(Exit::Refused, text)
-            .advise("nothing was executed: another reply was executed meanwhile; send the newest outbox to the model"),
+            .advise("nothing was executed: another reply was executed meanwhile; send the newest message to the model"),
         SessionError::Taken { .. } => Failure::new(Exit::Refused, text).advise("nothing was executed for this one"),
         SessionError::KnownText { .. } => Failure::new(Exit::Refused, text)
             .advise("nothing was executed; if it is meant once more, use `agentd apply FILE --again`"),

@@ -398,7 +398,9 @@ fn clipboard_program(programs: &OwnPrograms) -> Finding {
         (Some(program), None) => Finding {
             what: what.to_owned(),
             state: State::Limited,
-            detail: format!("{program}, but no desktop that it could serve; copy from the outbox file"),
+            detail: format!(
+                "{program}, but no desktop that it could serve; copy messages from their files in the outbox"
+            ),
         },
         (None, Some(_)) => Finding {
             what: what.to_owned(),
@@ -409,7 +411,8 @@ fn clipboard_program(programs: &OwnPrograms) -> Finding {
         (None, None) => Finding {
             what: what.to_owned(),
             state: State::Limited,
-            detail: "no program and no desktop found; copy from the outbox file".to_owned(),
+            detail: "no program and no desktop found; copy messages from their files in the outbox"
+                .to_owned(),
         },
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct NewOptions {
     /// The task of the model; several words are joined. `-` alone reads it from standard input.
     #[arg(required = true, value_name = "TASK")]
     pub task: Vec<String>,
-    /// Write the first outbox and return.
+    /// Write the first message and return.
     #[arg(long, conflicts_with_all = ["model", "clipboard"])]
     pub no_wait: bool,
     /// Show this file whole in the first message; may be given several times. A file that usually holds credentials also needs
@@ -30,7 +30,7 @@ pub(crate) struct NewOptions {
     /// The dialect of the protocol.
     #[arg(long, value_name = "agentd|codingagent", default_value = "agentd")]
     pub dialect: tagproto::Dialect,
-    /// Keep every outbox below this many tokens: a number, or local, copilot, chatgpt, gemini or claude [default: 24000, and
+    /// Keep every message below this many tokens: a number, or local, copilot, chatgpt, gemini or claude [default: 24000, and
     /// none with --dialect codingagent].
     #[arg(long, value_name = "TOKENS|CHAT", value_parser = crate::commands::session::budget::budget)]
     pub budget: Option<u32>,
