@@ -89,8 +89,8 @@ pub(crate) struct FlowOptions {
 /// output.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AgentOptions {
-    /// The program for architect, builder and critic, where they have none of their own. It is needed unless architect and
-    /// builder have.
+    /// The program for architect, builder and critic, where they have none of their own. Required unless --architect and
+    /// --builder are given.
     #[arg(long, value_name = "COMMAND")]
     pub model: Option<String>,
     /// The program that plans.
