@@ -32,8 +32,10 @@ const DASHES: [&str; 2] = ["-----", "---- "];
 const PUTTY_BEGIN: &str = "Private-Lines: ";
 const PUTTY_END: &str = "Private-MAC: ";
 
-/// A first line.
-pub(crate) const FIRST_LINE: &str = "-----BEGIN PRIVATE KEY-----\n";
+/// A first line, and one in front of lines that are certainly of a key.
+const FIRST_LINE: &str = "-----BEGIN PRIVATE KEY-----\n";
+const CONTINUED_LINE: &str = "-----BEGIN PRIVATE KEY----- (continued)\n";
+const CONTINUED: &str = "(continued)";
 
 /// The longest label: `RSA `.
 const MOST_LABEL_BYTES: usize = 100;
@@ -52,6 +54,11 @@ pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
 pub(crate) fn end_within(text: &str, within: Option<KeyState>) -> Option<KeyState> {
     let plain = Uncoloured::of(text);
     Search::of(plain.as_ref().map_or(text, |plain| &plain.text), within, &mut Vec::new()).end
+}
+
+/// Returns a first line in front of lines that follow others with this state.
+pub(crate) fn first_line(state: KeyState) -> &'static str {
+    if state.is_evident() { CONTINUED_LINE } else { FIRST_LINE }
 }
 
 /// Checks whether a text has parts of a private key.
@@ -173,9 +180,11 @@ impl<'t, 'h> Search<'t, 'h> {
         for (index, first) in first_lines.iter().enumerate() {
             let limit = first_lines.get(index + 1).map_or(trimmed.max(first.end), |next| next.start);
             let is_open = self.beside_first(line.start, first.end..limit.max(first.end));
+            let is_evident = text[first.end..].trim_start_matches(['-', ' ']) == CONTINUED;
             if is_open && index + 1 == first_lines.len() {
                 let lead = &text[..first_lines[0].start];
-                self.below((line.end + 1).min(self.text.len()), KeyState::default(), lead);
+                let state = KeyState::behind_first_line(is_evident);
+                self.below((line.end + 1).min(self.text.len()), state, lead);
             }
         }
     }
@@ -230,7 +239,8 @@ impl<'t, 'h> Search<'t, 'h> {
             start = end + 1;
         }
         self.searched = start.min(self.text.len());
-        lines.hidden(is_ended, |range, certainty| self.hide(range, certainty));
+        let state = lines.hidden(is_ended, |range, certainty| self.hide(range, certainty));
+        self.end = self.end.map(|_| state);
     }
 
     /// Finds the lines of a key above its last line, in front of which is `lead`.

@@ -112,9 +112,11 @@ impl StreamMask {
             from => memchr::memchr(b'\n', &both[from..last]).map_or(last, |at| from + at + 1),
         };
         self.context.clear();
-        if from > 0 && private_key::end_within(&String::from_utf8_lossy(&both[..last]), None).is_some() {
+        if from > 0
+            && let Some(state) = private_key::end_within(&String::from_utf8_lossy(&both[..last]), None)
+        {
             // Its first line is not shown again: any will do.
-            self.context.extend_from_slice(private_key::FIRST_LINE.as_bytes());
+            self.context.extend_from_slice(private_key::first_line(state).as_bytes());
         }
         self.context.extend_from_slice(&both[from..last]);
         visible
@@ -137,7 +139,7 @@ impl KeyTracker {
     /// ones what it would hide behind all lines.
     #[must_use]
     pub fn first_line(&self) -> &'static str {
-        if self.within.is_some() { private_key::FIRST_LINE } else { "" }
+        self.within.map_or("", private_key::first_line)
     }
 }
 

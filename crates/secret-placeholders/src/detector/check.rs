@@ -17,7 +17,7 @@ const LEAST_DIGITS: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
     None,
-    /// What the rule matches may be the name of a variable.
+    /// The match of the rule may be the name of a variable.
     NotIdentifier,
     /// The value of an address may be an example, a field of a template, or code behind the address.
     OfAddress,

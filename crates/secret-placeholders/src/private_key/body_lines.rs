@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::line_parts::{Class, LEAST_RUN_BYTES, begins_key, classify, differs_from_word, is_random, runs};
+use super::line_parts::{
+    Class, LEAST_RUN_BYTES, begins_key, classify, differs_from_word, is_base64, is_random, runs,
+};
 
 /// The fewest lines that are a key without a longer one among them.
 const FEWEST_SHORT_LINES: usize = 4;
@@ -15,7 +17,10 @@ const FEWEST_EQUAL_LINES: usize = 2;
 const MOST_OTHER_LINES: usize = 16;
 
 /// Signs of Base64 that a difference or a comment puts in front of a line, without a blank.
-const SIGNS: [&str; 3] = ["///", "//", "+"];
+const SIGNS: [&str; 3] = ["///", "//", ADDED];
+
+/// The sign in front of an added line of a difference.
+const ADDED: &str = "+";
 
 /// The names of the lines that may stand between the first line and the body, apart from `X-…`.
 const HEADERS: [&str; 9] = [
@@ -42,6 +47,19 @@ pub(crate) struct KeyState {
     has_others: bool,
     /// The lines without a part of a key since the last one with one.
     others: usize,
+    /// True if the lines so far are certainly of a key: the next ones need not show it again.
+    is_evident: bool,
+}
+
+impl KeyState {
+    /// Returns the state behind a first line; `is_evident` is true if the lines below are certainly of a key.
+    pub(super) fn behind_first_line(is_evident: bool) -> KeyState {
+        KeyState { is_evident, ..KeyState::default() }
+    }
+
+    pub(super) fn is_evident(self) -> bool {
+        self.is_evident
+    }
 }
 
 /// The certainty that a hidden part is one of a key.
@@ -62,6 +80,8 @@ pub(super) struct BodyLines<'t> {
     /// True below a first line, where headers and blank lines may stand.
     is_below: bool,
     is_encrypted: bool,
+    /// True if a line has the sign of a removed one of a difference in front, which is not of Base64.
+    has_removed: bool,
     /// The number of the line that was added last; those of lines further up are negative.
     line: isize,
     parts: Vec<Placed>,
@@ -73,11 +93,22 @@ struct Placed {
     class: Class,
     range: Range<usize>,
     line: isize,
+    /// True at the start of the line.
+    is_first: bool,
 }
 
 impl<'t> BodyLines<'t> {
     pub(super) fn new(text: &'t str, state: KeyState, lead: &'t str, is_below: bool) -> BodyLines<'t> {
-        BodyLines { state, text, lead, is_below, is_encrypted: false, line: 0, parts: Vec::new() }
+        BodyLines {
+            state,
+            text,
+            lead,
+            is_below,
+            is_encrypted: false,
+            has_removed: false,
+            line: 0,
+            parts: Vec::new(),
+        }
     }
 
     /// Adds the next line, which begins at `start`. Returns false if there were too many others.
@@ -89,12 +120,15 @@ impl<'t> BodyLines<'t> {
         // Also with the number of a line in front.
         let is_above = self.is_below && self.parts.is_empty() && bare.contains(": ");
         self.is_encrypted |= is_above && ENCRYPTED.iter().any(|header| bare.contains(header));
+        self.has_removed |=
+            bare.strip_prefix('-').is_some_and(|line| line.bytes().next().is_some_and(is_base64));
         let is_between = self.is_below && (bare.trim().is_empty() || is_head && is_header(bare));
         self.state.has_lines |= !is_between;
         let mut parts = classify(bare).into_iter().peekable();
         let plain = parts.next_if(|part| part.class == Class::Plain);
         let placed = |class, range: Range<usize>, line| Placed {
             class,
+            is_first: range.start == 0,
             range: start + range.start..start + range.end,
             line,
         };
@@ -117,10 +151,14 @@ impl<'t> BodyLines<'t> {
         self.state.others <= MOST_OTHER_LINES
     }
 
-    /// Calls `hide` with the parts that are hidden; `is_ended` is true if the last line of a key follows.
+    /// Calls `hide` with the parts that are hidden; `is_ended` is true if the last line of a key follows. Returns the state behind them.
     ///
     /// A text that only mentions a first line may have a word alone on the lines below, code, and hashes.
-    pub(super) fn hidden(mut self, is_ended: bool, mut hide: impl FnMut(Range<usize>, Certainty)) {
+    pub(super) fn hidden(
+        mut self,
+        is_ended: bool,
+        mut hide: impl FnMut(Range<usize>, Certainty),
+    ) -> KeyState {
         self.parts.sort_by_key(|part| part.range.start);
         for sign in SIGNS {
             self.leave_out(sign);
@@ -130,14 +168,12 @@ impl<'t> BodyLines<'t> {
             true => self.hide_above_end(&evidence, &mut hide),
             false => self.hide_without_end(&evidence, &mut hide),
         }
+        KeyState { is_evident: evidence.is_key(), ..self.state }
     }
 
     fn hide_above_end(&self, evidence: &Evidence, hide: &mut impl FnMut(Range<usize>, Certainty)) {
         let is_key = evidence.is_plain_key || evidence.has_parts;
-        let certainty = match evidence.is_plain_key || evidence.begins || !evidence.equal.is_empty() {
-            true => Certainty::Certain,
-            false => Certainty::Possible,
-        };
+        let certainty = if evidence.is_key() { Certainty::Certain } else { Certainty::Possible };
         // What several lines have is the name of a file, or of a program that prints them.
         let mut words: HashMap<&str, (isize, bool)> = HashMap::new();
         for word in self.of(Class::Word) {
@@ -194,7 +230,8 @@ impl<'t> BodyLines<'t> {
             .filter(|part| matches!(part.class, Class::Plain | Class::Random | Class::Short))
             .partition(|part| is_signed(part));
         let length = match (signed.len(), usual_length(&others)) {
-            (0, _) | (1, None) => return,
+            (0, _) => return,
+            (1, None) if !self.has_removed => return,
             (_, Some(length)) => length + sign.len(),
             (_, None) => usual_length(&signed).unwrap_or(0),
         };
@@ -202,7 +239,8 @@ impl<'t> BodyLines<'t> {
         for part in self.parts.iter_mut().filter(|part| text[part.range.clone()].starts_with(sign)) {
             let is_last =
                 part.range.len() < length && before.is_some_and(|line: isize| line + 1 == part.line);
-            if part.range.len() == length || is_last {
+            let is_added = sign == ADDED && self.has_removed && part.is_first;
+            if part.range.len() == length || is_last || is_added {
                 part.range.start += sign.len();
                 before = Some(part.line);
             }
@@ -236,6 +274,11 @@ struct Evidence {
 }
 
 impl Evidence {
+    /// Checks whether the lines are certainly those of a key, if a first or a last line is beside them.
+    fn is_key(&self) -> bool {
+        self.is_plain_key || self.begins || !self.equal.is_empty()
+    }
+
     fn of(lines: &BodyLines<'_>) -> Evidence {
         let plain = || lines.of(Class::Plain).map(|part| lines.text_of(part));
         let is_plain_key = plain().any(|line| line.len() >= LEAST_RUN_BYTES || differs_from_word(line))
@@ -245,7 +288,9 @@ impl Evidence {
             .iter()
             .filter(|part| matches!(part.class, Class::Random | Class::Grouped | Class::Short));
         let first = parts.next();
-        let begins = lines.is_encrypted || first.is_some_and(|part| begins_key(lines.text_of(part)));
+        let begins = lines.state.is_evident
+            || lines.is_encrypted
+            || first.is_some_and(|part| begins_key(lines.text_of(part)));
         let mut full = HashSet::new();
         if is_plain_key {
             full.extend(plain().map(str::len).filter(|length| *length >= LEAST_RUN_BYTES));

@@ -60,7 +60,8 @@ pub(super) fn body_behind(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Cert
         // In another notation, too, the key continues up to its last line.
         if has_end {
             let end = if is_whole { body.end } else { rest.trim_end_matches(is_between).len() };
-            return (vec![body.start..end], Certainty::Certain);
+            let body = body.start..end;
+            return (vec![body], Certainty::Certain);
         }
         let mut parts = parts_behind(rest, body.end, chain.longest());
         parts.insert(0, body);
@@ -73,7 +74,8 @@ pub(super) fn body_behind(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Cert
     match &parts[..] {
         // Lines of a key behind headers in another notation.
         [first, next, ..] if first.len() == next.len() && first.len() >= LEAST_LINE_BYTES => {
-            (vec![first.start..rest.trim_end_matches(is_between).len()], Certainty::Certain)
+            let body = first.start..rest.trim_end_matches(is_between).len();
+            (vec![body], Certainty::Certain)
         }
         _ => (parts, Certainty::Possible),
     }

@@ -60,6 +60,10 @@ fn a_difference_of_a_replaced_key_has_the_placeholders_of_both_files() {
         same(0..range.start) + &part(&old, "-") + &part(&new, "+") + &same(range.end..old.len())
     };
     let last = old.len() - 1;
+    // Lines of unequal lengths: behind a removed line, the sign of an added one is known.
+    let unequal = format!("{}\n-Cd4/Cd4/\n+Ef5/Ef5/\n Ab3/Ab3/Ab3/\n Ab3/Ab3/Ab3/\n", boundary("BEGIN"));
+    let visible = secrets().mask(&unequal).into_owned();
+    assert!(visible.contains("\n-⟦") && visible.contains("\n+⟦") && !visible.contains("4/Cd"), "{visible}");
     for range in [1..last, 3..4, 2..6, last - 1..last] {
         let text = format!("@@ -1,27 +1,27 @@\n{}", replaced(range.clone()));
         let masker = secrets();

@@ -296,4 +296,11 @@ fn a_mention_of_a_first_line_is_over_for_a_tracker_some_lines_later() {
         keys.push(&format!("9: {line}\n"));
     }
     assert_ne!(keys.first_line(), "");
+    // The next line is hidden by itself, though it does not begin like a key, and not behind a mention.
+    let next = format!("{}9: {}\n", keys.first_line(), key(64)[20]);
+    assert_eq!(parts_in(&secrets().mask(&next)), 0, "{next}");
+    let mut keys = KeyTracker::default();
+    keys.push(&format!("if text == \"{}\" {{\n", boundary("BEGIN")));
+    let next = format!("{}id 9: {}\n", keys.first_line(), &key(64)[20][..24]);
+    assert_eq!(secrets().mask(&next), next);
 }
