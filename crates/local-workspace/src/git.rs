@@ -9,6 +9,7 @@ mod inner_repositories;
 mod kept_references;
 pub(crate) mod linked_contents;
 pub(crate) mod linked_folders;
+pub(crate) mod packed_names;
 pub(crate) mod refusal;
 pub(crate) mod repository_context;
 pub(crate) mod repository_parts;

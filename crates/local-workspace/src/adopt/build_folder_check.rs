@@ -394,6 +394,7 @@ impl<'a> Check<'a> {
             is_unjudged: &|_| false,
             format: &|settings| self.contents.format(settings),
             text: &|path| self.contents.content(path),
+            packed: &|list| self.contents.packed(list),
             content: Some(&self.contents),
         };
         let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, &context)?;

@@ -3,6 +3,7 @@
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use git_index::ObjectFormat;
 use rel_path::{ProtectedName, ProtectedNames, RelPath};
@@ -16,6 +17,7 @@ use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder};
 use crate::git::linked_contents::{ContentsOnDisk, LinkedContents, Remembered, content_on_disk};
+use crate::git::packed_names::PackedNames;
 use crate::git::repository_context::{RepositoryContext, format_after};
 use crate::git::repository_parts::{TouchedPaths, is_repository, part_refusal};
 use crate::git::version_control;
@@ -70,6 +72,13 @@ impl Guard<'_> {
             Some(effect) => effect.text_after().map(<[u8]>::to_vec),
             None => content_on_disk(self.root, path),
         };
+        let disk = ContentsOnDisk::new(self.root);
+        let lists = Remembered::default();
+        let packed = |list: &RelPath| {
+            let Some(effect) = by_path.get(list) else { return disk.packed(list) };
+            let read = || Arc::new(PackedNames::read(effect.text_after().unwrap_or_default()));
+            lists.get_or_read(list.clone(), read)
+        };
         // Nothing of what decides whether settings are refused depends on the object format. Files that lead to each other are
         // compared once the others are judged.
         let plain = RepositoryContext {
@@ -80,12 +89,12 @@ impl Guard<'_> {
             is_unjudged: &is_unjudged,
             format: &|_| Some(ObjectFormat::default()),
             text: &text,
+            packed: &packed,
             content: None,
         };
         let is_refused = |effect: &Effect| {
             in_git_folder(&effect.path).is_some_and(|part| part.refusal(effect, &plain).is_some())
         };
-        let disk = ContentsOnDisk::new(self.root);
         let formats = Remembered::default();
         let format = |settings: &RelPath| {
             let Some(effect) = by_path.get(settings) else { return disk.format(settings) };
@@ -107,6 +116,7 @@ impl Guard<'_> {
                 is_unjudged: &is_unjudged,
                 format: &format,
                 text: &text,
+                packed: &packed,
                 content,
             };
             self.listed(effect, &beginnings)

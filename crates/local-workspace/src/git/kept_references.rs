@@ -85,11 +85,10 @@ impl InRepository<'_> {
             let path = RelPath::from_bytes(path).and_then(|path| inner.folder.join(&path)).ok()?;
             (context.text)(&path)
         };
-        let is_packed = |list: Vec<u8>| {
-            let is_of_name =
-                |line: &[u8]| line.strip_suffix(&name[..]).is_some_and(|rest| rest.ends_with(b" "));
-            list.split(|byte| *byte == b'\n').any(is_of_name)
+        let is_packed = || {
+            let list = inner.folder.child(b"packed-refs");
+            list.is_ok_and(|list| (context.packed)(&list).has(&name))
         };
-        text(&name).is_some() || text(b"packed-refs").is_some_and(is_packed)
+        text(&name).is_some() || is_packed()
     }
 }

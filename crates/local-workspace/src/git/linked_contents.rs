@@ -2,12 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use git_index::ObjectFormat;
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
 use crate::git::guard::in_git_folder;
+use crate::git::packed_names::PackedNames;
 use crate::git::repository_context::format_on_disk;
 use crate::git::settings::{UnclearSettings, worktree};
 
@@ -79,11 +81,19 @@ pub(crate) struct ContentsOnDisk<'a> {
     root: &'a FileRoot,
     formats: Remembered<RelPath, Option<ObjectFormat>>,
     worktrees: Remembered<RelPath, NamedWorktree>,
+    packed: Remembered<RelPath, Arc<PackedNames>>,
 }
 
 impl ContentsOnDisk<'_> {
     pub(crate) fn new(root: &FileRoot) -> ContentsOnDisk<'_> {
-        ContentsOnDisk { root, formats: Remembered::default(), worktrees: Remembered::default() }
+        let (formats, worktrees) = (Remembered::default(), Remembered::default());
+        ContentsOnDisk { root, formats, worktrees, packed: Remembered::default() }
+    }
+
+    /// Returns the names in a `packed-refs`.
+    pub(crate) fn packed(&self, list: &RelPath) -> Arc<PackedNames> {
+        let read = || Arc::new(PackedNames::read(&content_on_disk(self.root, list).unwrap_or_default()));
+        self.packed.get_or_read(list.clone(), read)
     }
 
     /// Returns the object format that a settings file decides; `None` if it cannot be read with certainty.

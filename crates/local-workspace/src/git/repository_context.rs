@@ -1,6 +1,7 @@
 //! The surroundings of a file of a repository, as far as judging the file depends on them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use git_index::ObjectFormat;
 use rel_path::RelPath;
@@ -8,6 +9,7 @@ use sandbox_fs::{FileRoot, FsError};
 
 use crate::command::effect::Effect;
 use crate::git::linked_contents::LinkedContents;
+use crate::git::packed_names::PackedNames;
 use crate::git::settings::object_format;
 
 /// The largest settings file that is read, in bytes.
@@ -30,6 +32,8 @@ pub(crate) struct RepositoryContext<'a> {
     pub format: &'a dyn Fn(&RelPath) -> Option<ObjectFormat>,
     /// Returns the content that a short file will have if all changes are made.
     pub text: &'a dyn Fn(&RelPath) -> Option<Vec<u8>>,
+    /// Returns the names that a `packed-refs` will have if all changes are made.
+    pub packed: &'a dyn Fn(&RelPath) -> Arc<PackedNames>,
     /// The contents that short files will have once the changes are made; `None` while it is not decided which changes are made.
     pub content: Option<&'a dyn LinkedContents>,
 }

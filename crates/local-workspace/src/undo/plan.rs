@@ -194,6 +194,7 @@ impl UndoPlan {
             is_unjudged: &|path| BuildFolders::new(context.root).surrounds(path),
             format: &|settings| contents.format(settings),
             text: &|path| contents.content(path),
+            packed: &|list| contents.packed(list),
             content: Some(&contents),
         };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {

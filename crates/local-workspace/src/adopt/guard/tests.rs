@@ -8,6 +8,7 @@ use super::*;
 use crate::adopt::entry_beginnings::LISTS_BUILT;
 use crate::change::present::Present;
 use crate::command::effect::EffectSide;
+use crate::git::packed_names::LISTS_READ;
 use crate::git::settings::FILES_READ;
 
 fn path(text: &str) -> RelPath {
@@ -110,6 +111,25 @@ fn beginnings_of_protected_names_are_listed_once_for_all_links() {
             sorted.refused.iter().map(|(effect, why)| (effect.path.to_string(), why)).collect();
         assert_eq!(refused, [("x/.cargo".to_owned(), &Refusal::Link)]);
         LISTS_BUILT.get() - before
+    };
+    assert_eq!((work(2), work(200)), (1, 1));
+}
+
+#[test]
+fn packed_references_are_read_once_for_all_folders_of_logs() {
+    let work = |count: usize| {
+        let list = format!("{} refs/heads/taken\n", COMMIT.trim_end());
+        let logs = (0..count).map(|number| folder(&format!(".git/logs/refs/heads/d{number}")));
+        // The control: git keeps a log there.
+        let taken = folder(".git/logs/refs/heads/taken");
+        let mine = [(".git/config", SETTINGS), (".git/HEAD", "ref: refs/heads/main\n")];
+        let before = LISTS_READ.get();
+        let effects = logs.chain([taken, file(".git/packed-refs", &list)]).collect();
+        let (sorted, _) = sorted(&mine, effects);
+        let refused: Vec<_> =
+            sorted.refused.iter().map(|(effect, why)| (effect.path.to_string(), why)).collect();
+        assert_eq!(refused, [(".git/logs/refs/heads/taken".to_owned(), &Refusal::FolderForFile)]);
+        LISTS_READ.get() - before
     };
     assert_eq!((work(2), work(200)), (1, 1));
 }

@@ -39,6 +39,7 @@ impl Plan<'_> {
             is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),
             format: &|settings| self.git_files.format(settings),
             text: &|path| self.git_files.content(path),
+            packed: &|list| self.git_files.packed(list),
             content: Some(&self.git_files),
         };
         let effect = Effect { path: path.clone(), before, after };
