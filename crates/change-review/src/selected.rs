@@ -280,6 +280,11 @@ impl<W: Workspace> Workspace for SelectedWorkspace<W> {
     }
 
     fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
+        // It is no step that a reviewer sees, so only sending all of them back keeps it from running.
+        let is_sent_back = |instead: &&Instead| matches!(instead, Instead::SentBack);
+        if let Some(instead) = self.resolution.0.values().find(is_sent_back) {
+            return Err(not_taken(instead));
+        }
         self.below.stop_process(call, request)
     }
 

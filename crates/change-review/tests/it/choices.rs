@@ -10,7 +10,7 @@ use memory_workspace::MemoryWorkspace;
 use proptest::prelude::*;
 use wap_core::{
     Call, CancelFlag, ConversationId, FileChange, ModifyFile, ModifyOperation, Origin, ReadFile, Reason,
-    Retention, RunKey, Workspace, WriteFile,
+    Retention, RunKey, StopProcess, Workspace, WriteFile,
 };
 
 fn origin() -> Origin {
@@ -96,6 +96,22 @@ fn steps_that_are_sent_back_and_steps_that_are_left_out_have_answers_of_their_ow
     let expected = ["the user sent this back; nothing was done", "the user left this out; nothing was done"];
     assert_eq!(answers, expected.map(|text| (Reason::LeftOut, text.to_owned())));
     assert_eq!(read(&workspace, "a.txt").as_deref(), Some(BEFORE));
+}
+
+#[test]
+fn a_reply_that_is_sent_back_stops_no_process() {
+    let workspace = MemoryWorkspace::with_files([("a.txt", BEFORE)]);
+    let steps = [step(0, BEFORE, AFTER)];
+    let stop = |resolution| {
+        // Behind the change, and with a number that no step of the proposal has.
+        let origin = Origin { step: 1, ..origin() };
+        let call = Call { origin: &origin, cancel: &CancelFlag::new(), time_left: None };
+        let request = StopProcess { name: "server".to_owned() };
+        SelectedWorkspace::new(&workspace, resolution).stop_process(&call, &request).unwrap_err().reason()
+    };
+    assert_eq!(stop(Resolution::of_sent_back(&steps)), Reason::LeftOut);
+    // The control: otherwise the workspace below answers, which has no such process.
+    assert_ne!(stop(Resolution::default()), Reason::LeftOut);
 }
 
 #[test]
