@@ -86,7 +86,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
 fn check_stays_hidden(secrets: &Secrets, text: &str, field: &str) -> Result<(), WapError> {
     let Some(marker) = exposed(secrets, text) else { return Ok(()) };
     let text = format!(
-        "the value of {marker} is short, and would be shown there: leave it on a line like the one it stands on"
+        "the value of {marker} is hidden only on a line like its own, and would be shown there: leave it on such a line"
     );
     Err(WapError::new(Reason::InvalidField, text).with("field", field))
 }

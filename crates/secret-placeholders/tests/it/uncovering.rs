@@ -201,7 +201,7 @@ fn a_short_value_is_put_back_only_where_it_is_hidden() {
     }
     let elsewhere = write("b.txt", &format!("colour {placeholder}\n"), WriteMode::Create);
     let error = with_call(2, |call| masked.write_file(call, &elsewhere)).unwrap_err();
-    insta::assert_snapshot!(error.message(), @"the value of ⟦secret:password-assignment:1⟧ is short, and would be shown there: leave it on a line like the one it stands on");
+    insta::assert_snapshot!(error.message(), @"the value of ⟦secret:password-assignment:1⟧ is hidden only on a line like its own, and would be shown there: leave it on such a line");
     assert_eq!(masked.inner().text("a.js").unwrap(), file());
     // The control: on such a line it is put back.
     edit(&masked, vec![whole_line(format!("let pwd = \"{placeholder}\";"))]).unwrap();

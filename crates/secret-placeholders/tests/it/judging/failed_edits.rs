@@ -152,7 +152,7 @@ fn a_line_that_is_compared_does_not_tell_which_word_a_secret_is() {
     let placeholder = "⟦secret:password-assignment:1⟧";
     let (right, wrong) = (delete(2, placeholder).unwrap_err(), delete(3, placeholder).unwrap_err());
     assert_eq!(right, wrong);
-    assert!(right.contains("is short, and would be shown there"), "{right}");
+    assert!(right.contains("is hidden only on a line like its own"), "{right}");
     // The control: a line is compared as the model sees it.
     delete(1, &format!("password = \"{placeholder}\"")).unwrap();
     delete(2, "correcthorse").unwrap();
