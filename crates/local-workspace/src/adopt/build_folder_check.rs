@@ -393,6 +393,7 @@ impl<'a> Check<'a> {
             // What is in build folders is judged here.
             is_unjudged: &|_| false,
             format: &|settings| self.contents.format(settings),
+            lacks_object: &|_, _| false,
             text: &|path| self.contents.content(path),
             packed: &|list| self.contents.packed(list),
             content: Some(&self.contents),

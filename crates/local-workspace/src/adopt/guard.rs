@@ -20,6 +20,7 @@ use crate::git::linked_contents::{ContentsOnDisk, LinkedContents, Remembered, co
 use crate::git::packed_names::PackedNames;
 use crate::git::repository_context::{RepositoryContext, format_after};
 use crate::git::repository_parts::{TouchedPaths, is_repository, part_refusal};
+use crate::git::stored_names::StoredNames;
 use crate::git::version_control;
 use crate::hidden::Hidden;
 
@@ -79,6 +80,7 @@ impl Guard<'_> {
             let read = || Arc::new(PackedNames::read(effect.text_after().unwrap_or_default()));
             lists.get_or_read(list.clone(), read)
         };
+        let stored = StoredNames::new(self.root, &by_path);
         // Nothing of what decides whether settings are refused depends on the object format. Files that lead to each other are
         // compared once the others are judged.
         let plain = RepositoryContext {
@@ -88,6 +90,7 @@ impl Guard<'_> {
             is_there: &is_there,
             is_unjudged: &is_unjudged,
             format: &|_| Some(ObjectFormat::default()),
+            lacks_object: &|_, _| false,
             text: &text,
             packed: &packed,
             content: None,
@@ -115,6 +118,7 @@ impl Guard<'_> {
                 is_there: &is_there,
                 is_unjudged: &is_unjudged,
                 format: &format,
+                lacks_object: &|folder, object| stored.lacks(folder, object),
                 text: &text,
                 packed: &packed,
                 content,

@@ -1,5 +1,7 @@
 //! Judges the files in which git keeps references: at a line that it cannot read, every command of it fails.
 
+use std::collections::BTreeSet;
+
 use git_index::{
     ObjectFormat, are_packed_references, are_shallow_ends, is_readable_head, is_readable_reference,
     is_reference_name,
@@ -69,7 +71,35 @@ pub(super) fn reference_refusal(
         Some(format) => judge(text, format),
         None => [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().any(|format| judge(text, format)),
     };
-    (!is_readable).then_some(Refusal::UnreadableReferences)
+    if !is_readable {
+        return Some(Refusal::UnreadableReferences);
+    }
+    let is_shallow = !is_single && !part.ends_with(&["packed-refs"]);
+    (!is_shallow && names_missing_object(part, effect, text, context)).then_some(Refusal::MissingObject)
+}
+
+/// Returns whether a new line of a file names an object that the repository does not have.
+fn names_missing_object(
+    part: &InRepository<'_>,
+    effect: &Effect,
+    text: &[u8],
+    context: &RepositoryContext<'_>,
+) -> bool {
+    let inner = part.inner(context);
+    // What belongs to a working tree is stored in the repository around it.
+    let folder = if part.first_is(&["modules"]) { inner.folder } else { part.folder.clone() };
+    if part.first_is(&["modules"]) && folder == part.folder
+        || part.is_of_submodule() && !part.first_is(&["modules"])
+    {
+        return false;
+    }
+    let lines = |text: &[u8]| text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<BTreeSet<_>>();
+    let before = lines(effect.text_before().unwrap_or_default());
+    lines(text).difference(&before).any(|line| {
+        let line = line.strip_prefix(b"^").unwrap_or(line);
+        let object = line.split(|byte| *byte == b' ').next().unwrap_or_default();
+        object.iter().all(u8::is_ascii_hexdigit) && (context.lacks_object)(&folder, object)
+    })
 }
 
 impl InRepository<'_> {

@@ -62,6 +62,8 @@ pub(crate) enum Refusal {
     IndexWithoutSettings,
     /// Git would follow it as a reference, and write elsewhere.
     Reference,
+    /// A reference names an object that is not there.
+    MissingObject,
     /// Git takes its name for none of a reference.
     ReferenceName,
     /// Git keeps a file there, and would fail or pass it over.
@@ -125,6 +127,9 @@ impl fmt::Display for Refusal {
                 write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
             }
             Refusal::Reference => out.write_str("a reference that leads git out of its 'refs'"),
+            Refusal::MissingObject => {
+                out.write_str("a reference to an object that the repository does not have, at which git fails")
+            }
             Refusal::ReferenceName => {
                 out.write_str("a file among the references whose name is not one of a reference, at which git fails")
             }

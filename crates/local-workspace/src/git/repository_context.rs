@@ -30,6 +30,8 @@ pub(crate) struct RepositoryContext<'a> {
     /// Returns the object format that a settings file will have decided once the changes are made; `None` if it cannot be read
     /// with certainty.
     pub format: &'a dyn Fn(&RelPath) -> Option<ObjectFormat>,
+    /// Returns whether the repository in a folder surely lacks an object of this name.
+    pub lacks_object: &'a dyn Fn(&RelPath, &[u8]) -> bool,
     /// Returns the content that a short file will have if all changes are made.
     pub text: &'a dyn Fn(&RelPath) -> Option<Vec<u8>>,
     /// Returns the names that a `packed-refs` will have if all changes are made.

@@ -193,6 +193,7 @@ impl UndoPlan {
             is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(context.root).surrounds(path),
             format: &|settings| contents.format(settings),
+            lacks_object: &|_, _| false,
             text: &|path| contents.content(path),
             packed: &|list| contents.packed(list),
             content: Some(&contents),

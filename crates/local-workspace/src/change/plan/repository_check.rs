@@ -38,6 +38,7 @@ impl Plan<'_> {
             is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(self.root).surrounds(path),
             format: &|settings| self.git_files.format(settings),
+            lacks_object: &|_, _| false,
             text: &|path| self.git_files.content(path),
             packed: &|list| self.git_files.packed(list),
             content: Some(&self.git_files),

@@ -235,10 +235,13 @@ fn references_and_logs_of_ordinary_work_are_kept() {
 #[test]
 fn reference_that_stops_git_is_refused() {
     let commit = "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m x";
-    let zeros = "0".repeat(40);
+    let (zeros, missing) = ("0".repeat(40), "0123456789".repeat(4));
     let cases = [
         (format!("echo {zeros} > .git/refs/heads/main"), "`.git/refs/heads/main`", commit),
         (format!("echo {zeros} > .git/HEAD"), "`.git/HEAD`", commit),
+        (format!("echo {missing} > .git/refs/heads/main"), "`.git/refs/heads/main`", commit),
+        (format!("echo {missing} > .git/HEAD"), "`.git/HEAD`", commit),
+        (format!("sed -i 's/^[0-9a-f]* refs.heads.packed$/{missing} refs\\/heads\\/packed/' .git/packed-refs"), "`.git/packed-refs`", "git fsck"),
         ("cp .git/refs/heads/main '.git/refs/heads/a b'".to_owned(), "`.git/refs/heads/a b`", "git fsck"),
         ("cp .git/refs/heads/main .git/refs/heads/x~y".to_owned(), "`.git/refs/heads/x~y`", "git fsck"),
         ("echo 'ref: refs/tags/x' > .git/HEAD".to_owned(), "`.git/HEAD`", "git symbolic-ref HEAD | grep -q heads"),
@@ -279,6 +282,7 @@ fn reference_that_stops_git_is_refused() {
         let fixture = prepared();
         let workspace = fixture.open_layered(layered);
         for script in [
+            "git repack -qad && git prune-packed && git branch other main && git branch -f other HEAD~1",
             "git checkout -q --detach && git checkout -q --orphan new && git checkout -q -f main",
             "git update-ref -d refs/heads/packed && git branch packed/x main && git update-ref -d refs/heads/packed/x && git branch packed main",
             "git update-ref -d refs/heads/packed && git branch packed/y main",
