@@ -164,12 +164,10 @@ fn child_lists_and_searches_with_few_open_files() {
     setrlimit(Resource::Nofile, Rlimit { current: Some(128), ..limit }).unwrap();
     let caller = Caller::once();
     let listed = workspace.explore_files(&caller.call(), &listing(".")).unwrap();
-    assert_eq!(
-        (listed.total_found, listed.warnings.len()),
-        (20_000 + 200 + 50 + 1, 0),
-        "{:?}",
-        listed.warnings
-    );
+    assert_eq!(listed.total_found, 20_000 + 200 + 50 + 1);
+    // Nothing but the way to the entries beyond the limit.
+    let of_cut = wap_core::ExploreFilesResponse::cut_warning(listed.files.len(), listed.total_found);
+    assert_eq!(listed.warnings, Vec::from_iter(of_cut));
     let response = workspace.search_files(&caller.call(), &search(".", "needle")).unwrap();
     assert_eq!(
         (response.total_matches, response.skipped),
