@@ -187,7 +187,7 @@ fn work_is_looked_at_picked_and_cleaned() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(desk.cocode(&["logs", "a"]).stdout.contains("hello\n"));
     assert!(desk.cocode(&["diff", "a"]).stdout.contains("+two"));
-    desk.cocode(&["clean", "--dry-run"]).ok().prints("merged nowhere").says("clean --force NAME");
+    desk.cocode(&["clean", "--dry-run"]).ok().prints("unmerged commits").says("clean --force NAME");
     assert!(desk.cocode(&["pick", "a", "--dry-run"]).stdout.contains("would be taken"));
     assert!(!desk.project.has("b.txt"));
     assert_eq!(desk.cocode(&["pick", "a"]).code, 0);

@@ -180,7 +180,7 @@ mod tests {
             (RunnerError::Repository(RepositoryError::Path), "one line"),
             (branch("cocode"), "git branch -m cocode"),
             (branch("cocode/1-a"), "cocode clean"),
-            (RunnerError::FolderExists { path: "/worktree".into() }, "move it away"),
+            (RunnerError::FolderExists { path: "/worktree".into() }, "delete it yourself"),
             (RunnerError::Repository(RepositoryError::Bare), "git worktree add"),
             (RunnerError::Repository(RepositoryError::Reftable), "git refs migrate"),
         ];
