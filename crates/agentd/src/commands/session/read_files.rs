@@ -25,12 +25,14 @@ pub(super) fn of(common: &CommonOptions, files: &[PathBuf]) -> Result<Vec<String
         Failure::new(Exit::Usage, format!("--read {}: {why}", file.display()))
             .advise("name a file of the workspace")
     };
-    let root = fs::canonicalize(&common.workspace)
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    // It says what is wrong with a workspace that is not there.
+    let paths = WorkspacePaths::find(&common.host())?;
+    let rules = SecretRules::open(&common.host(), &paths)?;
+    let root = fs::canonicalize(&paths.workspace)
         .map_err(|error| Failure::new(Exit::Usage, format!("the workspace: {error}")))?;
-    let rules = match files {
-        [] => return Ok(Vec::new()),
-        _ => SecretRules::open(&common.host(), &WorkspacePaths::find(&common.host())?)?,
-    };
     let path = |file: &PathBuf| {
         let file_path = fs::canonicalize(file).or_else(|error| {
             // The first error is about the path as the user meant it.

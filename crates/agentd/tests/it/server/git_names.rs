@@ -189,7 +189,7 @@ fn nothing_that_a_command_adds_displaces_the_users_settings() {
                echo \"$PWD/wt/$n/.git\" > .git/worktrees/$n/gitdir; cp .git/HEAD .git/worktrees/$n; \
                echo \"gitdir: $PWD/.git/worktrees/$n\" > wt/$n/.git; done; \
                for n in $(seq 400); do echo > .git/hooks/$n.sample; done; \
-               { printf '[branch \"x\"]\\n\\tdescription = \"%01100000d\"\\n' 0; cat .git/config; } > .git/new; \
+               { printf '[branch \"x\"]\\n\\tdescription = \"%01000000d\"\\n' 0; cat .git/config; } > .git/new; \
                cat .git/new > .git/config; rm .git/new";
     let ran = client.does("executeCommand", json!({ "command": add }));
     client.end().ok();
