@@ -64,7 +64,7 @@ pub enum Unusable {
     #[error("is empty: paste the reply into it and save it again")]
     Empty,
     /// Its name is not that of a reply.
-    #[error("is not read, because its name does not end in .txt: rename it if it is a reply")]
+    #[error("is not read, because its name does not end in .txt, in lower case: rename it if it is a reply")]
     Misnamed,
     /// It is not a regular file.
     #[error("is a {0}, which is not read: remove it and save the reply as an ordinary file")]
@@ -109,9 +109,10 @@ pub(crate) fn candidates(folders: &StateFolders) -> Result<Vec<DroppedFile>, FsE
     Ok(files)
 }
 
-/// Checks whether a name is that of a reply: it ends in `.txt`, in any case.
+/// Checks whether a name is that of a reply: it ends in `.txt`, in lower case. Otherwise it would depend on the file system which of
+/// two names are one file.
 pub(crate) fn has_name_of_reply(name: &RelPath) -> bool {
-    name.as_bytes().to_ascii_lowercase().ends_with(b".txt")
+    name.as_bytes().ends_with(b".txt")
 }
 
 /// Checks whether a file may be a reply although it has not the name of one. The files that editors and browsers make beside

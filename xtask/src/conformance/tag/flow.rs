@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use local_workspace::LocalWorkspace;
 use regex::Regex;
 use serde_json::{Value, json};
-use tag_session::{InboxEvent, InboxFile, Sessions, Waited};
+use tag_session::{InboxEvent, InboxFile, Sessions, Unusable, Waited};
 use tagproto::{Dialect, Session, read_outbox};
 use wap_core::CancelFlag;
 
@@ -237,9 +237,13 @@ fn put_reply(fixture: &Fixture, name: &str, reply: &str, age: Duration) -> Resul
 }
 
 fn next_reply(sessions: &Sessions<LocalWorkspace>) -> Result<InboxFile, Problem> {
-    match sessions.wait(&CancelFlag::new())? {
-        Waited::Event(InboxEvent::Reply(reply)) => Ok(reply),
-        other => Err(Problem::new(format!("instead of a reply came {other:?}"))),
+    loop {
+        match sessions.wait(&CancelFlag::new())? {
+            Waited::Event(InboxEvent::Reply(reply)) => return Ok(reply),
+            // The user hears of such a file, and it stays where it is.
+            Waited::Event(InboxEvent::Unusable { why: Unusable::Misnamed, set_aside: None, .. }) => {}
+            other => return Err(Problem::new(format!("instead of a reply came {other:?}"))),
+        }
     }
 }
 

@@ -127,27 +127,18 @@ fn only_names_that_end_in_txt_are_replies_and_others_are_named_once() {
     for name in [".reply.txt.swp", "#reply.txt#", "reply.txt~", "reply.txt.part", "reply.md"] {
         project.put_reply(name, logging("wrong"));
     }
-    let why = "is not read, because its name does not end in .txt: rename it if it is a reply";
+    let why = "is not read, because its name does not end in .txt, in lower case: rename it if it is a reply";
     daemon.wait_for(&format!("inbox/reply.md {why}"));
     // Another version of it is the same file to the user.
     project.put_reply("reply.md", logging("wrong again"));
     project.put_reply("txt", logging("wrong"));
     daemon.wait_for(&format!("inbox/txt {why}"));
+    project.put_reply("UP.TXT", logging("wrong"));
+    daemon.wait_for(&format!("inbox/UP.TXT {why}"));
     let said = goes_on(&project, daemon, &id);
     assert!(!said.contains("received reply"), "{said}");
-    assert_eq!(said.matches(why).count(), 2, "{said}");
-    assert_eq!(project.names("inbox").len(), 6);
-}
-
-#[test]
-fn the_end_of_a_name_may_be_in_capitals() {
-    let project = Project::new();
-    let (mut daemon, _) = waiting(&project);
-    project.put_reply("UP.TXT", logging("up"));
-    daemon.wait_for("received UP.TXT");
-    daemon.wait_until_it_waits();
-    assert_eq!(project.read("ran.log"), "up\n");
-    assert_eq!(project.names("inbox/processed"), ["UP.TXT"]);
+    assert_eq!(said.matches(why).count(), 3, "{said}");
+    assert_eq!(project.names("inbox").len(), 7);
 }
 
 #[test]
