@@ -29,6 +29,9 @@ const LONG_NAME_BYTES: usize = 32;
 const OTHER_DATA: [&str; 9] =
     ["sha512-", "sha384-", "sha256-", "sha1-", "SHA512:", "SHA256:", "SHA1:", "h1:", "base64,"];
 
+/// The longest name of the kind of a public key: `sk-ecdsa-sha2-nistp256@openssh.com`.
+const MOST_NAME_BYTES: usize = 64;
+
 /// The likelihood that a part of a line is one of a key, by the line alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
@@ -162,10 +165,21 @@ fn is_grouped(line: &str) -> bool {
 /// Checks for a hash, an embedded file, or a public key as `ssh` writes it: `ssh-rsa AAAA…`.
 pub(super) fn is_other_data(line: &str, run: &Range<usize>) -> bool {
     let before = &line[..run.start];
-    let names_key = |word: &str| word.starts_with("ssh-") || word.starts_with("ecdsa-sha2-");
     OTHER_DATA.iter().any(|sign| before.ends_with(sign))
-        || line[run.clone()].starts_with("AAAA")
-            && before.trim_end().rsplit([' ', '\t', '"', '\'', ':', '=']).next().is_some_and(names_key)
+        || line[run.clone()].starts_with("AAAA") && ends_with_key_name(before.trim_end())
+}
+
+/// Checks for the name of the kind of a public key. A line may have many thousands of parts, so no more is looked at in front of each than
+/// a name has.
+fn ends_with_key_name(text: &str) -> bool {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(MOST_NAME_BYTES));
+    let start = text[from..].rfind([' ', '\t', '"', '\'', ':', '=']).map(|before| from + before + 1);
+    // A longer word is none.
+    let start = start.or((from == 0).then_some(0));
+    start.is_some_and(|start| {
+        let word = &text[start..];
+        word.starts_with("ssh-") || word.starts_with("ecdsa-sha2-")
+    })
 }
 
 /// Checks for a character of Base64, apart from the padding.
@@ -286,6 +300,21 @@ mod tests {
             &format!("ssh-rsa AAAA{random}"),
         ] {
             assert_eq!(classes(line), [], "{line}");
+        }
+    }
+
+    #[test]
+    fn no_more_than_a_name_is_looked_at_in_front_of_a_part() {
+        let key = "AAAAa1B2c3D4e5F6g7H8";
+        let is_public = |before: &str| {
+            let line = format!("{before}{key}");
+            is_other_data(&line, &(before.len()..line.len()))
+        };
+        for before in ["ssh-rsa ", "ecdsa-sha2-nistp256 ", "x: ssh-ed25519 ", "\u{e9}\"ssh-rsa "] {
+            assert!(is_public(before), "{before}");
+        }
+        for before in ["", " ", "rsa ", "xssh-rsa ", &format!("ssh-{} ", "x".repeat(MOST_NAME_BYTES))] {
+            assert!(!is_public(before), "{before}");
         }
     }
 
