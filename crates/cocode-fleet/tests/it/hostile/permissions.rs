@@ -133,7 +133,9 @@ async fn wrong_and_missing_keys_are_said() {
     let config = WorkerConfig { address, ..secured.fixture.worker_config("north") };
     let worker = FleetWorker::start(config, FakeExecutor::ready("the commits"));
     let mut status = worker.status();
-    let refused = status.wait_for(|status| matches!(status, WorkerStatus::Refused(_))).await.unwrap().clone();
+    let refused = status.wait_for(|status| matches!(status, WorkerStatus::Refused(_)));
+    let refused = tokio::time::timeout(Duration::from_secs(30), refused).await;
+    let refused = refused.expect("it ends by itself").expect("its status is followed").clone();
     let WorkerStatus::Refused(why) = refused else { panic!("{refused:?}") };
     assert!(why.starts_with("the key is not that of the host north at "), "{why}");
     let seed = secured.address(Role::Home).seed;
