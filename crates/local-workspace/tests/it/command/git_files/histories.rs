@@ -1,9 +1,7 @@
 //! Files by which git shows another history than it pushes are named, and objects that were there keep their contents.
 
-use crate::fixture::user_shell::shell;
+use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
-
-const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m";
 
 /// A repository of three commits.
 fn repository(more: &str) -> Fixture {
@@ -12,12 +10,6 @@ fn repository(more: &str) -> Fixture {
     let made = shell(&fixture.root(), &script);
     assert!(made.status.success(), "{made:?}");
     fixture
-}
-
-fn git(fixture: &Fixture, script: &str) -> String {
-    let ran = shell(&fixture.root(), script);
-    assert!(ran.status.success(), "{script}: {ran:?}");
-    String::from_utf8(ran.stdout).unwrap()
 }
 
 #[test]

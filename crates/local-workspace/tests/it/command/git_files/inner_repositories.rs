@@ -1,9 +1,7 @@
 //! The names of submodules and of branches mean nothing, and those behind the own folder of a submodule do.
 
-use crate::fixture::user_shell::shell;
+use crate::fixture::user_shell::{COMMIT, git};
 use crate::fixture::workspace::*;
-
-const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m";
 
 /// A repository with the submodules `m` and `lib/n`, which have no remote repository.
 fn prepared() -> Fixture {
@@ -20,12 +18,6 @@ fn prepared() -> Fixture {
     git(&fixture, &submodule("m", "../"));
     git(&fixture, &submodule("lib/n", "../../"));
     fixture
-}
-
-fn git(fixture: &Fixture, script: &str) -> String {
-    let ran = shell(&fixture.root(), script);
-    assert!(ran.status.success(), "{script}: {ran:?}");
-    String::from_utf8(ran.stdout).unwrap()
 }
 
 #[test]

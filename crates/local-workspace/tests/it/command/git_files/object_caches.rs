@@ -2,10 +2,8 @@
 
 use std::fs;
 
-use crate::fixture::user_shell::shell;
+use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
-
-const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m";
 
 /// A script that makes a graph of commits, and gives no commit in it a parent.
 const FORGE_GRAPH: &str = "git commit-graph write --reachable; graph=.git/objects/info/commit-graph; chmod u+w $graph; \
@@ -24,12 +22,6 @@ fn repository() -> Fixture {
     );
     git(&fixture, &script);
     fixture
-}
-
-fn git(fixture: &Fixture, script: &str) -> String {
-    let ran = shell(&fixture.root(), script);
-    assert!(ran.status.success(), "{script}: {ran:?}");
-    String::from_utf8(ran.stdout).unwrap()
 }
 
 fn packs(fixture: &Fixture) -> Vec<String> {

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use crate::fixture::user_shell::shell;
+use crate::fixture::user_shell::{git, shell};
 use crate::fixture::workspace::*;
 
 const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty";
@@ -44,12 +44,6 @@ fn prepared() -> Fixture {
     // What is younger than a tick of the clock counts as changed by the command.
     std::thread::sleep(std::time::Duration::from_millis(100));
     fixture
-}
-
-fn git(fixture: &Fixture, script: &str) -> String {
-    let ran = shell(&fixture.root(), script);
-    assert!(ran.status.success(), "{script}: {ran:?}");
-    String::from_utf8(ran.stdout).unwrap()
 }
 
 /// The reference that leads to `planted` beside the workspace from the repository that a file is in.

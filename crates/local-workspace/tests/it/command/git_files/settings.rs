@@ -2,10 +2,8 @@
 //!
 //! Each is tried plainly first, where git shows what it does.
 
-use crate::fixture::user_shell::shell;
+use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
-
-const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m";
 
 /// A repository of the user with one commit, and beside the workspace one whose hook touches `canary`.
 fn prepared() -> Fixture {
@@ -22,12 +20,6 @@ fn prepared() -> Fixture {
 
 fn canary(fixture: &Fixture) -> std::path::PathBuf {
     fixture.outside().join("canary")
-}
-
-fn git(fixture: &Fixture, script: &str) -> String {
-    let ran = shell(&fixture.root(), script);
-    assert!(ran.status.success(), "{script}: {ran:?}");
-    String::from_utf8(ran.stdout).unwrap()
 }
 
 /// Adds lines to the settings. `OUT` stands for the path of the folder beside the workspace.

@@ -1,15 +1,7 @@
 //! Work that a command leaves unfinished leads git to no file outside of the workspace, and runs nothing, when it is continued.
 
-use crate::fixture::user_shell::shell;
+use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
-
-const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty -m";
-
-fn git(fixture: &Fixture, script: &str) -> String {
-    let ran = shell(&fixture.root(), script);
-    assert!(ran.status.success(), "{script}: {ran:?}");
-    String::from_utf8(ran.stdout).unwrap()
-}
 
 fn repository() -> Fixture {
     let fixture = Fixture::new();
