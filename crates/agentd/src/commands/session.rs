@@ -23,7 +23,9 @@ use workspace_host::Watching;
 use workspace_host::WorkspacePaths;
 use workspace_host::session_failure::explain;
 use workspace_host::session_failure::nothing_to_resume;
-use workspace_host::{AppliedReply, ApplyReply, CreateSession, ReopenSession, SessionRefusal};
+use workspace_host::{
+    AppliedReply, ApplyReply, CreateSession, FollowedSession, ReopenSession, SessionRefusal,
+};
 
 use crate::commands::session::clipboard_replies::ClipboardReplies;
 use crate::commands::session::following_loop::{Loop, is_followed};
@@ -89,6 +91,10 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
         },
         &cancel,
     )?;
+    let followed = match new.no_wait {
+        true => None,
+        false => Some(following_loop::mark(&sessions, session.session_id)?),
+    };
     if console.json {
         console.json_result(&Started {
             session: session.session_id.to_string(),
@@ -107,10 +113,9 @@ pub(crate) fn new(common: &CommonOptions, console: Console, new: &NewOptions) ->
     if new.following.copy {
         copy(common, console, &sessions, &session)?;
     }
-    if new.no_wait {
-        return Ok(Exit::Done);
-    }
-    stay_with(common, console, &sessions, &session, (new.following, &new.model, clipboard), &cancel)
+    let Some(followed) = followed else { return Ok(Exit::Done) };
+    let options = (new.following, &new.model, clipboard);
+    stay_with(common, console, &sessions, (&session, followed), options, &cancel)
 }
 
 /// Returns the workspace for JSON, where that is a folder above the current one.
@@ -196,6 +201,7 @@ pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOp
         );
         return Ok(Exit::Done);
     }
+    let followed = following_loop::mark(&sessions, session.session_id)?;
     let clipboard = clipboard(resume.following, session.paste_characters, &sessions)?;
     introduce(console, &sessions, &session, (resume.following, &resume.model), &cancel);
     // A reply in the inbox is continued at once.
@@ -205,7 +211,8 @@ pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOp
     if resume.following.copy {
         copy(common, console, &sessions, &session)?;
     }
-    stay_with(common, console, &sessions, &session, (resume.following, &resume.model, clipboard), &cancel)
+    let options = (resume.following, &resume.model, clipboard);
+    stay_with(common, console, &sessions, (&session, followed), options, &cancel)
 }
 
 /// Returns the clipboard, if replies are to come from there. It is opened before a session is begun that would wait for it.
@@ -230,7 +237,7 @@ fn stay_with(
     common: &CommonOptions,
     console: Console,
     sessions: &SharedSessions,
-    session: &Session,
+    (session, followed): (&Session, FollowedSession),
     (following, model, clipboard): (Following, &ModelOptions, Option<ClipboardReplies>),
     cancel: &CancelFlag,
 ) -> Outcome {
@@ -245,11 +252,12 @@ fn stay_with(
     };
     let (id, announced) = (session.session_id, Cell::new(session.sequence_number));
     let last_results = RefCell::default();
-    let followed = Loop {
+    let follower = Loop {
         common,
         console,
         sessions,
         id,
+        followed,
         following,
         cancel,
         announce: &announce,
@@ -258,9 +266,10 @@ fn stay_with(
         last_results,
     };
     let outcome = match &model.model {
-        Some(command) => followed.follow_model(command, model),
-        None => followed.follow(),
+        Some(command) => follower.follow_model(command, model),
+        None => follower.follow(),
     };
+    drop(follower);
     sessions.leave(cancel);
     if matches!(outcome, Ok(Exit::Interrupted)) {
         console.progress("stopped; `agentd resume` continues");
@@ -280,19 +289,21 @@ pub(crate) fn follow(
     let (id, announced) = (session.session_id, Cell::new(session.sequence_number));
     let following = Following::default();
     let last_results = RefCell::default();
-    let outcome = Loop {
+    let follower = Loop {
         common,
         console,
         sessions,
         id,
+        followed: following_loop::mark(sessions, id)?,
         following,
         cancel,
         announce,
         announced,
         is_attended: true,
         last_results,
-    }
-    .follow();
+    };
+    let outcome = follower.follow();
+    drop(follower);
     sessions.leave(cancel);
     outcome
 }
@@ -300,7 +311,7 @@ pub(crate) fn follow(
 /// Checks whether a file in the inbox may be a reply.
 fn has_replies(sessions: &SharedSessions) -> bool {
     let files = std::fs::read_dir(sessions.folders().inbox_path()).into_iter().flatten().flatten();
-    files.into_iter().any(|file| file.path().extension().is_some_and(|end| end.eq_ignore_ascii_case("txt")))
+    files.into_iter().any(|file| file.path().extension().is_some_and(|end| end == "txt"))
 }
 
 /// Reads a session's id from the command line.

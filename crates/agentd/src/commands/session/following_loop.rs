@@ -26,6 +26,8 @@ pub(super) struct Loop<'a> {
     pub(super) console: Console,
     pub(super) sessions: &'a SharedSessions,
     pub(super) id: SessionId,
+    /// The mark that this process follows it.
+    pub(super) followed: FollowedSession,
     pub(super) following: Following,
     pub(super) cancel: &'a CancelFlag,
     /// Says where the pending message is and where its reply goes.
@@ -41,7 +43,6 @@ pub(super) struct Loop<'a> {
 impl Loop<'_> {
     /// Executes reply after reply until DONE or Ctrl-C.
     pub(super) fn follow(&self) -> Outcome {
-        let followed = self.begin()?;
         let mut inbox = Inbox::default();
         loop {
             let waiting = self.console.spinner("waiting for a reply");
@@ -57,7 +58,7 @@ impl Loop<'_> {
                     }
                 }
                 Waited::Event(InboxEvent::Reply(file)) => {
-                    let exit = match self.whose(&followed, &file) {
+                    let exit = match self.whose(&file) {
                         Whose::This => self.round(&mut inbox, &file)?,
                         Whose::Other => {
                             inbox.leave(&file.name);
@@ -77,13 +78,9 @@ impl Loop<'_> {
         }
     }
 
-    /// Marks the session as followed: two processes would take its replies from each other.
-    pub(super) fn begin(&self) -> Result<FollowedSession, Failure> {
-        begin(self.sessions, self.id)?.ok_or_else(|| followed_already(self.id))
-    }
-
     /// Determines which session a reply in the inbox is for, if several processes wait there.
-    fn whose(&self, followed: &FollowedSession, file: &InboxFile) -> Whose {
+    fn whose(&self, file: &InboxFile) -> Whose {
+        let followed = &self.followed;
         match ReplyTo::find(&file.text) {
             Some(quoted) if followed.is_followed(quoted.session) => Whose::Other,
             None if !followed.others().is_empty() => Whose::Unknown,
@@ -259,6 +256,12 @@ fn begin(sessions: &SharedSessions, id: SessionId) -> Result<Option<FollowedSess
     FollowedSession::begin(base, id).map_err(|error| {
         Failure::new(Exit::Failed, format!("the state folder {} cannot be used: {error}", base.display()))
     })
+}
+
+/// Marks a session as followed: two processes would take its replies from each other. This comes before anything is announced, or
+/// another process that the announcement has started could be first.
+pub(super) fn mark(sessions: &SharedSessions, id: SessionId) -> Result<FollowedSession, Failure> {
+    begin(sessions, id)?.ok_or_else(|| followed_already(id))
 }
 
 /// The failure of a process that would follow a session that another one follows.

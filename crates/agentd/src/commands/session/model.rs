@@ -41,7 +41,6 @@ pub(crate) struct ModelOptions {
 impl Loop<'_> {
     /// Has the program reply to message after message until DONE, Ctrl-C, or an end by [`StopReason`].
     pub(crate) fn follow_model(&self, command: &str, options: &ModelOptions) -> Outcome {
-        let _followed = self.begin()?;
         let most_bytes = usize::try_from(REPLY_LIMIT_BYTES).unwrap_or(usize::MAX);
         let timeout = Duration::from_secs(options.model_timeout);
         let program = ModelProgram::new(command, timeout, most_bytes)
