@@ -83,7 +83,7 @@ pub(super) fn write_lines_of(out: &mut String, file: &SuggestedFile, lines: &[Li
                 total_lines: file.total_lines,
                 lines: (!is_whole).then_some(*span),
                 is_cut: false,
-                warnings: Vec::new(),
+                warnings: file.warnings.clone(),
             }),
         };
         write_file(out, &requested, usize::MAX, Dialect::Agentd);
@@ -114,6 +114,7 @@ pub(super) fn write_lines_of(out: &mut String, file: &SuggestedFile, lines: &[Li
         LineEnds::CrLf => notes.push(CRLF_LINES.to_owned()),
         LineEnds::Mixed => notes.push(format!("some {CRLF_LINES}")),
     }
+    notes.extend(warning_notes(&file.warnings));
     out.push_str(&format!("{dashes} end {path} {dashes}"));
     if !notes.is_empty() {
         out.push_str(&format!(" ({})", notes.join("; ")));
@@ -198,8 +199,13 @@ fn note(content: &RequestedText, text: &str, extent: &Extent, path: &str, dialec
     if extent.is_whole && text.is_empty() {
         notes.push("empty file".to_owned());
     }
-    notes.extend(content.warnings.iter().map(|warning| format!("note: {}", fold(warning))));
+    notes.extend(warning_notes(&content.warnings));
     notes.join("; ")
+}
+
+/// Returns the notes for the warnings of a reading.
+fn warning_notes(warnings: &[String]) -> impl Iterator<Item = String> {
+    warnings.iter().map(|warning| format!("note: {}", fold(warning)))
 }
 
 /// Returns the note about the shown part of a file and the way to see the rest.

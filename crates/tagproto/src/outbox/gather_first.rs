@@ -96,8 +96,7 @@ fn suggested<W: Workspace + ?Sized>(
     most_tokens: u64,
 ) -> Option<SuggestedFile> {
     let response = read_start(workspace, call, &file.path, i64::MAX).ok()?;
-    // Warnings say that the bytes are not what a view of lines can show.
-    if response.is_truncated || !response.warnings.is_empty() || response.content.is_empty() {
+    if response.is_truncated || response.content.is_empty() {
         return None;
     }
     let mut text = response.content;
@@ -112,6 +111,7 @@ fn suggested<W: Workspace + ?Sized>(
         total_lines: response.total_lines,
         passages: file.passages,
         outline: file.outline,
+        warnings: response.warnings,
         most_tokens,
     })
 }

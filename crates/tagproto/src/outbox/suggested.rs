@@ -27,6 +27,8 @@ pub struct SuggestedFile {
     pub passages: Vec<LineSpan>,
     /// The first lines of definitions, ascending.
     pub outline: Vec<u64>,
+    /// What the text does not show as it is, such as hidden secrets; each one is a note behind the lines.
+    pub warnings: Vec<String>,
     /// The most tokens that are spent on it.
     pub most_tokens: u64,
 }
@@ -129,7 +131,8 @@ struct Costs<'f> {
 impl<'f> Costs<'f> {
     fn of(file: &'f SuggestedFile, count: TokenCounter) -> Costs<'f> {
         let lines = file.text.split_inclusive('\n').map(|line| count(line) + NUMBER).collect();
-        Costs { file, lines, fences: FENCES + 2 * count(&file.path) }
+        let warnings: u64 = file.warnings.iter().map(|warning| count(warning) + NUMBER).sum();
+        Costs { file, lines, fences: FENCES + 2 * count(&file.path) + warnings }
     }
 
     /// Returns the most telling lines that cost at most so many tokens, and what they cost with their fences; `None` if not
@@ -221,6 +224,7 @@ mod tests {
             total_lines: lines as u64,
             passages: vec![LineSpan { first: 50, last: 52 }],
             outline: vec![1, 20, 21],
+            warnings: Vec::new(),
             most_tokens: u64::MAX,
         }
     }

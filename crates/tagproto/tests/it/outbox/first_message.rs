@@ -74,6 +74,16 @@ fn credentials_are_shown_only_if_the_task_names_them() {
 }
 
 #[test]
+fn a_file_whose_reading_has_a_warning_is_shown_with_a_note() {
+    let workspace = MemoryWorkspace::new();
+    workspace.set_file("names.py", b"NAME = 'Zo\xeb'\n");
+    let (_, text) = first_message(&workspace, &session("task", None), &[task_file("names.py")]);
+    let note = read_outbox(&text).unwrap().suggested[0].note.clone().unwrap();
+    assert!(text.contains("1|NAME = 'Zo\u{fffd}'\n"), "{text}");
+    assert!(note.starts_with("note: ") && note.contains("U+FFFD"), "{note}");
+}
+
+#[test]
 fn a_small_folder_is_shown_whole() {
     let excerpts = |count: usize, length: usize| {
         let text = "x".repeat(length - 1) + "\n";
@@ -134,9 +144,10 @@ fn the_budget_holds_with_many_files_and_the_rest_is_named() {
 fn suggested() -> impl Strategy<Value = SuggestedFile> {
     let spans = vec((0_u64..30, 0_u64..8), 0..3);
     let outline = vec(0_u64..30, 0..4);
-    (hostile(), hostile(), spans, outline).prop_filter_map(
+    let warnings = vec(hostile(), 0..2);
+    (hostile(), hostile(), spans, outline, warnings).prop_filter_map(
         "a file with text",
-        |(path, text, spans, mut outline)| {
+        |(path, text, spans, mut outline, warnings)| {
             outline.sort_unstable();
             outline.dedup();
             let total_lines = text.split_inclusive('\n').count() as u64;
@@ -150,6 +161,7 @@ fn suggested() -> impl Strategy<Value = SuggestedFile> {
                     .map(|(first, more)| LineSpan { first, last: first + more })
                     .collect(),
                 outline,
+                warnings,
                 most_tokens: u64::MAX,
             })
         },
