@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::cache_folders::CacheFolders;
+use crate::repository::git::WITH_SUBMODULES;
 
 /// The worktree of an agent and its git folders, as git reports them to the agent itself.
 #[derive(Clone, Debug)]
@@ -85,7 +86,7 @@ impl AgentRepository {
             git(&self.worktree, &["add", "--pathspec-from-file=-", "--pathspec-file-nul"], &paths)?;
         }
         let left_out = left_out.into_iter().map(Path::to_owned).collect();
-        let (code, _) = git(&self.worktree, &["diff", "--cached", "--quiet"], b"")?;
+        let (code, _) = git(&self.worktree, &["diff", "--cached", "--quiet", WITH_SUBMODULES], b"")?;
         let is_committed = code != 0;
         if is_committed {
             let arguments = ["commit", "--quiet", "--cleanup=whitespace", "--file=-"];

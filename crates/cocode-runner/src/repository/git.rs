@@ -44,6 +44,10 @@ const SETTINGS: [&str; 5] = [
     "maintenance.auto=false",
 ];
 
+/// Has a comparison of commits or indexes show submodules, too. Otherwise git leaves out those that a `.gitmodules`, which may be an
+/// agent's, or the user's settings say to ignore.
+pub(crate) const WITH_SUBMODULES: &str = "--ignore-submodules=none";
+
 /// Variables of the user's environment that git needs, three of them for signing a merge. The last four are the user's identity,
 /// which in containers often is nowhere else. All others are dropped, above all other `GIT_*`.
 const KEPT: [&str; 12] = [

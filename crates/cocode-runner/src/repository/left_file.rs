@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::cache_folders::CacheFolders;
 use crate::error::RunnerError;
-use crate::repository::git::{GitError, GitLocation};
+use crate::repository::git::{GitError, GitLocation, WITH_SUBMODULES};
 use crate::repository::own_comparison::OwnComparison;
 use crate::repository::worktree::Worktree;
 use crate::repository::{Repository, closed_folder};
@@ -74,16 +74,8 @@ pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<L
 
 /// Returns the paths, submodules included, that the worktree's own index has in another way than its commit.
 fn staged(repository: &Repository, location: GitLocation<'_>) -> Result<Vec<PathBuf>, GitError> {
-    let arguments = [
-        "diff-index",
-        "--cached",
-        "--name-only",
-        "-z",
-        "--no-renames",
-        "--ignore-submodules=none",
-        "HEAD",
-        "--",
-    ];
+    let arguments =
+        ["diff-index", "--cached", "--name-only", "-z", "--no-renames", WITH_SUBMODULES, "HEAD", "--"];
     let names = repository.git.run_for_bytes(location, &arguments)?;
     let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     Ok(names.map(path_of).collect())

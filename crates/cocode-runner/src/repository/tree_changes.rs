@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::error::RunnerError;
 use crate::repository::Repository;
-use crate::repository::git::{Git, GitError, GitLocation};
+use crate::repository::git::{Git, GitError, GitLocation, WITH_SUBMODULES};
 use crate::repository::worktree::file_error;
 
 /// The mode of an entry: six octal digits, of which the first three are its kind.
@@ -134,7 +134,8 @@ pub(crate) fn listed(
 }
 
 fn arguments([old, new]: [&str; 2], entries: Entries) -> Vec<&str> {
-    let mut arguments = vec!["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames"];
+    let mut arguments =
+        vec!["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", WITH_SUBMODULES];
     arguments.extend((entries == Entries::NewAndFolders).then_some("-t"));
     arguments.extend((entries != Entries::All).then_some("--diff-filter=AMT"));
     arguments.extend([old, new]);

@@ -10,11 +10,12 @@ use serde::Serialize;
 use crate::error::RunnerError;
 use crate::objects::object_import::LIMIT;
 use crate::record::AgentRecord;
+use crate::repository::git::WITH_SUBMODULES;
 use crate::runner::Runner;
 use crate::verdict::obeyed_files::ObeyedFiles;
 
 /// Git's arguments for a difference that does not depend on the user's settings.
-const DIFFERENCE: [&str; 11] = [
+const DIFFERENCE: [&str; 12] = [
     "diff-tree",
     "-r",
     "-p",
@@ -23,6 +24,7 @@ const DIFFERENCE: [&str; 11] = [
     "--no-ext-diff",
     "--no-textconv",
     "--no-renames",
+    WITH_SUBMODULES,
     "--no-color",
     "--src-prefix=a/",
     "--dst-prefix=b/",

@@ -18,7 +18,7 @@ use crate::plan::host::Host;
 use crate::plan::run_limits::RunLimits;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
-use crate::repository::git::GitError;
+use crate::repository::git::{GitError, WITH_SUBMODULES};
 use crate::repository::worktree::file_error;
 use crate::run::event::{RunEvent, RunObserver};
 use crate::run::stop::StopFlag;
@@ -168,6 +168,7 @@ fn has_done_it(repository: &Repository, record: &AgentRecord) -> Result<bool, Gi
         "--no-ext-diff",
         "--no-textconv",
         "--no-color",
+        WITH_SUBMODULES,
         "--unified=0",
         &record.start_commit,
         head,

@@ -102,7 +102,16 @@ impl Runner {
         }
         for some in listed.chunks(PATHS_AT_ONCE) {
             limit.check()?;
-            let fixed = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--"];
+            // A submodule counts by its commit, whatever settings say, and git does not enter it.
+            let fixed = [
+                "status",
+                "--porcelain",
+                "-z",
+                "--no-renames",
+                "--untracked-files=no",
+                "--ignore-submodules=dirty",
+                "--",
+            ];
             let patterns = some.iter().map(|path| literal_pattern(OsStr::from_bytes(path)));
             let arguments: Vec<_> = fixed.into_iter().map(Into::into).chain(patterns).collect();
             let status = comparison.run_for_bytes(&arguments)?;

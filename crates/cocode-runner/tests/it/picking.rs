@@ -250,13 +250,15 @@ fn a_submodule_in_use_is_never_replaced() {
         ("git rm -q --cached third/lib; rm -rf third/lib", false),
         ("echo f > third/f", false),
     ];
-    for is_populated in [true, false] {
+    // By the last one, differences of git leave the submodule out unless an option says otherwise.
+    for (is_populated, ignore) in [(true, "none"), (false, "none"), (true, "all")] {
         for (script, is_refused) in cases {
             let fixture = Fixture::new();
             fixture.git_in(&fixture.root, &["clone", "-q", "repository", "lib"]);
             let lib = fixture.root.join("lib").display().to_string();
             fixture.git(&[&allowed[..], &["submodule", "--quiet", "add", &lib, "third/lib"]].concat());
             fs::write(fixture.repository().join("third/other"), "x\n").unwrap();
+            fixture.git(&["config", "--file", ".gitmodules", "submodule.third/lib.ignore", ignore]);
             fixture.git(&["add", "."]);
             fixture.git(&["commit", "-q", "-m", "lib"]);
             let (runner, record) = work(&fixture, &format!("{script}; {commit}"));
@@ -266,7 +268,7 @@ fn a_submodule_in_use_is_never_replaced() {
             } else {
                 fixture.git(&["submodule", "--quiet", "deinit", "third/lib"]);
             }
-            let case = format!("{script}, populated {is_populated}: {record:?}");
+            let case = format!("{script}, populated {is_populated}, ignore {ignore}: {record:?}");
             match runner.pick(&record, false) {
                 Err(RunnerError::SubmoduleInTheWay { path }) if is_refused && is_populated => {
                     assert_eq!(path.to_str(), Some("third/lib"), "{case}");

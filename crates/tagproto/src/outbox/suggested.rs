@@ -27,7 +27,7 @@ pub struct SuggestedFile {
     pub passages: Vec<LineSpan>,
     /// The first lines of definitions, ascending.
     pub outline: Vec<u64>,
-    /// What the text does not show as it is, such as hidden secrets; each one is a note behind the lines.
+    /// The warnings of its reading, such as that secrets are hidden; each one is a note behind the lines.
     pub warnings: Vec<String>,
     /// The most tokens that are spent on it.
     pub most_tokens: u64,

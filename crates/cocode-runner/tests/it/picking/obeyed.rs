@@ -171,13 +171,25 @@ fn a_file_that_the_user_has_renamed_is_judged_by_its_new_name() {
 
 #[test]
 fn a_submodule_in_place_of_what_programs_obey_is_not_picked() {
-    // The first case is the control.
-    for (path, is_refused) in [("lib", false), (".vscode", true), ("pkg/.vscode", true), (".claude", true)] {
+    // The first case is the control. Settings have git leave out the last one in its differences.
+    let cases = [
+        ("lib", false, ""),
+        (".vscode", true, ""),
+        ("pkg/.vscode", true, ""),
+        (".claude", true, ""),
+        (".zed", true, "[submodule \"x\"]\npath = .zed\nurl = ./x\nignore = all\n"),
+    ];
+    for (path, is_refused, settings) in cases {
         let fixture = Fixture::new();
+        fs::write(fixture.repository().join(".gitmodules"), settings).unwrap();
+        fixture.git(&["add", "."]);
+        fixture.git(&["commit", "-q", "-m", "settings"]);
         let script = format!(
             "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),{path}; git commit -q -m 'cocode ready for check'"
         );
         let (runner, record) = work(&fixture, &script);
+        let diff = cocode_runner::diff(&fixture.config(), &record, true).unwrap();
+        assert!(diff.contains(path), "{diff}");
         match runner.pick(&record, true) {
             Err(RunnerError::Obeyed { files, .. }) => {
                 assert_eq!((paths(&files), is_refused), (vec![path], true))
