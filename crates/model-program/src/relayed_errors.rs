@@ -31,10 +31,18 @@ impl RelayedErrors {
             // Dropped with the thread.
             let _sender: mpsc::Sender<()> = sender;
             let mut chunk = [0; 1 << 12];
+            let mut ends_line = true;
             loop {
                 match errors.read(&mut chunk) {
-                    Ok(0) => return,
+                    Ok(0) => {
+                        // What is printed next would stand in its last line.
+                        if !ends_line {
+                            let _ = io::stderr().write_all(b"\n");
+                        }
+                        return;
+                    }
                     Ok(count) => {
+                        ends_line = chunk[count - 1] == b'\n';
                         // Where the user's is closed, the program must still not wait for a reader.
                         let _ = io::stderr().write_all(&chunk[..count]);
                         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -202,6 +202,11 @@ pub(crate) fn resume(common: &CommonOptions, console: Console, resume: &ResumeOp
         return Ok(Exit::Done);
     }
     let followed = following_loop::mark(&sessions, session.session_id)?;
+    // The process that followed it until now may have executed a reply since it was read.
+    let session = sessions.session(session.session_id)?;
+    if session.is_complete {
+        return Err(explain(SessionError::Complete { id: session.session_id }));
+    }
     let clipboard = clipboard(resume.following, session.paste_characters, &sessions)?;
     introduce(console, &sessions, &session, (resume.following, &resume.model), &cancel);
     // A reply in the inbox is continued at once.

@@ -226,7 +226,8 @@ pub(crate) struct Bar {
 impl Bar {
     /// Shows how much is done of how much.
     pub(crate) fn show(&self, done: u64, total: u64) {
-        if let Some(bar) = &self.bar {
+        // A bar of nothing would be a full one.
+        if let Some(bar) = self.bar.as_ref().filter(|_| total > 0) {
             bar.set_length(total);
             bar.set_position(done);
         }

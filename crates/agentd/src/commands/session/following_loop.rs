@@ -64,6 +64,17 @@ impl Loop<'_> {
                             inbox.leave(&file.name);
                             None
                         }
+                        Whose::Unfollowed(id) => {
+                            self.console.notice(&format!(
+                                "not executed: {} answers session {id}, for whose replies no process waits",
+                                file.name
+                            ));
+                            self.console.notice(&format!(
+                                "  it stays in the inbox: `agentd resume {id}` executes it"
+                            ));
+                            inbox.leave(&file.name);
+                            None
+                        }
                         Whose::Unknown => {
                             let why = "several sessions wait for replies here, and it does not say which message it answers";
                             self.set_aside(&file, why, &format!("apply it with `agentd apply FILE --session {}`, or the id of another one", self.id))?;
@@ -83,9 +94,17 @@ impl Loop<'_> {
         let followed = &self.followed;
         match ReplyTo::find(&file.text) {
             Some(quoted) if followed.is_followed(quoted.session) => Whose::Other,
+            // The process that followed it may have been killed.
+            Some(quoted) if quoted.session != self.id && self.is_unfinished(quoted.session) => {
+                Whose::Unfollowed(quoted.session)
+            }
             None if !followed.others().is_empty() => Whose::Unknown,
             _ => Whose::This,
         }
+    }
+
+    fn is_unfinished(&self, id: SessionId) -> bool {
+        self.sessions.session(id).is_ok_and(|session| !session.is_complete)
     }
 
     /// Moves a reply that is not executed out of the inbox.
@@ -242,6 +261,8 @@ enum Whose {
     This,
     /// One that another process follows.
     Other,
+    /// An unfinished one that no process follows.
+    Unfollowed(SessionId),
     Unknown,
 }
 
@@ -267,6 +288,7 @@ pub(super) fn mark(sessions: &SharedSessions, id: SessionId) -> Result<FollowedS
 /// The failure of a process that would follow a session that another one follows.
 fn followed_already(id: SessionId) -> Failure {
     Failure::new(Exit::Held, format!("another agentd waits for replies to session {id} already")).advise(
-        "save the reply in the inbox and that one executes it; `agentd apply FILE` executes one from here",
+        "save the reply in the inbox and that one executes it; `agentd apply FILE` executes one from here. \
+         `agentd sessions` lists the other sessions, and `agentd resume ID` continues one of them",
     )
 }

@@ -126,8 +126,8 @@ fn a_reply_that_had_arrived_is_not_asked_for_again() {
 #[test]
 fn the_message_reaches_the_program_whole_and_its_errors_the_user() {
     let script = Script::new(&[DONE]);
-    let copy = format!("cd '{0}'; cat > prompt; echo 'on the way' >&2; cat 1", script.folder().display());
-    let ran = script.project.run(&["new", "fix it", "--model", &copy]).ok().says("on the way");
+    let copy = format!("cd '{0}'; cat > prompt; printf 'on the way' >&2; cat 1", script.folder().display());
+    let ran = script.project.run(&["new", "fix it", "--model", &copy]).ok().says("on the way\n");
     let id = ran.stderr.split("session ").nth(1).unwrap()[..8].to_owned();
     assert_eq!(fs::read_to_string(script.folder().join("prompt")).unwrap(), script.project.outbox(&id, 1));
 }

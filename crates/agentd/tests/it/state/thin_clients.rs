@@ -146,6 +146,23 @@ fn each_of_two_sessions_that_wait_gets_its_own_replies() {
 }
 
 #[test]
+fn a_reply_to_a_session_that_was_left_waits_for_it_in_the_inbox() {
+    let project = Project::new();
+    let (mut first, first_id) = follow(&project, &["new", "first"]);
+    let (mut second, _) = follow(&project, &["new", "second"]);
+    first.kill();
+    project.put_reply("1.txt", reply_to(&first_id, 1, LOG));
+    second.wait_for(&format!("answers session {first_id}, for whose replies no process waits"));
+    second.wait_for(&format!("`agentd resume {first_id}` executes it"));
+    assert!(!project.has("ran.log"));
+    let (mut first, _) = follow(&project, &["resume", &first_id]);
+    first.wait_for("message 2 to copy");
+    assert_eq!(project.read("ran.log"), "ran\n");
+    first.interrupt().exits(130);
+    second.interrupt().exits(130);
+}
+
+#[test]
 fn options_that_the_owner_was_not_started_with_are_refused_and_named() {
     let project = Project::new();
     let mut owner = server(&project, &[]);
