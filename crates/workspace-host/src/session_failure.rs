@@ -78,6 +78,11 @@ pub fn explain(error: SessionError) -> Failure {
         SessionError::Workspace(error) if error.reason() == Reason::Timeout => {
             Failure::new(Exit::TimedOut, text).advise("what was done is recorded; apply the same reply again for the rest")
         }
+        SessionError::Files(FsError::RootGone { replaced }) => {
+            let became = if *replaced { "replaced" } else { "removed" };
+            Failure::new(Exit::Failed, format!("the state folder, or a folder in it, was {became} while it was in use"))
+                .advise("put it back where it was, with its journal, and start again; without it a new one is made")
+        }
         SessionError::Files(FsError::IsLink { .. } | FsError::NotAFile { .. } | FsError::NotAFolder { .. }) => {
             Failure::new(Exit::Failed, text)
                 .advise("remove it from the state folder and try again: the journal has what belongs there")

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use egress::Network;
 use jiff::Timestamp;
 use local_workspace::{LayerUse, SandboxNeed, sandbox_line};
+use rustix::fs::Access;
 use sandbox_exec::{Escape, FileConfinement, Launcher, LayerKind, Level, SandboxReport, ShellCommand};
 use sandbox_fs::{FileRoot, FsPolicy, ResolveMethod, RootRules};
 use web_ui::{Finding, FindingState as State};
@@ -359,7 +360,15 @@ fn state_folder(common: &CommonOptions) -> Finding {
         .and_then(|paths| Ok((paths.journal_reader()?.is_some(), paths)))
     {
         Ok((true, paths)) => {
-            Finding { what: what.to_owned(), state: State::Good, detail: paths.base.display().to_string() }
+            let folder = paths.base.display();
+            let (state, detail) = match rustix::fs::access(&paths.base, Access::WRITE_OK) {
+                Ok(()) => (State::Good, folder.to_string()),
+                Err(error) => (
+                    State::Limited,
+                    format!("{folder} cannot be written, so nothing can be changed: {error}"),
+                ),
+            };
+            Finding { what: what.to_owned(), state, detail }
         }
         Ok((false, _)) => Finding {
             what: what.to_owned(),

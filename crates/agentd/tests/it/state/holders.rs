@@ -41,6 +41,16 @@ fn while_one_waits_others_read_and_work_through_it() {
 }
 
 #[test]
+fn a_process_whose_state_folder_is_removed_says_so() {
+    let project = Project::new();
+    let mut daemon = Daemon::start(project.command(&["new", "hold the folder"]));
+    daemon.wait_until_it_waits();
+    std::fs::remove_dir_all(project.base()).unwrap();
+    daemon.wait_for("the state folder, or a folder in it, was removed while it was in use");
+    daemon.wait_for("put it back where it was");
+}
+
+#[test]
 fn a_holder_that_was_killed_holds_nothing() {
     let project = Project::new();
     let mut daemon = Daemon::start(project.command(&["new", "hold the folder"]));
