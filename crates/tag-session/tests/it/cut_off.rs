@@ -296,7 +296,7 @@ fn a_reply_that_ends_in_a_tag_is_held_and_reported_where_it_is_not() {
     }
 }
 
-/// What a stopped run leaves, by every reply that may follow it.
+/// Every stopped reply, with every reply that may follow it.
 #[test]
 fn blocks_that_ran_before_a_stop_never_run_again_with_another_reply() {
     let whole = TWO.replace("\ncat b", "\ncat b\n[/RUN_COMMAND]\n");

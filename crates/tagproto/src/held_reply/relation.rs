@@ -1,4 +1,4 @@
-//! What a reply is to the one that is held before it.
+//! The relation of a reply to the one that is held before it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::{
 /// The fewest non-blank characters of a shorter overlap, with which a continuation may begin.
 const SHORT_OVERLAP_CHARACTERS: usize = 8;
 
-/// What a reply is to the held one.
+/// The relation of a reply to the held one.
 #[derive(Debug)]
 pub(super) enum Relation<'a> {
     /// Its continuation, or its last block written anew: both as one text.

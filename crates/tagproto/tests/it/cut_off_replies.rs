@@ -120,7 +120,7 @@ fn reply() -> impl Strategy<Value = String> {
     proptest::collection::vec(block, 1..6).prop_map(|blocks| blocks.concat()).prop_filter("refused", is_read)
 }
 
-/// What models and chats put before a reply.
+/// Lines that models and chats put before a reply.
 fn preface() -> impl Strategy<Value = &'static str> {
     let texts = [
         "",
