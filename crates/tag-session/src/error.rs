@@ -90,8 +90,10 @@ pub enum SessionError {
         /// The sequence that it answered.
         sequence: u32,
     },
-    /// The reply continues one that is held, of which complete blocks have begun to run.
-    #[error("complete blocks of the reply that was cut off have begun to run, and this reply continues it")]
+    /// Blocks of the reply that is held have begun to run in another reply, which is not finished.
+    #[error(
+        "blocks of the reply that was cut off have begun to run and are not finished, and this is another reply"
+    )]
     HeldHasBegun,
     /// The same text came before as the answer to another message of this session, and nothing was done for it then.
     #[error("the same text came already as the answer to message {sequence}, which gave no results")]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use drop_folder::{DroppedFile, FolderWatcher, Observation, Observations, open_for_writing};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FsError};
-use tagproto::{Item, ParseErrorKind, Strictness};
+use tagproto::{Dialect, Item, ParseErrorKind, Strictness};
 use wap_core::CancelFlag;
 
 use crate::folders::StateFolders;
@@ -190,11 +190,13 @@ fn look_at(
     }
 }
 
-/// Checks whether a text stops within a block.
+/// Checks whether a text stops within a block, or within a tag.
 fn ends_unclosed(text: &str) -> bool {
-    let reply = tagproto::read(text, Strictness::Repair);
+    let reply = tagproto::read_in(text, Strictness::Repair, Dialect::Agentd);
     match reply.items.last() {
-        Some(Item::Error(error)) => matches!(error.kind, ParseErrorKind::Unclosed { .. }),
+        Some(Item::Error(error)) => {
+            matches!(error.kind, ParseErrorKind::Unclosed { .. } | ParseErrorKind::CutTag { .. })
+        }
         _ => false,
     }
 }

@@ -109,7 +109,7 @@ impl<W: Workspace> Sessions<W> {
         let received = Received { text, hash, file, repairs: reply.repairs, was_resumed, user_review };
         // Every block is done: a cancellation in the last moment must not keep the results from being reported.
         let call = Call { cancel: &CancelFlag::new(), ..call };
-        let dropped = matches!(incoming, Incoming::Instead(_));
+        let dropped = matches!(incoming, Incoming::Instead(_) | Incoming::Anew(_));
         let executed =
             self.finish(session, &run, &received, Round::Executed { execution, dropped }, &call)?;
         Ok(Applied::Executed(Box::new(executed)))
@@ -263,10 +263,12 @@ impl<W: Workspace> Sessions<W> {
         match round {
             Round::Executed { execution, dropped } => {
                 session.advance(tagproto::Execution { results: results.clone(), done, ..execution }, &now());
-                // Where complete blocks of it had run, the results of the stopped reply say so.
-                let was_unused = dropped && taken_over.is_empty();
+                // Where blocks of it had run, the results of the stopped reply say so.
+                let was_unused = dropped && !stopped.of_held;
                 session.notes.extend(was_unused.then(|| HeldReply::DROPPED.to_owned()));
             }
+            // What has run must not run again as a part of what is held.
+            Round::Held(_) if stopped.of_held => session.drop_held(&now()),
             Round::Held(held) => session.hold(held, &now()),
         }
         // After `advance`: a failure in the interrupted reply must not keep this one's DONE from ending the session.

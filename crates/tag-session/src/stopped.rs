@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use change_journal::{ContentHash, DocumentWrite, RunKey, RunState};
+use change_journal::{ContentHash, DocumentWrite, Run, RunKey, RunState};
 use serde::{Deserialize, Serialize};
 use tagproto::{
-    BaseVersions, BlockKind, CommandResult, Execution, Item, Session, Strictness, UnobservedExecution,
-    execute, read_in,
+    BaseVersions, BlockKind, CommandResult, Execution, Incoming, Item, Session, Strictness,
+    UnobservedExecution, execute, read_in,
 };
 use wap_core::{Call, CancelFlag, Workspace};
 
@@ -26,6 +26,8 @@ pub(crate) struct Stopped {
     pub results: Vec<CommandResult>,
     /// The number of their blocks that were not carried out.
     pub not_carried_out: usize,
+    /// True if the held reply, or a part of it, was one of them.
+    pub of_held: bool,
 }
 
 impl Stopped {
@@ -81,12 +83,44 @@ impl<W: Workspace> Sessions<W> {
     /// Finishes the run of an interrupted reply with its recorded results.
     fn end_stopped(&self, session: &Session, text: &str, timeout: Duration) -> Result<(), SessionError> {
         let (id, sequence, hash) = (session.session_id, session.sequence_number, identity(text));
+        let (run, done, execution) = match self.recorded(session, text, timeout)? {
+            Recorded::Busy => return Err(SessionError::Busy),
+            // Without effects there is nothing to report, and the same reply may still be applied later.
+            Recorded::Nothing => return Ok(()),
+            Recorded::Results { run, done, execution } => (run, done, execution),
+        };
+        let mut stopped = self.stopped(session)?;
+        // Added to earlier ones: several replies to one message may have been interrupted.
+        stopped.results.extend(done);
+        stopped.results = bounded(stopped.results);
+        stopped.not_carried_out += execution.not_begun.len();
+        stopped.of_held |= is_of_held(session, &session.incoming(text));
+        let outcome = RunOutcome::of(execution.results, None).encode();
+        let stopped = serde_json::to_vec(&stopped).expect("results have string keys");
+        let stopped_name = documents::stopped(id, sequence);
+        let base_name = documents::base_versions(id, sequence, &hash);
+        let writes = [
+            DocumentWrite::Put { name: &stopped_name, bytes: &stopped },
+            DocumentWrite::Remove { name: &base_name },
+        ];
+        self.journal.finish_run(run.number(), &outcome, &writes)?;
+        Ok(())
+    }
+
+    /// Collects the recorded results of an interrupted reply to the pending outbox. No further block of it begins.
+    pub(crate) fn recorded(
+        &self,
+        session: &Session,
+        text: &str,
+        timeout: Duration,
+    ) -> Result<Recorded, SessionError> {
+        let (id, sequence, hash) = (session.session_id, session.sequence_number, identity(text));
         let key = RunKey { conversation: id.to_string(), sequence: u64::from(sequence), content: hash };
         let run = match self.journal.begin_run_again(&key)? {
             RunState::New(run) | RunState::Resumed { run, .. } => run,
-            RunState::InProgress { .. } => return Err(SessionError::Busy),
+            RunState::InProgress { .. } => return Ok(Recorded::Busy),
             // Finished before, by a process that was killed right after.
-            RunState::Finished { .. } | RunState::KnownElsewhere { .. } => return Ok(()),
+            RunState::Finished { .. } | RunState::KnownElsewhere { .. } => return Ok(Recorded::Nothing),
         };
         let incoming = session.incoming(text);
         let reply = read_in(incoming.text().unwrap_or_default(), Strictness::Repair, session.dialect);
@@ -101,27 +135,30 @@ impl<W: Workspace> Sessions<W> {
         let execution =
             execute(&reply.items, session.dialect, base, timeout, &self.workspace, &call, observer)
                 .map_err(SessionError::Workspace)?;
-        let mut stopped = self.stopped(session)?;
         let done = done(&reply.items, &execution);
-        // Without effects there is nothing to report, and the same reply may still be applied later.
-        if done.is_empty() {
-            return Ok(());
-        }
-        // Added to earlier ones: several replies to one message may have been interrupted.
-        stopped.results.extend(done);
-        stopped.results = bounded(stopped.results);
-        stopped.not_carried_out += execution.not_begun.len();
-        let outcome = RunOutcome::of(execution.results, None).encode();
-        let stopped = serde_json::to_vec(&stopped).expect("results have string keys");
-        let stopped_name = documents::stopped(id, sequence);
-        let base_name = documents::base_versions(id, sequence, &hash);
-        let writes = [
-            DocumentWrite::Put { name: &stopped_name, bytes: &stopped },
-            DocumentWrite::Remove { name: &base_name },
-        ];
-        self.journal.finish_run(run.number(), &outcome, &writes)?;
-        Ok(())
+        Ok(if done.is_empty() { Recorded::Nothing } else { Recorded::Results { run, done, execution } })
     }
+}
+
+/// The recorded results of an interrupted reply.
+pub(crate) enum Recorded {
+    /// It is being carried out right now.
+    Busy,
+    /// None of its blocks had an effect.
+    Nothing,
+    /// Blocks of it were carried out.
+    Results {
+        run: Run,
+        /// The results of these blocks.
+        done: Vec<CommandResult>,
+        execution: Execution,
+    },
+}
+
+/// Checks whether a reply has blocks of the one that is held, as its continuation, a part of it, or the same written anew.
+pub(crate) fn is_of_held(session: &Session, incoming: &Incoming<'_>) -> bool {
+    session.held.is_some()
+        && matches!(incoming, Incoming::Whole(_) | Incoming::Anew(_) | Incoming::CutOff { .. })
 }
 
 /// Returns the results of the blocks that were carried out. Blocks that only report or read have no effect to report.

@@ -1,83 +1,48 @@
-//! A reply that was cut off, and the reply that continues it.
+//! A reply that was cut off, and the reply that follows it.
 //!
-//! Chat windows end long answers in the middle. Nothing of such a reply is carried out: it is held, the next message asks the
-//! model to go on from its last lines, and the continuation is joined to it where these lines are repeated.
+//! Chat windows end long answers in the middle. Nothing of such a reply is carried out: it is held, and the next message asks the
+//! model to continue from its last lines. The rule for the next reply: if nothing before these lines reads as a tag, it continues
+//! the held reply there. Otherwise its first block decides. If that is the first block of the held reply again, line by line, the
+//! reply was written anew and stands alone. If it has the opening tag of the block in which the held reply ended, that block was
+//! written anew, and takes its place behind the complete ones; if a complete block has the same tag, only the text of the block
+//! can decide. Any other whole reply is carried out instead of the held one. Where two of these are possible, or where text with
+//! a block or with the requested lines would be left out, nothing is carried out and the model is asked again.
+
+mod incoming;
+mod relation;
+
+pub use incoming::Incoming;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Item, ParseErrorKind, Reply, Strictness, read_in, session::Session};
+use self::relation::{HeldLines, Relation};
+use crate::{Dialect, Item, ParseErrorKind, Reply, Strictness, read_in, session::Session};
 
-/// The fewest non-blank characters of the lines at which two replies are joined, and the most such lines.
+/// The fewest non-blank characters of the lines at which two replies are joined, and the most such lines within the block in
+/// which a reply ended.
 const OVERLAP_CHARACTERS: usize = 20;
 const OVERLAP_LINES: usize = 6;
-/// The fewest non-blank characters of a shorter overlap, with which a continuation may begin.
-const SHORT_OVERLAP_CHARACTERS: usize = 8;
+/// The most lines with which a continuation begins.
+const MOST_LINES: usize = 100;
 
-/// A reply that ended inside a block, up to its last complete line.
+/// A reply that ended inside a block, or inside the tag of one, up to its last complete line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeldReply {
     /// The text. It ends with LF, and its last line is the last complete one of the reply.
     text: String,
-    /// The line of the opening tag of the block that the reply ended in, 0-based.
+    /// The line of the opening tag of the block that the reply ended in, 0-based; the line behind the text if the reply ended in
+    /// that tag.
     open_line: usize,
-    /// True if a complete block stands before that one.
-    follows_blocks: bool,
+    /// The line behind the text, which may be incomplete, without blanks around it. Empty if there was none, and for a reply that
+    /// was held before this was kept.
+    #[serde(default)]
+    cut_line: String,
     /// The message that the first reply of it answered; `None` for one that was held before this was kept.
     #[serde(default)]
     since: Option<u32>,
-}
-
-/// A reply as it arrived, seen with the one that is held before it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Incoming<'a> {
-    /// A whole reply, joined to the held one if it continues that.
-    Whole(Cow<'a, str>),
-    /// A whole reply that has nothing to do with the held one, of which nothing is ever carried out.
-    Instead(&'a str),
-    /// A reply that ends inside a block: its whole text, and the part of it to hold.
-    CutOff {
-        /// The text, joined to the reply that was held before, if there is one.
-        text: Cow<'a, str>,
-        /// Its complete lines.
-        held: HeldReply,
-    },
-    /// A reply that should have continued the held one, and neither repeats its last lines nor stands alone.
-    NotContinued,
-}
-
-impl Incoming<'_> {
-    /// Returns the whole text, as far as it arrived; `None` if it cannot be determined.
-    #[must_use]
-    pub fn text(&self) -> Option<&str> {
-        match self {
-            Incoming::Whole(text) | Incoming::CutOff { text, .. } => Some(text),
-            Incoming::Instead(text) => Some(text),
-            Incoming::NotContinued => None,
-        }
-    }
-
-    /// Checks whether nothing of the reply is carried out. With `run_complete`, the complete blocks of a reply that was cut off
-    /// are.
-    #[must_use]
-    pub fn is_held(&self, run_complete: bool) -> bool {
-        match self {
-            Incoming::Whole(_) | Incoming::Instead(_) => false,
-            Incoming::CutOff { .. } => !run_complete,
-            Incoming::NotContinued => true,
-        }
-    }
-
-    /// Returns the part to hold.
-    #[must_use]
-    pub fn into_held(self) -> Option<HeldReply> {
-        match self {
-            Incoming::CutOff { held, .. } => Some(held),
-            _ => None,
-        }
-    }
 }
 
 impl HeldReply {
@@ -88,29 +53,34 @@ impl HeldReply {
     /// whole.
     pub const LINES_LIMIT_CHARACTERS: usize = 4000;
 
-    /// The note about a reply that is dropped, because the next one has nothing to do with it.
+    /// The note about a reply that is dropped for the next one.
     pub const DROPPED: &str =
         "the reply before your last one was cut off and is dropped: nothing of it was ever done";
 
-    /// Returns the complete lines of a reply that ends inside a block; `None` if it does not.
+    /// Returns the complete lines of a reply that ends inside a block or a tag; `None` if it does not.
     ///
-    /// A block without a closing tag that is followed by further tags was not cut off: its closing tag was forgotten.
+    /// A block without a closing tag that is followed by further tags was not cut off: its closing tag was forgotten. Of a reply
+    /// that ends in its first tag there is nothing to hold.
     fn of(text: &str, reply: &Reply<'_>) -> Option<HeldReply> {
         let Some(Item::Error(error)) = reply.items.last() else { return None };
-        if !matches!(error.kind, ParseErrorKind::Unclosed { later_tags: 0, .. })
-            || text.len() > HeldReply::LIMIT_BYTES
-        {
+        if text.len() > HeldReply::LIMIT_BYTES {
             return None;
         }
         let open_line = usize::try_from(error.lines.first).ok()?.checked_sub(1)?;
-        let follows_blocks = reply.items.iter().any(|item| matches!(item, Item::Block(_)));
         // The last line may have been cut, whether a line break follows it or not: editors add one.
         let lines: Vec<&str> = text.trim_end().lines().collect();
-        let complete = (lines.len() - 1).max(open_line + 1);
+        let complete = match error.kind {
+            ParseErrorKind::Unclosed { later_tags: 0, .. } => (lines.len() - 1).max(open_line + 1),
+            ParseErrorKind::CutTag { .. } if reply.items.len() > 1 => open_line,
+            _ => return None,
+        };
+        let cut_line = lines.get(complete).map_or("", |line| line.trim()).to_owned();
         let text = lines[..complete].iter().flat_map(|line| [line, "\n"]).collect();
-        let held = HeldReply { text, open_line, follows_blocks, since: None };
-        let characters: usize = held.last_lines().iter().map(|line| line.chars().count()).sum();
-        (characters <= HeldReply::LINES_LIMIT_CHARACTERS).then_some(held)
+        let held = HeldReply { text, open_line, cut_line, since: None };
+        let last_lines = held.last_lines();
+        let characters: usize = last_lines.iter().map(|line| line.chars().count()).sum();
+        let is_short = characters <= HeldReply::LINES_LIMIT_CHARACTERS && last_lines.len() <= MOST_LINES;
+        is_short.then_some(held)
     }
 
     /// Checks whether a reply to an earlier message, of which nothing was carried out, is a part of this one.
@@ -119,113 +89,98 @@ impl HeldReply {
         self.since.is_some_and(|since| since <= sequence)
     }
 
-    /// Returns the opening tag of the block in which the reply ended, as it was written.
+    /// Returns the opening tag of the block in which the reply ended, as it was written: a part of it if the reply ended in it.
     #[must_use]
     pub fn open_tag(&self) -> &str {
-        self.text.lines().nth(self.open_line).unwrap_or_default().trim()
+        self.text.lines().nth(self.open_line).map_or(&*self.cut_line, str::trim)
     }
 
-    /// Returns the lines with which a continuation begins: the last ones, as many as it takes to find them again, and none
-    /// before the opening tag.
+    /// Returns the lines with which a continuation begins: the last ones, as many as it takes to find them again.
+    ///
+    /// They begin before the opening tag only if a reply that begins with that tag could also be the held one, written anew.
     #[must_use]
     pub fn last_lines(&self) -> Vec<&str> {
         let lines: Vec<&str> = self.text.lines().collect();
-        let most = OVERLAP_LINES.min(lines.len() - self.open_line);
-        let count = (1..=most).find(|count| {
-            let last = &lines[lines.len() - count..];
-            !last[0].trim().is_empty() && weight(last) >= OVERLAP_CHARACTERS
-        });
-        lines[lines.len() - count.unwrap_or(most)..].to_vec()
+        lines[self.last_lines_at()..].to_vec()
     }
 
-    /// Joins a continuation to the reply: `None` if it does not repeat lines at which they can be joined.
-    fn joined<'a>(&self, next: &'a str) -> Option<Cow<'a, str>> {
-        let lines: Vec<&str> = next.lines().collect();
-        let trimmed: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
-        let restart = trimmed.iter().position(|line| *line == self.open_tag());
-        let seam = self.seam(&trimmed);
-        match (restart, seam) {
-            // A model that writes the block anew may write it otherwise, so its earlier beginning does not count.
-            (Some(restart), seam) if seam.is_none_or(|(start, _)| restart < start) => {
-                Some(if self.follows_blocks {
-                    Cow::Owned(join(self.text.lines().take(self.open_line), &lines[restart..]))
-                } else {
-                    Cow::Borrowed(next)
-                })
-            }
-            (_, seam) => seam.map(|(_, end)| Cow::Owned(join(self.text.lines(), &lines[end..]))),
+    /// Returns the index of the first of the last lines.
+    fn last_lines_at(&self) -> usize {
+        let held = HeldLines::of(self);
+        let HeldLines { lines, open_line, .. } = &held;
+        let (count, open_line) = (lines.len(), *open_line);
+        let earliest = count.saturating_sub(OVERLAP_LINES).max(open_line);
+        let in_block = enough_from(lines).next().filter(|at| *at > open_line && *at >= earliest);
+        if let Some(at) = in_block {
+            return at;
         }
-    }
-
-    /// Finds the last lines in a continuation: the first line of theirs, and the first one behind them.
-    ///
-    /// All of them count wherever they stand, a part of them only at the start.
-    fn seam(&self, next: &[&str]) -> Option<(usize, usize)> {
-        let last: Vec<&str> = self.last_lines().iter().map(|line| line.trim()).collect();
-        if let Some(at) = next.windows(last.len()).position(|window| window == last) {
-            return Some((at, at + last.len()));
+        let fewest = held.fewest_unmistakable();
+        let is_unmistakable = |at: usize| count - at >= fewest;
+        let is_tag_enough = open_line < count && (!held.has_blocks() || is_unmistakable(open_line));
+        if earliest > open_line || is_tag_enough {
+            return earliest;
         }
-        let start = next.iter().position(|line| !is_preface(line))?;
-        let parts = (1..last.len()).map(|count| &last[count..]);
-        let part = parts
-            .filter(|part| weight(part) >= SHORT_OVERLAP_CHARACTERS)
-            .find(|part| next[start..].starts_with(part))?;
-        Some((start, start + part.len()))
+        let first = lines.iter().position(|line| !line.is_empty()).unwrap_or(0);
+        enough_from(lines).find(|at| *at < open_line && is_unmistakable(*at)).unwrap_or(first)
     }
 
-    /// Checks whether a text reads as the rest of the block: it closes the block before it opens one of that kind.
-    fn is_rest(&self, next: &str) -> bool {
-        let name = self.open_tag().trim_start_matches('[');
-        let name =
-            name.split(|character: char| !(character.is_ascii_alphabetic() || character == '_')).next();
-        let name = name.unwrap_or_default();
-        let (opening, closing) = (format!("[{name}"), format!("[/{name}]"));
-        let tag = next.lines().map(str::trim).find(|line| line.starts_with(&opening) || *line == closing);
-        tag == Some(&closing)
+    /// Returns the text with the line that may be incomplete.
+    fn whole_text(&self) -> String {
+        format!("{}{}", self.text, self.cut_line)
+    }
+
+    /// Checks whether this reply begins with all complete blocks of an earlier one.
+    fn begins_with_blocks_of(&self, earlier: &HeldReply) -> bool {
+        let blocks: usize = earlier.text.split_inclusive('\n').take(earlier.open_line).map(str::len).sum();
+        self.text.starts_with(&earlier.text[..blocks])
     }
 }
 
 impl Session {
-    /// Determines what arrived as the reply to the pending outbox. Only in the dialect
-    /// [`Dialect::Agentd`](crate::Dialect::Agentd) a reply can be held.
+    /// Determines what arrived as the reply to the pending outbox. Only in the dialect [`Dialect::Agentd`] a reply can be held.
     #[must_use]
     pub fn incoming<'a>(&self, text: &'a str) -> Incoming<'a> {
-        if self.dialect != crate::Dialect::Agentd {
+        if self.dialect != Dialect::Agentd {
             return Incoming::Whole(Cow::Borrowed(text));
         }
-        let joined = match &self.held {
-            None => Cow::Borrowed(text),
-            Some(held) => match held.joined(text).filter(|joined| joined.len() <= HeldReply::LIMIT_BYTES) {
-                Some(joined) => joined,
-                None => {
-                    let reply = read_in(text, Strictness::Repair, self.dialect);
-                    let is_whole = reply.items.iter().all(|item| matches!(item, Item::Block(_)));
-                    return if is_whole && !reply.items.is_empty() && !held.is_rest(text) {
-                        Incoming::Instead(text)
-                    } else {
-                        Incoming::NotContinued
-                    };
-                }
-            },
-        };
-        let held = HeldReply::of(&joined, &read_in(&joined, Strictness::Repair, self.dialect));
-        match held {
-            Some(held) => Incoming::CutOff { text: joined, held },
-            None => Incoming::Whole(joined),
+        let Some(held) = &self.held else { return cut_off_or(Cow::Borrowed(text), Incoming::Whole) };
+        match held.relation(text) {
+            Relation::Joined(joined) if joined.len() > HeldReply::LIMIT_BYTES => Incoming::NotContinued,
+            Relation::Joined(joined) => cut_off_or(joined, Incoming::Whole),
+            Relation::Part => Incoming::CutOff { text: Cow::Owned(held.whole_text()), held: held.clone() },
+            Relation::Anew => cut_off_or(Cow::Borrowed(text), |_| Incoming::Anew(text)),
+            Relation::Other => Incoming::Instead(text),
+            Relation::Unclear => Incoming::NotContinued,
         }
     }
 
     /// Holds a reply that was cut off, or one more of which nothing could be joined to it, at the time `now`. Nothing of it was
-    /// carried out, and the next outbox is pending, which asks the model to go on.
+    /// carried out, and the next outbox is pending, which asks the model to continue.
     pub fn hold(&mut self, held: Option<HeldReply>, now: &str) {
-        let notes = match &held {
-            Some(_) => Vec::new(),
-            None => vec![NOT_CONTINUED.to_owned()],
-        };
-        if let Some(mut held) = held {
-            held.since = self.held.as_ref().map_or(Some(self.sequence_number), |earlier| earlier.since);
-            self.held = Some(held);
+        let mut notes = Vec::new();
+        match held {
+            Some(mut held) => {
+                let earlier = self.held.as_ref();
+                let continued = earlier.filter(|earlier| held.begins_with_blocks_of(earlier));
+                notes.extend(
+                    (earlier.is_some() && continued.is_none()).then(|| HeldReply::DROPPED.to_owned()),
+                );
+                held.since = continued.map_or(Some(self.sequence_number), |earlier| earlier.since);
+                self.held = Some(held);
+            }
+            None => notes.push(NOT_CONTINUED.to_owned()),
         }
+        self.pass_without_results(notes, now);
+    }
+
+    /// Drops what is held, at the time `now`, since blocks of it were carried out in a run that was stopped. Nothing of the last
+    /// reply was carried out.
+    pub fn drop_held(&mut self, now: &str) {
+        self.held = None;
+        self.pass_without_results(vec![HAS_RUN.to_owned()], now);
+    }
+
+    fn pass_without_results(&mut self, notes: Vec<String>, now: &str) {
         self.sequence_number += 1;
         self.last_results.clear();
         self.review.clear();
@@ -236,23 +191,32 @@ impl Session {
     }
 }
 
-/// The note about a reply that does not continue the held one.
-const NOT_CONTINUED: &str = "your reply did not begin with the last lines of the one that was cut off, so the two could not be joined, and \
-     nothing was done: begin with these lines, or send a whole new reply";
+/// Returns a text as a reply that was cut off, or as `whole` makes it.
+fn cut_off_or<'a>(text: Cow<'a, str>, whole: impl FnOnce(Cow<'a, str>) -> Incoming<'a>) -> Incoming<'a> {
+    match HeldReply::of(&text, &read_in(&text, Strictness::Repair, Dialect::Agentd)) {
+        Some(held) => Incoming::CutOff { text, held },
+        None => whole(text),
+    }
+}
+
+/// The note about a reply that was not joined to the held one.
+const NOT_CONTINUED: &str = "your reply could not be joined to the one that was cut off, and nothing was done: begin with exactly the lines \
+     below and repeat nothing before them, or, for something else, send a whole reply that begins with a [MESSAGE]";
+
+/// The note about a held reply of which blocks were carried out, and a reply of which nothing was.
+const HAS_RUN: &str = "the reply that was cut off is dropped, because a part of it was carried out, as the results say; nothing of your last \
+     reply was done: send what is left to do as a new reply";
+
+/// Returns the lines, the last one first, from which on the text has enough characters to find it again.
+fn enough_from(lines: &[&str]) -> impl Iterator<Item = usize> {
+    let mut characters = 0;
+    (0..lines.len()).rev().filter(move |at| {
+        characters += weight(&lines[*at..=*at]);
+        characters >= OVERLAP_CHARACTERS && !lines[*at].is_empty()
+    })
+}
 
 /// Returns the number of non-blank characters.
 fn weight(lines: &[&str]) -> usize {
     lines.iter().flat_map(|line| line.chars()).filter(|character| !character.is_whitespace()).count()
-}
-
-/// Checks for lines that chats and models put before a continuation: blank ones, fences, and the token of the message.
-fn is_preface(line: &str) -> bool {
-    line.is_empty()
-        || line.starts_with("```")
-        || line.starts_with("~~~")
-        || crate::reply_to::is_token_line(line)
-}
-
-fn join<'a>(before: impl Iterator<Item = &'a str>, behind: &[&'a str]) -> String {
-    before.chain(behind.iter().copied()).flat_map(|line| [line, "\n"]).collect()
 }

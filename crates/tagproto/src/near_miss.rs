@@ -1,13 +1,17 @@
-//! Lines that were meant as tags and are not tags: misspelt names, tags of XML, a whole block on one line.
+//! Lines that were meant as tags and are not tags: misspelt names, tags of XML, a whole block on one line, a tag in which the
+//! reply ends, and closing tags that close no block.
 //!
 //! The parser treats them as prose, as the first implementation does. A model whose block was silently ignored would continue as if
 //! it had been carried out, so they become errors that show the right form. The text between a misspelt tag and its closing one was
 //! meant as a body: no block in it is run.
 
+mod cut_tag;
+mod stray_closer;
 mod tag_like;
 
 use std::ops::Range;
 
+use self::stray_closer::StrayCloser;
 use self::tag_like::{TagLike, Weight};
 use crate::{
     BlockKind, Item, LineRange, ParseError, ParseErrorKind, Span,
@@ -26,19 +30,38 @@ struct TagLikeLine {
     line_number: usize,
 }
 
-/// Inserts the errors for misspelt tags among the items of a reply, and removes the items inside of a misspelt block. Takes time
+/// A part of a reply that becomes one error, with all items in it.
+struct Fault {
+    range: Range<usize>,
+    lines: LineRange,
+    command: BlockKind,
+    /// The error, before the items in it are counted.
+    kind: ParseErrorKind,
+}
+
+/// Inserts the errors for such lines among the items of a reply, and removes the items inside of a misspelt block. Takes time
 /// linear in the text.
 pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>> {
     let lines = tag_like_lines(text, &items);
-    if lines.is_empty() {
+    let cut_tag = cut_tag::error(text, &items);
+    if lines.is_empty() && cut_tag.is_none() {
         return items;
     }
     let mut closers = Closers::of(&lines);
-    let mut errors: Vec<(Range<usize>, LineRange, &TagLike)> = Vec::new();
+    let mut misspelt: Vec<Fault> = Vec::new();
+    let mut stray: Vec<StrayCloser> = Vec::new();
     let mut end = 0;
     for (index, line) in lines.iter().enumerate() {
         // A line before `end` belongs to the misspelt block that was reported last.
-        if line.tag.is_closing || line.span.start < end {
+        if line.span.start < end {
+            continue;
+        }
+        if line.tag.is_closing {
+            let is_exact = &text[line.span.clone()] == line.tag.kind.closing_tag();
+            if is_exact && line.tag.kind.has_body() {
+                let (kind, span) = (line.tag.kind, line.span.clone());
+                stray.push(StrayCloser { kind, span, line_number: line.line_number });
+            }
             continue;
         }
         let closer = if line.tag.is_whole_block { None } else { closers.behind(index, line.tag.kind) };
@@ -48,43 +71,54 @@ pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>>
             continue;
         }
         end = last.span.end;
-        errors.push((line.span.start..end, LineRange::of(line.line_number, last.line_number), &line.tag));
+        let written = quoted(&text[line.span.clone()]);
+        misspelt.push(Fault {
+            range: line.span.start..end,
+            lines: LineRange::of(line.line_number, last.line_number),
+            command: line.tag.kind,
+            kind: ParseErrorKind::NearMiss { written, not_run: 0 },
+        });
     }
-    merged(text, items, errors)
+    let mut faults = stray_closer::faults(text, &items, &stray);
+    // What lies within a block whose end is unclear is a part of its text.
+    let is_outside = |one: &Fault| {
+        let last_before = faults.partition_point(|other| other.range.start <= one.range.start);
+        last_before.checked_sub(1).is_none_or(|index| faults[index].range.end <= one.range.start)
+    };
+    misspelt.retain(is_outside);
+    faults.extend(misspelt);
+    faults.sort_by_key(|fault| fault.range.start);
+    let mut items = merged(items, faults);
+    items.extend(cut_tag.map(Item::Error));
+    items
 }
 
-/// Merges errors into the items in the order of the text; an item inside of an error is left out and counted.
-fn merged<'a>(
-    text: &str,
-    items: Vec<Item<'a>>,
-    errors: Vec<(Range<usize>, LineRange, &TagLike)>,
-) -> Vec<Item<'a>> {
+/// Merges faults into the items in the order of the text; an item inside of a fault is left out and counted.
+fn merged(items: Vec<Item<'_>>, faults: Vec<Fault>) -> Vec<Item<'_>> {
     let mut items = items.into_iter().peekable();
-    let mut all = Vec::with_capacity(items.len() + errors.len());
-    for (range, lines, tag) in errors {
-        while let Some(item) = items.next_if(|item| span(item).start < range.start) {
+    let mut all = Vec::with_capacity(items.len() + faults.len());
+    for fault in faults {
+        while let Some(item) = items.next_if(|item| item.span().start < fault.range.start) {
             all.push(item);
         }
-        // Items inside of the misspelt block were meant as its body.
-        let mut not_run = 0;
-        while items.next_if(|item| span(item).start < range.end).is_some() {
-            not_run += 1;
+        // Items inside were meant as its body.
+        let mut inside = 0;
+        while items.next_if(|item| item.span().start < fault.range.end).is_some() {
+            inside += 1;
         }
-        let line = text[range.clone()].lines().next().unwrap_or_default();
-        let written = quoted(line);
-        let kind = ParseErrorKind::NearMiss { written, not_run };
-        let span = Span { start: range.start, end: range.end };
-        all.push(Item::Error(ParseError { command: tag.kind, kind, span, lines }));
+        let kind = match fault.kind {
+            ParseErrorKind::NearMiss { written, .. } => ParseErrorKind::NearMiss { written, not_run: inside },
+            ParseErrorKind::EndUnclear { line_number, .. } => {
+                // The first of them is the block itself.
+                ParseErrorKind::EndUnclear { line_number, not_run: inside - 1 }
+            }
+            kind => kind,
+        };
+        let span = Span { start: fault.range.start, end: fault.range.end };
+        all.push(Item::Error(ParseError { command: fault.command, kind, span, lines: fault.lines }));
     }
     all.extend(items);
     all
-}
-
-fn span(item: &Item<'_>) -> Span {
-    match item {
-        Item::Block(block) => block.span,
-        Item::Error(error) => error.span,
-    }
 }
 
 fn quoted(line: &str) -> String {
@@ -97,7 +131,7 @@ fn quoted(line: &str) -> String {
 
 /// Returns the lines outside of blocks and of closed thinking blocks that resemble tags.
 fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<TagLikeLine> {
-    let mut blocks = items.iter().map(span).peekable();
+    let mut blocks = items.iter().map(Item::span).peekable();
     let mut thinking = Thinking::default();
     let mut tag_like = Vec::new();
     let mut passed_until = 0;

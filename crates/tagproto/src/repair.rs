@@ -30,6 +30,7 @@ pub(crate) use omission::omitted;
 pub(crate) use outline::lines_from;
 pub use refusal::{Refusal, RefusalKind};
 pub use repair_kind::{RepairKind, RepairSet};
+pub(crate) use tag_line::closing_kind;
 pub(crate) use thinking::Thinking;
 
 use crate::{

@@ -49,8 +49,9 @@ pub fn explain(error: SessionError) -> Failure {
              `agentd apply FILE --run-complete`",
         ),
         SessionError::HeldHasBegun => Failure::new(Exit::Refused, text).advise(
-            "nothing was executed: finish them first with that reply and `agentd apply FILE --run-complete`, or execute \
-             all of both with this one and `agentd apply FILE --again`",
+            "nothing was executed: finish them first with the reply that began them (`agentd apply FILE --run-complete` for \
+             the one that was cut off), or execute this one with `agentd apply FILE --again`, which repeats blocks that have \
+             run if it continues or repeats them",
         ),
         SessionError::KnownWithoutResults { .. } => Failure::new(Exit::Refused, text).advise(
             "nothing was executed; send the newest message to the model, or execute the reply with \

@@ -1,5 +1,7 @@
 //! The run of a reply: whether it may begin, and which one it is.
 
+use std::time::Duration;
+
 use change_journal::{ContentHash, RecordedRun, Run, RunFilter, RunKey, RunState};
 use tagproto::{CommandResult, Incoming, ReplyTo, Session, SessionId};
 use wap_core::Workspace;
@@ -9,6 +11,7 @@ use crate::error::SessionError;
 use crate::outcome::{is_without_results, results};
 use crate::round::identity;
 use crate::sessions::Sessions;
+use crate::stopped::{Recorded, is_of_held};
 
 /// The user's wish about a text that came before.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,7 +22,7 @@ pub(super) enum Wish {
     Complete,
     /// It ends inside a block, and the model is to continue it.
     Continued,
-    /// It is whole, perhaps as the rest of a reply that is held.
+    /// It is whole, perhaps as the rest of a reply that is held, or it should have been that rest.
     Whole,
     /// It has nothing to do with a reply that is held.
     Other,
@@ -31,8 +34,8 @@ impl Wish {
             _ if again => Wish::Again,
             Incoming::CutOff { .. } if run_complete => Wish::Complete,
             Incoming::CutOff { .. } => Wish::Continued,
-            Incoming::Whole(_) => Wish::Whole,
-            Incoming::Instead(_) | Incoming::NotContinued => Wish::Other,
+            Incoming::Whole(_) | Incoming::Anew(_) | Incoming::NotContinued => Wish::Whole,
+            Incoming::Instead(_) => Wish::Other,
         }
     }
 }
@@ -138,24 +141,26 @@ impl<W: Workspace> Sessions<W> {
         Ok(same.first().filter(|_| is_unused).map(sequence))
     }
 
-    /// Checks whether complete blocks of what the session holds have run, in a reply that was stopped and is not this one. Joined
-    /// to what is held, this one would run them again.
+    /// Checks whether blocks of what the session holds have run, in a reply that was stopped and is not this one. Joined to what is
+    /// held, this one would run them again, and the next message would say that nothing of it was done.
     fn has_begun_held(&self, session: &Session, hash: ContentHash) -> Result<bool, SessionError> {
         if session.held.is_none() {
             return Ok(false);
         }
+        let of_pending = |run: &RecordedRun| run.key.sequence == u64::from(session.sequence_number);
+        if self.stopped(session)?.of_held {
+            // The stopped reply itself is answered with its results.
+            let same = self.runs_of(session, hash)?;
+            return Ok(!same.iter().any(|run| of_pending(run) && run.outcome.is_some()));
+        }
         let name = documents::begun(session.session_id, session.sequence_number);
         let Some(begun) = self.journal.reader().document(&name)? else { return Ok(false) };
         let begun = String::from_utf8_lossy(&begun.bytes);
-        let begun_hash = identity(&begun);
-        if begun_hash == hash || !matches!(session.incoming(&begun), Incoming::CutOff { .. }) {
+        if identity(&begun) == hash || !is_of_held(session, &session.incoming(&begun)) {
             return Ok(false);
         }
-        let of_pending = |run: &RecordedRun| run.key.sequence == u64::from(session.sequence_number);
-        let Some(run) = self.runs_of(session, begun_hash)?.into_iter().find(of_pending) else {
-            return Ok(false);
-        };
-        Ok(!self.journal.reader().steps(run.number)?.is_empty())
+        let recorded = self.recorded(session, &begun, Duration::ZERO)?;
+        Ok(matches!(recorded, Recorded::Results { .. }))
     }
 
     /// Returns the runs of a text in a session, the newest first.

@@ -54,7 +54,7 @@ fn a_reply_that_does_not_go_on_changes_nothing_and_the_lines_are_shown_again() {
     ));
     assert_eq!((lost.results.len(), desk.workspace.0.commands_run().len()), (0, 0));
     let outbox = sessions.outbox(&lost.session).unwrap().unwrap();
-    assert!(outbox.contains("[NOTE] your reply did not begin with the last lines"), "{outbox}");
+    assert!(outbox.contains("[NOTE] your reply could not be joined to the one that was cut off"), "{outbox}");
     assert!(outbox.contains("begin with these lines\nthe first line of the file\n>>>"), "{outbox}");
     assert_eq!(executed(apply(&sessions, id, REST)).results.len(), 2);
 }
@@ -169,6 +169,261 @@ fn a_text_without_blocks_is_not_called_executed_when_it_comes_again() {
     let again = apply(&sessions, id, "I would run make.").map(|_| ()).unwrap_err();
     let expected = "the same text came already as the answer to message 1, which gave no results";
     assert_eq!(again.to_string(), expected);
+}
+
+/// Two commands with the same tags, and a block that does not end.
+const TWO: &str = "[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n[RUN_COMMAND]\nmake test\n[/RUN_COMMAND]\n[RUN_COMMAND]\ncat a-file-with-a-long-name\ncat b";
+const TWO_REST: &str =
+    "cat a-file-with-a-long-name\ncat b\n[/RUN_COMMAND]\n[CREATE_FILE path=\"c\"]\nc\n[/CREATE_FILE]\n";
+
+fn again() -> ApplyOptions<'static> {
+    ApplyOptions { again: true, ..ApplyOptions::default() }
+}
+
+fn runs(desk: &Desk, command: &str) -> usize {
+    desk.workspace.0.commands_run().iter().filter(|run| *run == command).count()
+}
+
+#[test]
+fn a_reply_that_comes_again_from_its_beginning_runs_each_block_once() {
+    let whole = TWO.replace("\ncat b", "\ncat b\n[/RUN_COMMAND]\n");
+    let further = TWO.replace("\ncat b", "\ncat b\ncat another-file-with-a-name\ncat d");
+    let shorter = &TWO[..TWO.len() - 12];
+    // True for a text that the user wants once more.
+    let reads: [&[(&str, bool)]; 5] = [
+        &[(TWO, false)],
+        &[(TWO, false), (&further, false)],
+        &[(&further, false), (TWO, false)],
+        &[(TWO, false), (TWO, true)],
+        &[(TWO, false), (shorter, false)],
+    ];
+    for held in reads {
+        for ends_with_complete_blocks in [false, true] {
+            let desk = Desk::with_files([]);
+            let (sessions, _) = desk.open();
+            let id = begin(&sessions).session_id;
+            for (text, again) in held {
+                let options = ApplyOptions { again: *again, ..ApplyOptions::default() };
+                assert_eq!(executed(apply_with(&sessions, id, text, options)).results.len(), 0);
+            }
+            let results = if ends_with_complete_blocks {
+                complete(&sessions, id, TWO).unwrap()
+            } else {
+                executed(apply(&sessions, id, &format!("Here it is:\n\n{whole}"))).results.len()
+            };
+            assert_eq!((results, runs(&desk, "make"), runs(&desk, "make test")), (3, 1, 1), "{held:?}");
+            assert_eq!(sessions.session(id).unwrap().held, None);
+        }
+    }
+}
+
+#[test]
+fn what_would_be_left_out_with_blocks_is_carried_out_whole_or_not_at_all() {
+    // Other blocks and the open tag behind them: a reply of its own.
+    let desk = Desk::with_files([("big", "big\n")]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    executed(apply(
+        &sessions,
+        id,
+        "[CREATE_FILE path=\"big\"]\nbigger\n[/CREATE_FILE]\n[RUN_COMMAND]\nmake te",
+    ));
+    let other = "[CREATE_FILE path=\"small\"]\ns\n[/CREATE_FILE]\n[DELETE_FILE path=\"big\"]\n[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n";
+    let whole = executed(apply(&sessions, id, other));
+    assert_eq!((whole.results.len(), runs(&desk, "make")), (3, 1));
+    assert_eq!(
+        (desk.workspace.0.text("small").as_deref(), desk.workspace.0.text("big")),
+        (Some("s\n"), None)
+    );
+    let outbox = sessions.outbox(&whole.session).unwrap().unwrap();
+    assert!(outbox.contains("cut off and is dropped: nothing of it was ever done"), "{outbox}");
+
+    // Other blocks and then the requested lines: nothing, until the model decides.
+    let id = begin(&sessions).session_id;
+    executed(apply(&sessions, id, TWO));
+    let mixed = format!("[DELETE_FILE path=\"small\"]\n[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n{TWO_REST}");
+    let lost = executed(apply(&sessions, id, &mixed));
+    assert_eq!(
+        (lost.results.len(), runs(&desk, "make"), desk.workspace.0.text("small").is_some()),
+        (0, 1, true)
+    );
+    let outbox = sessions.outbox(&lost.session).unwrap().unwrap();
+    assert!(
+        outbox.contains("could not be joined to the one that was cut off, and nothing was done"),
+        "{outbox}"
+    );
+    // The control: the lines alone.
+    assert_eq!(executed(apply(&sessions, id, TWO_REST)).results.len(), 4);
+    assert_eq!((runs(&desk, "make"), runs(&desk, "make test")), (2, 1));
+}
+
+#[test]
+fn a_reply_that_ends_in_a_tag_is_held_and_reported_where_it_is_not() {
+    for (tag, block) in [
+        (
+            "[EDIT_FILE path=\"src/ma",
+            "[EDIT_FILE path=\"src/main.rs\" start_line=\"1\" end_line=\"1\"]\n[/EDIT_FILE]",
+        ),
+        ("[EDIT_FILE", "[READ_FILE path=\"a\"]"),
+        ("[RUN_COMM", "[RUN_COMMAND]\nmake test\n[/RUN_COMMAND]"),
+        ("[CREATE_FILE path=\"a.py\"", "[CREATE_FILE path=\"a.py\"]\n[/CREATE_FILE]"),
+        ("[/RUN_COMM", "[READ_FILE path=\"a\"]"),
+    ] {
+        let text = format!("[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n{tag}");
+        let desk = Desk::with_files([]);
+        let (sessions, _) = desk.open();
+        let id = begin(&sessions).session_id;
+        let held = executed(apply(&sessions, id, &text));
+        assert_eq!((held.results.len(), runs(&desk, "make")), (0, 0), "{tag}");
+        let outbox = sessions.outbox(&held.session).unwrap().unwrap();
+        assert!(outbox.contains(&format!("cut off inside {tag}.")), "{outbox}");
+        assert!(outbox.contains("these lines\n[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n>>>"), "{outbox}");
+        let rest = format!("[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n{block}\n");
+        assert_eq!(executed(apply(&sessions, id, &rest)).results.len(), 2, "{tag}");
+        assert_eq!(runs(&desk, "make"), 1);
+
+        let id = begin(&sessions).session_id;
+        assert_eq!(complete(&sessions, id, &text), Ok(2), "{tag}");
+        let session = sessions.session(id).unwrap();
+        let reported = session.last_results[1].summary.clone();
+        assert!(
+            reported.ends_with(&format!("was cut off in its tag: '{tag}'; send the block again")),
+            "{reported}"
+        );
+        // Nothing is complete before the first tag.
+        let id = begin(&sessions).session_id;
+        assert_eq!(executed(apply(&sessions, id, &format!("I begin:\n{tag}"))).results.len(), 1, "{tag}");
+    }
+}
+
+/// Every stopped reply, with every reply that may follow it.
+#[test]
+fn blocks_that_ran_before_a_stop_never_run_again_with_another_reply() {
+    let whole = TWO.replace("\ncat b", "\ncat b\n[/RUN_COMMAND]\n");
+    let anew = format!("{whole}[CREATE_FILE path=\"d\"]\nd\n[/CREATE_FILE]\n");
+    let cut_again = "cat a-file-with-a-long-name\ncat another-file-with-a-name\ncat";
+    let longer = TWO.replace("\ncat b", "\ncat b\ncat another-file-with-a-name\ncat");
+    let replies = ["I am sorry, what shall I do?", TWO_REST, &whole, &anew, cut_again, &longer];
+    let other = "[CREATE_FILE path=\"other\"]\no\n[/CREATE_FILE]\n";
+    // The complete blocks of a reply end with its second one.
+    let begun = [(TWO, true, 1), (TWO_REST, false, 2), (&whole, false, 2)];
+    for (begun, run_complete, most_blocks) in begun {
+        for blocks in 0..=most_blocks {
+            for reply in replies.into_iter().filter(|reply| *reply != begun) {
+                let (desk, id) = stopped(begun, run_complete, blocks);
+                let (sessions, _) = desk.open();
+                let before = desk.workspace.0.commands_run();
+                match apply(&sessions, id, reply) {
+                    // Nothing had begun: any reply is welcome.
+                    Ok(_) => assert_eq!(blocks, 0, "{begun:?} then {reply:?}"),
+                    Err(refused) => {
+                        assert!(matches!(refused, SessionError::HeldHasBegun), "{refused}");
+                        assert_eq!(desk.workspace.0.commands_run(), before);
+                        // The stopped one resumes.
+                        let options = ApplyOptions { run_complete, ..ApplyOptions::default() };
+                        apply_with(&sessions, id, begun, options).unwrap();
+                    }
+                }
+                assert!(
+                    runs(&desk, "make") <= 1 && runs(&desk, "make test") <= 1,
+                    "{begun:?} then {reply:?}"
+                );
+                let session = sessions.session(id).unwrap();
+                let outbox = sessions.outbox(&session).unwrap().unwrap();
+                let is_untouched = desk.workspace.0.commands_run().is_empty();
+                assert_eq!(session.held.is_some(), is_untouched, "{begun:?} then {reply:?}: {outbox}");
+                assert_eq!(outbox.contains("nothing of it was done yet"), is_untouched, "{outbox}");
+            }
+            // A reply of its own supersedes it, also if that one is stopped as well.
+            let (desk, id) = stopped(begun, run_complete, blocks);
+            let (sessions, _) = desk.open();
+            let done = executed(apply(&sessions, id, other));
+            let (ran, outbox) =
+                (desk.workspace.0.commands_run(), sessions.outbox(&done.session).unwrap().unwrap());
+            assert_eq!((ran.len(), done.session.held.is_none()), (blocks, true), "{begun:?}");
+            assert_eq!(outbox.contains("nothing of it was ever done"), blocks == 0, "{outbox}");
+            assert_eq!(outbox.contains("was stopped before this one"), blocks > 0, "{outbox}");
+        }
+    }
+}
+
+#[test]
+fn what_has_run_is_not_held_any_more_though_the_user_insists() {
+    let cut_again = "cat a-file-with-a-long-name\ncat another-file-with-a-name\ncat";
+    for reply in ["I am sorry, what shall I do?", cut_again] {
+        let (desk, id) = stopped(TWO, true, 1);
+        let (sessions, _) = desk.open();
+        let Applied::Executed(round) = apply_with(&sessions, id, reply, again()).unwrap() else { panic!() };
+        assert_eq!((round.results.len(), round.taken_over.len(), round.session.held.is_none()), (0, 1, true));
+        let outbox = sessions.outbox(&round.session).unwrap().unwrap();
+        assert!(
+            outbox.contains("[OK] RUN_COMMAND: Ran 'make'") && outbox.contains("is dropped, because a part"),
+            "{outbox}"
+        );
+        assert!(!outbox.contains("nothing of it was done yet"), "{outbox}");
+        executed(apply(&sessions, id, "[RUN_COMMAND]\nmake test\n[/RUN_COMMAND]\n"));
+        assert_eq!((runs(&desk, "make"), runs(&desk, "make test")), (1, 1));
+    }
+}
+
+#[test]
+fn a_second_stop_does_not_forget_the_first() {
+    let (desk, id) = stopped(TWO, true, 1);
+    let other = "[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n[DELETE_FILE path=\"none\"]\n[CREATE_FILE path=\"o\"]\no\n[/CREATE_FILE]\n";
+    let other = format!("[MESSAGE]\nSomething else.\n[/MESSAGE]\n{other}");
+    stop(&desk, id, &other, false, 2);
+    let (sessions, _) = desk.open();
+    for reply in ["I am sorry, what shall I do?", TWO_REST] {
+        let refused = apply(&sessions, id, reply).map(|_| ()).unwrap_err();
+        assert!(matches!(refused, SessionError::HeldHasBegun), "{refused}");
+    }
+    let options = ApplyOptions { run_complete: true, ..ApplyOptions::default() };
+    assert!(matches!(apply_with(&sessions, id, TWO, options).unwrap(), Applied::AlreadyDone { .. }));
+    assert_eq!(executed(apply(&sessions, id, &other)).session.held, None);
+    assert_eq!((runs(&desk, "make"), runs(&desk, "make test")), (2, 0));
+}
+
+/// Holds the two commands, and stops a reply behind some of its blocks.
+fn stopped(begun: &str, run_complete: bool, blocks: usize) -> (Desk, SessionId) {
+    let desk = Desk::with_files([]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    executed(apply(&sessions, id, TWO));
+    drop(sessions);
+    stop(&desk, id, begun, run_complete, blocks);
+    (desk, id)
+}
+
+fn stop(desk: &Desk, id: SessionId, text: &str, run_complete: bool, blocks: usize) {
+    let (sessions, _) = desk.open();
+    let cancel = CancelFlag::new();
+    if blocks == 0 {
+        cancel.cancel();
+    }
+    let options = ApplyOptions { run_complete, ..ApplyOptions::default() };
+    let stopped = sessions.apply(
+        id,
+        text,
+        TIMEOUT,
+        options,
+        &cancel,
+        &mut StopAfter { blocks, cancel: cancel.clone() },
+    );
+    assert!(matches!(stopped, Err(SessionError::Interrupted)), "{stopped:?}");
+}
+
+/// Cancels a reply behind some of its blocks.
+struct StopAfter {
+    blocks: usize,
+    cancel: CancelFlag,
+}
+
+impl ExecutionObserver for StopAfter {
+    fn block_finished(&mut self, index: usize, _: &Item<'_>, _: &CommandResult, _: Option<&FileChanged>) {
+        if index + 1 == self.blocks {
+            self.cancel.cancel();
+        }
+    }
 }
 
 /// Applies a text with its complete blocks, and returns the number of its results or the refusal.

@@ -95,6 +95,30 @@ pub enum ParseErrorKind {
         /// The number of blocks between it and its closing tag, which were not run.
         not_run: usize,
     },
+    /// A last line that begins a tag, in which the reply was cut off. Found by [`read_in`](crate::read_in) only.
+    #[error("was cut off in its tag: '{written}'")]
+    CutTag {
+        /// The line, cut if it is too long.
+        written: String,
+    },
+    /// A closing tag that closes no block. Found by [`read_in`](crate::read_in) only.
+    #[error("has a closing tag in line {line_number} of the reply that closes no block")]
+    StrayClosing {
+        /// The line of the reply, 1-based.
+        line_number: u32,
+    },
+    /// A block with a tag of its own kind in its body, behind which a closing tag closes no block: it is not clear which
+    /// one ends the block. Found by [`read_in`](crate::read_in) only.
+    #[error(
+        "holds a tag of its own kind in its text, and a closing tag in line {line_number} of the reply closes no block, \
+         so that its end is not clear: it was not run{}", behind(*.not_run)
+    )]
+    EndUnclear {
+        /// The line of the reply with that closing tag, 1-based.
+        line_number: u32,
+        /// The number of blocks up to that closing tag, which were not run either.
+        not_run: usize,
+    },
     /// A hunk of an edit by text that cannot be read. Found by [`read_in`](crate::read_in) only.
     #[error("for '{path}': the hunk at line {line_number} of the reply {fault}")]
     Hunk {
@@ -168,6 +192,16 @@ impl ParseErrorKind {
                     format!("; write {opening}, alone on its line")
                 }
             }
+            Self::CutTag { .. } => "; send the block again".to_owned(),
+            Self::StrayClosing { .. } => {
+                "; a body ends at the first line that is its closing tag, and text behind that line is read as blocks: look \
+                 whether a part of a body was carried out"
+                    .to_owned()
+            }
+            Self::EndUnclear { .. } => {
+                "; put a character in front of each tag line that belongs to the text, or write the file with a command"
+                    .to_owned()
+            }
             Self::Hunk { .. } | Self::Foreign(_) => String::new(),
             Self::TooManyBlocks { .. } => "; send the rest with your next reply".to_owned(),
         }
@@ -190,6 +224,14 @@ fn inside(blocks: usize) -> String {
         0 => String::new(),
         1 => ", and 1 block inside it was not run".to_owned(),
         _ => format!(", and {blocks} blocks inside it were not run"),
+    }
+}
+
+fn behind(blocks: usize) -> String {
+    match blocks {
+        0 => String::new(),
+        1 => ", nor was the block behind it".to_owned(),
+        _ => format!(", nor were the {blocks} blocks behind it"),
     }
 }
 

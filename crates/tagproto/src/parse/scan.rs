@@ -150,13 +150,17 @@ pub(crate) fn unclosed(
 
 /// Returns the number of lines that are opening tags, inside of blocks too.
 pub(crate) fn opening_lines(text: &str) -> usize {
-    let mut count = 0;
+    opening_kinds(text).count()
+}
+
+/// Returns the kinds of the lines that are opening tags, inside of blocks too.
+pub(crate) fn opening_kinds(text: &str) -> impl Iterator<Item = BlockKind> {
     let mut from = 0;
-    while let Some((line, _, _)) = next_opening(text, from) {
-        count += 1;
+    std::iter::from_fn(move || {
+        let (line, _, tag) = next_opening(text, from)?;
         from = after(text, &line);
-    }
-    count
+        Some(tag.kind)
+    })
 }
 
 /// Returns the item of a block, well-formed or not.

@@ -90,6 +90,11 @@ pub(crate) fn closing(line: &str) -> Option<Closing> {
     Some(Closing { kind, name: name.to_owned(), damage })
 }
 
+/// Returns the kind of block that a line closes, damaged or not.
+pub(crate) fn closing_kind(line: &str) -> Option<BlockKind> {
+    closing(line).map(|closing| closing.kind)
+}
+
 /// Removes the decoration around a tag; `None` if the rest cannot be a tag.
 fn peeled(trimmed: &str) -> Option<(&str, RepairSet)> {
     // Decorations nest in any order, so they are removed one by one from the outside.

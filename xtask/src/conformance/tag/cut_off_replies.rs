@@ -23,6 +23,10 @@ fn receive(session: &mut Session, reply: &str) -> Value {
             session.held = None;
             json!({ "carried_out": text })
         }
+        Incoming::Anew(text) => {
+            session.held = None;
+            json!({ "anew": text })
+        }
         Incoming::Instead(text) => json!({ "instead": text }),
         Incoming::CutOff { held, .. } => {
             let lines = json!({ "held": held.last_lines() });

@@ -69,15 +69,43 @@ fn complete_blocks_that_a_crash_has_stopped_do_not_run_again_with_the_continuati
     let mut stopped = Daemon::start(project.command(&complete));
     eventually("the command runs", || project.written("begun").is_some());
     stopped.kill();
-    let refused =
-        project.apply(REST, &[]).exits(4).says("complete blocks of the reply that was cut off have begun");
-    refused.says("`agentd apply FILE --run-complete`");
-    assert!(!project.has("one.txt"));
+    for other in [REST, "I am sorry, what shall I do?", &format!("{start}ond\n[/CREATE_FILE]\n")] {
+        let refused =
+            project.apply(other, &[]).exits(4).says("blocks of the reply that was cut off have begun to run");
+        refused.says("`agentd apply FILE --run-complete`");
+        assert!(!project.has("one.txt"));
+    }
     // The rest of what was begun is executed, also without the option; the command is not repeated.
     let report = project.apply(&start, &["--json"]).ok().json();
     assert_eq!(report["results"][0]["success"], false, "{report}");
     assert!(report["results"].to_string().contains("UNKNOWN: "), "{report}");
     assert_eq!(project.read("one.txt"), "one\n");
+}
+
+#[test]
+fn a_reply_that_comes_again_runs_its_commands_once() {
+    let start = "[RUN_COMMAND]\necho aaaa >> log\n[/RUN_COMMAND]\n[RUN_COMMAND]\necho bbbbbbbbbbbbbbbbbbbbbbbb >> log\necho cc";
+    let whole = format!("{start} >> log\n[/RUN_COMMAND]\n");
+    let all = "aaaa\nbbbbbbbbbbbbbbbbbbbbbbbb\ncc\n";
+    for (text, options, log) in [(start, &["--run-complete"][..], "aaaa\n"), (&whole, &[], all)] {
+        let project = Project::new();
+        project.begin("write a log");
+        project.apply(start, &[]).ok().says("nothing was done");
+        project.apply(text, options).ok();
+        assert_eq!(project.read("log"), log);
+    }
+    // From the inbox, cut off twice before.
+    let project = Project::new();
+    let mut daemon = Daemon::start(project.command(&["new", "write a log"]));
+    daemon.wait_until_it_waits();
+    for (name, text) in [("one.txt", start), ("two.txt", &format!("{start} >> log\necho dd"))] {
+        project.put_reply(name, text);
+        daemon.wait_for("was cut off");
+        daemon.wait_until_it_waits();
+    }
+    project.put_reply("three.txt", format!("{whole}[DONE]\nWritten.\n[/DONE]\n"));
+    daemon.wait().says("Written.");
+    assert_eq!(project.read("log"), all);
 }
 
 #[test]

@@ -103,6 +103,68 @@ fn the_dialect_of_the_original_knows_no_near_misses() {
     assert!(!read_by_agentd(text).items.is_empty());
 }
 
+#[test]
+fn an_example_in_the_text_of_a_file_is_not_run() {
+    let nested = "[CREATE_FILE path=\"nest.md\"]\nAn example:\n[CREATE_FILE path=\"inner\"]\nx\n[/CREATE_FILE]\n[RUN_COMMAND]\necho nested >> log\n[/RUN_COMMAND]\n[/CREATE_FILE]\n";
+    let text = format!("[READ_FILE path=\"a\"]\n{nested}[READ_FILE path=\"b\"]\n");
+    assert_eq!(read(&text, Strictness::Repair).items.len(), 4, "the strict rules run what is inside");
+    let reply = read_by_agentd(&text);
+    let [Item::Block(_), Item::Error(error), Item::Block(_)] = reply.items.as_slice() else {
+        panic!("{:?}", reply.items)
+    };
+    assert_eq!(error.lines, LineRange { first: 2, last: 10 });
+    assert_eq!(
+        error.to_string(),
+        "CREATE_FILE holds a tag of its own kind in its text, and a closing tag in line 10 of the reply closes no block, so that \
+         its end is not clear: it was not run, nor was the block behind it; put a character in front of each tag line that \
+         belongs to the text, or write the file with a command"
+    );
+    // As many closing tags as the body has tags; a malformed block counts as well.
+    let twice = "[CREATE_FILE]\n[CREATE_FILE path=\"1\"]\n[CREATE_FILE path=\"2\"]\n[/CREATE_FILE]\n[DELETE_FILE path=\"a\"]\n[/CREATE_FILE]\n[DELETE_FILE path=\"b\"]\n[/CREATE_FILE]\n[DELETE_FILE path=\"c\"]\n";
+    let [error, last] = <[String; 2]>::try_from(outline(twice)).unwrap();
+    assert!(
+        error.contains("in line 8 of the reply") && error.contains("nor were the 2 blocks behind it"),
+        "{error}"
+    );
+    assert_eq!(last, "DELETE_FILE");
+    // The control: the example alone ends where it says.
+    let closed = "[CREATE_FILE path=\"a.md\"]\n[CREATE_FILE path=\"b\"]\n[/CREATE_FILE]\n[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n";
+    assert_eq!(outline(closed), ["CREATE_FILE", "RUN_COMMAND"]);
+}
+
+#[test]
+fn a_closing_tag_of_no_block_is_reported_with_its_line() {
+    let text = "[CREATE_FILE path=\"a.md\"]\nx\n[/CREATE_FILE]\n[RUN_COMMAND]\nls\n[/RUN_COMMAND]\nthe end\n[/CREATE_FILE]\n";
+    let [first, second, error] = <[String; 3]>::try_from(outline(text)).unwrap();
+    assert_eq!((&*first, &*second), ("CREATE_FILE", "RUN_COMMAND"));
+    assert!(
+        error.starts_with("CREATE_FILE has a closing tag in line 8 of the reply that closes no block; "),
+        "{error}"
+    );
+    // Harmless: these blocks have no body, or the line is not the tag alone.
+    let harmless =
+        "[READ_FILE path=\"a\"]\n[/READ_FILE]\nEnd with [/CREATE_FILE] then.\n- [/DONE]\n[/done]\n";
+    assert_eq!(outline(harmless), ["READ_FILE"]);
+}
+
+#[test]
+fn a_last_line_that_begins_a_tag_is_reported() {
+    let text = "[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n\n[EDIT_FILE path=\"src/ma\n\n";
+    let [first, error] = <[String; 2]>::try_from(outline(text)).unwrap();
+    assert_eq!(first, "RUN_COMMAND");
+    assert_eq!(error, "EDIT_FILE was cut off in its tag: '[EDIT_FILE path=\"src/ma'; send the block again");
+    for text in [
+        "[EDIT_FILE path=\"src/ma\nand more prose\n",
+        "<think>\n[EDIT_FILE path=\"x\n</think>",
+        "[",
+        "see [EDIT_FILE pa",
+    ] {
+        assert!(read_by_agentd(text).items.is_empty(), "{text}: {:?}", outline(text));
+    }
+    let open = outline("[CREATE_FILE path=\"a\"]\n[EDIT_FILE path=\"src/ma");
+    assert!(open.len() == 1 && open[0].contains("missing closing tag"), "{open:?}");
+}
+
 /// The case of paste repair that says otherwise, for reading by the tags alone.
 const OVERRULED: &str = "keep_angle_bracket_tags_are_prose";
 
