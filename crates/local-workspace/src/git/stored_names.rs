@@ -35,7 +35,7 @@ thread_local! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Adopted,
-    /// What was there stays, or is put back.
+    /// The state before it stays, or is put back.
     Refused,
     /// The same without a word. Without a layer, what is new is removed, and what was there before it as well.
     Dropped,
@@ -57,7 +57,7 @@ pub(crate) struct StoredNames<'a> {
     read: ReadStores,
 }
 
-/// What was read of repositories, by their folders.
+/// The contents read so far, by the folders of repositories.
 #[derive(Debug, Default)]
 struct ReadStores {
     /// The indexes of packs, on the disk and among the effects; `None` where the packs cannot be listed.

@@ -1,4 +1,4 @@
-//! What Git LFS and git-annex keep of large files is not lost by a command, and conflicts are not resolved in the user's name unseen.
+//! Contents of Git LFS and git-annex are not lost by a command, and conflicts are not resolved in the user's name unseen.
 
 use std::fs;
 

@@ -108,7 +108,7 @@ fn references_of_ordinary_work_are_adopted_with_their_objects() {
     }
 }
 
-/// Where the user has objects elsewhere, they may be any.
+/// They may be any, as the user has objects elsewhere.
 #[test]
 fn borrowed_objects_of_the_user_count() {
     for layered in LAYERS {
