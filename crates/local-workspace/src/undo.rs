@@ -10,6 +10,7 @@ mod put_back;
 pub(crate) mod record;
 mod restored_repositories;
 pub(crate) mod unified_diff;
+mod used_repositories;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -79,8 +79,8 @@ impl Selection {
         notes.refused = self.refused.iter().map(reason).collect();
         self.note_conflicts(notes);
         notes.obeyed = obeyed_names(root, &self.wanted);
-        notes.directions = changed_directions(&self.wanted);
-        notes.histories = changed_histories(&self.wanted);
+        notes.directions = changed_directions(root, &self.wanted);
+        notes.histories = changed_histories(root, &self.wanted);
         notes.widened = widened_access(&self.wanted);
         notes.not_undoable.extend(not_undoable(&self.wanted));
         let lost: Vec<_> = not_undoable(&self.conflicts).map(|path| format!("`{path}`")).collect();

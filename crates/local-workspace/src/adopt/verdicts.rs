@@ -21,6 +21,21 @@ use crate::git::repository_context::{decides_format, settings_of_index};
 use crate::git::settings::worktree;
 use crate::git::stored_names::{Fate, store_around};
 
+/// The parts of a repository that do not depend on what is checked out.
+const OWN_PARTS: [&[u8]; 11] = [
+    b"objects",
+    b"modules",
+    b"worktrees",
+    b"config",
+    b"config.worktree",
+    b"info",
+    b"hooks",
+    b"description",
+    b"rr-cache",
+    b"lfs",
+    b"annex",
+];
+
 /// The rounds in which linked files are judged again because others were refused. Ordinary work needs one or two.
 const ROUNDS: usize = 16;
 
@@ -354,6 +369,37 @@ impl<'a> Verdicts<'a> {
             let is_part = |effect: &Effect| folder(effect).is_some_and(|folder| folders.contains(&folder));
             self.refuse_all(&Refusal::SplitIndex, &is_part);
         }
+        self.keep_heads_with_indexes();
+    }
+
+    /// Refuses what says which commit is checked out, and the state of unfinished work, in a repository that was there and of which an
+    /// index is refused. Against another commit than its own, an index is a set of changes that take that commit back.
+    fn keep_heads_with_indexes(&mut self) {
+        let is_main = |effect: &&Effect| {
+            is_index(&effect.path) && in_git_folder(&effect.path).is_some_and(|part| !part.is_data())
+        };
+        let refused = self.refused().map(|(effect, _)| effect).filter(is_main);
+        let mut repositories: BTreeSet<RelPath> = refused.filter_map(|effect| effect.path.parent()).collect();
+        if repositories.is_empty() {
+            return;
+        }
+        // What a working tree has checked out is a branch of the repository around it.
+        let around = |folder: &RelPath| {
+            folder.parent().filter(|all| all.file_name() == Some(b"worktrees")).and_then(|all| all.parent())
+        };
+        let around: Vec<RelPath> = repositories.iter().filter_map(around).collect();
+        repositories.extend(around);
+        let is_new_head =
+            |effect: &&Effect| effect.before.is_none() && effect.path.file_name() == Some(b"HEAD");
+        let new: Vec<RelPath> =
+            self.effects.iter().filter(is_new_head).filter_map(|head| head.path.parent()).collect();
+        repositories.retain(|folder| !new.contains(folder));
+        self.refuse_all(&Refusal::WithoutIndex, &|effect| {
+            let names: Vec<_> = effect.path.components().collect();
+            with_folders(&effect.path).filter(|folder| repositories.contains(folder)).any(|folder| {
+                names.get(folder.components().count()).is_some_and(|name| !OWN_PARTS.contains(name))
+            })
+        });
     }
 
     /// Refuses all of the tables of references of a repository of which a part is refused, for any reason: git reads all that are listed.

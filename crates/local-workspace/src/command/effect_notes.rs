@@ -234,15 +234,16 @@ pub(crate) fn widened_access<'a>(effects: impl IntoIterator<Item = &'a Effect>) 
 
 /// Returns what effects change about where git fetches from and pushes to, by settings file.
 pub(crate) fn changed_directions<'a>(
+    root: &FileRoot,
     effects: impl IntoIterator<Item = &'a Effect>,
 ) -> Vec<(String, Vec<String>)> {
-    let named = effects.into_iter().map(|effect| (effect.path.to_string(), directions(effect)));
+    let named = effects.into_iter().map(|effect| (effect.path.to_string(), directions(root, effect)));
     named.filter(|(_, settings)| !settings.is_empty()).collect()
 }
 
 /// Returns by which files effects make git show other commits than there are.
-pub(crate) fn changed_histories(effects: &[Effect]) -> Vec<(String, Vec<String>)> {
-    let named = history::changed(effects).into_iter();
+pub(crate) fn changed_histories(root: &FileRoot, effects: &[Effect]) -> Vec<(String, Vec<String>)> {
+    let named = history::changed(root, effects).into_iter();
     named.map(|(path, what)| (path.to_string(), what)).collect()
 }
 

@@ -112,8 +112,8 @@ impl LocalWorkspace {
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
         notes.other.extend(note_locks(&allowed));
         notes.obeyed = obeyed_names(&self.root, &allowed);
-        notes.directions = changed_directions(&allowed);
-        notes.histories = changed_histories(&allowed);
+        notes.directions = changed_directions(&self.root, &allowed);
+        notes.histories = changed_histories(&self.root, &allowed);
         notes.widened = widened_access(&allowed);
         notes.not_undoable.extend(not_undoable(&allowed));
         let in_place = |effect| JournalChange { state: ChangeState::Published, ..Effect::record(effect) };

@@ -7,6 +7,7 @@ use git_index::{
     is_reference, lists_files_beside, stays_in_references,
 };
 use rel_path::RelPath;
+use sandbox_fs::FileRoot;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
@@ -19,6 +20,7 @@ use crate::git::linked_folders::{
 use crate::git::reference_tables::tables_around;
 pub(crate) use crate::git::refusal::Refusal;
 use crate::git::repository_context::RepositoryContext;
+use crate::git::repository_parts::{is_repository, repositories_with_part};
 use crate::git::settings::{Surroundings, changed_directions, harmful, is_harmless, keeps_format};
 
 /// A folder in a repository's folder by which people say that they trust the repository.
@@ -441,9 +443,20 @@ fn changes_format(effect: &Effect, after: &[u8], context: &RepositoryContext<'_>
     was_there && !keeps_format(effect.text_before(), after)
 }
 
+/// Finds the repository that a path lies in, which may be a bare one that is there.
+pub(crate) fn in_any_repository<'a>(root: &FileRoot, path: &'a RelPath) -> Option<InRepository<'a>> {
+    let is_there = |path: &RelPath| root.metadata(path).is_ok();
+    let bare = || repositories_with_part(path).into_iter().find(|folder| is_repository(folder, &is_there));
+    in_git_folder(path).or_else(|| {
+        let folder = bare()?;
+        let names = path.components().skip(folder.components().count()).collect();
+        Some(InRepository { folder, names })
+    })
+}
+
 /// Returns what an effect changes about where git fetches from and pushes to.
-pub(crate) fn directions(effect: &Effect) -> Vec<String> {
-    let is_settings = in_git_folder(&effect.path).is_some_and(|part| part.is_settings());
+pub(crate) fn directions(root: &FileRoot, effect: &Effect) -> Vec<String> {
+    let is_settings = in_any_repository(root, &effect.path).is_some_and(|part| part.is_settings());
     let text = effect.text_after().filter(|_| is_settings);
     text.map(|text| changed_directions(effect.text_before(), text)).unwrap_or_default()
 }

@@ -8,16 +8,17 @@ use std::collections::BTreeSet;
 
 use git_index::{ObjectFormat, references_in_table};
 use rel_path::RelPath;
+use sandbox_fs::FileRoot;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
-use crate::git::guard::{InRepository, in_git_folder};
+use crate::git::guard::{InRepository, in_any_repository, in_git_folder};
 
 /// The beginning of the names of references that replace objects.
 const REPLACE: &[u8] = b"refs/replace/";
 
 /// Returns the files of effects by which git shows other commits than before, each with what it does.
-pub(crate) fn changed(effects: &[Effect]) -> Vec<(&RelPath, Vec<String>)> {
+pub(crate) fn changed<'a>(root: &FileRoot, effects: &'a [Effect]) -> Vec<(&'a RelPath, Vec<String>)> {
     // A shallow clone is what it is called.
     let new_repositories: BTreeSet<RelPath> = effects
         .iter()
@@ -32,7 +33,7 @@ pub(crate) fn changed(effects: &[Effect]) -> Vec<(&RelPath, Vec<String>)> {
     };
     let files = effects.iter().filter(|effect| effect.kind_after() == Some(PresentKind::File));
     let named = files.filter_map(|effect| {
-        let part = in_git_folder(&effect.path)?;
+        let part = in_any_repository(root, &effect.path)?;
         let is_shallow = effect.path.file_name() == Some(b"shallow");
         // And a large clone leaves no room to read all of its tables.
         let is_table = effect.text_after().is_none() && lies_in_new(effect);

@@ -52,6 +52,8 @@ pub(crate) enum Refusal {
     UnreadIndex,
     /// It belongs to an index of which another part is refused.
     SplitIndex,
+    /// It says what is checked out, and the index that belongs to it is refused.
+    WithoutIndex,
     /// Git would take it for the lock of a process that is at work.
     Lock,
     /// Git itself keeps no file of this name in a repository's folder.
@@ -206,6 +208,9 @@ impl fmt::Display for Refusal {
                 out.write_str("an index of settings that do not say with certainty how git reads it")
             }
             Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
+            Refusal::WithoutIndex => out.write_str(
+                "the index that belongs to it is not kept, and the user's next commit would take the work back",
+            ),
         }
     }
 }

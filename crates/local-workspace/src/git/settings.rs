@@ -58,7 +58,8 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("submodule.*", &["active", "branch", "ignore", "fetchrecursesubmodules"]),
     ("pull", &["rebase", "ff"]),
     ("push", &["default", "autosetupremote", "followtags"]),
-    ("fetch", &["prune", "prunetags", "parallel", "writecommitgraph"]),
+    // Without `prunetags`: the next fetch would remove the user's own tags, of which git keeps no log.
+    ("fetch", &["prune", "parallel", "writecommitgraph"]),
     ("merge", &["ff", "conflictstyle", "renames"]),
     ("rebase", &["autosquash", "autostash", "updaterefs"]),
     ("commit", &["cleanup", "verbose"]),

@@ -8,3 +8,4 @@ mod power_loss;
 pub(crate) mod recovery;
 mod undo;
 mod undo_properties;
+mod used_repositories;

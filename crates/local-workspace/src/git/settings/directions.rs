@@ -9,8 +9,8 @@ use crate::git::settings::text::{Setting, settings};
 const DIRECTIONS: &[(&str, &[&str])] = &[
     ("remote.*", &["url", "pushurl", "fetch", "push", "gh-resolved"]),
     ("remote", &["pushdefault"]),
-    ("branch.*", &["remote", "pushremote"]),
-    ("push", &["default"]),
+    ("branch.*", &["remote", "pushremote", "merge"]),
+    ("push", &["default", "followtags"]),
     ("submodule.*", &["url"]),
 ];
 
@@ -22,7 +22,7 @@ const SHOWN_CHARACTERS: usize = 100;
 pub(crate) fn changed_directions(before: Option<&[u8]>, after: &[u8]) -> Vec<String> {
     let directions = |bytes: &[u8]| -> Vec<Setting> {
         let all = settings(bytes).unwrap_or_default();
-        all.into_iter().filter(|setting| setting.is_in(DIRECTIONS)).collect()
+        all.into_iter().filter(|setting| setting.is_in(DIRECTIONS) && !setting.names_same_branch()).collect()
     };
     let (before, after) = (before.map(directions).unwrap_or_default(), directions(after));
     // There may be many thousands of them.
@@ -57,6 +57,13 @@ fn printable(character: char) -> char {
 }
 
 impl Setting {
+    /// Returns whether it says that a branch belongs to the one of the same name elsewhere, as nearly all do.
+    fn names_same_branch(&self) -> bool {
+        let branch = self.section.strip_prefix("branch.").filter(|_| self.key == "merge");
+        let other = self.value.as_deref().and_then(|value| value.strip_prefix("refs/heads/"));
+        branch.is_some() && branch == other
+    }
+
     /// Returns the name for people.
     pub(super) fn display_name(&self) -> String {
         shortened(&self.to_string())

@@ -119,7 +119,7 @@ const VALUES: &[(&str, &[&str], Values)] = &[
     ("maintenance", &["auto"], Boolean(&[])),
     // Git reserves memory for each.
     ("fetch", &["parallel"], Number(0, 64, &[])),
-    ("fetch", &["prune", "prunetags", "writecommitgraph"], Boolean(&[])),
+    ("fetch", &["prune", "writecommitgraph"], Boolean(&[])),
     ("push", &["autosetupremote", "followtags"], Boolean(&[])),
     ("pull", &["ff"], Boolean(&["only"])),
     ("merge", &["ff"], Boolean(&["only"])),

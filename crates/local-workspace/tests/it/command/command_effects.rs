@@ -206,7 +206,12 @@ fn commits_are_undone_unless_the_repository_was_used_since() {
         let script = "echo y > b && git add b && git commit -q -m two";
         run(&opened.workspace, script).unwrap();
         assert!(opened.undo_last().unwrap().not_undoable.is_empty());
-        assert_eq!(tree(&opened.fixture), before, "{layered:?}");
+        // Objects stay: something of the user's may need them by now.
+        let mut after = tree(&opened.fixture);
+        after.retain(|(name, ..)| {
+            !name.starts_with(".git/objects/") || before.iter().any(|(one, ..)| one == name)
+        });
+        assert!(after == before, "{layered:?}");
         run(&opened.workspace, script).unwrap();
         fs::write(opened.fixture.root().join(".git/HEAD"), "ref: refs/heads/mine\n").unwrap();
         let index = opened.fixture.root().join(".git/index");

@@ -294,8 +294,55 @@ fn where_git_pushes_to_is_named() {
     assert!(!warned.contains("secret"), "{warned}");
     let settings = fixture.text(".git/config").unwrap();
     assert!(settings.contains("secret@example.org/a.git"), "it is adopted: {settings}");
-    // What decides nothing of the kind is not named.
-    assert_eq!(run(&workspace, "git config color.ui auto").unwrap().warnings, [""; 0]);
+    // What decides nothing of the kind is not named, nor that a branch goes to the one of its name, as nearly all do.
+    for script in ["git config color.ui auto", "git config branch.main.merge refs/heads/main"] {
+        assert_eq!(run(&workspace, script).unwrap().warnings, [""; 0], "{script}");
+    }
+    let more = "git config branch.main.merge refs/heads/release && git config push.followTags true";
+    let warned = run(&workspace, more).unwrap().warnings.join("\n");
+    for name in ["branch.main.merge = refs/heads/release", "push.followtags = true"] {
+        assert!(warned.contains(name), "{name}: {warned}");
+    }
+}
+
+#[test]
+fn what_changes_in_a_bare_repository_is_named_too() {
+    for layer in LAYERS {
+        let fixture = Fixture::new();
+        git(&fixture.root(), "init -q -b main --bare b.git");
+        let workspace = fixture.open_layered(layer);
+        let script = "cd b.git && git config remote.origin.url https://example.org/x.git && \
+                      one=$(git -c user.name=u -c user.email=u@x commit-tree -m one 4b825dc642cb6eb9a060e54bf8d69288fbee4904) && \
+                      two=$(git -c user.name=u -c user.email=u@x commit-tree -m two 4b825dc642cb6eb9a060e54bf8d69288fbee4904) && \
+                      git update-ref refs/heads/main $one && git replace $one $two";
+        let tree = "git -C b.git hash-object -w -t tree /dev/null";
+        assert_eq!(run(&workspace, tree).unwrap().exit_code, 0);
+        let response = run(&workspace, script).unwrap();
+        assert_eq!(response.exit_code, 0, "{layer:?}: {response:?}");
+        let warned = response.warnings.join("\n");
+        for part in
+            ["remote.origin.url = https://example.org/x.git", "b.git/refs/replace/", "replaces an object"]
+        {
+            assert!(warned.contains(part), "{part} ({layer:?}): {warned}");
+        }
+        // The control: other folders of such names are no repositories.
+        let script = "mkdir -p c.git/refs/replace && echo x > c.git/refs/replace/x && printf '[remote \"o\"]\n\turl = x\n' > c.git/config";
+        assert_eq!(run(&workspace, script).unwrap().warnings, [""; 0], "{layer:?}");
+    }
+}
+
+#[test]
+fn setting_by_which_a_fetch_removes_tags_is_not_kept() {
+    // Without a layer, commands cannot write these settings at all.
+    let fixture = Fixture::new();
+    git(&fixture.root(), "init -q -b main .");
+    let workspace = fixture.open_layered(Layered::Yes);
+    let warned = run(&workspace, "git config fetch.pruneTags true").unwrap().warnings.join("\n");
+    assert!(warned.contains("fetch.prunetags"), "{warned}");
+    assert!(!fixture.text(".git/config").unwrap().contains("pruneTags"));
+    // The control.
+    let response = run(&workspace, "git config fetch.prune true").unwrap();
+    assert_eq!(response.warnings, [""; 0]);
 }
 
 #[test]

@@ -77,7 +77,6 @@ const CASES: &[Case] = &[
     case("sub/.git/refs/heads/evil", "ref: refs/../../x\n").or_folder(),
     case("sub/.git/reftable/tables.list", "../x\n").kept(),
     case("sub/.git/remotes/origin", "URL: /x\n"),
-    case("sub/.git/index", "no index\n"),
     case("sub/.git/commondir", "../evil\n").kept(),
     case("sub/.git/foo.exe", "x\n").or_folder(),
     case("sub/.git/modules/m/tool.toml", "x\n").or_folder(),
@@ -90,9 +89,11 @@ const CASES: &[Case] = &[
     case("bare/hooks/pre-receive", "#!/bin/sh\n").kept(),
     case("bare/config.worktree", "[core]\n\tfsmonitor = x\n").kept(),
     case("bare/info/attributes", "* filter=x\n").kept(),
-    case("bare/index", "no index\n"),
     case("bare/commondir", "../evil\n").kept(),
 ];
+
+/// Of indexes alone: with one that is refused, neither a branch nor what else depends on it is adopted.
+const INDEXES: &[Case] = &[case("sub/.git/index", "no index\n"), case("bare/index", "no index\n")];
 
 /// Those of which a removal makes the folder no repository, so that nothing in it is adopted.
 const OF_WHOLE: &[Case] = &[
@@ -188,6 +189,7 @@ fn check_all(layered: Layered) {
     for before in BEFORE {
         for after in AFTER {
             check(CASES, (before, after), layered);
+            check(INDEXES, (before, after), layered);
         }
     }
 }

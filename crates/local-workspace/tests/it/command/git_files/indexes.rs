@@ -153,6 +153,38 @@ fn split_index_is_adopted_as_a_whole_or_not_at_all() {
 }
 
 #[test]
+fn no_branch_moves_without_the_index_that_belongs_to_it() {
+    // What the user prepares, the folder, what the command does behind a commit, and whether that has the index refused.
+    let cases = [
+        ("true", ".", "true", false),
+        ("true", ".", "chmod 400 $(git rev-parse --git-dir)/index", true),
+        ("git config core.splitIndex true && git update-index --split-index", ".", "true", true),
+        ("git worktree add -q wt", "wt", "true", false),
+        ("git worktree add -q wt", "wt", "chmod 400 $(git rev-parse --git-dir)/index", true),
+    ];
+    for layered in LAYERS {
+        for (prepare, folder, behind, is_refused) in cases {
+            let fixture = prepared();
+            git(&fixture.root(), prepare);
+            let workspace = fixture.open_layered(layered);
+            let script =
+                format!("cd {folder} && echo y > file && git add file && {COMMIT} -m two && {behind}");
+            let refused = warned(&workspace, &script);
+            let case = format!("{prepare}; {script} ({layered:?}): {refused}");
+            assert_eq!(refused.contains("index"), is_refused, "{case}");
+            let folder = fixture.root().join(folder);
+            let log = git(&folder, "git log --format=%s");
+            assert_eq!(log, if is_refused { "one" } else { "two\none" }, "{case}");
+            // Had the branch moved alone, the index would hold the way back as a change, and this commit would make it.
+            git(&folder, &format!("git diff --cached --exit-code && {COMMIT} --allow-empty -m user"));
+            assert_eq!(git(&folder, "git show --stat --format= HEAD"), "", "{case}");
+            assert_eq!(git(&folder, "git diff --name-only"), if is_refused { "file" } else { "" }, "{case}");
+            git(&folder, "git fsck --no-progress");
+        }
+    }
+}
+
+#[test]
 fn git_keeps_working_in_commands() {
     const STEPS: &[&str] = &[
         "echo y > more && mkdir -p a/b && echo z > a/b/c && ln -s more link && git add .",

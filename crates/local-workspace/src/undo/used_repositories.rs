@@ -1,0 +1,62 @@
+//! Repositories in which others have worked since: an undo neither takes a part of one away, nor objects that later work may need.
+//!
+//! Which objects are needed can only be determined by a look at every reference, index and log of a repository and of its working
+//! trees. So those that a command has stored stay. Git removes them in time, if nothing leads to them.
+
+use std::collections::BTreeSet;
+
+use rel_path::RelPath;
+
+use crate::git::guard::in_git_folder;
+use crate::git::repository_parts::is_repository;
+use crate::git::stored_objects::store_of;
+use crate::undo::error::{ObstacleKind, UndoObstacle};
+use crate::undo::path::obstacle;
+use crate::undo::plan::{UndoContext, UndoPlan};
+
+impl UndoPlan {
+    /// Adds an obstacle for each repository that would go, and in which something is that no undone change has left: without its
+    /// other parts it would be none.
+    pub(super) fn keep_used_repositories(&self, obstacles: &mut Vec<UndoObstacle>) {
+        let kept: BTreeSet<&RelPath> = self.kept_folders.iter().collect();
+        let heads = self.paths.iter().filter(|path| path.wanted.is_none() && path.now.is_some());
+        let heads = heads.filter(|path| path.path.file_name() == Some(b"HEAD"));
+        for folder in heads.filter_map(|head| head.path.parent()) {
+            let parts = [b"objects".as_slice(), b"refs"].map(|name| folder.child(name).ok());
+            let is_used = kept.contains(&folder) || parts.iter().flatten().any(|part| kept.contains(part));
+            if is_used {
+                obstacles.push(obstacle(&folder, ObstacleKind::ChangedSince));
+            }
+        }
+    }
+
+    /// Leaves out the removal of stored objects whose repository stays, and of their folders.
+    pub(super) fn keep_objects(&mut self, context: &UndoContext<'_>) {
+        let going: BTreeSet<RelPath> = self
+            .paths
+            .iter()
+            .filter(|path| path.is_folder_that_goes())
+            .map(|path| path.path.clone())
+            .collect();
+        let mut stores: BTreeSet<RelPath> = BTreeSet::new();
+        let mut stay: BTreeSet<RelPath> = BTreeSet::new();
+        for path in self.paths.iter().filter(|path| path.wanted.is_none() && path.now.is_some()) {
+            let Some(store) = store_of(&path.path) else { continue };
+            let Some(repository) = store.parent().filter(|repository| !going.contains(repository)) else {
+                continue;
+            };
+            let is_store = stores.contains(&store)
+                || in_git_folder(&path.path).is_some()
+                || is_repository(&repository, &|path| context.root.metadata(path).is_ok());
+            if is_store {
+                let folders = std::iter::successors(path.path.parent(), RelPath::parent);
+                stay.extend(folders.take_while(|folder| *folder != repository));
+                stay.insert(path.path.clone());
+                stores.insert(store);
+            }
+        }
+        self.paths.retain(|path| !stay.contains(&path.path) || path.wanted.is_some());
+        // That such a folder stays is of no interest.
+        self.kept_folders.retain(|folder| !stores.iter().any(|store| folder.starts_with(store)));
+    }
+}
