@@ -40,8 +40,10 @@ pub use index_error::IndexError;
 pub use object_files::{is_object_cache, is_object_file};
 pub use object_format::ObjectFormat;
 pub use own_files::{is_file_only, is_folder_only, is_own_file};
-pub use reference_files::{are_packed_references, are_shallow_ends, is_readable_head, is_readable_reference};
-pub use reference_tables::references_in_table;
+pub use reference_files::{
+    are_packed_references, are_shallow_ends, is_readable_head, is_readable_reference, keeps_objects_of_tags,
+};
+pub use reference_tables::{TableReference, references_in_table};
 pub use references::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};
 pub use same_entries::has_same_entries;
 pub use unfinished_work::{UnfinishedWorkError, check_unfinished_work, is_unfinished_work};

@@ -1,6 +1,8 @@
 //! The files in which git keeps references, and the ends of a shallow history. Git fails in every command at a line in them that
 //! it cannot read.
 
+use std::collections::BTreeMap;
+
 use crate::ObjectFormat;
 use crate::own_files::is_hex;
 use crate::references::{REFERENCE_BYTES, is_reference_name, stays_in_references};
@@ -21,10 +23,12 @@ pub fn is_readable_head(content: &[u8], format: ObjectFormat) -> bool {
     is_readable_reference(content, format) && name.is_none_or(|name| name.starts_with(b"refs/heads/"))
 }
 
-/// Returns whether git can read all lines of a `packed-refs`: a header, references, and what tags stand for.
+/// Returns whether git can read all lines of a `packed-refs`: a header, references, and what tags stand for. If the header says
+/// that they are sorted, they have to be: git halves them when it searches one, and would not find others.
 pub fn are_packed_references(content: &[u8], format: ObjectFormat) -> bool {
     let Some(content) = content.strip_suffix(b"\n") else { return content.is_empty() };
     let mut is_behind_reference = false;
+    let mut name_before = has_trait(content, b"sorted").then_some(&b""[..]);
     content.split(|byte| *byte == b'\n').enumerate().all(|(index, line)| {
         if let Some(object) = line.strip_prefix(b"^") {
             return std::mem::take(&mut is_behind_reference) && is_object_name(object, format);
@@ -33,8 +37,40 @@ pub fn are_packed_references(content: &[u8], format: ObjectFormat) -> bool {
         is_behind_reference = line.get(digits) == Some(&b' ')
             && is_object_name(&line[..digits], format)
             && is_reference_name(&line[digits + 1..]);
-        is_behind_reference || index == 0 && line.starts_with(HEADER)
+        let Some(name) = line.get(digits + 1..).filter(|_| is_behind_reference) else {
+            return index == 0 && line.starts_with(HEADER);
+        };
+        name_before.is_none_or(|_| name_before.replace(name) < Some(name))
     })
+}
+
+/// Returns whether a `packed-refs` says of each tag of the one before that it stands for the same object, which git does not look up.
+pub fn keeps_objects_of_tags(before: &[u8], after: &[u8]) -> bool {
+    let had: BTreeMap<_, _> = packed_objects(before).filter(|(_, stands_for)| stands_for.is_some()).collect();
+    // Without that trait, git looks up what has no such line.
+    let is_complete = has_trait(after, b"fully-peeled");
+    packed_objects(after).all(|(object, stands_for)| match (had.get(object), stands_for) {
+        (Some(_), None) => !is_complete,
+        (Some(had), stands_for) => *had == stands_for,
+        (None, _) => true,
+    })
+}
+
+/// Returns the name of each object in a `packed-refs`, with that of the object that it stands for, if it says so.
+fn packed_objects(content: &[u8]) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+    let mut lines = content.split(|byte| *byte == b'\n').peekable();
+    std::iter::from_fn(move || {
+        let line = lines.next()?;
+        let object = line.split(|byte| *byte == b' ').next().unwrap_or_default();
+        let stands_for = lines.next_if(|next| next.starts_with(b"^")).map(|next| &next[1..]);
+        Some((object, stands_for))
+    })
+}
+
+/// Returns whether the header of a `packed-refs` has a word.
+fn has_trait(content: &[u8], word: &[u8]) -> bool {
+    let header = content.split(|byte| *byte == b'\n').next().and_then(|line| line.strip_prefix(HEADER));
+    header.is_some_and(|words| words.split(|byte| *byte == b' ').any(|one| one == word))
 }
 
 /// Returns whether git can read all lines of a `shallow`: names of commits.

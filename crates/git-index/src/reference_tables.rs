@@ -1,67 +1,220 @@
 //! The tables in which git keeps references where the settings say `reftable`.
 
+use std::collections::BTreeSet;
+
+use crate::ObjectFormat;
+
 /// The beginning of a table.
 const MAGIC: &[u8] = b"REFT";
 
-/// The hash function that a table of the second version names for object names of 32 bytes.
+/// The hash function that a table of the second version names for object names of 20 bytes.
+const SHA1: &[u8] = b"sha1";
+
+/// The one for names of 32 bytes.
 const SHA256: &[u8] = b"s256";
 
 /// The type of a block of references.
 const REFERENCES: u8 = b'r';
 
-/// Returns the names of the references in a table, without those that it says are removed; `None` where git would not have written
-/// it so.
-///
-/// A name lacks what it has in common with the one before, so that no search finds it.
-pub fn references_in_table(table: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let rest = table.strip_prefix(MAGIC)?;
-    let (header, footer, name_bytes) = match rest.first()? {
-        1 => (24, 68, 20),
-        2 if table.get(24..28)? == SHA256 => (28, 72, 32),
-        2 => (28, 72, 20),
-        _ => return None,
-    };
-    let block_size = number_of_24_bits(rest.get(1..4)?);
-    let blocks = table.get(..table.len().checked_sub(footer)?)?;
-    let mut names = Vec::new();
-    let (mut start, mut first) = (0, header);
-    while blocks.get(start + first) == Some(&REFERENCES) {
-        let length = number_of_24_bits(blocks.get(start + first + 1..start + first + 4)?);
-        let block = blocks.get(start..start + length)?;
-        read_block(block.get(first + 4..)?, name_bytes, &mut names)?;
-        // The last block of a kind is not filled up.
-        let is_short = blocks.get(start + length).is_some_and(|byte| *byte != 0);
-        start += if block_size <= length || is_short { length } else { block_size };
-        first = 0;
-    }
-    Some(names)
+/// The type of a block that says in which blocks the references are.
+const INDEX: u8 = b'i';
+
+/// The levels of such blocks that are read. A table of a million references has two.
+const LEVELS: usize = 8;
+
+/// Takes the value behind a name from the bytes behind it, by the kind of the value.
+type ReadValue<'a> = dyn FnMut(&[u8], usize, &mut &[u8]) -> Option<()> + 'a;
+
+/// A reference in a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableReference {
+    /// The name, `HEAD` for instance.
+    pub name: Vec<u8>,
+    /// The bytes of the names of the object and of the one that a tag stands for, if it has them.
+    pub objects: Vec<Vec<u8>>,
+    /// The reference that a symbolic one leads to.
+    pub target: Option<Vec<u8>>,
 }
 
-/// Reads the references of a block, which ends with offsets of some of them.
-fn read_block(block: &[u8], name_bytes: usize, names: &mut Vec<Vec<u8>>) -> Option<()> {
-    let (block, count) = block.split_last_chunk::<2>()?;
-    let offsets = 3 * usize::from(u16::from_be_bytes(*count));
-    let mut rest = block.get(..block.len().checked_sub(offsets)?)?;
-    let mut name: Vec<u8> = Vec::new();
-    while !rest.is_empty() {
-        let common = take_number(&mut rest)?;
-        let length_and_type = take_number(&mut rest)?;
-        name.truncate(if common > name.len() { return None } else { common });
-        name.extend(take(&mut rest, length_and_type >> 3)?);
-        take_number(&mut rest)?;
-        match length_and_type & 7 {
-            0 => continue,
-            1 => drop(take(&mut rest, name_bytes)?),
-            2 => drop(take(&mut rest, 2 * name_bytes)?),
-            3 => {
-                let length = take_number(&mut rest)?;
-                take(&mut rest, length)?;
-            }
-            _ => return None,
-        }
-        names.push(name.clone());
+/// Returns the references in a table, without those that it says are removed; `None` where git would not have written
+/// it so, as with names out of order, by which git searches.
+///
+/// A name lacks what it has in common with the one before, so that no search finds it.
+pub fn references_in_table(table: &[u8], format: ObjectFormat) -> Option<Vec<TableReference>> {
+    let rest = table.strip_prefix(MAGIC)?;
+    let name_bytes = format.name_bytes();
+    let header = match (rest.first()?, format) {
+        (1, ObjectFormat::Sha1) => 24,
+        (2, ObjectFormat::Sha1) if table.get(24..28)? == SHA1 => 28,
+        (2, ObjectFormat::Sha256) if table.get(24..28)? == SHA256 => 28,
+        _ => return None,
+    };
+    let (blocks, footer) = table.split_at_checked(table.len().checked_sub(header + FOOTER_BYTES)?)?;
+    let index = index_in_footer(footer, table.get(..header)?)?;
+    let reader = Reader { blocks, header, name_bytes, block_size: number_of_24_bits(rest.get(1..4)?) };
+    let (mut references, mut ends) = (Vec::new(), Vec::new());
+    let (mut start, mut name) = (0, Vec::new());
+    while reader.kind_at(start) == Some(REFERENCES) {
+        let (block, next) = reader.block_at(start)?;
+        reader.read_references(block, &mut name, &mut references)?;
+        ends.push((name.clone(), start));
+        start = next;
     }
-    Some(())
+    let is_sound = index == 0 || reader.indexed(index, LEVELS)? == ends;
+    is_sound.then_some(references)
+}
+
+/// The bytes of a footer behind the copy of the header: five offsets, and a checksum of the footer.
+const FOOTER_BYTES: usize = 44;
+
+/// Returns the offset of the index of references in a footer, or 0 where there is none.
+fn index_in_footer(footer: &[u8], header: &[u8]) -> Option<usize> {
+    let (content, checksum) = footer.split_last_chunk::<4>()?;
+    let offsets = content.strip_prefix(header)?;
+    let index = u64::from_be_bytes(*offsets.first_chunk::<8>()?);
+    (crc32(content) == u32::from_be_bytes(*checksum)).then(|| usize::try_from(index).ok())?
+}
+
+/// A block: its type, its records, and the offset of the first one in the table.
+struct Block<'a> {
+    records: &'a [u8],
+    /// The number of bytes before the records, from the beginning that git counts from.
+    offset: usize,
+    restarts: BTreeSet<usize>,
+}
+
+struct Reader<'a> {
+    blocks: &'a [u8],
+    header: usize,
+    name_bytes: usize,
+    block_size: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Returns the number of bytes before the type of a block.
+    fn first(&self, start: usize) -> usize {
+        if start == 0 { self.header } else { 0 }
+    }
+
+    fn kind_at(&self, start: usize) -> Option<u8> {
+        self.blocks.get(start.checked_add(self.first(start))?).copied()
+    }
+
+    /// Returns the block at an offset, and the offset of the next one.
+    fn block_at(&self, start: usize) -> Option<(Block<'a>, usize)> {
+        let first = self.first(start);
+        let length = number_of_24_bits(self.blocks.get(start + first + 1..start + first + 4)?);
+        let block = self.blocks.get(start..start.checked_add(length)?)?;
+        let (block, count) = block.split_last_chunk::<2>()?;
+        let restarts = 3 * usize::from(u16::from_be_bytes(*count));
+        let (records, restarts) = block.split_at_checked(block.len().checked_sub(restarts)?)?;
+        let offset = first + 4;
+        let restarts: Vec<_> = restarts.chunks(3).map(number_of_24_bits).collect();
+        // Git halves them when it searches.
+        if !restarts.is_sorted() {
+            return None;
+        }
+        let records = records.get(offset..)?;
+        // The last block of a kind is not filled up.
+        let is_short = self.blocks.get(start + length).is_some_and(|byte| *byte != 0);
+        let next = start + if self.block_size <= length || is_short { length } else { self.block_size };
+        Some((Block { records, offset, restarts: restarts.into_iter().collect() }, next))
+    }
+
+    /// Reads the references of a block behind one of a name.
+    fn read_references(
+        &self,
+        block: Block<'_>,
+        name: &mut Vec<u8>,
+        references: &mut Vec<TableReference>,
+    ) -> Option<()> {
+        self.read_names(block, name, &mut |name, kind, rest| {
+            take_number(rest)?;
+            let mut take_names = |count: usize| -> Option<Vec<Vec<u8>>> {
+                (0..count).map(|_| take(rest, self.name_bytes).map(<[u8]>::to_vec)).collect()
+            };
+            let (objects, target) = match kind {
+                0 => return Some(()),
+                1 | 2 => (take_names(kind)?, None),
+                3 => {
+                    let length = take_number(rest)?;
+                    (Vec::new(), Some(take(rest, length)?.to_vec()))
+                }
+                _ => return None,
+            };
+            references.push(TableReference { name: name.to_vec(), objects, target });
+            Some(())
+        })
+    }
+
+    /// Returns the last name and the offset of each block of references that an index leads to.
+    fn indexed(&self, index: usize, levels: usize) -> Option<Vec<(Vec<u8>, usize)>> {
+        let (mut start, mut name) = (index, Vec::new());
+        let mut entries = Vec::new();
+        while self.kind_at(start) == Some(INDEX) {
+            let (block, next) = self.block_at(start)?;
+            self.read_index(block, &mut name, &mut entries)?;
+            start = next;
+        }
+        self.leaves(entries, levels)
+    }
+
+    /// Returns the blocks of references that entries of an index lead to, in their order.
+    fn leaves(&self, entries: Vec<(Vec<u8>, usize)>, levels: usize) -> Option<Vec<(Vec<u8>, usize)>> {
+        let levels = levels.checked_sub(1)?;
+        let is_last = entries.iter().all(|(_, start)| self.kind_at(*start) == Some(REFERENCES));
+        if is_last {
+            return Some(entries);
+        }
+        let (mut name, mut all) = (Vec::new(), Vec::new());
+        for (last, start) in entries {
+            let (block, _) = self.block_at(start).filter(|_| self.kind_at(start) == Some(INDEX))?;
+            self.read_index(block, &mut name, &mut all)?;
+            if name != last {
+                return None;
+            }
+        }
+        self.leaves(all, levels)
+    }
+
+    fn read_index(
+        &self,
+        block: Block<'_>,
+        name: &mut Vec<u8>,
+        entries: &mut Vec<(Vec<u8>, usize)>,
+    ) -> Option<()> {
+        self.read_names(block, name, &mut |name, kind, rest| {
+            let start = take_number(rest).filter(|_| kind == 0)?;
+            entries.push((name.to_vec(), start));
+            Some(())
+        })
+    }
+
+    /// Reads the records of a block, each with a larger name than the one before, and has `read` take their values.
+    fn read_names(&self, block: Block<'_>, name: &mut Vec<u8>, read: &mut ReadValue<'_>) -> Option<()> {
+        let Block { records, offset, mut restarts } = block;
+        let mut rest = records;
+        let mut before = Vec::new();
+        while !rest.is_empty() {
+            let at = offset + records.len() - rest.len();
+            let common = take_number(&mut rest)?;
+            let length_and_kind = take_number(&mut rest)?;
+            // Where git begins to read, the whole name is written.
+            if restarts.remove(&at) && common != 0 {
+                return None;
+            }
+            let mut next = before.get(..common)?.to_vec();
+            next.extend(take(&mut rest, length_and_kind >> 3)?);
+            if next <= *name {
+                return None;
+            }
+            name.clone_from(&next);
+            before = next;
+            read(name, length_and_kind & 7, &mut rest)?;
+        }
+        // The others are within a record.
+        restarts.is_empty().then_some(())
+    }
 }
 
 fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
@@ -85,4 +238,11 @@ fn take_number(rest: &mut &[u8]) -> Option<usize> {
 
 fn number_of_24_bits(bytes: &[u8]) -> usize {
     bytes.iter().fold(0, |number, byte| number << 8 | usize::from(*byte))
+}
+
+/// Returns the checksum that zip and png use, too.
+fn crc32(bytes: &[u8]) -> u32 {
+    const REVERSED_POLYNOMIAL: u32 = 0xedb8_8320;
+    let step = |sum: u32, _| if sum & 1 == 1 { sum >> 1 ^ REVERSED_POLYNOMIAL } else { sum >> 1 };
+    !bytes.iter().fold(u32::MAX, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), step))
 }

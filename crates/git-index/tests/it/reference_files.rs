@@ -3,7 +3,9 @@
 
 use std::process::Command;
 
-use git_index::{ObjectFormat, are_packed_references, are_shallow_ends, is_readable_reference};
+use git_index::{
+    ObjectFormat, are_packed_references, are_shallow_ends, is_readable_reference, keeps_objects_of_tags,
+};
 
 use crate::from_git::{git, has_git};
 
@@ -98,4 +100,55 @@ fn what_git_writes_is_accepted() {
         assert!(is_readable_reference(&read("r/.git/HEAD"), format));
     }
     assert!(are_packed_references(b"", ObjectFormat::Sha1) && are_shallow_ends(b"", ObjectFormat::Sha1));
+}
+
+/// Git halves a list that says it is sorted, and does not find a name in another order.
+#[test]
+fn list_that_wrongly_says_it_is_sorted_is_refused() {
+    if !has_git() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    git(
+        folder.path(),
+        "git init -qb main r; cd r; git commit -q --allow-empty -m x; for b in a b c zz; do git branch $b; done; git tag -am t t; \
+         git pack-refs --all",
+    );
+    let path = folder.path().join("r/.git/packed-refs");
+    let finds_branch = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let mut command = Command::new("git");
+        command.args(["rev-parse", "--verify", "-q", "refs/heads/b"]);
+        command.current_dir(folder.path().join("r")).output().unwrap().status.success()
+    };
+    let is_sound = |text: &str| are_packed_references(text.as_bytes(), ObjectFormat::Sha1);
+    let sorted = std::fs::read_to_string(&path).unwrap();
+    assert!(finds_branch(&sorted) && is_sound(&sorted), "control: {sorted}");
+    let (header, lines) = sorted.split_once('\n').unwrap();
+    let mut lines: Vec<_> = lines.lines().collect();
+    // The tag is followed by what it stands for.
+    let tag = lines.split_off(lines.len() - 2);
+    lines.reverse();
+    let reversed = [[header].as_slice(), &tag, &lines].concat().join("\n") + "\n";
+    assert!(!finds_branch(&reversed) && !is_sound(&reversed), "{reversed}");
+    // One that says nothing about the order is sorted by git itself.
+    let unsaid = reversed.replace(" sorted", "");
+    assert!(finds_branch(&unsaid) && is_sound(&unsaid), "control: {unsaid}");
+    let doubled = sorted.replacen(lines[0], &[lines[0]; 2].join("\n"), 1);
+    assert!(!is_sound(&doubled), "{doubled}");
+}
+
+#[test]
+fn objects_that_tags_stand_for_stay() {
+    let [commit, other, tag] = ["1", "2", "3"].map(|digit| digit.repeat(40));
+    let list = |words: &str, stands_for: &str| {
+        format!("# pack-refs with:{words}\n{commit} refs/heads/a\n{tag} refs/tags/t\n{stands_for}")
+    };
+    let full = " peeled fully-peeled sorted ";
+    let before = list(full, &format!("^{commit}\n"));
+    let keeps = |after: &str| keeps_objects_of_tags(before.as_bytes(), after.as_bytes());
+    let moved = before.replace("refs/tags/t", "refs/tags/u") + &format!("{other} refs/tags/v\n^{commit}\n");
+    assert!(keeps(&before) && keeps(&moved) && keeps(&list("", "")), "control");
+    assert!(!keeps(&list(full, &format!("^{other}\n"))));
+    assert!(!keeps(&list(full, "")));
 }

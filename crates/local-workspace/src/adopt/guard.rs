@@ -16,6 +16,7 @@ use crate::adopt::working_trees::WorkingTrees;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder};
+use crate::git::large_contents::borrowing_repository;
 use crate::git::linked_contents::{ContentsOnDisk, LinkedContents, Remembered, content_on_disk};
 use crate::git::packed_names::PackedNames;
 use crate::git::repository_context::{RepositoryContext, format_after};
@@ -23,6 +24,9 @@ use crate::git::repository_parts::{TouchedPaths, is_repository, part_refusal};
 use crate::git::stored_names::StoredNames;
 use crate::git::version_control;
 use crate::hidden::Hidden;
+
+/// Returns whether the repository in a folder surely lacks an object of this name.
+type LacksObject<'a> = dyn Fn(&RelPath, &[u8]) -> bool + 'a;
 
 /// Sorts effects into those that are adopted and those that are refused.
 pub(crate) struct Guard<'a> {
@@ -67,20 +71,21 @@ impl Guard<'_> {
             self.written_through.iter().any(|folder| path.starts_with(folder))
                 || BuildFolders::new(self.root).surrounds(path)
         };
-        let by_path: BTreeMap<&RelPath, &Effect> =
-            effects.iter().map(|effect| (&effect.path, effect)).collect();
-        let text = |path: &RelPath| match by_path.get(path) {
+        let positions: BTreeMap<&RelPath, usize> =
+            effects.iter().enumerate().map(|(position, effect)| (&effect.path, position)).collect();
+        let effect_on = |path: &RelPath| positions.get(path).map(|position| &effects[*position]);
+        let text = |path: &RelPath| match effect_on(path) {
             Some(effect) => effect.text_after().map(<[u8]>::to_vec),
             None => content_on_disk(self.root, path),
         };
         let disk = ContentsOnDisk::new(self.root);
         let lists = Remembered::default();
         let packed = |list: &RelPath| {
-            let Some(effect) = by_path.get(list) else { return disk.packed(list) };
+            let Some(effect) = effect_on(list) else { return disk.packed(list) };
             let read = || Arc::new(PackedNames::read(effect.text_after().unwrap_or_default()));
             lists.get_or_read(list.clone(), read)
         };
-        let stored = StoredNames::new(self.root, &by_path);
+        let stored = StoredNames::new(self.root, &effects, &positions, self.is_layered);
         // Nothing of what decides whether settings are refused depends on the object format. Files that lead to each other are
         // compared once the others are judged.
         let plain = RepositoryContext {
@@ -100,7 +105,7 @@ impl Guard<'_> {
         };
         let formats = Remembered::default();
         let format = |settings: &RelPath| {
-            let Some(effect) = by_path.get(settings) else { return disk.format(settings) };
+            let Some(effect) = effect_on(settings) else { return disk.format(settings) };
             formats.get_or_read(settings.clone(), || format_after(effect, &was_there, &is_refused))
         };
         let beginnings = LazyCell::new(|| EntryBeginnings::of(self.protected));
@@ -110,40 +115,52 @@ impl Guard<'_> {
             let mut around = std::iter::successors(Some(path.clone()), RelPath::parent);
             if kept.is_empty() { None } else { around.find_map(|folder| kept.get(&folder).cloned()) }
         };
-        let refusal = |effect: &Effect, content: Option<&dyn LinkedContents>| {
-            let context = RepositoryContext {
-                workspace,
-                is_layered: self.is_layered,
-                was_there: &was_there,
-                is_there: &is_there,
-                is_unjudged: &is_unjudged,
-                format: &format,
-                lacks_object: &|folder, object| stored.lacks(folder, object),
-                text: &text,
-                packed: &packed,
-                content,
+        let refusal =
+            |effect: &Effect, content: Option<&dyn LinkedContents>, lacks_object: &LacksObject<'_>| {
+                let context = RepositoryContext {
+                    workspace,
+                    is_layered: self.is_layered,
+                    was_there: &was_there,
+                    is_there: &is_there,
+                    is_unjudged: &is_unjudged,
+                    format: &format,
+                    lacks_object,
+                    text: &text,
+                    packed: &packed,
+                    content,
+                };
+                self.listed(effect, &beginnings)
+                    .or_else(|| (self.is_layered && is_new_lock(effect)).then_some(Refusal::Lock))
+                    .or_else(|| kept_around(&effect.path))
+                    .or_else(|| {
+                        let part = in_git_folder(&effect.path)?;
+                        // A repository that goes as a whole takes its settings and hooks with it.
+                        if is_there(&part.folder) { part.refusal(effect, &context) } else { None }
+                    })
+                    .or_else(|| part_refusal(effect, &context))
             };
-            self.listed(effect, &beginnings)
-                .or_else(|| (self.is_layered && is_new_lock(effect)).then_some(Refusal::Lock))
-                .or_else(|| kept_around(&effect.path))
-                .or_else(|| {
-                    let part = in_git_folder(&effect.path)?;
-                    // A repository that goes as a whole takes its settings and hooks with it.
-                    if is_there(&part.folder) { part.refusal(effect, &context) } else { None }
-                })
-                .or_else(|| part_refusal(effect, &context))
-        };
-        let mut verdicts = Verdicts::new(&effects, workspace, &|effect| refusal(effect, None));
+        let mut verdicts = Verdicts::new(&effects, workspace, &|effect| refusal(effect, None, &|_, _| false));
         let is_removed = |folder: &RelPath| is_repository(folder, &was_there) && !is_there(folder);
         verdicts.keep_moved_repositories(&was_there, &is_removed);
+        verdicts.keep_packed_objects();
         if self.is_layered {
             verdicts.keep_packs_whole();
         }
         let worktrees = Remembered::default();
-        verdicts.judge_links(&|verdicts, effect| {
+        let judge_by = |verdicts: &Verdicts<'_>, effect: &Effect, lacks_object: &LacksObject<'_>| {
             let decided = Decided { verdicts, root: self.root, disk: &disk, worktrees: &worktrees };
-            refusal(effect, Some(&decided))
-        });
+            refusal(effect, Some(&decided), lacks_object)
+        };
+        verdicts.judge_links(&|verdicts, effect| judge_by(verdicts, effect, &|_, _| false));
+        // References depend on which objects are adopted, and files that lead to each other on references of working trees.
+        while verdicts.judge_references(&|verdicts, judged| {
+            let fate = |position| verdicts.fate(position);
+            let objects = stored.after(&fate);
+            let lacks_object = |folder: &RelPath, object: &[u8]| objects.lacks(folder, object);
+            judged.iter().map(|position| judge_by(verdicts, &effects[*position], &lacks_object)).collect()
+        }) {
+            verdicts.judge_links(&|verdicts, effect| judge_by(verdicts, effect, &|_, _| false));
+        }
         verdicts.sorted()
     }
 
@@ -195,14 +212,17 @@ pub(crate) fn is_new_lock(effect: &Effect) -> bool {
 }
 
 /// The repositories in which nothing is adopted, each with the reason: `.git` folders of which the command has removed what makes
-/// them repositories, and repositories that would have another format. One that is gone with the folder that it was the repository
-/// of is like any other folder that is gone.
+/// them repositories, repositories that would have another format, and new ones without objects of their own. One that is gone with
+/// the folder that it was the repository of is like any other folder that is gone.
 fn kept_repositories(
     effects: &[Effect],
     context: &RepositoryContext<'_>,
     is_there: &dyn Fn(&RelPath) -> bool,
 ) -> BTreeMap<RelPath, Refusal> {
     let kept = |effect: &Effect| {
+        if let Some(repository) = borrowing_repository(effect, context.was_there) {
+            return Some((repository, Refusal::BorrowedObjects));
+        }
         let Some(part) = in_git_folder(&effect.path) else {
             // Only settings decide the format.
             let is_settings = effect.path.file_name() == Some(b"config");

@@ -11,12 +11,15 @@ use crate::adopt::working_trees::{WorkingTrees, with_folders};
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder, is_index};
+use crate::git::kept_references::may_hold_references;
 use crate::git::linked_contents::{
     ContentsOnDisk, LinkedContents, NamedWorktree, Remembered, content_on_disk, is_short,
 };
 use crate::git::linked_folders::is_linked_file;
+use crate::git::reference_tables::tables_around;
 use crate::git::repository_context::{decides_format, settings_of_index};
 use crate::git::settings::worktree;
+use crate::git::stored_names::{Fate, store_around};
 
 /// The parts of a repository that do not depend on what is checked out.
 const OWN_PARTS: [&[u8]; 11] = [
@@ -35,6 +38,9 @@ const OWN_PARTS: [&[u8]; 11] = [
 
 /// The rounds in which linked files are judged again because others were refused. Ordinary work needs one or two.
 const ROUNDS: usize = 16;
+
+/// Judges the effects at some indexes by what was decided about all.
+type Refusals<'a> = dyn Fn(&Verdicts<'_>, &[usize]) -> Vec<Option<Refusal>> + 'a;
 
 /// The contents by what was decided about effects so far.
 pub(crate) struct Decided<'a> {
@@ -67,6 +73,10 @@ pub(crate) struct Verdicts<'a> {
     working_trees: WorkingTrees,
     /// The indexes of the effects on files by which folders of git lead to each other.
     links: BTreeMap<&'a RelPath, usize>,
+    /// The indexes of the effects that leave references.
+    references: Vec<usize>,
+    /// The number of times that these were judged by the objects that are adopted.
+    rounds: usize,
 }
 
 impl<'a> Verdicts<'a> {
@@ -77,12 +87,18 @@ impl<'a> Verdicts<'a> {
         refusal: &dyn Fn(&Effect) -> Option<Refusal>,
     ) -> Verdicts<'a> {
         let links = effects.iter().enumerate().filter(|(_, effect)| is_linked_file(&effect.path));
+        let is_reference = |effect: &Effect| {
+            effect.kind_after() == Some(PresentKind::File) && may_hold_references(&effect.path)
+        };
+        let references = effects.iter().enumerate().filter(|(_, effect)| is_reference(effect));
         let mut verdicts = Verdicts {
             effects,
             refusals: effects.iter().map(refusal).collect(),
             staying: BTreeMap::new(),
             working_trees: WorkingTrees::all(effects, workspace),
             links: links.map(|(index, effect)| (&effect.path, index)).collect(),
+            references: references.map(|(index, _)| index).collect(),
+            rounds: 0,
         };
         verdicts.refuse_what_depends();
         verdicts
@@ -107,6 +123,40 @@ impl<'a> Verdicts<'a> {
                 self.refusals[index] = why;
             }
             self.refuse_what_depends();
+        }
+    }
+
+    /// Decides about the files with references, each by the objects that are adopted so far. Returns true if one is refused: others
+    /// may depend on that.
+    pub(crate) fn judge_references(&mut self, refusals: &Refusals<'_>) -> bool {
+        let allowed = self.references.iter().copied().filter(|index| self.refusals[*index].is_none());
+        let allowed: Vec<_> = allowed.collect();
+        // A command could make a chain of repositories that needs a round for each.
+        let is_cut = self.rounds >= ROUNDS;
+        let judged = if is_cut {
+            let is_git = |index: &usize| in_git_folder(&self.effects[*index].path).is_some();
+            allowed.iter().map(|index| is_git(index).then_some(Refusal::MissingObject)).collect()
+        } else {
+            refusals(self, &allowed)
+        };
+        self.rounds += 1;
+        let mut is_refused = false;
+        for (index, why) in allowed.into_iter().zip(judged) {
+            is_refused |= why.is_some();
+            self.refusals[index] = why;
+        }
+        if is_refused {
+            self.refuse_what_depends();
+        }
+        is_refused
+    }
+
+    /// Returns what becomes of an effect by what was decided so far.
+    pub(crate) fn fate(&self, index: usize) -> Fate {
+        match &self.refusals[index] {
+            Some(Refusal::ObjectCache) => Fate::Dropped,
+            None if self.is_adopted(index) => Fate::Adopted,
+            _ => Fate::Refused,
         }
     }
 
@@ -147,7 +197,24 @@ impl<'a> Verdicts<'a> {
         self.refuse_what_depends();
     }
 
-    /// Keeps the bare repositories that the effects remove if they also make one, which is refused: it may be the same one under another
+    /// Keeps the objects of a repository that the effects remove if one that they add is refused: git removes those that it has put into
+    /// a pack.
+    pub(crate) fn keep_packed_objects(&mut self) {
+        let is_new = |effect: &Effect| effect.before.is_none() && effect.after.is_some();
+        let refused = self.refused().filter(|(effect, why)| is_new(effect) && **why != Refusal::ObjectCache);
+        let stores: BTreeSet<RelPath> =
+            refused.filter_map(|(effect, _)| store_around(&effect.path)).collect();
+        if stores.is_empty() {
+            return;
+        }
+        self.refuse_all(&Refusal::OnlyObject, &|effect| {
+            let is_removed = effect.after.is_none() && effect.kind_before() == Some(PresentKind::File);
+            is_removed && store_around(&effect.path).is_some_and(|store| stores.contains(&store))
+        });
+        self.refuse_what_depends();
+    }
+
+    /// Keeps the repositories that the effects remove if they also make one, which is refused: it may be the same one under another
     /// name. Nothing of that one is kept if its folder is new.
     pub(crate) fn keep_moved_repositories(
         &mut self,
@@ -168,10 +235,11 @@ impl<'a> Verdicts<'a> {
             effect.after.is_none()
                 && effect.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(b"HEAD"))
         });
+        // A `.git` goes with the folder around it. What it holds are parts of it.
+        let is_own = |folder: &RelPath| in_git_folder(folder).is_none_or(|part| part.names.is_empty());
         let removed: BTreeSet<RelPath> = heads
-            .filter(|effect| in_git_folder(&effect.path).is_none())
             .filter_map(|effect| effect.path.parent())
-            .filter(|folder| is_removed(folder))
+            .filter(|folder| is_own(folder) && is_removed(folder))
             .collect();
         if removed.is_empty() {
             return;
@@ -240,6 +308,8 @@ impl<'a> Verdicts<'a> {
     fn refuse_what_depends(&mut self) {
         // In this order: each goes by what the ones before have refused.
         self.keep_indexes_whole();
+        self.keep_tables_whole();
+        self.keep_packed_references();
         self.keep_working_trees_whole();
         self.keep_out_of_refused_folders();
         let mut staying = BTreeMap::new();
@@ -330,6 +400,31 @@ impl<'a> Verdicts<'a> {
                 names.get(folder.components().count()).is_some_and(|name| !OWN_PARTS.contains(name))
             })
         });
+    }
+
+    /// Refuses all of the tables of references of a repository of which a part is refused, for any reason: git reads all that are listed.
+    fn keep_tables_whole(&mut self) {
+        let folders: BTreeSet<RelPath> =
+            self.refused().filter_map(|(effect, _)| tables_around(&effect.path)).collect();
+        if !folders.is_empty() {
+            let is_part =
+                |effect: &Effect| tables_around(&effect.path).is_some_and(|folder| folders.contains(&folder));
+            self.refuse_all(&Refusal::SplitTables, &is_part);
+        }
+    }
+
+    /// Keeps the references that the effects remove if the list is refused that git puts them in.
+    fn keep_packed_references(&mut self) {
+        let is_list = |effect: &Effect| effect.path.file_name() == Some(b"packed-refs");
+        let lists = self.refused().filter(|(effect, _)| is_list(effect));
+        let folders: BTreeSet<RelPath> =
+            lists.filter_map(|(effect, _)| effect.path.parent()?.child(b"refs").ok()).collect();
+        if !folders.is_empty() {
+            let is_removed = |effect: &Effect| {
+                effect.after.is_none() && with_folders(&effect.path).any(|folder| folders.contains(&folder))
+            };
+            self.refuse_all(&Refusal::OnlyReference, &is_removed);
+        }
     }
 
     /// Refuses all of a working tree of which a needed part is refused.

@@ -206,6 +206,10 @@ pub(crate) fn obeyed_names(root: &FileRoot, effects: &[Effect]) -> Vec<(String, 
     };
     let files = effects.iter().filter(|effect| !is_folder(effect));
     let obeyed = |effect: &Effect| {
+        if history::changes_resolution(effect) {
+            let reason = "git resolves the same conflict by it in later merges";
+            return Some((effect.path.to_string(), reason.to_owned()));
+        }
         let entry = version_control::reported(&root.policy().protected, &effect.path)?;
         let is_obeyed = !pushed.lack(entry, &effect.path);
         is_obeyed.then(|| (effect.path.to_string(), entry.reason().to_owned()))

@@ -17,6 +17,7 @@ use crate::git::kept_references::reference_refusal;
 use crate::git::linked_folders::{
     is_own_worktree, leads_into_repository, leads_to_repository, leads_to_working_tree,
 };
+use crate::git::reference_tables::tables_around;
 pub(crate) use crate::git::refusal::Refusal;
 use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::{is_repository, repositories_with_part};
@@ -57,7 +58,7 @@ pub(crate) fn is_index(path: &RelPath) -> bool {
 /// Returns whether a file is judged by all of its content, and so is read beyond the limits of other files.
 pub(crate) fn is_judged_whole(path: &RelPath) -> bool {
     let is_list = || path.file_name().is_some_and(|name| matches!(name, b"packed-refs" | b"shallow"));
-    (is_index(path) || is_list()) && in_git_folder(path).is_some()
+    (is_index(path) || is_list() || tables_around(path).is_some()) && in_git_folder(path).is_some()
 }
 
 /// Checks whether the content of `path` decides what git does, so that it is always examined.
@@ -156,7 +157,9 @@ impl InRepository<'_> {
     pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
         match (effect.kind_before(), effect.kind_after()) {
             (before, None) => {
-                self.large_object_refusal(effect, context).or_else(|| self.removal_refusal(before?, context))
+                let large = self.large_object_refusal(effect, context);
+                let large = large.or_else(|| self.large_content_refusal(effect, context));
+                large.or_else(|| self.removal_refusal(before?, context))
             }
             (_, Some(PresentKind::Other)) => Some(Refusal::Link),
             (Some(before), Some(after)) if before != after => {
@@ -228,6 +231,9 @@ impl InRepository<'_> {
         if self.is_data() || self.is_inner_data(context) {
             return None;
         }
+        if !is_folder && self.is_needed_table(context) {
+            return Some(Refusal::ReferenceTable);
+        }
         if self.has_hooks_name(context) {
             return (is_folder || !self.is_sample()).then_some(Refusal::Hook);
         }
@@ -248,8 +254,9 @@ impl InRepository<'_> {
 
     /// Judges a file that is new or was changed.
     fn file_refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
-        if let Some(refusal) = self.object_refusal(effect) {
-            return Some(refusal);
+        let of_store = self.object_refusal(effect).or_else(|| self.large_content_refusal(effect, context));
+        if of_store.is_some() {
+            return of_store;
         }
         if is_reference(self.names.iter().copied()) && effect.leads_out_of_references() {
             return Some(Refusal::Reference);

@@ -1,17 +1,18 @@
-//! Files by which git shows other commits than there are: replacements of objects, grafts, and the end of a shallow history.
+//! Files by which git shows other commits than there are: replacements of objects, grafts, and the end of a shallow history. And those
+//! by which it merges as it did before.
 //!
-//! Git obeys them when it shows and checks out commits, and not when it pushes, so that the user would see another history
+//! Git obeys the former when it shows and checks out commits, and not when it pushes, so that the user would see another history
 //! than others get.
 
 use std::collections::BTreeSet;
 
-use git_index::references_in_table;
+use git_index::{ObjectFormat, references_in_table};
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
-use crate::git::guard::{InRepository, in_any_repository};
+use crate::git::guard::{InRepository, in_any_repository, in_git_folder};
 
 /// The beginning of the names of references that replace objects.
 const REPLACE: &[u8] = b"refs/replace/";
@@ -41,6 +42,24 @@ pub(crate) fn changed<'a>(root: &FileRoot, effects: &'a [Effect]) -> Vec<(&'a Re
         (!what.is_empty()).then_some((&effect.path, what))
     });
     named.collect()
+}
+
+/// Returns whether an effect changes what git puts into files in which it merges a conflict that it has recorded.
+///
+/// A conflict that is new is recorded without that, so it is not reported.
+pub(crate) fn changes_resolution(effect: &Effect) -> bool {
+    let names: Vec<_> = effect.path.components().collect();
+    let [.., cache, _, name] = names.as_slice() else { return false };
+    let decides = match effect.before {
+        None => name.starts_with(b"postimage"),
+        Some(_) => name.starts_with(b"postimage") || name.starts_with(b"preimage"),
+    };
+    let is_same = || effect.text_after().is_some_and(|after| effect.text_before() == Some(after));
+    decides
+        && cache.eq_ignore_ascii_case(b"rr-cache")
+        && effect.kind_after() == Some(PresentKind::File)
+        && in_git_folder(&effect.path).is_some_and(|part| !part.is_data())
+        && !is_same()
 }
 
 fn changes(part: &InRepository<'_>, effect: &Effect) -> Vec<String> {
@@ -74,12 +93,18 @@ fn changes(part: &InRepository<'_>, effect: &Effect) -> Vec<String> {
             replacements(new_lines().filter(is_replacement).count())
         }
         (b"reftable", b"tables.list") => Vec::new(),
-        (b"reftable", _) => match effect.text_after().and_then(references_in_table) {
+        (b"reftable", _) => match effect.text_after().and_then(names_in_table) {
             None => vec!["may replace objects".to_owned()],
             Some(names) => replacements(names.iter().filter(|name| is_replacement_name(name)).count()),
         },
         _ => Vec::new(),
     }
+}
+
+fn names_in_table(table: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let formats = [ObjectFormat::Sha1, ObjectFormat::Sha256];
+    let references = formats.into_iter().find_map(|format| references_in_table(table, format))?;
+    Some(references.into_iter().map(|reference| reference.name).collect())
 }
 
 /// Returns whether git replaces an object because of a reference of this name.

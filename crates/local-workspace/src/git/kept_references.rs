@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use git_index::{
     ObjectFormat, are_packed_references, are_shallow_ends, is_readable_head, is_readable_reference,
-    is_reference_name,
+    is_reference_name, keeps_objects_of_tags,
 };
 use rel_path::RelPath;
 
 use crate::command::effect::Effect;
 use crate::git::guard::InRepository;
+use crate::git::reference_tables::table_refusal;
 use crate::git::refusal::Refusal;
 use crate::git::repository_context::RepositoryContext;
 
@@ -20,13 +21,21 @@ pub(super) fn reference_refusal(
     context: &RepositoryContext<'_>,
 ) -> Option<Refusal> {
     let is_lock = part.names.last().is_some_and(|name| name.ends_with(b".lock"));
+    if let Some(refusal) = table_refusal(part, effect, context) {
+        return Some(refusal);
+    }
     let has_name = |wanted: &[u8]| part.names.iter().any(|name| name.eq_ignore_ascii_case(wanted));
     let is_inner_head = || {
         let is_inner = part.first_is(&["worktrees", "modules"]) && part.names.len() > 2;
         is_inner && part.ends_with(&["HEAD"]) && !has_name(b"refs") && !has_name(b"logs")
     };
     let is_any_head = part.is_head() || is_inner_head();
-    let is_single = !is_lock && (is_any_head || part.first_is(&["refs"]));
+    let is_inner_reference = || {
+        has_name(b"refs")
+            && part.first_is(&["worktrees", "modules"])
+            && part.inner(context).first_is(&["refs"])
+    };
+    let is_single = !is_lock && (is_any_head || part.first_is(&["refs"]) || is_inner_reference());
     if !is_lock && has_name(b"refs") {
         let name = part.inner(context).names.join(&b'/');
         if name.starts_with(b"refs/") && !is_reference_name(&name) {
@@ -51,11 +60,11 @@ pub(super) fn reference_refusal(
         let head = effect.path.parent().and_then(|folder| folder.child(b"HEAD").ok());
         let was_there = head.is_some_and(|head| (context.was_there)(&head));
         // Behind blanks without end, a replacement of an object would be in force.
-        let is_replacement = part.first_is(&["refs"]) && has_name(b"replace");
+        let is_replacement = is_single && has_name(b"replace");
         return (is_replacement || !is_single && was_there).then_some(Refusal::UnreadReferences);
     };
     // The file says `reftable` where a folder of branches would be.
-    if part.names.len() == 2 && part.ends_with(&["refs", "heads"]) {
+    if part.ends_with(&["refs", "heads"]) && part.inner(context).names.len() == 2 {
         return None;
     }
     let folder = match is_single {
@@ -71,38 +80,54 @@ pub(super) fn reference_refusal(
         Some(format) => judge(text, format),
         None => [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().any(|format| judge(text, format)),
     };
-    if !is_readable {
+    let is_packed = !is_single && part.ends_with(&["packed-refs"]);
+    let keeps_tags = || effect.text_before().is_none_or(|before| keeps_objects_of_tags(before, text));
+    if !is_readable || is_packed && !keeps_tags() {
         return Some(Refusal::UnreadableReferences);
     }
-    let is_shallow = !is_single && !part.ends_with(&["packed-refs"]);
-    (!is_shallow && names_missing_object(part, effect, text, context)).then_some(Refusal::MissingObject)
+    (is_single || is_packed).then(|| missing_object(part, effect, text, context))?
 }
 
-/// Returns whether a new line of a file names an object that the repository does not have.
-fn names_missing_object(
+/// Returns the refusal of a file of which a new line names an object that the repository does not have.
+fn missing_object(
     part: &InRepository<'_>,
     effect: &Effect,
     text: &[u8],
     context: &RepositoryContext<'_>,
-) -> bool {
-    let inner = part.inner(context);
-    // What belongs to a working tree is stored in the repository around it.
-    let folder = if part.first_is(&["modules"]) { inner.folder } else { part.folder.clone() };
-    if part.first_is(&["modules"]) && folder == part.folder
-        || part.is_of_submodule() && !part.first_is(&["modules"])
-    {
-        return false;
-    }
+) -> Option<Refusal> {
+    let folder = part.folder_with_objects(context)?;
     let lines = |text: &[u8]| text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<BTreeSet<_>>();
     let before = lines(effect.text_before().unwrap_or_default());
-    lines(text).difference(&before).any(|line| {
+    let is_missing = lines(text).difference(&before).any(|line| {
         let line = line.strip_prefix(b"^").unwrap_or(line);
         let object = line.split(|byte| *byte == b' ').next().unwrap_or_default();
         object.iter().all(u8::is_ascii_hexdigit) && (context.lacks_object)(&folder, object)
-    })
+    });
+    is_missing.then_some(Refusal::MissingObject)
+}
+
+/// Returns whether a file may hold references, which are adopted only with the objects that they name.
+pub(crate) fn may_hold_references(path: &RelPath) -> bool {
+    const FOLDERS: [&[u8]; 2] = [b"refs", b"reftable"];
+    const FILES: [&[u8]; 2] = [b"HEAD", b"packed-refs"];
+    let is_one_of = |name: &[u8], list: &[&[u8]]| list.iter().any(|one| name.eq_ignore_ascii_case(one));
+    path.file_name().is_some_and(|name| is_one_of(name, &FILES))
+        || path.components().any(|name| is_one_of(name, &FOLDERS))
 }
 
 impl InRepository<'_> {
+    /// Returns the folder of the repository that has the objects which references here name; `None` where it has none.
+    pub(super) fn folder_with_objects(&self, context: &RepositoryContext<'_>) -> Option<RelPath> {
+        let folder = self.inner(context).folder;
+        let has = |name: &[u8]| folder.child(name).is_ok_and(|path| (context.is_there)(&path));
+        let all = folder.parent().filter(|all| all.file_name() == Some(b"worktrees"));
+        // What belongs to a working tree is stored in the repository around it.
+        if let Some(all) = all.filter(|_| folder != self.folder && has(b"commondir")) {
+            return all.parent();
+        }
+        (folder == self.folder || has(b"objects")).then_some(folder)
+    }
+
     /// Returns whether git writes the log of a branch, or of another reference, where this would be a folder.
     pub(super) fn is_folder_for_log(&self, context: &RepositoryContext<'_>) -> bool {
         let inner = self.inner(context);

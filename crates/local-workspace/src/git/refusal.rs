@@ -66,6 +66,14 @@ pub(crate) enum Refusal {
     Reference,
     /// A reference names an object that is not there.
     MissingObject,
+    /// A table of references that was there was changed, or removed although git reads it.
+    ReferenceTable,
+    /// It belongs to tables of references of which another part is refused.
+    SplitTables,
+    /// A reference was removed, and the list is refused that git puts it in.
+    OnlyReference,
+    /// It belongs to a new repository that takes objects from another one.
+    BorrowedObjects,
     /// Git takes its name for none of a reference.
     ReferenceName,
     /// Git keeps a file there, and would fail or pass it over.
@@ -80,6 +88,10 @@ pub(crate) enum Refusal {
     UnreadObject,
     /// An object was removed, or a pack, that is too large to be restored.
     LargeObject,
+    /// An object was removed, and a new one or a pack is refused that may hold it.
+    OnlyObject,
+    /// A content of Git LFS or git-annex was removed or changed that is too large to be restored.
+    LargeContent,
     /// Git computes it from the objects, and would believe another one. It is dropped without a word.
     ObjectCache,
     /// Git fails at a line of it.
@@ -95,7 +107,15 @@ pub(crate) enum Refusal {
 impl Refusal {
     /// Returns whether it is about what git or an editor would do with a path, and not about what would be lost.
     pub(crate) fn is_about_programs(&self) -> bool {
-        !matches!(self, Refusal::Lock | Refusal::LargeObject | Refusal::OnlyRepository)
+        !matches!(
+            self,
+            Refusal::Lock
+                | Refusal::LargeObject
+                | Refusal::LargeContent
+                | Refusal::OnlyObject
+                | Refusal::OnlyReference
+                | Refusal::OnlyRepository
+        )
     }
 }
 
@@ -121,7 +141,7 @@ impl fmt::Display for Refusal {
             Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
             Refusal::Removal => out.write_str("removes the repository"),
             Refusal::OnlyRepository => out.write_str(
-                "removes a bare repository, and a bare repository elsewhere was not kept, which may be the same; ask the user to move it",
+                "removes a repository, and a bare repository elsewhere was not kept, which may be the same; ask the user to move it",
             ),
             Refusal::SettingsRemoval => out.write_str("removes settings and leaves what they are for"),
             Refusal::Index(error) => error.fmt(out),
@@ -130,8 +150,19 @@ impl fmt::Display for Refusal {
             }
             Refusal::Reference => out.write_str("a reference that leads git out of its 'refs'"),
             Refusal::MissingObject => {
-                out.write_str("a reference to an object that the repository does not have, at which git fails")
+                out.write_str("a reference to an object that the repository does not have, or that is not kept; git would fail at it")
             }
+            Refusal::ReferenceTable => {
+                out.write_str("a table of references that was there and that git needs; git itself never changes one")
+            }
+            Refusal::SplitTables => out.write_str("part of tables of references that are not kept as a whole"),
+            Refusal::OnlyReference => {
+                out.write_str("removes a reference, and the list of references that may hold it was not kept")
+            }
+            Refusal::BorrowedObjects => out.write_str(
+                "part of a new repository that takes objects from another one, which is not kept; clone without `--shared` and \
+                 `--reference`, or with `--dissociate`",
+            ),
             Refusal::ReferenceName => {
                 out.write_str("a file among the references whose name is not one of a reference, at which git fails")
             }
@@ -152,6 +183,13 @@ impl fmt::Display for Refusal {
             }
             Refusal::LargeObject => out.write_str(
                 "removes objects that are too large to be restored; if they are superfluous, the user's next `git gc` removes them",
+            ),
+            Refusal::OnlyObject => {
+                out.write_str("removes objects, and new ones that may hold the same were not kept")
+            }
+            Refusal::LargeContent => out.write_str(
+                "removes or changes contents of Git LFS or git-annex that are too large to be restored; if they are superfluous, the \
+                 user removes them with `git lfs prune` or `git annex dropunused`",
             ),
             Refusal::ObjectCache => out.write_str("computed from the objects, which git does itself when it is missing"),
             Refusal::UnreadableReferences => {

@@ -69,7 +69,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("color", &["ui"]),
     ("gc", &["auto", "autodetach", "pruneexpire"]),
     ("maintenance", &["auto"]),
-    ("rerere", &["enabled", "autoupdate"]),
+    ("rerere", &["enabled"]),
     ("index", &["version", "sparse"]),
     ("gitflow.branch", &["master", "main", "develop"]),
     ("gitflow.branch.*", &["base"]),
@@ -197,9 +197,9 @@ impl Setting {
         !self.is_named && &*self.section == "core" && self.key == "worktree"
     }
 
-    /// Returns whether it has no meaning once its branch or remote is gone with all settings.
+    /// Returns whether it has no meaning once its branch, remote or submodule is gone with all settings.
     fn goes_with_its_section(&self) -> bool {
-        ["branch", "remote"].iter().any(|kind| self.name_in(kind).is_some())
+        ["branch", "remote", "submodule"].iter().any(|kind| self.name_in(kind).is_some())
     }
 
     /// Returns key and value of a setting that another program keeps for a branch, and that git moves when it renames the branch.

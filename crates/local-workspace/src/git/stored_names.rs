@@ -1,15 +1,23 @@
 //! The names of the objects that a repository has, loose and in packs.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Bound, Deref};
+use std::rc::Rc;
 
+use git_index::{ObjectFormat, is_object_file, references_in_table};
 use rel_path::RelPath;
-use sandbox_fs::{FileRoot, FsError};
+use sandbox_fs::{FileKind, FileRoot, FsError};
 
-use crate::command::effect::Effect;
+use crate::change::present::PresentKind;
+use crate::command::effect::{Effect, EffectSide};
+use crate::git::linked_contents::Remembered;
 
 /// The most bytes of the indexes of a repository's packs that are read: about two million objects.
 const INDEX_BYTES: u64 = 64 << 20;
+
+/// The largest table of references that is read for the objects that it names, in bytes.
+const TABLE_BYTES: u64 = 16 << 20;
 
 /// The beginning of an index of a pack, with its version.
 const MAGIC: &[u8] = b"\xfftOc\0\0\0\x02";
@@ -17,21 +25,133 @@ const MAGIC: &[u8] = b"\xfftOc\0\0\0\x02";
 /// The entries of its table of first bytes, each a number of four bytes.
 const FIRST_BYTES: usize = 256;
 
-/// The indexes of the packs of one repository; `None` where it may have objects that are in none of them.
-type PackIndexes = Option<Vec<Vec<u8>>>;
+#[cfg(test)]
+thread_local! {
+    /// The number of indexes of packs that this thread has read.
+    pub(crate) static INDEXES_READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// The outcome of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Adopted,
+    /// The state before it stays, or is put back.
+    Refused,
+    /// The same without a word. Without a layer, what is new is removed, and what was there before it as well.
+    Dropped,
+}
+
+/// Returns the folder of objects that a file has the name of an object in, or of a part of a pack.
+pub(crate) fn store_around(path: &RelPath) -> Option<RelPath> {
+    let (pack, name) = (path.parent()?, path.file_name()?);
+    let (store, pack) = (pack.parent()?, pack.file_name()?.to_vec());
+    is_object_file([store.file_name()?, &pack, name]).then_some(store)
+}
 
 /// The objects of repositories of the workspace, with those that the effects of a command bring.
 pub(crate) struct StoredNames<'a> {
     root: &'a FileRoot,
-    effects: &'a BTreeMap<&'a RelPath, &'a Effect>,
-    indexes: RefCell<BTreeMap<RelPath, PackIndexes>>,
+    effects: &'a [Effect],
+    positions: &'a BTreeMap<&'a RelPath, usize>,
+    is_layered: bool,
+    read: ReadStores,
+}
+
+/// The contents read so far, by the folders of repositories.
+#[derive(Debug, Default)]
+struct ReadStores {
+    /// The indexes of packs, on the disk and among the effects; `None` where the packs cannot be listed.
+    indexes: Remembered<RelPath, Option<Rc<Vec<RelPath>>>>,
+    /// The contents of indexes on the disk; `None` where one cannot be read.
+    contents: Remembered<RelPath, Option<Rc<Vec<u8>>>>,
+    bytes: RefCell<BTreeMap<RelPath, u64>>,
+    /// The objects that references in tables named before.
+    named_before: Remembered<RelPath, Rc<BTreeSet<Vec<u8>>>>,
+}
+
+/// The objects that repositories will have once the effects are carried out or not, each by its fate.
+pub(crate) struct NamesAfter<'a> {
+    names: &'a StoredNames<'a>,
+    fate: &'a dyn Fn(usize) -> Fate,
+    /// By the folder of the repository; `None` where it may have objects that are in none of these.
+    indexes: Remembered<RelPath, Option<Rc<Vec<Text<'a>>>>>,
 }
 
 impl<'a> StoredNames<'a> {
-    pub(crate) fn new(root: &'a FileRoot, effects: &'a BTreeMap<&'a RelPath, &'a Effect>) -> StoredNames<'a> {
-        StoredNames { root, effects, indexes: RefCell::default() }
+    /// `positions` holds the index of the effect on each path.
+    pub(crate) fn new(
+        root: &'a FileRoot,
+        effects: &'a [Effect],
+        positions: &'a BTreeMap<&'a RelPath, usize>,
+        is_layered: bool,
+    ) -> StoredNames<'a> {
+        StoredNames { root, effects, positions, is_layered, read: ReadStores::default() }
     }
 
+    /// Returns the objects by the fate of each effect.
+    pub(crate) fn after(&'a self, fate: &'a dyn Fn(usize) -> Fate) -> NamesAfter<'a> {
+        NamesAfter { names: self, fate, indexes: Remembered::default() }
+    }
+
+    fn effects_in(&self, folder: &RelPath) -> impl Iterator<Item = &'a RelPath> {
+        let folder = folder.clone();
+        let behind = RelPath::from_bytes(&[folder.as_bytes(), b"0"].concat()).ok();
+        let end = behind.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let range = self.positions.range::<RelPath, _>((Bound::Excluded(&folder), end));
+        let paths: Vec<_> = range.map(|(path, _)| *path).collect();
+        paths.into_iter().filter(move |path| path.parent().as_ref() == Some(&folder))
+    }
+
+    /// Returns the indexes of the packs of a repository, whatever becomes of them.
+    fn indexes_of(&self, folder: &RelPath) -> Option<Rc<Vec<RelPath>>> {
+        self.read.indexes.get_or_read(folder.clone(), || {
+            let packs = joined(folder, &[b"objects", b"pack"]).ok()?;
+            let on_disk: BTreeSet<_> = match self.root.list(&packs) {
+                Ok(entries) => entries.into_iter().map(|entry| entry.path).collect(),
+                Err(FsError::NotFound { .. } | FsError::ParentMissing { .. }) => BTreeSet::new(),
+                Err(_) => return None,
+            };
+            let all = on_disk.into_iter().chain(self.effects_in(&packs).cloned()).collect::<BTreeSet<_>>();
+            Some(Rc::new(all.into_iter().filter(|path| path.as_bytes().ends_with(b".idx")).collect()))
+        })
+    }
+
+    /// Returns the content of a repository's index of a pack that is on the disk.
+    fn index_on_disk(&self, folder: &RelPath, index: &RelPath) -> Option<Rc<Vec<u8>>> {
+        self.read.contents.get_or_read(index.clone(), || {
+            let mut bytes = self.read.bytes.borrow_mut();
+            let left = bytes.entry(folder.clone()).or_insert(INDEX_BYTES);
+            #[cfg(test)]
+            INDEXES_READ.set(INDEXES_READ.get() + 1);
+            let content = self.root.open_file(index).ok()?.read_to_end(*left).ok()?;
+            *left -= content.len() as u64;
+            Some(Rc::new(content))
+        })
+    }
+
+    /// Returns the objects that tables of references of a repository named before. One that is missing was missing then, or is removed
+    /// beside a reference that stays.
+    fn named_before(&self, folder: &RelPath) -> Rc<BTreeSet<Vec<u8>>> {
+        self.read.named_before.get_or_read(folder.clone(), || {
+            let Ok(tables) = folder.child(b"reftable") else { return Rc::default() };
+            let of_effects = self.effects_in(&tables).filter_map(|path| {
+                let text = self.effects[self.positions[path]].text_before()?;
+                Some(text.to_vec())
+            });
+            let listed = self.root.list(&tables).unwrap_or_default().into_iter().map(|entry| entry.path);
+            let on_disk = listed.filter(|path| !self.positions.contains_key(path));
+            let on_disk =
+                on_disk.filter_map(|path| self.root.open_file(&path).ok()?.read_to_end(TABLE_BYTES).ok());
+            let formats = [ObjectFormat::Sha1, ObjectFormat::Sha256];
+            let read =
+                |table: Vec<u8>| formats.iter().find_map(|format| references_in_table(&table, *format));
+            let references = of_effects.chain(on_disk).filter_map(read).flatten();
+            Rc::new(references.flat_map(|reference| reference.objects).collect())
+        })
+    }
+}
+
+impl<'a> NamesAfter<'a> {
     /// Returns whether the repository in a folder surely lacks an object, by its name in hexadecimal digits.
     pub(crate) fn lacks(&self, folder: &RelPath, object: &[u8]) -> bool {
         let Some(name) = bytes_of(object) else { return false };
@@ -41,52 +161,79 @@ impl<'a> StoredNames<'a> {
         else {
             return false;
         };
-        if self.is_there(&loose) {
+        if self.is_file(&loose) {
             return false;
         }
-        let mut all = self.indexes.borrow_mut();
-        let indexes = all.entry(folder.clone()).or_insert_with(|| self.indexes_of(folder));
-        indexes
-            .as_ref()
-            .is_some_and(|indexes| !indexes.iter().any(|index| holds(index, &name) != Some(false)))
+        let indexes = self.indexes.get_or_read(folder.clone(), || self.read_indexes(folder).map(Rc::new));
+        indexes.is_some_and(|indexes| !indexes.iter().any(|index| holds(index, &name) != Some(false)))
+            && !self.names.named_before(folder).contains(&name)
     }
 
-    /// Returns whether something is at a path, before the effects or after them: what a command removes may stay.
-    fn is_there(&self, path: &RelPath) -> bool {
-        self.effects.get(path).is_some_and(|effect| effect.after.is_some())
-            || self.root.metadata(path).is_ok()
+    /// Returns the side of an effect that will be there, and whether it is what the disk has now.
+    fn side(&self, position: usize) -> (Option<&'a EffectSide>, bool) {
+        let Effect { before, after, .. } = &self.names.effects[position];
+        let is_layered = self.names.is_layered;
+        let (before, after) = (before.as_ref(), after.as_ref());
+        match (self.fate)(position) {
+            Fate::Adopted => (after, !is_layered),
+            Fate::Dropped if !is_layered && after.is_some() => (None, false),
+            // What could not be kept is not put back.
+            _ if !is_layered && matches!(before, Some(EffectSide::Unkept(_))) => (after, true),
+            _ => (before, is_layered),
+        }
     }
 
-    fn indexes_of(&self, folder: &RelPath) -> PackIndexes {
+    /// Returns whether a file will be at a path.
+    fn is_file(&self, path: &RelPath) -> bool {
+        match self.names.positions.get(path) {
+            Some(position) => self.side(*position).0.map(EffectSide::kind) == Some(PresentKind::File),
+            None => self.names.root.metadata(path).is_ok_and(|metadata| metadata.kind == FileKind::File),
+        }
+    }
+
+    /// Returns the indexes of the packs that a repository will have.
+    fn read_indexes(&self, folder: &RelPath) -> Option<Vec<Text<'a>>> {
         // Objects may be anywhere else.
         for elsewhere in [&b"alternates"[..], b"http-alternates"] {
-            if self.is_there(&joined(folder, &[b"objects", b"info", elsewhere]).ok()?) {
+            if self.is_file(&joined(folder, &[b"objects", b"info", elsewhere]).ok()?) {
                 return None;
             }
         }
-        let objects = joined(folder, &[b"objects"]).ok()?;
-        let packs = objects.child(b"pack").ok()?;
-        let is_index = |path: &RelPath| path.as_bytes().ends_with(b".idx");
-        let mut indexes = Vec::new();
-        let mut left = INDEX_BYTES;
-        match self.root.list(&packs) {
-            Ok(entries) => {
-                for entry in entries.iter().filter(|entry| is_index(&entry.path)) {
-                    let bytes = self.root.open_file(&entry.path).ok()?.read_to_end(left).ok()?;
-                    left -= bytes.len() as u64;
-                    indexes.push(bytes);
-                }
+        let has_pack = |index: &RelPath| {
+            let pack = index.as_bytes().strip_suffix(b".idx").map(|stem| [stem, b".pack"].concat());
+            pack.and_then(|pack| RelPath::from_bytes(&pack).ok()).is_some_and(|pack| self.is_file(&pack))
+        };
+        let indexes = self.names.indexes_of(folder)?;
+        let there = indexes.iter().filter(|index| self.is_file(index) && has_pack(index));
+        there.map(|index| self.content(folder, index)).collect()
+    }
+
+    fn content(&self, folder: &RelPath, index: &RelPath) -> Option<Text<'a>> {
+        let side = self.names.positions.get(index).map(|position| self.side(*position));
+        match side {
+            Some((Some(EffectSide::Kept(present)), _)) => Some(Text::OfEffect(&present.bytes)),
+            None | Some((Some(EffectSide::Unkept(_)), true)) => {
+                self.names.index_on_disk(folder, index).map(Text::OnDisk)
             }
-            Err(FsError::NotFound { .. }) => {}
-            Err(_) => return None,
+            _ => None,
         }
-        let new = self.effects.iter().filter(|(path, effect)| {
-            effect.after.is_some() && is_index(path) && path.parent().as_ref() == Some(&packs)
-        });
-        for (_, effect) in new {
-            indexes.push(effect.text_after()?.to_vec());
+    }
+}
+
+/// A content that is shared.
+enum Text<'a> {
+    OnDisk(Rc<Vec<u8>>),
+    OfEffect(&'a [u8]),
+}
+
+impl Deref for Text<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Text::OnDisk(text) => text,
+            Text::OfEffect(text) => text,
         }
-        Some(indexes)
     }
 }
 

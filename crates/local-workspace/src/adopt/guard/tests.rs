@@ -10,6 +10,7 @@ use crate::change::present::Present;
 use crate::command::effect::EffectSide;
 use crate::git::packed_names::LISTS_READ;
 use crate::git::settings::FILES_READ;
+use crate::git::stored_names::INDEXES_READ;
 
 fn path(text: &str) -> RelPath {
     RelPath::parse(text).unwrap()
@@ -25,7 +26,7 @@ fn folder(name: &str) -> Effect {
 }
 
 /// Sorts effects of a command on a layer over a folder with these files, and returns how many settings files were read as well.
-fn sorted(files: &[(&str, &str)], effects: Vec<Effect>) -> (Sorted, usize) {
+fn sorted<Text: AsRef<[u8]>>(files: &[(&str, Text)], effects: Vec<Effect>) -> (Sorted, usize) {
     let workspace = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = workspace.path().join(name);
@@ -51,6 +52,11 @@ fn sorted(files: &[(&str, &str)], effects: Vec<Effect>) -> (Sorted, usize) {
 const SETTINGS: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n";
 const COMMIT: &str = "0123456789012345678901234567890123456789\n";
 
+/// The file of that commit, whose content is not judged.
+fn object() -> Effect {
+    file(&format!(".git/objects/{}/{}", &COMMIT[..2], COMMIT[2..].trim_end()), "x")
+}
+
 fn references(count: usize) -> impl Iterator<Item = Effect> {
     (0..count).map(|number| file(&format!(".git/refs/heads/b{number}"), COMMIT))
 }
@@ -58,7 +64,7 @@ fn references(count: usize) -> impl Iterator<Item = Effect> {
 #[test]
 fn settings_are_read_once_for_all_references_of_a_repository() {
     let work = |count: usize, is_new: bool| {
-        let mut effects: Vec<_> = references(count).collect();
+        let mut effects: Vec<_> = references(count).chain([object()]).collect();
         if is_new {
             effects.extend([
                 folder(".git"),
@@ -105,7 +111,7 @@ fn beginnings_of_protected_names_are_listed_once_for_all_links() {
         };
         let links = (0..count).map(|number| link(format!("links/l{number}")));
         let before = LISTS_BUILT.get();
-        let (sorted, _) = sorted(&[], links.chain([link("x/.cargo".to_owned())]).collect());
+        let (sorted, _) = sorted::<&str>(&[], links.chain([link("x/.cargo".to_owned())]).collect());
         // The control: a link in place of a folder with a protected name.
         let refused: Vec<_> =
             sorted.refused.iter().map(|(effect, why)| (effect.path.to_string(), why)).collect();
@@ -124,12 +130,42 @@ fn packed_references_are_read_once_for_all_folders_of_logs() {
         let taken = folder(".git/logs/refs/heads/taken");
         let mine = [(".git/config", SETTINGS), (".git/HEAD", "ref: refs/heads/main\n")];
         let before = LISTS_READ.get();
-        let effects = logs.chain([taken, file(".git/packed-refs", &list)]).collect();
+        let effects = logs.chain([taken, object(), file(".git/packed-refs", &list)]).collect();
         let (sorted, _) = sorted(&mine, effects);
         let refused: Vec<_> =
             sorted.refused.iter().map(|(effect, why)| (effect.path.to_string(), why)).collect();
         assert_eq!(refused, [(".git/logs/refs/heads/taken".to_owned(), &Refusal::FolderForFile)]);
         LISTS_READ.get() - before
+    };
+    assert_eq!((work(2), work(200)), (1, 1));
+}
+
+/// An index of a pack with one object, as far as it is read.
+fn pack_index(object: &str) -> Vec<u8> {
+    let digits = |at: usize| u8::from_str_radix(&object[at..at + 2], 16).unwrap();
+    let name: Vec<u8> = (0..40).step_by(2).map(digits).collect();
+    let counts = (0..=255).flat_map(|first| u32::from(first >= name[0]).to_be_bytes());
+    b"\xfftOc\0\0\0\x02".iter().copied().chain(counts).chain(name.iter().copied()).collect()
+}
+
+#[test]
+fn indexes_of_packs_are_read_once_for_all_references() {
+    let work = |count: usize| {
+        let missing = file(".git/refs/heads/missing", &COMMIT.replace('0', "f"));
+        let mine = [
+            (".git/config", SETTINGS.as_bytes().to_vec()),
+            (".git/HEAD", b"ref: refs/heads/main\n".to_vec()),
+            (".git/objects/pack/pack-x.idx", pack_index(COMMIT)),
+            (".git/objects/pack/pack-x.pack", Vec::new()),
+        ];
+        let before = INDEXES_READ.get();
+        let (sorted, _) = sorted(&mine, references(count).chain([missing]).collect());
+        let refused: Vec<_> =
+            sorted.refused.iter().map(|(effect, why)| (effect.path.to_string(), why)).collect();
+        // The control: that one is in no pack.
+        assert_eq!(refused, [(".git/refs/heads/missing".to_owned(), &Refusal::MissingObject)]);
+        assert_eq!(sorted.allowed.len(), count);
+        INDEXES_READ.get() - before
     };
     assert_eq!((work(2), work(200)), (1, 1));
 }

@@ -313,16 +313,18 @@ fn settings_of_other_programs_come_and_go() {
 }
 
 #[test]
-fn settings_of_the_user_go_with_their_branch_or_remote() {
+fn settings_of_the_user_go_with_their_branch_remote_or_submodule() {
     let tool =
         format!("{PLAIN}[branch \"b\"]\n\tmerge = refs/heads/b\n\ttool = x\n\tmergeOptions = -s ours\n");
     let server = format!("{PLAIN}[remote \"o\"]\n\turl = /srv/x\n\tuploadpack = x\n");
+    let module = format!("{PLAIN}[submodule \"s\"]\n\tactive = true\n\turl = /srv/x\n\tupdate = !x\n");
     let renamed = "[branch \"c\"]\n\tmerge = refs/heads/b\n\ttool = x\n";
     for (before, after) in [
         (&tool, PLAIN),
         (&tool, &format!("{PLAIN}{renamed}")),
         (&tool, &format!("{PLAIN}[branch \"b\"]\n")),
         (&server, PLAIN),
+        (&module, PLAIN),
     ] {
         assert_eq!(judged(before, after), Some(vec![]), "{before} {after}");
     }
@@ -342,6 +344,8 @@ fn settings_of_the_user_go_with_their_branch_or_remote() {
         (&tool, format!("{PLAIN}[branch \"-c\"]\n\ttool = x\n"), "branch.-c.tool"),
         (&tool, format!("{tool}[branch \"c\"]\n\ttool = x\n"), "branch.c.tool"),
         (&server, server.replace("\"o\"", "\"p\""), "remote.p.url"),
+        (&module, module.replace("\"s\"", "\"t\""), "submodule.t.url"),
+        (&module, module.replace("\turl = /srv/x\n", ""), "submodule.s.url"),
         // It would be the path of a repository.
         (
             &following,

@@ -137,7 +137,7 @@ const VALUES: &[(&str, &[&str], Values)] = &[
     ("log", &["decorate"], Boolean(&["short", "full", "auto"])),
     ("log", &["abbrevcommit"], Boolean(&[])),
     ("status", &["short", "branch"], Boolean(&[])),
-    ("rerere", &["enabled", "autoupdate"], Boolean(&[])),
+    ("rerere", &["enabled"], Boolean(&[])),
     ("color", &["ui"], Boolean(&["always", "never", "auto"])),
     ("status", &["showuntrackedfiles"], Boolean(&["normal", "all"])),
     ("pull", &["rebase"], Boolean(&["merges", "m", "interactive", "i"])),

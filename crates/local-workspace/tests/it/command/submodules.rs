@@ -75,6 +75,27 @@ fn ordinary_work_with_submodules_is_kept() {
     }
 }
 
+#[test]
+fn removed_submodule_takes_the_settings_of_the_user_along() {
+    // The address is a folder of this machine, which no command may set.
+    let settings = "git config --get-regexp 'submodule[.].*'";
+    let fixture = prepared(&format!("{ADD} && {COMMIT} sub"));
+    let workspace = fixture.open_layered(Layered::Yes);
+    let had = shell(&fixture.root(), settings);
+    assert!(String::from_utf8(had.stdout.clone()).unwrap().contains("submodule.sub.url"), "control: {had:?}");
+    let script = "git config submodule.sub.url \"file://$PWD/.\"";
+    let warned = run(&workspace, script).unwrap().warnings.join("\n");
+    assert!(warned.contains("submodule.sub.url"), "control: {warned}");
+    assert_eq!(shell(&fixture.root(), settings).stdout, had.stdout, "control");
+    let script = format!("git submodule --quiet deinit -f sub && git rm -q sub && {COMMIT} removed");
+    let response = run(&workspace, &script).unwrap();
+    let warned = response.warnings.join("\n");
+    assert!(response.exit_code == 0 && !warned.contains("not kept"), "{response:?}");
+    assert!(warned.contains("submodule.sub.url is gone"), "{warned}");
+    assert_eq!(shell(&fixture.root(), settings).stdout, b"");
+    git(&fixture, "git fsck && test -z \"$(git status --porcelain -uno)\"");
+}
+
 /// Adds a submodule to a working tree. The address is a folder of this machine, with which its settings would be refused.
 const UPDATE: &str = "git -C side -c protocol.file.allow=always submodule --quiet update --init && \
                       git config -f .git/worktrees/side/modules/sub/config --unset remote.origin.url && \

@@ -103,23 +103,51 @@ fn bare_repository_that_is_moved_stays() {
             let size = if layered == Layered::Yes { 17_000_000 } else { 500_000 };
             let more = format!(
                 "head -c {size} /dev/urandom | git hash-object -w --stdin > ../name && git update-ref refs/tags/big $(cat ../name) && \
-                 git repack -qad"
+                 git repack -qad && mkdir ../plain && echo x > ../plain/x"
             );
             let opened = OpenFixture::new(layered, &more);
             let had = opened.state();
-            let (warned, _) = opened.run(&format!("{script}; rm -rf sub; echo x > file"));
-            assert!(warned.contains("removes a bare repository"), "{script} ({layered:?}): {warned}");
+            let (warned, _) = opened.run(&format!("{script}; rm -rf plain; echo x > file"));
+            assert!(warned.contains("removes a repository"), "{script} ({layered:?}): {warned}");
             assert!(!warned.contains("could not be put back"), "{script} ({layered:?}): {warned}");
             let is_bare = |line: &&str| line.contains("r.git/") || line.ends_with("r.git");
             let bare = |state: &str| state.lines().filter(is_bare).map(str::to_owned).collect::<Vec<_>>();
             assert_eq!(bare(&opened.state()), bare(&had), "{script} ({layered:?}): {warned}");
-            for debris in ["archive/r.git", "s.git", "sub"] {
+            for debris in ["archive/r.git", "s.git", "plain"] {
                 assert!(
                     !opened.fixture.root().join(debris).exists(),
                     "{debris}: {script} ({layered:?}): {warned}"
                 );
             }
             assert_eq!(opened.fixture.text("file").as_deref(), Some("x\n"), "the control ({layered:?})");
+        }
+    }
+}
+
+/// One with a working tree may become a bare one that is refused.
+#[test]
+fn repository_that_is_made_a_bare_one_stays() {
+    for layered in LAYERS {
+        for script in [
+            "mv sub/.git x.git; git -C x.git config core.bare true; rm -rf sub",
+            "git clone -q --bare --no-hardlinks sub x.git; rm -rf sub",
+        ] {
+            let opened = OpenFixture::new(layered, "true");
+            let had = opened.state();
+            let (warned, _) = opened.run(script);
+            assert!(
+                warned.contains("`sub/.git`") && warned.contains("may be the same"),
+                "{script}: {warned}"
+            );
+            assert_eq!(opened.state(), had, "{script} ({layered:?}): {warned}");
+            let log =
+                shell(&opened.fixture.root().join("sub"), "git log --format=%s && git status --porcelain");
+            assert_eq!(log.stdout, b"one\n", "{script} ({layered:?}): {warned}");
+            assert!(!opened.fixture.root().join("x.git").exists(), "{script} ({layered:?}): {warned}");
+            // The control: alone it goes.
+            let (warned, _) = opened.run("rm -rf sub");
+            assert!(!warned.contains("not kept"), "{layered:?}: {warned}");
+            assert!(!opened.fixture.root().join("sub").exists(), "{layered:?}: {warned}");
         }
     }
 }

@@ -236,6 +236,18 @@ fn reference_that_stops_git_is_refused() {
         (format!("echo {missing} > .git/refs/heads/main"), "`.git/refs/heads/main`", commit),
         (format!("echo {missing} > .git/HEAD"), "`.git/HEAD`", commit),
         (format!("sed -i 's/^[0-9a-f]* refs.heads.packed$/{missing} refs\\/heads\\/packed/' .git/packed-refs"), "`.git/packed-refs`", "git fsck"),
+        // Git halves a list that says it is sorted, and does not find a branch in another order.
+        (
+            "{ head -n1 .git/packed-refs; tail -n+2 .git/packed-refs | sort -r -k2; } > new; cat new > .git/packed-refs; rm new".to_owned(),
+            "`.git/packed-refs`",
+            "test $(git rev-parse packed) = $(git rev-parse refs/heads/packed) && git rev-parse -q --verify refs/tags/t",
+        ),
+        // It believes what the list says a tag stands for.
+        (
+            "sed -i \"s/^^.*/^$(git rev-parse main~1)/\" .git/packed-refs".to_owned(),
+            "`.git/packed-refs`",
+            "test $(git for-each-ref --format='%(*objectname)' refs/tags/annotated) = $(git rev-parse main) && test $(git show-ref -d annotated | tail -n1 | cut -c-40) = $(git rev-parse main)",
+        ),
         ("cp .git/refs/heads/main '.git/refs/heads/a b'".to_owned(), "`.git/refs/heads/a b`", "git fsck"),
         ("cp .git/refs/heads/main .git/refs/heads/x~y".to_owned(), "`.git/refs/heads/x~y`", "git fsck"),
         ("echo 'ref: refs/tags/x' > .git/HEAD".to_owned(), "`.git/HEAD`", "git symbolic-ref HEAD | grep -q heads"),
@@ -254,7 +266,7 @@ fn reference_that_stops_git_is_refused() {
         let fixture = prepared();
         git(
             &fixture,
-            "git branch packed && git pack-refs --all && id=$(git rev-parse main) && echo $id > .git/refs/heads/main",
+            "git branch packed && git -c user.name=u -c user.email=u@x tag -am x annotated && git pack-refs --all && id=$(git rev-parse main) && echo $id > .git/refs/heads/main",
         );
         fixture
     };

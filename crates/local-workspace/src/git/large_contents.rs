@@ -1,0 +1,65 @@
+//! Keeps what Git LFS and git-annex store of large files, and what could not be restored.
+
+use rel_path::RelPath;
+
+use crate::change::present::PresentKind;
+use crate::command::effect::{Effect, EffectSide};
+use crate::git::guard::{InRepository, Refusal};
+use crate::git::repository_context::RepositoryContext;
+
+impl InRepository<'_> {
+    /// Refuses the removal or change of a content that could not be restored. It goes with its repository, as objects do.
+    pub(super) fn large_content_refusal(
+        &self,
+        effect: &Effect,
+        context: &RepositoryContext<'_>,
+    ) -> Option<Refusal> {
+        let is_large = effect.kind_before() == Some(PresentKind::File) && effect.text_before().is_none();
+        let may_be_unchanged =
+            matches!(&effect.after, Some(EffectSide::Unkept(unkept)) if unkept.may_be_unchanged);
+        let is_lost = context.is_layered
+            && is_large
+            && !may_be_unchanged
+            && self.is_content(context)
+            && !self.goes_with_its_folder(context);
+        is_lost.then_some(Refusal::LargeContent)
+    }
+
+    fn is_content(&self, context: &RepositoryContext<'_>) -> bool {
+        let is = |name: &[u8], wanted: &[u8]| name.eq_ignore_ascii_case(wanted);
+        // Most paths are those of objects of git, and each look at a folder takes its time.
+        let has_store = self
+            .names
+            .windows(2)
+            .any(|two| (is(two[0], b"lfs") || is(two[0], b"annex")) && is(two[1], b"objects"));
+        has_store
+            && matches!(
+                self.inner(context).names.as_slice(),
+                [store, objects, _, ..] if (is(store, b"lfs") || is(store, b"annex")) && is(objects, b"objects")
+            )
+    }
+}
+
+/// Returns the repository that would be new at a path and take objects from another one, by the effect on the file that says so: with
+/// the folder around its `.git` if that is new, too.
+pub(crate) fn borrowing_repository(effect: &Effect, was_there: &dyn Fn(&RelPath) -> bool) -> Option<RelPath> {
+    const NAMES: [&[u8]; 2] = [b"alternates", b"http-alternates"];
+    let names_others = match &effect.after {
+        Some(EffectSide::Kept(present)) => !present.bytes.is_empty(),
+        other => other.is_some(),
+    };
+    let name = effect.path.file_name().filter(|_| names_others)?;
+    if !NAMES.iter().any(|one| name.eq_ignore_ascii_case(one)) {
+        return None;
+    }
+    let parent = |path: RelPath, name: &[u8]| {
+        path.parent().filter(|_| path.file_name().is_some_and(|own| own.eq_ignore_ascii_case(name)))
+    };
+    let repository = parent(parent(effect.path.parent()?, b"info")?, b"objects")?;
+    if repository.is_root() || was_there(&repository) {
+        return None;
+    }
+    let around = repository.parent().filter(|around| !around.is_root() && !was_there(around));
+    let is_inner = repository.file_name() == Some(b".git");
+    Some(around.filter(|_| is_inner).unwrap_or(repository))
+}
