@@ -17,5 +17,5 @@ pub(crate) mod repository_context;
 pub(crate) mod repository_parts;
 pub(crate) mod settings;
 pub(crate) mod stored_names;
-pub(crate) mod stored_objects;
+mod stored_objects;
 pub(crate) mod version_control;

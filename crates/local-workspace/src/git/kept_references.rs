@@ -15,7 +15,7 @@ use crate::git::refusal::Refusal;
 use crate::git::repository_context::RepositoryContext;
 
 /// Returns why a file is refused in which git keeps references, or the ends of a shallow history.
-pub(super) fn reference_refusal(
+pub(crate) fn reference_refusal(
     part: &InRepository<'_>,
     effect: &Effect,
     context: &RepositoryContext<'_>,

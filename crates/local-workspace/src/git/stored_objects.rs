@@ -41,9 +41,18 @@ impl InRepository<'_> {
             name.get(name.len().saturating_sub(end.len())..)
                 .is_some_and(|last| last.eq_ignore_ascii_case(end))
         };
-        name_of_pack_file(&self.names)
-            .is_some_and(|name| ends_like(name, b".pack") || ends_like(name, b".idx"))
-            || is_loose_object(&self.names)
+        let is_hex = |name: &[u8]| name.iter().all(u8::is_ascii_hexdigit);
+        match self.names.as_slice() {
+            [.., all, pack, name]
+                if all.eq_ignore_ascii_case(b"objects") && pack.eq_ignore_ascii_case(b"pack") =>
+            {
+                ends_like(name, b".pack") || ends_like(name, b".idx")
+            }
+            [.., all, start, rest] if all.eq_ignore_ascii_case(b"objects") => {
+                start.len() == 2 && is_hex(start) && matches!(rest.len(), 38 | 62) && is_hex(rest)
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether it is a new index of a pack that there is not.
@@ -67,35 +76,5 @@ impl InRepository<'_> {
         is_object_cache(self.names.iter().copied())
             && !last.eq_ignore_ascii_case(chain)
             && path.is_ok_and(|path| (context.was_there)(&path) && (context.is_there)(&path))
-    }
-}
-
-/// Returns the store of objects that a path would be a loose object of, or a pack or what goes with one.
-pub(crate) fn store_of(path: &RelPath) -> Option<RelPath> {
-    let names: Vec<_> = path.components().collect();
-    let is_of_pack = || name_of_pack_file(&names).is_some_and(|name| name.starts_with(b"pack-"));
-    let is_stored = is_of_pack() || is_loose_object(&names);
-    is_stored.then(|| RelPath::from_bytes(&names[..names.len() - 2].join(&b'/')).ok())?
-}
-
-fn is_loose_object(names: &[&[u8]]) -> bool {
-    let is_hex = |name: &[u8]| name.iter().all(u8::is_ascii_hexdigit);
-    match names {
-        [.., all, start, rest] if all.eq_ignore_ascii_case(b"objects") => {
-            start.len() == 2 && is_hex(start) && matches!(rest.len(), 38 | 62) && is_hex(rest)
-        }
-        _ => false,
-    }
-}
-
-/// Returns the name of a file among the packs of a store.
-fn name_of_pack_file<'a>(names: &[&'a [u8]]) -> Option<&'a [u8]> {
-    match names {
-        [.., all, pack, name]
-            if all.eq_ignore_ascii_case(b"objects") && pack.eq_ignore_ascii_case(b"pack") =>
-        {
-            Some(name)
-        }
-        _ => None,
     }
 }

@@ -14,9 +14,11 @@ use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::errors::fs_error;
 use crate::git::guard::{Refusal, in_git_folder};
+use crate::git::kept_references::{may_hold_references, reference_refusal};
 use crate::git::linked_contents::{ContentsOnDisk, LinkedContents as _};
 use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::{TouchedPaths, may_be_part, part_refusal_outside};
+use crate::git::stored_names::{Fate, StoredNames, store_around};
 use crate::hidden::Hidden;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
@@ -188,6 +190,13 @@ impl UndoPlan {
         let was_there = |path: &RelPath| context.root.metadata(path).is_ok();
         let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| was_there(path));
         let contents = ContentsOnDisk::new(context.root);
+        // Those that the user's git has removed since are missing, though a reference to them would come back.
+        let stored: Vec<Effect> = self.paths.iter().filter_map(|path| stored_effect(context, path)).collect();
+        let positions: BTreeMap<&RelPath, usize> =
+            stored.iter().enumerate().map(|(position, effect)| (&effect.path, position)).collect();
+        let names = StoredNames::new(context.root, &stored, &positions, true);
+        let is_made = |_| Fate::Adopted;
+        let names = names.after(&is_made);
         let surroundings = RepositoryContext {
             workspace: context.root.path(),
             is_layered: false,
@@ -195,13 +204,22 @@ impl UndoPlan {
             is_there: &is_there,
             is_unjudged: &|path| BuildFolders::new(context.root).surrounds(path),
             format: &|settings| contents.format(settings),
-            lacks_object: &|_, _| false,
+            lacks_object: &|folder, object| names.lacks(folder, object),
             text: &|path| contents.content(path),
             packed: &|list| contents.packed(list),
             content: Some(&contents),
         };
         for path in self.paths.iter().filter(|path| may_be_part(&path.path)) {
             let is_restored = |folder: &RelPath| restored.contains(folder);
+            if let Some(part) = in_git_folder(&path.path) {
+                let is_back = path.wanted.is_some() && may_hold_references(&path.path);
+                let refusal =
+                    is_back.then(|| reference_refusal(&part, &effect(context, path), &surroundings));
+                if refusal.flatten() == Some(Refusal::MissingObject) {
+                    obstacles.push(obstacle(&path.path, ObstacleKind::ChangedSince));
+                }
+                continue;
+            }
             let refusal = part_refusal_outside(&effect(context, path), &surroundings, &is_restored);
             // No other one than the user's is in the journal.
             if let Some(refusal) = refusal.filter(|refusal| *refusal != Refusal::ObjectCache) {
@@ -247,6 +265,19 @@ impl UndoPlan {
             other_goes.cmp(&one_goes).then(if one_goes { by_path.reverse() } else { by_path })
         });
     }
+}
+
+/// Returns the effect of restoring one path of a store of objects, without contents that do not matter; `None` for other paths.
+fn stored_effect(context: &UndoContext<'_>, path: &UndoPath) -> Option<Effect> {
+    store_around(&path.path)?;
+    if path.path.as_bytes().ends_with(b".idx") {
+        return Some(effect(context, path));
+    }
+    let side = |is_there: bool| {
+        is_there.then(|| EffectSide::Kept(Present::recorded(EntryKind::File, Vec::new(), None)))
+    };
+    let (before, after) = (side(path.now.is_some()), side(path.wanted.is_some()));
+    Some(Effect { path: path.path.clone(), before, after })
 }
 
 /// Returns the effect of restoring one path.

@@ -9,7 +9,7 @@ use rel_path::RelPath;
 
 use crate::git::guard::in_git_folder;
 use crate::git::repository_parts::is_repository;
-use crate::git::stored_objects::store_of;
+use crate::git::stored_names::store_around;
 use crate::undo::error::{ObstacleKind, UndoObstacle};
 use crate::undo::path::obstacle;
 use crate::undo::plan::{UndoContext, UndoPlan};
@@ -41,7 +41,7 @@ impl UndoPlan {
         let mut stores: BTreeSet<RelPath> = BTreeSet::new();
         let mut stay: BTreeSet<RelPath> = BTreeSet::new();
         for path in self.paths.iter().filter(|path| path.wanted.is_none() && path.now.is_some()) {
-            let Some(store) = store_of(&path.path) else { continue };
+            let Some(store) = store_around(&path.path) else { continue };
             let Some(repository) = store.parent().filter(|repository| !going.contains(repository)) else {
                 continue;
             };

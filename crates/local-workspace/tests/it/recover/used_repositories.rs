@@ -15,10 +15,10 @@ struct OpenFixture {
 impl OpenFixture {
     fn new(layered: Layered, prepare: &str) -> OpenFixture {
         let fixture = Fixture::new();
-        git(
-            &fixture,
-            &format!("git init -q -b main . && echo one > file && git add file && {COMMIT} one && {prepare}"),
-        );
+        let prepare = prepare.replace("COMMIT", COMMIT);
+        let made =
+            format!("git init -q -b main . && echo one > file && git add file && {COMMIT} one && {prepare}");
+        git(&fixture, &made);
         let journal = fixture.open_journal();
         let workspace = fixture.open_with(journal.clone(), fixture.layered_config(layered)).0;
         OpenFixture { fixture, journal, workspace }
@@ -114,5 +114,30 @@ fn a_bare_repository_keeps_what_a_branch_of_the_user_needs() {
             "",
             "the control: what the command has made is gone"
         );
+    }
+}
+
+#[test]
+fn no_branch_comes_back_whose_commit_is_gone() {
+    const DELETED: &str = "echo w > w && git branch -q -D side && git reflog expire --expire=now --all";
+    for layered in LAYERS {
+        for is_collected in [false, true] {
+            let opened =
+                OpenFixture::new(layered, "git checkout -q -b side && COMMIT two && git checkout -q main");
+            let run = opened.run(DELETED);
+            if is_collected {
+                opened.user("git gc --quiet --prune=now");
+            }
+            let undone = opened.undo(run).unwrap();
+            assert_eq!(
+                undone.not_undoable.iter().any(|path| path == ".git"),
+                is_collected,
+                "{undone:?} ({layered:?})"
+            );
+            assert!(!opened.fixture.root().join("w").exists(), "{layered:?}");
+            let branches = opened.user("git branch --format='%(refname:short)'");
+            assert_eq!(branches, if is_collected { "main\n" } else { "main\nside\n" }, "{layered:?}");
+            opened.check(".", "a branch that was deleted");
+        }
     }
 }
