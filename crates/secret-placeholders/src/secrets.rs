@@ -78,7 +78,7 @@ pub(crate) type PutBack = (Range<usize>, Marker);
 enum Source {
     /// Bytes of the user: a text like a placeholder is data and gets a placeholder of its own.
     Raw,
-    /// What a command prints: as bytes of the user, but the placeholder of a value in colours stands for the value without them, since
+    /// Output of a command: as bytes of the user, but the placeholder of a value in colours stands for the value without them, since
     /// no file has it like that.
     Printed,
     /// A text with placeholders of ours in it.

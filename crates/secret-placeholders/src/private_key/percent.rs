@@ -46,7 +46,7 @@ fn is_outside(byte: u8) -> bool {
 /// A value with the characters that it stands for.
 struct Decoded {
     text: String,
-    /// Where each byte of the text begins in the value, and where the last one ends.
+    /// The beginning of each byte of the text in the value, and the end of the last one.
     at: Vec<usize>,
 }
 
