@@ -12,9 +12,13 @@ use crate::detector::Span;
 /// patterns, and a file can make a model's reader find megabytes of values.
 pub(crate) const HEAD_BYTES: usize = 128;
 
-/// The comparisons for each byte of a text, and apart from it. A text made for it would take more.
-const COMPARED_BYTES: usize = 32;
-const COMPARED_AT_LEAST: usize = 1 << 20;
+/// The bytes that are compared at once.
+const AT_ONCE_BYTES: usize = 64;
+
+/// The bytes of a text for each comparison of so many bytes, and the comparisons apart from that. A text made for it would take more. An
+/// answer and a stream are searched in hundreds of parts, so that those apart from the length of one have to be few.
+const BYTES_PER_COMPARISON: usize = 4;
+const COMPARISONS_AT_LEAST: usize = 4_096;
 
 /// Finds every occurrence of some values, those that overlap too: a model that chooses what stands beside a value must not
 /// have a part of it hidden as another value and the rest shown. A long value of which only the beginning stands there is found
@@ -72,17 +76,18 @@ impl Finder {
         self.find_counted(text, hits);
     }
 
-    /// Adds the occurrences in a text, and returns how many bytes were looked at apart from the comparisons, which have a limit.
-    fn find_counted(&self, text: &str, hits: &mut Vec<Span>) -> usize {
+    /// Adds the occurrences in a text, and returns how many bytes were looked at, and the number of comparisons.
+    fn find_counted(&self, text: &str, hits: &mut Vec<Span>) -> (usize, usize) {
         let unanchored = "the automaton was built for unanchored searches";
         let bytes = text.as_bytes();
         let Some(first) = self.heads.try_find(&Input::new(text)).expect(unanchored) else {
-            return bytes.len();
+            return (bytes.len(), 0);
         };
         let begin = self.heads.start_state(Anchored::No).expect(unanchored);
         let mut state = begin;
         let mut looked_at = 0;
-        let mut compared = COMPARED_AT_LEAST.saturating_add(text.len().saturating_mul(COMPARED_BYTES));
+        let most = COMPARISONS_AT_LEAST + text.len() / BYTES_PER_COMPARISON;
+        let mut left = most;
         let mut joined: Vec<Occurrence> = Vec::new();
         // The first one that ends is not the first one that begins.
         let mut at = first.end().saturating_sub(HEAD_BYTES);
@@ -96,7 +101,7 @@ impl Finder {
             let pattern = self.heads.match_pattern(state, 0);
             let start = at - self.heads.pattern_len(pattern);
             let pattern = pattern.as_usize();
-            let end = match self.values[pattern].following(&bytes[at..], &mut compared) {
+            let end = match self.values[pattern].following(&bytes[at..], &mut left) {
                 Some(following) => text.floor_char_boundary(at + following),
                 None => {
                     // The rest of the line, once: no value has a line end in it.
@@ -122,28 +127,32 @@ impl Finder {
             kind: self.values[pattern].kind.clone().into(),
         };
         hits.extend(joined.into_iter().map(span));
-        looked_at
+        (looked_at, most - left)
     }
 }
 
 impl Values {
-    /// Returns how many bytes behind a head belong to one of its values: all that agree. `None` once the comparisons are used
-    /// up: the rest of the line is taken for a part of the value then.
-    fn following(&self, text: &[u8], compared: &mut usize) -> Option<usize> {
+    /// Returns how many bytes behind a head belong to one of its values: all that agree. `None` once the comparisons are used up: the
+    /// rest of the line is taken for a part of the value then.
+    fn following(&self, text: &[u8], left: &mut usize) -> Option<usize> {
         let mut most = 0;
         for rest in &self.rests {
-            if *compared == 0 {
+            if *left == 0 {
                 return None;
             }
-            let agree = match text.starts_with(rest) {
-                true => rest.len(),
-                false => rest.iter().zip(text).take_while(|(one, other)| one == other).count(),
-            };
-            *compared = compared.saturating_sub(agree + 1);
+            let agree = agreeing(rest, text);
+            *left = left.saturating_sub(agree / AT_ONCE_BYTES + 1);
             most = most.max(agree);
         }
         Some(most)
     }
+}
+
+/// Returns how many bytes at the start of two texts are the same.
+fn agreeing(one: &[u8], other: &[u8]) -> usize {
+    let parts = one.chunks_exact(AT_ONCE_BYTES).zip(other.chunks_exact(AT_ONCE_BYTES));
+    let whole = AT_ONCE_BYTES * parts.take_while(|(one, other)| one == other).count();
+    whole + one[whole..].iter().zip(&other[whole..]).take_while(|(one, other)| one == other).count()
 }
 
 /// A part of a text in which values overlap; the kind is that of the longest.
@@ -249,10 +258,42 @@ mod tests {
         // The lines behind are searched on.
         assert!(!is_hidden[0] && !is_hidden[8 + (1 << 18)] && !is_hidden[text.len() - 1]);
         assert!(is_hidden[9 + (1 << 18)..][..1 << 12].iter().all(|one| *one));
-        let looked_at = finder.find_counted(&text, &mut Vec::new());
+        let (looked_at, compared) = finder.find_counted(&text, &mut Vec::new());
         assert!(looked_at <= text.len(), "{looked_at}");
+        let most = COMPARISONS_AT_LEAST + text.len() / BYTES_PER_COMPARISON;
+        assert!(compared <= most, "{compared}");
         // The control: without the limit, each place at which a value could begin takes a comparison of its whole length.
         let beginnings = (1 << 18) - HEAD_BYTES;
-        assert!(beginnings * 60_000 > COMPARED_AT_LEAST + COMPARED_BYTES * text.len());
+        assert!(beginnings * (60_000 / AT_ONCE_BYTES) > 1_000 * most);
+    }
+
+    #[test]
+    fn a_text_in_many_parts_is_compared_about_as_often_as_in_one() {
+        let values: Vec<String> = (0..60).map(|number| format!("{}{number}", "a".repeat(60_000))).collect();
+        let finder = Finder::new(values.iter().map(|value| (value.as_bytes(), String::new()))).unwrap();
+        let text = format!("{}\n", "a".repeat(4_095)).repeat(256);
+        for bytes in [4_096, 1 << 16, 1 << 20] {
+            let parts = text.as_bytes().chunks(bytes).map(|part| str::from_utf8(part).unwrap());
+            let compared: usize = parts.map(|part| finder.find_counted(part, &mut Vec::new()).1).sum();
+            assert!(compared <= 2 * text.len(), "{bytes}: {compared}");
+            // The control: it is a text that uses up the comparisons.
+            assert!(compared >= text.len() / BYTES_PER_COMPARISON, "{bytes}: {compared}");
+        }
+    }
+
+    #[test]
+    fn a_long_value_is_found_whole_in_a_line_with_little_else() {
+        let same: String = (0..4_000).map(|number| format!("{number:04}")).collect();
+        let values: Vec<String> = (0..4).map(|number| format!("{same}{number}")).collect();
+        let finder = Finder::new(values.iter().map(|value| (value.as_bytes(), String::new()))).unwrap();
+        let text = format!("x={} y=1\n", values[2]);
+        let is_hidden = hidden(&text, &finder);
+        let visible: String = text
+            .chars()
+            .zip(is_hidden)
+            .filter(|(_, is_hidden)| !is_hidden)
+            .map(|(letter, _)| letter)
+            .collect();
+        assert_eq!(visible, "x= y=1\n");
     }
 }

@@ -3,7 +3,10 @@
 mod body_lines;
 mod encoded;
 mod inline;
+mod jwk;
 mod line_parts;
+mod percent;
+mod wrapped;
 
 use std::ops::Range;
 
@@ -37,6 +40,9 @@ const FIRST_LINE: &str = "-----BEGIN PRIVATE KEY-----\n";
 const CONTINUED_LINE: &str = "-----BEGIN PRIVATE KEY----- (continued)\n";
 const CONTINUED: &str = "(continued)";
 
+/// The most encodings of a text in another one that are searched: a text made for it would have many.
+const MOST_ENCODINGS: usize = 2;
+
 /// The longest label: `RSA `.
 const MOST_LABEL_BYTES: usize = 100;
 
@@ -45,8 +51,31 @@ const MOST_LABEL_BYTES: usize = 100;
 /// A key that has lost its first or its last line is found by the other: its neighbouring lines count as long as they look
 /// like the body of a key. The time is linear in the length of the text, and so is the number of spans.
 pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
+    find_at(text, Depth::default(), hits);
+}
+
+/// The number of encodings around a text.
+#[derive(Clone, Copy, Debug, Default)]
+struct Depth(usize);
+
+impl Depth {
+    /// Returns the depth of the texts that are encoded in one of this depth; `None` if those are not searched.
+    fn next(self) -> Option<Depth> {
+        (self.0 < MOST_ENCODINGS).then_some(Depth(self.0 + 1))
+    }
+}
+
+/// Adds the parts of private keys in a text, and returns how many bytes were searched, those of the texts in it included.
+fn find_at(text: &str, depth: Depth, hits: &mut Vec<Span>) -> usize {
     Search::of(text, None, hits);
-    encoded::find(text, |range| hits.push(Span { range, kind: KIND.into() }));
+    let mut hide = |range| hits.push(Span { range, kind: KIND.into() });
+    let mut searched = text.len() + encoded::find(text, depth, &mut hide);
+    jwk::find(text, &mut hide);
+    if let Some(deeper) = depth.next() {
+        searched += wrapped::find(text, deeper, hits);
+        searched += percent::find(text, deeper, hits);
+    }
+    searched
 }
 
 /// Returns how a text ends within the lines of a key, so that a line behind it may be one as well; `within` says the same of the
@@ -342,5 +371,40 @@ mod tests {
         find(&text, &mut hits);
         let bodies: Vec<&str> = hits.iter().map(|hit| &text[hit.range.clone()]).collect();
         assert_eq!(bodies, [one, other]);
+    }
+
+    #[test]
+    fn no_text_has_the_texts_in_it_searched_often() {
+        let of = |unit: &str| unit.repeat(60_000 / unit.len());
+        let wrapped = |text: &str| -> String {
+            let lines = text.as_bytes().chunks(76).map(|line| str::from_utf8(line).unwrap_or_default());
+            lines.map(|line| format!("{line}\n")).collect()
+        };
+        // In Base64, the first line of a key, and another one that is in Base64 itself.
+        let (line, twice) =
+            ("LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t", "VUZKSlZrRlVSU0JMUlZrZ1VGSkpWa0ZVUlNCTFJWa2dJRg==");
+        for (index, text) in [
+            wrapped(&of(line)),
+            of(line),
+            wrapped(&of(line)).replace('\n', "\\n"),
+            wrapped(&of(&format!("{line}{}", twice.trim_end_matches('=')))),
+            wrapped(&of("UFJJVkFURSBLRVBSSVZBVEUgS0VZQUklWQVRFIEtFW")),
+            of("UFJJVkFURSBLRVUFJJVkFURSBLRVUFJJVkFURSBLRV\nUFJJ\n"),
+            of("PRIVATE%20KEY"),
+            of("PRIVATE%20KEY PRIVATE+KEY "),
+            of("PRIVATE%2520KEYPRIVATE%20KEYPRIVATE+KEY"),
+            of(&format!("PRIVATE%20KEY{line}PRIVATE+KEY{line}\n")),
+            wrapped(&of(&format!("PRIVATE%20KEY{line}"))),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let searched = find_at(&text, Depth::default(), &mut Vec::new());
+            assert!(searched <= 5 * text.len(), "{index}: {searched} of {}", text.len());
+            // The control: they have texts in them that are searched.
+            assert!(searched > text.len() * 3 / 2, "{index}: {searched} of {}", text.len());
+        }
+        let plain = of("let value = compute(first, second);\n");
+        assert_eq!(find_at(&plain, Depth::default(), &mut Vec::new()), plain.len());
     }
 }

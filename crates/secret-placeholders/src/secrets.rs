@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::detector::{Detector, Span, merge};
+use crate::detector::{Detector, Span, Uncoloured, merge};
 use crate::finder::Finder;
 use crate::key_lines::KeyLines;
 use crate::map::{LITERAL, SecretMap, is_replaced_anywhere};
@@ -78,6 +78,9 @@ pub(crate) type PutBack = (Range<usize>, Marker);
 enum Source {
     /// Bytes of the user: a text like a placeholder is data and gets a placeholder of its own.
     Raw,
+    /// Output of a command: as bytes of the user, but the placeholder of a value in colours stands for the value without them, since
+    /// no file has it like that.
+    Printed,
     /// A text with placeholders of ours in it.
     Masked,
 }
@@ -109,6 +112,12 @@ impl Secrets {
         self.mask_with(text, &KeyLines::default())
     }
 
+    /// Replaces the secrets of what a command prints, as [`mask`](Self::mask). A value with the colours of a terminal in it has the
+    /// placeholder that it has without them.
+    pub(crate) fn mask_printed<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.mask_source(text, Source::Printed, &KeyLines::default())
+    }
+
     /// Masks a text that quotes a file of which some lines belong to private keys.
     pub(crate) fn mask_with<'t>(&self, text: &'t str, keys: &KeyLines) -> Cow<'t, str> {
         self.mask_source(text, Source::Raw, keys)
@@ -124,30 +133,33 @@ impl Secrets {
     #[must_use]
     pub fn is_clean(&self, text: &str) -> bool {
         self.read_what_was_added();
-        self.spans(text, Source::Raw, &KeyLines::default()).is_empty()
+        self.spans(text).is_empty()
     }
 
     /// Returns the bytes that [`mask`](Self::mask) would replace, in order and apart from each other.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         self.read_what_was_added();
-        self.spans(text, Source::Raw, &KeyLines::default()).into_iter().map(|span| span.range).collect()
+        self.spans(text).into_iter().map(|span| span.range).collect()
     }
 
     /// Returns the bytes that [`mask`](Self::mask) would replace, as [`ranges`](Self::ranges), and those that are a value found elsewhere
     /// in the text.
     pub(crate) fn ranges_with_values(&self, text: &str) -> Vec<Range<usize>> {
         self.read_what_was_added();
-        let mut spans = self.spans(text, Source::Raw, &KeyLines::default());
+        let text = Searched::new(text);
+        let mut spans = self.spans_in(&text, Source::Raw, &KeyLines::default());
         let values: Vec<(&[u8], String)> = spans
             .iter()
-            .map(|span| (&text[span.range.clone()], span.kind.clone()))
+            .map(|span| (text.value(&span.range), span.kind.clone()))
             .filter(|(value, kind)| is_replaced_anywhere(kind, value))
             .map(|(value, kind)| (value.as_bytes(), kind.into_owned()))
             .collect();
         if !values.is_empty()
             && let Some(finder) = Finder::new(values.into_iter())
         {
-            finder.find(text, &mut spans);
+            let mut elsewhere = Vec::new();
+            finder.find(text.plain(), &mut elsewhere);
+            spans.extend(text.spans(elsewhere));
         }
         merge(spans).into_iter().map(|span| span.range).collect()
     }
@@ -155,13 +167,18 @@ impl Secrets {
     /// Returns how many bytes at the end of a text are the beginning of a value that has a placeholder.
     pub(crate) fn beginning_at_end(&self, text: &str) -> usize {
         self.read_what_was_added();
-        self.lock().map.finder().map_or(0, |finder| finder.beginning_at_end(text))
+        let searched = Searched::new(text);
+        let plain = searched.plain();
+        let bytes = self.lock().map.finder().map_or(0, |finder| finder.beginning_at_end(plain));
+        if bytes == 0 { 0 } else { text.len() - searched.range(plain.len() - bytes..plain.len()).start }
     }
 
     /// Returns how many bytes at the start of a text are the rest of a value that has a placeholder.
     pub(crate) fn rest_at_start(&self, text: &str) -> usize {
         self.read_what_was_added();
-        self.lock().map.rest_at_start(text)
+        let searched = Searched::new(text);
+        let bytes = self.lock().map.rest_at_start(searched.plain());
+        if bytes == 0 { 0 } else { searched.range(0..bytes).end }
     }
 
     /// Puts the values back. Placeholders that were never given out are data and stay.
@@ -240,8 +257,9 @@ impl Secrets {
         if invented.is_empty() {
             return Cow::Borrowed(text);
         }
-        self.keep(&mut self.lock().map, &values_of(text, &invented));
-        Cow::Owned(self.replaced(text, invented))
+        let text = Searched::new(text);
+        self.keep(&mut self.lock().map, &text.values(&invented));
+        Cow::Owned(self.replaced(&text, invented, Source::Raw))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -267,26 +285,28 @@ impl Secrets {
 
     fn mask_source<'t>(&self, text: &'t str, source: Source, keys: &KeyLines) -> Cow<'t, str> {
         self.read_what_was_added();
-        let mut spans = self.spans(text, source, keys);
+        let searched = Searched::new(text);
+        let mut spans = self.spans_in(&searched, source, keys);
         if spans.is_empty() {
             return Cow::Borrowed(text);
         }
         for _ in 0..MOST_ROUNDS {
-            if !self.keep(&mut self.lock().map, &values_of(text, &spans)) {
+            if !self.keep(&mut self.lock().map, &searched.values(&spans)) {
                 break;
             }
             // A value that was found just now is replaced where no rule finds it, too.
-            spans = self.spans(text, source, keys);
+            spans = self.spans_in(&searched, source, keys);
         }
-        Cow::Owned(self.replaced(text, spans))
+        Cow::Owned(self.replaced(&searched, spans, source))
     }
 
     /// Adds the values of a text that have no placeholder to those of other texts.
     pub(crate) fn add_values(&self, text: &str, keys: &KeyLines, values: &mut NewValues) {
         self.read_what_was_added();
-        let spans = self.spans(text, Source::Raw, keys);
+        let text = Searched::new(text);
+        let spans = self.spans_in(&text, Source::Raw, keys);
         let map = &self.lock().map;
-        for (kind, value) in values_of(text, &spans) {
+        for (kind, value) in text.values(&spans) {
             values.add(map, kind, value);
         }
     }
@@ -297,19 +317,22 @@ impl Secrets {
     }
 
     /// Replaces parts of a text by their placeholders.
-    fn replaced(&self, text: &str, spans: Vec<Span>) -> String {
+    fn replaced(&self, text: &Searched<'_>, spans: Vec<Span>, source: Source) -> String {
         let map = &self.lock().map;
-        let mut masked = String::with_capacity(text.len());
+        let mut masked = String::with_capacity(text.text.len());
         let mut end = 0;
         for Span { range, kind } in spans {
-            masked.push_str(&text[end..range.start]);
-            match map.marker_of(&text[range.clone()]) {
+            masked.push_str(&text.text[end..range.start]);
+            let value = text.value(&range);
+            // Put back without its colours, it would not be what the text has.
+            let is_exact = source == Source::Printed || value.len() == range.len();
+            match map.marker_of(value).filter(|_| is_exact) {
                 Some(marker) => masked.push_str(&marker.to_string()),
                 None => masked.push_str(&Marker { kind: kind.into_owned(), number: 0 }.to_string()),
             }
             end = range.end;
         }
-        masked.push_str(&text[end..]);
+        masked.push_str(&text.text[end..]);
         masked
     }
 
@@ -342,15 +365,20 @@ impl Secrets {
         true
     }
 
-    fn spans(&self, text: &str, source: Source, keys: &KeyLines) -> Vec<Span> {
-        let mut spans = Detector::usual().find(text);
-        keys.find(text, &mut spans);
+    fn spans(&self, text: &str) -> Vec<Span> {
+        self.spans_in(&Searched::new(text), Source::Raw, &KeyLines::default())
+    }
+
+    fn spans_in(&self, text: &Searched<'_>, source: Source, keys: &KeyLines) -> Vec<Span> {
+        let mut spans = Detector::usual().find(text.plain());
+        keys.find(text.plain(), &mut spans);
         if let Some(finder) = self.lock().map.finder() {
-            finder.find(text, &mut spans);
+            finder.find(text.plain(), &mut spans);
         }
-        let markers = markers(text).map(|(range, _)| Span { range, kind: LITERAL.into() });
+        let mut spans = text.spans(spans);
+        let markers = markers(text.text).map(|(range, _)| Span { range, kind: LITERAL.into() });
         match source {
-            Source::Raw => {
+            Source::Raw | Source::Printed => {
                 spans.extend(markers);
                 merge(spans)
             }
@@ -358,15 +386,45 @@ impl Secrets {
                 let ours: Vec<Range<usize>> = markers.map(|marker| marker.range).collect();
                 // What stands beside a placeholder is hidden all the same: the placeholder may be an invented one.
                 let pieces = spans.iter().flat_map(|span| without_markers(span, &ours));
-                merge(pieces.filter(|piece| !text[piece.range.clone()].trim().is_empty()).collect())
+                merge(pieces.filter(|piece| !text.text[piece.range.clone()].trim().is_empty()).collect())
             }
         }
     }
 }
 
-/// Returns the values of a text, each with its kind.
-fn values_of<'t>(text: &'t str, spans: &'t [Span]) -> Vec<(&'t str, &'t str)> {
-    spans.iter().map(|span| (&*span.kind, &text[span.range.clone()])).collect()
+/// A text, and how it is searched: a value with colours in it is one all the same.
+struct Searched<'t> {
+    text: &'t str,
+    uncoloured: Option<Uncoloured>,
+}
+
+impl<'t> Searched<'t> {
+    fn new(text: &'t str) -> Searched<'t> {
+        Searched { text, uncoloured: Uncoloured::of(text) }
+    }
+
+    fn plain(&self) -> &str {
+        self.uncoloured.as_ref().map_or(self.text, |plain| &plain.text)
+    }
+
+    /// Returns where a part of the plain text stands in the text.
+    fn range(&self, part: Range<usize>) -> Range<usize> {
+        self.uncoloured.as_ref().map_or(part.clone(), |plain| plain.coloured(part))
+    }
+
+    fn spans(&self, spans: Vec<Span>) -> Vec<Span> {
+        spans.into_iter().map(|span| Span { range: self.range(span.range), kind: span.kind }).collect()
+    }
+
+    /// Returns a part of the text without the colours in it.
+    fn value(&self, range: &Range<usize>) -> &str {
+        self.uncoloured.as_ref().map_or(&self.text[range.clone()], |plain| plain.plain(range.clone()))
+    }
+
+    /// Returns the values of some parts, each with its kind.
+    fn values<'s>(&'s self, spans: &'s [Span]) -> Vec<(&'s str, &'s str)> {
+        spans.iter().map(|span| (&*span.kind, self.value(&span.range))).collect()
+    }
 }
 
 /// Returns the parts of a span between placeholders, which are given in order.

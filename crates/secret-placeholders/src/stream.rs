@@ -31,13 +31,15 @@ pub struct StreamMask {
     /// Whole lines that were given out already.
     context: Vec<u8>,
     held: Vec<u8>,
+    /// The bytes that were held when their line could be divided nowhere.
+    undivided: usize,
 }
 
 impl StreamMask {
     /// Returns the mask of a stream that begins.
     #[must_use]
     pub fn new(secrets: &Arc<Secrets>) -> StreamMask {
-        StreamMask { secrets: Arc::clone(secrets), context: Vec::new(), held: Vec::new() }
+        StreamMask { secrets: Arc::clone(secrets), context: Vec::new(), held: Vec::new(), undivided: 0 }
     }
 
     /// Takes the next bytes and returns what may be shown by now; bytes that are not UTF-8 are replaced.
@@ -49,7 +51,11 @@ impl StreamMask {
                 end if self.held.len() - end <= MOST_HELD_BYTES => end,
                 _ => at + 1,
             },
-            None if self.held.len() > MOST_HELD_BYTES => self.division(),
+            None if self.is_worth_a_try() => {
+                let end = self.division();
+                self.undivided = if end == 0 { self.held.len() } else { 0 };
+                end
+            }
             None => return String::new(),
         };
         if end == 0 {
@@ -63,6 +69,13 @@ impl StreamMask {
     pub fn finish(&mut self) -> String {
         let rest = std::mem::take(&mut self.held);
         self.masked(&rest)
+    }
+
+    /// Checks whether a line that is long is longer by so much than at the last try to divide it that it is tried again: each time, all
+    /// that is held is searched.
+    fn is_worth_a_try(&self) -> bool {
+        let bytes = self.held.len();
+        bytes > MOST_UNDIVIDED_BYTES || bytes > MOST_HELD_BYTES && bytes > self.undivided + self.undivided / 2
     }
 
     /// Returns where a long line without an end can be divided, so that both parts hide what the whole line hides; 0 if it
@@ -97,7 +110,7 @@ impl StreamMask {
         both.extend_from_slice(ready);
         let text = String::from_utf8_lossy(&both);
         let masked = without_cut_contexts(&self.secrets, &text);
-        let masked = self.secrets.mask(&masked);
+        let masked = self.secrets.mask_printed(&masked);
         let visible = match lines_before {
             0 => 0,
             lines => memchr::memchr_iter(b'\n', masked.as_bytes()).nth(lines - 1).map_or(0, |at| at + 1),
@@ -149,8 +162,10 @@ fn before_key_lines(lines: &[u8]) -> usize {
     while end > 0 {
         let start = memchr::memrchr(b'\n', &lines[..end - 1]).map_or(0, |at| at + 1);
         let line = lines[start..end].trim_ascii();
-        let is_key = line.len() >= LEAST_KEY_LINE_BYTES
-            && line.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+        // In UTF-16, there are NULs between the characters.
+        let is_of_key =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\r' | 0);
+        let is_key = line.len() >= LEAST_KEY_LINE_BYTES && line.iter().all(is_of_key);
         if !is_key {
             break;
         }

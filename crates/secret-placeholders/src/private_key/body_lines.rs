@@ -17,7 +17,7 @@ const FEWEST_EQUAL_LINES: usize = 2;
 const MOST_OTHER_LINES: usize = 16;
 
 /// Signs of Base64 that a difference or a comment puts in front of a line, without a blank.
-const SIGNS: [&str; 3] = ["///", "//", ADDED];
+pub(super) const SIGNS: [&str; 3] = ["///", "//", ADDED];
 
 /// The sign in front of an added line of a difference.
 const ADDED: &str = "+";

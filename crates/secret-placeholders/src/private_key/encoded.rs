@@ -1,4 +1,4 @@
-//! Keys without a boundary: the bare encoding of a key, a whole key in PEM form that is encoded once more, and keys as JSON.
+//! Keys without a boundary: the bare encoding of a key, and a whole key in PEM form that is encoded once more.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 
+use super::Depth;
+use super::body_lines::SIGNS;
 use super::inline::value_end;
 use super::line_parts::{Class, Part, classify, differs_from_word, is_base64, runs};
 
@@ -14,9 +16,6 @@ const LEAST_VALUE_BYTES: usize = 32;
 
 /// The lengths of a line of a key that is continued below.
 const LINE_BYTES: std::ops::RangeInclusive<usize> = 40..=80;
-
-/// The most bytes on each side of the type of a key in JSON that are searched for the braces around it.
-const MOST_JSON_BYTES: usize = 16 * 1_024;
 
 /// The first characters of keys in Base64. Those of certificates and public keys differ, since they have no version there.
 const BEGINNINGS: &str = "^(?:\
@@ -48,50 +47,51 @@ const OF_KEYS: [&str; 12] = [
     "b3BlbnNzaC1rZXktdjEA",
 ];
 
-/// `PRIVATE KEY` in Base64, in each of the three positions that it can have.
-const OF_PEM: [&str; 3] = ["UFJJVkFURSBLRV", "BSSVZBVEUgS0VZ", "QUklWQVRFIEtFW"];
+/// `PRIVATE KEY` in Base64, in each of the three positions that it can have in a group of four characters.
+pub(super) const OF_PEM: [(&str, usize); 3] =
+    [("UFJJVkFURSBLRV", 0), ("BSSVZBVEUgS0VZ", 2), ("QUklWQVRFIEtFW", 3)];
+
+/// The characters of a group, and the bytes that they stand for.
+pub(super) const GROUP_CHARACTERS: usize = 4;
+pub(super) const GROUP_BYTES: usize = 3;
 
 /// The beginning of a text in PEM form, in Base64.
 const PEM_BEGINNING: &str = "LS0tLS1CRUdJTi";
 
-/// The type of a key in JSON, also within a string.
-const OF_JSON: [&str; 2] = ["\"kty\"", "\"kty\\\""];
-
-/// The fields of such a key that are secret.
-const SECRET_FIELDS: &str = r#""(?:d|p|q|dp|dq|qi|k)\\*"\s*:\s*\\*"([A-Za-z0-9_-]{16,})"#;
-
-/// Calls `hide` with the parts of such keys. The time is linear in the length of the text.
-pub(super) fn find(text: &str, hide: impl FnMut(Range<usize>)) {
-    let mut search = Search { text, searched: 0, json_searched: 0, looked_at: 0, hide };
+/// Calls `hide` with the parts of such keys, and returns how many bytes of texts in the text were searched. The time is linear in its
+/// length.
+pub(super) fn find(text: &str, depth: Depth, hide: impl FnMut(Range<usize>)) -> usize {
+    let mut search = Search { text, depth, searched: 0, looked_at: 0, decoded: 0, hide };
     search.all();
+    search.decoded
 }
 
 struct Search<'t, H> {
     text: &'t str,
+    depth: Depth,
     hide: H,
-    /// The ends of the values, and of the keys in JSON, that need no further look.
+    /// The end of the values that need no further look.
     searched: usize,
-    json_searched: usize,
     /// The bytes that were looked at around the signs.
     looked_at: usize,
+    /// The bytes of the decoded texts that were searched.
+    decoded: usize,
 }
 
 impl<H: FnMut(Range<usize>)> Search<'_, H> {
     fn all(&mut self) {
         static SIGNS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-            let signs = OF_KEYS.iter().chain(&OF_PEM).chain(&OF_JSON);
+            let signs = OF_KEYS.iter().chain(OF_PEM.iter().map(|(sign, _)| sign));
             let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(signs);
             built.expect("signs are few and short")
         });
         for sign in SIGNS.find_iter(self.text) {
-            let kind = sign.pattern().as_usize();
-            if kind >= OF_KEYS.len() + OF_PEM.len() {
-                self.json(sign.start());
-            } else if sign.start() < self.searched {
-            } else if kind >= OF_KEYS.len() {
-                self.pem(sign.range());
-            } else {
-                self.key(sign.range());
+            if sign.start() < self.searched {
+                continue;
+            }
+            match sign.pattern().as_usize().checked_sub(OF_KEYS.len()) {
+                None => self.key(sign.range()),
+                Some(position) => self.pem(sign.range(), OF_PEM[position].1),
             }
         }
     }
@@ -110,21 +110,25 @@ impl<H: FnMut(Range<usize>)> Search<'_, H> {
         }
     }
 
-    /// Hides a value that has `PRIVATE KEY` in its encoding, if it is a key in PEM form or has one in it.
-    fn pem(&mut self, sign: Range<usize>) {
+    /// Hides a value that has `PRIVATE KEY` in its encoding, so many characters behind the start of a group of four, if it is a key in PEM
+    /// form or has one in it.
+    fn pem(&mut self, sign: Range<usize>, in_group: usize) {
+        let Some(deeper) = self.depth.next() else { return };
         let bytes = self.text.as_bytes();
         let before =
             bytes[self.searched..sign.start].iter().rev().take_while(|byte| is_base64(**byte)).count();
         let behind = bytes[sign.start..].iter().take_while(|byte| is_base64(**byte)).count();
         let (start, end) = (sign.start - before, sign.start + behind);
         // An escaped line end may stand in front of it.
-        let start = start + self.text[start..end].find(PEM_BEGINNING).unwrap_or(0);
+        let beginning = self.text[start..end].find(PEM_BEGINNING).map(|at| start + at);
         self.looked_at += end - start;
-        let decoded = base64_bytes(&self.text[start..end]);
+        let groups = beginning.unwrap_or(start + before.saturating_sub(in_group) % GROUP_CHARACTERS);
+        let decoded = base64_bytes(&self.text[groups..end]);
         let decoded = String::from_utf8_lossy(&decoded);
-        let first_line = decoded.lines().next().unwrap_or_default();
-        if super::is_first_line(first_line) || super::has_key(&decoded) {
-            self.value(start);
+        let mut spans = Vec::new();
+        self.decoded += super::find_at(&decoded, deeper, &mut spans);
+        if !spans.is_empty() || super::is_first_line(decoded.lines().next().unwrap_or_default()) {
+            self.value(beginning.unwrap_or(start));
         }
         self.searched = self.searched.max(end);
     }
@@ -150,51 +154,44 @@ impl<H: FnMut(Range<usize>)> Search<'_, H> {
                 .map_or(self.text.len(), |length| from + length)
         };
         let mut start = line_end(first.end) + 1;
+        let mut characters = first.len();
+        let mut is_signed = sign_at_end(&self.text[..first.start]).is_some();
         while start < self.text.len() {
             let end = line_end(start);
             let line = &self.text[start..end];
             self.looked_at += line.len();
-            let full = runs(line).find(|run| run.len() == first.len());
-            // The last one is shorter, and not a word that stands alone.
-            let is_last = |part: &Part| {
-                let text = &line[part.range.clone()];
-                matches!(part.class, Class::Plain | Class::Random)
-                    && text.len().is_multiple_of(4)
-                    && (text.ends_with('=') || differs_from_word(text))
+            let without_sign = |run: Range<usize>| {
+                let sign = SIGNS.iter().find(|sign| line[run.clone()].starts_with(**sign));
+                run.start + sign.map_or(0, |sign| sign.len())..run.end
             };
-            let part =
-                full.clone().or_else(|| classify(line).into_iter().find(is_last).map(|part| part.range));
+            let is_full = |run: &Range<usize>| run.len() == first.len();
+            let signed = || runs(line).map(without_sign).find(is_full).inspect(|_| is_signed = true);
+            let full = runs(line).find(is_full).or_else(signed);
+            // The last one is shorter, and not a word that stands alone. With it, all lines are whole groups.
+            let of_key = |part: Part| {
+                let range = if is_signed { without_sign(part.range) } else { part.range };
+                let text = &line[range.clone()];
+                let is_last = matches!(part.class, Class::Plain | Class::Random)
+                    && (characters + text.len()).is_multiple_of(GROUP_CHARACTERS)
+                    && (text.ends_with('=') || differs_from_word(text));
+                is_last.then_some(range)
+            };
+            let part = full.clone().or_else(|| classify(line).into_iter().find_map(of_key));
             let Some(part) = part.filter(|part| part.len() <= first.len()) else { break };
             (self.hide)(start + part.start..start + part.end);
             self.searched = start + part.end;
+            characters += part.len();
             if full.is_none() {
                 break;
             }
             start = end + 1;
         }
     }
+}
 
-    /// Hides the secret fields of a key in JSON whose type stands at `at`.
-    fn json(&mut self, at: usize) {
-        static SECRET: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(SECRET_FIELDS).expect("the expression is valid"));
-        if at < self.json_searched {
-            return;
-        }
-        let bytes = self.text.as_bytes();
-        let first = at.saturating_sub(MOST_JSON_BYTES).max(self.json_searched);
-        let start = memchr::memrchr(b'{', &bytes[first..at]).map_or(first, |brace| first + brace);
-        let last = (at + MOST_JSON_BYTES).min(bytes.len());
-        let end = memchr::memchr(b'}', &bytes[at..last]).map_or(last, |brace| at + brace);
-        let (start, end) = (self.text.ceil_char_boundary(start), self.text.floor_char_boundary(end));
-        self.looked_at += end - start;
-        for field in SECRET.captures_iter(&self.text[start..end]) {
-            if let Some(value) = field.get(1) {
-                (self.hide)(start + value.start()..start + value.end());
-            }
-        }
-        self.json_searched = end;
-    }
+/// Returns the sign of a difference or a comment with which a text ends.
+fn sign_at_end(text: &str) -> Option<&'static str> {
+    SIGNS.into_iter().find(|sign| text.ends_with(sign))
 }
 
 /// Returns the bytes of characters of Base64, without those of an unfinished group of four.
@@ -238,12 +235,16 @@ mod tests {
             "IBAAKCIBAAKC",
             "UFJJVkFURSBLRV",
             "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t\n",
-            "{\"kty\":",
-            "\"kty\"}{",
         ] {
             let text = unit.repeat(2_000);
-            let mut search =
-                Search { text: &text, searched: 0, json_searched: 0, looked_at: 0, hide: |_| {} };
+            let mut search = Search {
+                text: &text,
+                depth: Depth::default(),
+                searched: 0,
+                looked_at: 0,
+                decoded: 0,
+                hide: |_| {},
+            };
             search.all();
             assert!(search.looked_at <= 3 * text.len(), "{unit}: {} of {}", search.looked_at, text.len());
         }

@@ -104,16 +104,22 @@ pub(super) fn value_end(text: &str, start: usize) -> usize {
     let run_end = |from: usize| from + bytes[from..].iter().take_while(|byte| is_base64(**byte)).count();
     let mut end = run_end(start);
     loop {
-        let mut at = end;
-        while let Some((length, Gap::Escape)) = separator(&text[at..]) {
-            at += length;
-        }
+        let at = end + escape_end(&text[end..]);
         let next = run_end(at);
         if at == end || next == at {
             return end + bytes[end..].iter().take(2).take_while(|byte| **byte == b'=').count();
         }
         end = next;
     }
+}
+
+/// Returns the length of the escaped line ends at the start of a text.
+pub(super) fn escape_end(text: &str) -> usize {
+    let mut at = 0;
+    while let Some((length, Gap::Escape)) = separator(&text[at..]) {
+        at += length;
+    }
+    at
 }
 
 /// Returns where the body can begin: behind the headers of a key.

@@ -207,6 +207,8 @@ impl<'a, W: Workspace> Veil<'a, W> {
     /// Masks a text that may quote the file, if it was looked at.
     fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.learned.get() {
+            // Without a file, it is what a command prints.
+            _ if self.path.is_none() => self.secrets.mask_printed(text),
             Some(learned) => self.secrets.mask_with(text, &learned.keys),
             None => self.secrets.mask(text),
         }

@@ -2,9 +2,11 @@
 
 mod differences;
 mod encoded;
+mod jwk;
 mod mentions;
 mod quoted;
 mod windows;
+mod wrapped;
 
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use wap_core::{CodeIndex, ModifyFile, ModifyOperation, QueryType, SearchCode, Wo
 use crate::masking::secrets;
 use crate::over_workspace::{over, read, search, with_call};
 
-fn key(lines: usize) -> String {
+pub(crate) fn key(lines: usize) -> String {
     let body: String = (0..lines).map(|line| format!("{line:02}{}\n", "Ab3/".repeat(15))).collect();
     let boundary = |word| format!("-----{word} {}{}-----", "RSA PRIVATE ", "KEY");
     format!("{}\n{body}Zz9=\n{}\n", boundary("BEGIN"), boundary("END"))

@@ -1,5 +1,6 @@
 //! The texts that are replaced, and the form of a placeholder.
 
+mod coloured;
 mod forms;
 
 use std::sync::Arc;

@@ -1,11 +1,11 @@
-//! Keys that are recognised without a first line: bare encodings, PEM within Base64, JSON, and the forms of other programs.
+//! Keys that are recognised without a first line: bare encodings, PEM within Base64, and the forms of other programs.
 
 use super::in_each_way;
 use super::quoted::{body, boundary, key, parts_in};
 use crate::masking::secrets;
 
 /// Base64 of a text, as `base64 -w0` prints it.
-fn base64(text: &str) -> String {
+pub(super) fn base64(text: &str) -> String {
     let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let group = |bytes: &[u8]| -> String {
         let bits = (0..3).fold(0, |bits, at| bits << 8 | u32::from(*bytes.get(at).unwrap_or(&0)));
@@ -15,7 +15,7 @@ fn base64(text: &str) -> String {
     text.as_bytes().chunks(3).map(group).collect()
 }
 
-fn wrapped(text: &str, width: usize, lead: &str) -> String {
+pub(super) fn wrapped(text: &str, width: usize, lead: &str) -> String {
     let lines = text.as_bytes().chunks(width).map(|line| str::from_utf8(line).unwrap());
     lines.map(|line| format!("{lead}{line}\n")).collect()
 }
@@ -141,27 +141,77 @@ fn a_key_in_pem_form_within_base64_is_hidden_and_a_certificate_is_not() {
 }
 
 #[test]
-fn the_secret_fields_of_a_key_in_json_are_hidden_and_the_public_ones_are_not() {
-    let field = |at: usize| body(400)[at..at + 43].replace('+', "-").replace('/', "_");
-    let (d, n, x) = (field(40), field(100), field(160));
-    let forms = [
-        format!("{{\"kty\":\"RSA\",\"e\":\"AQAB\",\"n\":\"{n}\",\"d\":\"{d}\",\"alg\":\"RS256\"}}\n"),
-        format!("{{\"d\":\"{d}\",\"x\":\"{x}\",\"n\":\"{n}\",\"crv\":\"P-256\",\"kty\":\"EC\"}}\n"),
-        format!("{{\n  \"kty\": \"OKP\",\n  \"d\": \"{d}\",\n  \"x\": \"{x}\",\n  \"n\": \"{n}\"\n}}\n"),
-        format!("\"{{\\\"kty\\\":\\\"oct\\\",\\\"n\\\":\\\"{n}\\\",\\\"k\\\":\\\"{d}\\\"}}\"\n"),
-    ];
-    for text in forms {
-        for (way, visible) in in_each_way(&text) {
-            assert!(!visible.contains(&d[..12]), "{way}: {visible}");
-            assert!(visible.contains(&n), "{way}: {visible}");
+fn the_last_line_of_a_bare_key_is_hidden_whatever_its_length() {
+    for width in [64, 70, 76] {
+        for length in 300..312 {
+            let value = format!("{}{}", BEGINNINGS[14], random(length));
+            let value = &value[..value.len() / 4 * 4];
+            for lead in ["", "  ", "+", "f.txt:12:", "     3\t"] {
+                let text = format!("{}{lead}next\n", wrapped(value, width, lead));
+                for (way, visible) in in_each_way(&text) {
+                    let visible_lines = value.as_bytes().chunks(width).filter(|line| {
+                        // What is shorter may be a word.
+                        line.len() >= 8 && visible.contains(str::from_utf8(line).unwrap())
+                    });
+                    assert_eq!(visible_lines.count(), 0, "{way}, {width}, {length}, {lead:?}: {visible}");
+                    assert!(visible.contains("next"), "{way}: {visible}");
+                }
+            }
         }
     }
-    // The controls: a public key, and a field of that name in other data.
-    for text in [
-        format!("{{\"kty\":\"EC\",\"x\":\"{x}\",\"y\":\"{n}\"}}\n"),
-        format!("{{\"d\":\"{d}\",\"type\":\"RSA\"}}\n"),
+}
+
+#[test]
+fn a_key_in_an_address_or_a_form_is_hidden() {
+    let pem = key(64);
+    let headed = || {
+        let mut lines = pem.clone();
+        lines.splice(
+            1..1,
+            ["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,0123456789ABCDEF", ""].map(str::to_owned),
+        );
+        lines.join("\n")
+    };
+    let pgp = pem.join("\n").replace("RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK").replace("MIIEow", "lQOYBF");
+    let encrypted = pem.join("\n").replace("RSA PRIVATE", "ENCRYPTED PRIVATE").replace("MIIEow", "MIIFHD");
+    let escaped = |text: &str, blank: &str| -> String {
+        let one = |character: char| match character {
+            ' ' => blank.to_owned(),
+            '-' | '_' | '.' => character.to_string(),
+            _ if character.is_ascii_alphanumeric() => character.to_string(),
+            _ => format!("%{:02X}", u32::from(character)),
+        };
+        text.chars().map(one).collect()
+    };
+    for text in [headed(), pgp, encrypted, pem.join("\n"), format!("a b\n{}\n", pem.join("\n"))] {
+        for blank in ["%20", "+"] {
+            for form in [
+                "key={}&next=1\n",
+                "GET /import?key={} HTTP/1.1 next\n",
+                "+{\"url\": \"https://h/?k={}\"} next\n",
+            ] {
+                let text = form.replace("{}", &escaped(&text, blank));
+                for (way, visible) in in_each_way(&text) {
+                    // Only a few letters are left without what is escaped.
+                    let plain = visible.replace("%2F", "/").replace("%2B", "+");
+                    assert_eq!(parts_in(&plain), 0, "{way}, {form}: {visible}");
+                    assert!(visible.contains("next") || way == "match", "{way}, {form}: {visible}");
+                }
+                let masker = secrets();
+                assert_eq!(masker.restore(&masker.mask(&text)).unwrap(), text);
+                // The control: a certificate is shown.
+                let certificate =
+                    text.replace("PRIVATE%20KEY", "CERTIFICATE").replace("PRIVATE+KEY", "CERTIFICATE");
+                let certificate = certificate.replace("MII", "MIC").replace("lQO", "mQO");
+                assert_eq!(secrets().mask(&certificate), certificate);
+            }
+        }
+    }
+    for mention in [
+        "https://h/?q=BEGIN%20PRIVATE%20KEY&page=2\n",
+        "GET /search?q=-----BEGIN+RSA+PRIVATE+KEY----- HTTP/1.1\n",
     ] {
-        assert_eq!(secrets().mask(&text), text);
+        assert_eq!(secrets().mask(mention), mention);
     }
 }
 
