@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::detector::{is_ordinary, is_path};
 use crate::finder::Finder;
 use crate::marker::Marker;
 use crate::private_key::POSSIBLE_KIND;
@@ -27,6 +28,9 @@ const MOST_BYTES: usize = 4 << 20;
 /// letters may be an ordinary word.
 const LEAST_KNOWN_BYTES: usize = 8;
 const LEAST_KNOWN_WORD_BYTES: usize = 16;
+
+/// The kinds of values that only the name in front of them tells from other text: a path and words may stand elsewhere by chance.
+const FIELD_KINDS: [&str; 3] = ["password-assignment", "generic-secret", "generic-api-key"];
 
 /// The values that have a placeholder.
 #[derive(Debug, Default)]
@@ -200,7 +204,8 @@ impl SecretMap {
 
 /// Checks whether a value is replaced wherever it stands.
 pub(crate) fn is_replaced_anywhere(kind: &str, value: &str) -> bool {
-    is_distinctive(value) && ![LITERAL, POSSIBLE_KIND].contains(&kind)
+    let may_be_text = || FIELD_KINDS.contains(&kind) && (is_ordinary(value) || is_path(value));
+    is_distinctive(value) && ![LITERAL, POSSIBLE_KIND].contains(&kind) && !may_be_text()
 }
 
 /// Checks whether a value is unlikely to stand anywhere by chance.

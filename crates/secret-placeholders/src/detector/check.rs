@@ -1,28 +1,50 @@
 //! Checks of values that no pattern expresses.
 
+use super::field::{Field, Form, is_drive};
+use super::text::{is_expression, is_form, is_path, is_reference, is_remembered, is_text};
+use super::words::{is_surely_of_words, is_surely_random, reads_like_words};
 use crate::addresses::is_example;
 use crate::private_key::base64_bytes;
 
-/// The fewest letters of each word in a text, on average.
-const LEAST_WORD_LETTERS: usize = 3;
+/// The shortest password.
+const LEAST_PASSWORD_CHARACTERS: usize = 8;
 
-/// The shortest name with a number in it that is not a password, and the most digits of the number.
-const LEAST_NUMBERED_BYTES: usize = 16;
+/// The shortest value of a secret and of a key for an interface.
+const LEAST_SECRET_BYTES: usize = 16;
+const LEAST_API_KEY_BYTES: usize = 20;
+
+/// The shortest letters without digits that are a password without quotes.
+const LEAST_BARE_LETTERS: usize = 12;
+
+/// The same with signs that are rare in names, and the fewest of these.
+const LEAST_SIGNED_LETTERS: usize = 4;
+const LEAST_SIGNS: usize = 3;
+const ODD_SIGNS: &str = "!@#$%^&*=+<>?{}[]()~|\\";
+
+/// The most digits in a long name.
 const MOST_NUMBER_DIGITS: usize = 2;
 
 /// The shortest token of hexadecimal digits.
 const LEAST_DIGITS: usize = 32;
 
+/// The names of the folder in which a shell is, and was.
+const OF_FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
+
+/// A value without quotes among others of its kind, and in any other text.
+const PARAMETER: Form = Form::Inline { is_parameter: true };
+const BESIDE_TEXT: Form = Form::Inline { is_parameter: false };
+
 /// A condition on the value of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
     None,
-    /// The match of the rule may be the name of a variable.
-    NotIdentifier,
     /// The value of an address may be an example, a field of a template, or code behind the address.
     OfAddress,
-    /// The value of a field in data: it may be a label, a type, an identifier.
-    NotText,
+    /// The field of a password: its value may be a label, a type, a path, code.
+    Password,
+    /// The field of a secret, or of a key for an interface: its value may be a name.
+    Secret,
+    ApiKey,
     /// A token that no prefix tells from other words.
     Random,
     /// A user and a password in Base64.
@@ -30,77 +52,145 @@ pub(super) enum Check {
 }
 
 impl Check {
+    /// Checks for a sign that a value without quotes may have beside other text.
+    pub(super) fn allows(self, sign: char) -> bool {
+        self == Check::Password
+            || sign.is_ascii_alphanumeric()
+            || matches!(sign, '_' | '-' | '.' | '~' | '+' | '/' | '=')
+    }
+
+    /// Checks whether the pattern of the rule ends in front of the value, which is read as a [`Field`].
+    pub(super) fn reads_field(self) -> bool {
+        matches!(self, Check::Password | Check::Secret | Check::ApiKey)
+    }
+
     pub(super) fn accepts(self, value: &str) -> bool {
         match self {
-            Check::None => true,
-            Check::NotIdentifier => !is_identifier(value),
+            Check::None | Check::Password | Check::Secret | Check::ApiKey => true,
             Check::OfAddress => !is_example(value) && !value.contains(['"', '\'', '`', '<', '>']),
-            Check::NotText => !is_text(value) && !is_identifier(value) && !is_example(value),
             Check::Random => is_random(value) && !is_example(value),
             Check::Login => is_login(value),
         }
     }
-}
 
-/// Checks whether a value reads like the name of a variable or function: words of letters, joined by underscores, hyphens
-/// or capitals. Random letters change their case far more often.
-fn is_identifier(value: &str) -> bool {
-    if value.bytes().any(|byte| byte.is_ascii_digit()) {
-        return false;
-    }
-    let mut words = 0;
-    let mut letters = 0;
-    for part in value.split(['_', '-']).filter(|part| !part.is_empty()) {
-        letters += part.len();
-        let is_lower_then_upper = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
-        words += 1 + part.as_bytes().windows(2).filter(|pair| is_lower_then_upper(pair)).count();
-    }
-    words >= 2 && letters >= 4 * words && letters <= 12 * words
-}
-
-/// Checks for the label of a field, a type, a rule for its value, a path.
-fn is_text(value: &str) -> bool {
-    if value.contains(char::is_whitespace) || value.contains(['(', '|']) || value.starts_with(['/', '.', '~'])
-    {
-        return true;
-    }
-    // A long name may have a number.
-    let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    if digits > 0 && (value.len() < LEAST_NUMBERED_BYTES || digits > MOST_NUMBER_DIGITS) {
-        return false;
-    }
-    is_of_words(value)
-}
-
-/// Checks for words of letters, joined by signs or capitals.
-fn is_of_words(value: &str) -> bool {
-    let parts = value.split(|sign: char| !sign.is_alphabetic()).filter(|part| !part.is_empty());
-    let (mut words, mut letters) = (0, 0);
-    for part in parts {
-        let mut before = None;
-        for letter in part.chars() {
-            words += usize::from(letter.is_uppercase() && before.is_some_and(char::is_lowercase));
-            letters += 1;
-            before = Some(letter);
+    pub(super) fn accepts_field(self, field: &Field<'_>) -> bool {
+        match self {
+            Check::Password => is_password(field),
+            Check::Secret => is_secret(field, LEAST_SECRET_BYTES),
+            Check::ApiKey => is_secret(field, LEAST_API_KEY_BYTES),
+            _ => true,
         }
-        words += 1;
     }
-    letters >= LEAST_WORD_LETTERS * words
 }
 
-/// Checks for letters of both cases with digits, or many hexadecimal digits.
+fn is_password(field: &Field<'_>) -> bool {
+    let value = &*field.value;
+    if value.chars().count() < LEAST_PASSWORD_CHARACTERS || is_folder(field) {
+        return false;
+    }
+    match field.form {
+        Form::Quoted => !is_text(value) || field.is_plain_name && is_remembered(value),
+        form => is_bare_password(value, form) && !is_code(value),
+    }
+}
+
+/// Checks for what stands without quotes in code, templates and settings instead of a value.
+fn is_code(value: &str) -> bool {
+    is_form(value) || is_reference(value) || is_path(value) || is_expression(value)
+}
+
+/// Checks for a folder behind the name of one: `PWD=/home/me`.
+fn is_folder(field: &Field<'_>) -> bool {
+    let (name, value) = (field.name, &*field.value);
+    if !name.eq_ignore_ascii_case("pwd") && !OF_FOLDERS.contains(&name) || field.form == PARAMETER {
+        return false;
+    }
+    let begins = |starts: &[&str]| starts.iter().any(|start| value.starts_with(start));
+    let is_relative = begins(&["./", "../", "~/", "$(", "${"]) || value == "~";
+    let is_absolute = value.starts_with('/') || is_drive(value);
+    is_relative || is_absolute && (OF_FOLDERS.contains(&name) || value[1..].contains(['/', '\\']))
+}
+
+/// Checks for a password without quotes, where code may have an expression.
+fn is_bare_password(value: &str, form: Form) -> bool {
+    let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
+    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
+    if letters < 2 || is_time(value) {
+        return false;
+    }
+    let signs = value.chars().filter(|sign| ODD_SIGNS.contains(*sign)).count();
+    if !has(u8::is_ascii_digit) {
+        let is_random = letters >= LEAST_BARE_LETTERS && is_surely_random(value)
+            || letters >= LEAST_SIGNED_LETTERS && signs >= LEAST_SIGNS && !reads_like_words(value);
+        return form != BESIDE_TEXT && is_random;
+    }
+    // Words with a number are a password in a file of settings; elsewhere they are the name of a variable.
+    let ends_with_number =
+        value.rsplit(['-', '.']).next().is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_remembered = match form {
+        Form::Line { is_joined: true } => true,
+        Form::Line { is_joined: false } | PARAMETER => value.contains('-') || ends_with_number,
+        _ => false,
+    };
+    is_remembered || !is_surely_of_words(value)
+}
+
+/// Checks for a time that begins with a date.
+fn is_time(value: &str) -> bool {
+    let form = b"0000-00-00";
+    let fits = |(byte, form): (u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == *form };
+    value.len() >= form.len() && value.bytes().zip(form).all(fits)
+}
+
+/// Checks for letters, digits and a few signs that do not read like a name.
+fn is_secret(field: &Field<'_>, least_bytes: usize) -> bool {
+    let value = &*field.value;
+    let is_of_secret =
+        |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>');
+    value.len() >= least_bytes
+        && !field.is_of_resource
+        && value.bytes().all(is_of_secret)
+        && !is_name(value)
+        && !is_code(value)
+        && !is_example(value)
+}
+
+/// Checks for a name: words of letters, joined by signs or capitals. A long one may have a number, but not as its last part, as words
+/// have that are remembered for a secret.
+fn is_name(value: &str) -> bool {
+    let value = value.trim_end_matches('=');
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let is_of_words = if digits == 0 { reads_like_words(value) } else { is_surely_of_words(value) };
+    let ends_with_digit = value.ends_with(|sign: char| sign.is_ascii_digit());
+    is_of_words
+        && digits <= MOST_NUMBER_DIGITS
+        && (digits == 0 || !ends_with_digit)
+        && value.bytes().all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b':' | b'+')
+        })
+}
+
+/// Checks for letters of both cases, or letters with digits, that are not words; for a number of many hexadecimal digits, and for a UUID.
 fn is_random(value: &str) -> bool {
     let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
+    if value.contains("..") {
+        return false;
+    }
     let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
-    let is_hexadecimal = value.len() >= LEAST_DIGITS && value.bytes().all(|byte| byte.is_ascii_hexdigit());
-    has(u8::is_ascii_digit)
-        && (is_mixed || is_hexadecimal && has(u8::is_ascii_alphabetic))
-        && !value.contains("..")
+    let is_digit = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+    let is_number = value.len() >= LEAST_DIGITS && value.bytes().all(is_digit);
+    match has(u8::is_ascii_digit) {
+        true => is_mixed || has(u8::is_ascii_alphabetic) && (is_number || !reads_like_words(value)),
+        false => is_mixed && is_surely_random(value),
+    }
 }
 
-/// Checks for `user:password` in Base64.
+/// Checks for `user:password` in Base64. The password may have other letters, in whatever encoding.
 fn is_login(value: &str) -> bool {
     let login = base64_bytes(value.trim_end_matches('='));
-    let is_text = !login.is_empty() && login.iter().all(|byte| (b' '..=b'~').contains(byte));
-    is_text && login[1..].contains(&b':')
+    let Some(user) = login.iter().position(|byte| *byte == b':').filter(|user| *user > 0) else {
+        return false;
+    };
+    let is_printable = |byte: &u8| !byte.is_ascii_control();
+    login[..user].iter().all(|byte| (b' '..=b'~').contains(byte)) && login[user..].iter().all(is_printable)
 }

@@ -14,47 +14,90 @@ struct Own {
     check: Check,
 }
 
-/// The own rules. A rule with the name of one of the library finds the same values behind a name in quotes.
-const RULES: [Own; 12] = [
+/// The rules of the library in place of which there are own ones.
+pub(super) const REPLACED: [&str; 5] =
+    ["password-assignment", "generic-secret", "generic-api-key", "aws-secret-key", "azure-storage-key"];
+
+/// The part between the keyword of a field and its value: the quote of the name, a type, an equals sign or a colon.
+const BETWEEN: &str =
+    r#"(?:\\*['"])?\]?\s*(?::\s*&?(?:'\w+ )?[A-Za-z_][\w.<>:?|&\[\] ]{0,40}?\s=\s|[=:]=?>?)\s*"#;
+
+/// The own rules. A rule with the name of one of the library finds the same values in further forms.
+const RULES: [Own; 26] = [
+    Own {
+        id: "npm-auth-token",
+        pattern: r#"\b(?:_(?:authToken|auth|password)\s*=|npmAuth(?:Token|Ident)['"]?\s*:)\s*['"]?([A-Za-z0-9+/=_.-]{16,})"#,
+        keywords: &["_auth", "_password", "npmauth"],
+        allowed: &[],
+        check: Check::Random,
+    },
     Own {
         id: "password-assignment",
-        pattern: r#"(?i)(?:password|passwd|pwd)\\?['"]\s*[=:]>?\s*\\?['"]([^'"\\]{8,})\\?['"]"#,
-        keywords: &["password", "passwd", "pwd"],
-        allowed: &["changeme", "(?i)password", "^test", "^xxx", r"^\*+$"],
-        check: Check::NotText,
+        pattern: r"(?i)(password|passwd|passphrase|pwd)",
+        keywords: &["password", "passwd", "passphrase", "pwd"],
+        allowed: &["changeme", "(?i)password", "^xxxx", r"^\*+$"],
+        check: Check::Password,
     },
     Own {
         id: "generic-secret",
-        pattern: r#"(?i)secret\\?['"]\s*[=:]>?\s*\\?['"]([A-Za-z0-9_-]{16,})\\?['"]"#,
+        pattern: r"(?i)(secret)",
         keywords: &["secret"],
         allowed: &["^[A-Z_]+$", "(?i)example", "changeme", "xxx"],
-        check: Check::NotText,
+        check: Check::Secret,
     },
     Own {
         id: "generic-api-key",
-        pattern: r#"(?i)api[_-]?key\\?['"]\s*[=:]>?\s*\\?['"]([A-Za-z0-9_-]{20,})\\?['"]"#,
+        pattern: r"(?i)(api[_-]?key)",
         keywords: &["api_key", "apikey", "api-key"],
         allowed: &["^[A-Z_]+$", "(?i)example", "(?i)your.*here"],
-        check: Check::NotText,
+        check: Check::ApiKey,
+    },
+    Own {
+        id: "aws-secret-key",
+        pattern: r#"(?i)aws.{0,20}secret.{0,20}['"\s=:]([A-Za-z0-9/+=]{40})(?:[^A-Za-z0-9/+=]|$)"#,
+        keywords: &["aws", "secret"],
+        allowed: &["EXAMPLEKEY$"],
+        check: Check::None,
+    },
+    Own {
+        id: "aws-secret-key",
+        pattern: r#"(?i)secret_?access_?key(?:\\*['"])?\s*[=:]>?\s*(?:\\*['"])?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"#,
+        keywords: &["secret"],
+        allowed: &["EXAMPLEKEY$"],
+        check: Check::None,
+    },
+    Own {
+        id: "aws-session-token",
+        pattern: r#"(?i)session_?token(?:\\*['"])?\s*[=:]>?\s*(?:\\*['"])?([A-Za-z0-9/+]{100,}={0,2})"#,
+        keywords: &["sessiontoken", "session_token"],
+        allowed: &["EXAMPLE"],
+        check: Check::None,
+    },
+    Own {
+        id: "azure-storage-key",
+        pattern: r#"(?i)(?:account.?key|storage.?key).{0,20}['"\s=:]([A-Za-z0-9/+=]{88})(?:[^A-Za-z0-9/+=]|$)"#,
+        keywords: &["account", "storage", "key", "azure"],
+        allowed: &[],
+        check: Check::None,
+    },
+    Own {
+        id: "azure-shared-key",
+        pattern: r"(?i)shared_?access_?key\s*=\s*([A-Za-z0-9/+]{43}=)",
+        keywords: &["sharedaccesskey", "shared_access_key"],
+        allowed: &[],
+        check: Check::None,
     },
     Own {
         id: "basic-auth",
-        pattern: r#"(?i)authorization\\?['"]\s*[=:,]>?\s*\\?['"]basic\s+([A-Za-z0-9+/]{8,}=*)"#,
+        pattern: r#"(?i)authorization(?:\\*['"])?\s*[=:,]>?\s*\\*['"]basic\s+([A-Za-z0-9+/]{8,}=*)"#,
         keywords: &["authorization"],
         allowed: &[],
         check: Check::Login,
     },
     Own {
-        id: "npm-auth-token",
-        pattern: r#"\b_(?:authToken|auth|password)\s*=\s*['"]?([A-Za-z0-9+/=_.-]{16,})"#,
-        keywords: &["_auth", "_password"],
-        allowed: &[],
-        check: Check::Random,
-    },
-    Own {
         id: "hugging-face-token",
-        pattern: r"\b(hf_[A-Za-z0-9]{30,})\b",
-        keywords: &["hf_"],
+        pattern: r"\b((?:hf_|api_org_)[A-Za-z0-9]{30,})\b",
+        keywords: &["hf_", "api_org_"],
         allowed: &[],
         check: Check::Random,
     },
@@ -95,10 +138,73 @@ const RULES: [Own; 12] = [
     },
     Own {
         id: "docker-login",
-        pattern: r#""auth\\?"\s*:\s*\\?"([A-Za-z0-9+/]{8,}={0,2})\\?""#,
+        pattern: r#""auth\\*"\s*:\s*\\*"([A-Za-z0-9+/]{8,}={0,2})\\*""#,
         keywords: &["\"auth"],
         allowed: &[],
         check: Check::Login,
+    },
+    Own {
+        id: "docker-identity-token",
+        pattern: r#""(?:identity|registry)token\\*"\s*:\s*\\*"([A-Za-z0-9+/=_.-]{16,})\\*""#,
+        keywords: &["identitytoken", "registrytoken"],
+        allowed: &[],
+        check: Check::Random,
+    },
+    Own {
+        id: "docker-token",
+        pattern: r"\b(dckr_[po]at_[A-Za-z0-9_-]{20,})",
+        keywords: &["dckr_"],
+        allowed: &[],
+        check: Check::None,
+    },
+    Own {
+        id: "json-web-token",
+        pattern: r"\b(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,})",
+        keywords: &["eyj"],
+        allowed: &[],
+        check: Check::None,
+    },
+    Own {
+        id: "google-token",
+        pattern: r"\b(ya29\.[A-Za-z0-9_-]{30,})",
+        keywords: &["ya29."],
+        allowed: &[],
+        check: Check::None,
+    },
+    Own {
+        id: "grafana-token",
+        pattern: r"\b(glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8})\b",
+        keywords: &["glsa_"],
+        allowed: &[],
+        check: Check::None,
+    },
+    Own {
+        id: "shopify-token",
+        pattern: r"\b(shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32,})\b",
+        keywords: &["shpat_", "shpca_", "shppa_", "shpss_"],
+        allowed: &[],
+        check: Check::None,
+    },
+    Own {
+        id: "slack-token",
+        pattern: r"\b(xapp-[0-9]-[A-Z0-9]+-[0-9]+-[A-Za-z0-9]{30,}|xoxe(?:\.xox[bp])?-[0-9]-[A-Za-z0-9]{30,})",
+        keywords: &["xapp-", "xoxe"],
+        allowed: &[],
+        check: Check::None,
+    },
+    Own {
+        id: "age-key",
+        pattern: r"(?i)\b(AGE-SECRET-KEY-1[0-9A-Z]{58})\b",
+        keywords: &["age-secret-key-1"],
+        allowed: &[],
+        check: Check::None,
+    },
+    Own {
+        id: "wireguard-key",
+        pattern: r#"(?i)(?:private|preshared)_?key(?:\\*['"])?\s*[=:]\s*(?:\\*['"])?([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)(?:[^A-Za-z0-9+/=]|$)"#,
+        keywords: &["privatekey", "presharedkey", "private_key", "preshared_key"],
+        allowed: &[],
+        check: Check::None,
     },
 ];
 
@@ -109,7 +215,11 @@ pub(super) fn own_rules() -> Vec<(Rule, Check)> {
         id: own.id.to_owned(),
         name: own.id.to_owned(),
         severity: Severity::High,
-        pattern: own.pattern.to_owned(),
+        pattern: if own.check.reads_field() {
+            format!("{}{BETWEEN}", own.pattern)
+        } else {
+            own.pattern.to_owned()
+        },
         keywords: texts(own.keywords),
         capture: 1,
         validate: None,

@@ -1,17 +1,16 @@
 //! A rule by which values are found in a line.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use nosecrets_rules::{Rule, RuleValidate};
-use regex::{Regex, RegexBuilder};
+use regex::{Captures, Regex, RegexBuilder};
 
 use super::Span;
 use super::check::Check;
+use super::field::Field;
 use crate::addresses::is_template;
-
-/// The rules without a shape of their own: what they match may be the name of a variable.
-const SHAPELESS: [&str; 2] = ["generic-api-key", "generic-secret"];
 
 /// The end of the rules for addresses with a password: the name of the host up to a blank. The first byte of it is enough, and a
 /// further address may follow without a blank.
@@ -46,6 +45,14 @@ struct Validation {
     lengths: Option<(usize, usize)>,
 }
 
+/// The part of a match that is its value.
+struct Value {
+    range: Range<usize>,
+    /// Up to where the line was looked at.
+    end: usize,
+    counts: bool,
+}
+
 impl CompiledRule {
     pub(super) fn of(rule: &Rule, check: Option<Check>) -> CompiledRule {
         let allow = rule.allow.as_ref();
@@ -60,11 +67,7 @@ impl CompiledRule {
             validation: rule.validate.as_ref().map(Validation::of).unwrap_or_default(),
             allowed: allow.iter().flat_map(|allow| &allow.patterns).map(|text| Pattern::of(text)).collect(),
             allowed_values: allow.map(|allow| allow.values.clone()).unwrap_or_default(),
-            check: check.unwrap_or_else(|| match rule.id.as_str() {
-                id if SHAPELESS.contains(&id) => Check::NotIdentifier,
-                _ if is_address(rule) => Check::OfAddress,
-                _ => Check::None,
-            }),
+            check: check.unwrap_or(if is_address(rule) { Check::OfAddress } else { Check::None }),
         }
     }
 
@@ -77,32 +80,49 @@ impl CompiledRule {
         let (mut from, mut looked_at) = (0, 0);
         while let Some(captures) = pattern.captures_at(line, from) {
             let whole = captures.get_match();
-            looked_at += whole.end() - from;
-            from = whole.end();
-            let Some(value) = captures.get(self.group).filter(|_| !whole.is_empty()) else { break };
-            // A rule that allows any character but a quote would otherwise take the end of the line along.
-            let text = value.as_str().trim_end_matches(['\n', '\r']);
-            if text.is_empty() || !self.accepts(text) {
+            let value = self.value(line, &captures);
+            let end = value.as_ref().map_or(whole.end(), |value| value.end.max(whole.end()));
+            looked_at += end - from;
+            if whole.is_empty() {
+                break;
+            }
+            let Some(Value { range, counts: true, .. }) = value else {
                 // A match without a value may hold the name of one: `password: 'the password: '…`.
-                from = if value.start() > whole.start() { value.start() } else { from };
+                let start = value.map_or(whole.end(), |value| value.range.start);
+                from = if start > whole.start() { start } else { whole.end() };
                 if looked_at > most {
                     let end = line.trim_end_matches(['\n', '\r']).len().max(from);
                     hits.push(Span { range: offset + from..offset + end, kind: kind() });
                     return looked_at;
                 }
                 continue;
-            }
-            let range = offset + value.start()..offset + value.start() + text.len();
-            hits.push(Span { range, kind: kind() });
+            };
+            from = end;
+            hits.push(Span { range: offset + range.start..offset + range.end, kind: kind() });
         }
         looked_at + line.len() - from
+    }
+
+    /// Returns the value of a match; `None` if it has none.
+    fn value(&self, line: &str, captures: &Captures<'_>) -> Option<Value> {
+        let group = captures.get(self.group)?;
+        if self.check.reads_field() {
+            let start = captures.get_match().end();
+            let field = Field::read(line, group.range(), start, |sign| self.check.allows(sign))?;
+            let counts = self.accepts(&field.value) && self.check.accepts_field(&field);
+            return Some(Value { end: field.range.end, range: field.range, counts });
+        }
+        // A rule that allows any character but a quote would otherwise take the end of the line along.
+        let text = group.as_str().trim_end_matches(['\n', '\r']);
+        let range = group.start()..group.start() + text.len();
+        Some(Value { end: group.end(), range, counts: !text.is_empty() && self.accepts(text) })
     }
 
     fn accepts(&self, value: &str) -> bool {
         self.validation.accepts(value)
             && !self.allowed_values.iter().any(|allowed| allowed == value)
             && !self.allowed.iter().any(|allowed| allowed.get().is_match(value))
-            && !is_template(value)
+            && (self.check.reads_field() || !is_template(value))
             && self.check.accepts(value)
     }
 }

@@ -26,7 +26,7 @@ impl Recipe {
     }
 }
 
-fn read<T: for<'a> Deserialize<'a>>(name: &str) -> Vec<T> {
+pub(crate) fn read<T: for<'a> Deserialize<'a>>(name: &str) -> Vec<T> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/secrets");
     serde_json::from_str(&test_file(&folder.join(name))).unwrap()
 }

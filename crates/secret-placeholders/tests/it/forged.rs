@@ -74,7 +74,7 @@ fn an_invented_placeholder_beside_a_value_does_not_uncover_it() {
 #[test]
 fn a_value_that_reads_like_a_word_of_the_protocol_does_not_change_an_answer() {
     let words = ["INVALID_ARGUMENT", "PERMISSION_DENIED", "EXECUTION_FAILED", "ENVIRONMENT_NOT_ALLOWED"];
-    let lines: String = words.iter().map(|word| format!("password = \"{word}\"\n")).collect();
+    let lines: String = words.iter().map(|word| format!("https://me:{word}@host\n")).collect();
     let masked = over([("a.txt", lines)]);
     let visible = read(&masked, "a.txt", None);
     assert!(words.iter().all(|word| !visible.contains(word)), "{visible}");
@@ -89,6 +89,6 @@ fn a_value_that_reads_like_a_word_of_the_protocol_does_not_change_an_answer() {
         let error = with_call(step, |call| masked.execute_command(call, &request, &mut wap_core::Unobserved));
         let error = error.unwrap_err();
         assert_eq!(error.reason(), reason);
-        assert_eq!(error.message(), "it was ⟦secret:password-assignment:1⟧");
+        assert_eq!(error.message(), "it was ⟦secret:address-password:1⟧");
     }
 }

@@ -2,10 +2,11 @@
 
 mod coloured;
 mod forms;
+mod generated;
 
 use std::sync::Arc;
 
-use secret_placeholders::{Marker, MemoryStore, Secrets, StreamMask};
+use secret_placeholders::{Marker, MemoryStore, PlaceholderStore, Secrets, StreamMask};
 
 pub(crate) fn secrets() -> Secrets {
     Secrets::open(MemoryStore::default()).unwrap()
@@ -23,6 +24,35 @@ fn the_same_value_has_the_same_placeholder_wherever_it_stands() {
     assert_eq!(secrets.mask(&assigned), "password = \"⟦secret:password-assignment:1⟧\"\n");
     let elsewhere = format!("login with {password} or {}", token());
     assert_eq!(secrets.mask(&elsewhere), "login with ⟦secret:password-assignment:1⟧ or ⟦secret:npm-token:1⟧");
+}
+
+#[test]
+fn words_and_paths_are_replaced_only_where_they_are_a_password() {
+    for value in ["correct-horse-battery-7", "packages/core1/src", "Winter-Garden-2024"] {
+        let secrets = secrets();
+        let masked = secrets.mask(&format!("DB_PASSWORD={value}\n")).into_owned();
+        let is_path = value.contains('/');
+        assert_eq!(masked.contains(value), is_path, "{masked}");
+        let elsewhere = format!("ls {value} ;");
+        assert_eq!(secrets.mask(&elsewhere), elsewhere);
+    }
+    // What an earlier version has kept.
+    let path = "/home/me/project1";
+    let store = MemoryStore::default();
+    let entry = |value: &str| {
+        format!(
+            r#"{{"version":1,"secrets":[{{"kind":"password-assignment","number":1,"value":"{value}"}}]}}"#
+        )
+    };
+    store.update(&mut |_| Some(entry(path).into_bytes())).unwrap();
+    let secrets = Secrets::open(store).unwrap();
+    assert_eq!(secrets.mask(path), path);
+    assert_eq!(secrets.restore("⟦secret:password-assignment:1⟧").unwrap(), path);
+    // The control: a value that nothing else is like.
+    let store = MemoryStore::default();
+    store.update(&mut |_| Some(entry("k7QzWm2Rt9x").into_bytes())).unwrap();
+    let secrets = Secrets::open(store).unwrap();
+    assert_eq!(secrets.mask("ls k7QzWm2Rt9x"), "ls ⟦secret:password-assignment:1⟧");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::uncovering::text;
 
 /// Values that a path is divided at or cleaned of, each with a part that is left.
 const VALUES: [(&str, &str); 6] = [
-    ("https://hooks.example.com/services/T01ABC/B01ABC", "hooks.example"),
+    ("Xk9wQ4://qLm4Wz7Yt/T01ABC", "qLm4Wz7Yt"),
     ("./abcd1234xyz", "abcd1234xyz"),
     ("Xk9wQ4/../qLm4Wz7Yt", "Xk9wQ4"),
     ("wJalrXUtnF3MI/K7MDENG9", "wJalrXUtnF3MI"),

@@ -5,7 +5,7 @@ use crate::masking::secrets;
 
 /// Lines with a value in them, and the kind of its placeholder. The values are put together in the test, so that no scanner takes this
 /// file for a leak.
-const FORMS: [(&str, &str, &str); 33] = [
+const FORMS: [(&str, &str, &str); 79] = [
     ("{\"password\": \"{}\"}", "kX7q+zWm2Rt9", "password-assignment"),
     ("{'password': '{}'}", "kX7q+zWm2Rt9", "password-assignment"),
     ("    'db_password' => '{}',", "kX7q+zWm2Rt9", "password-assignment"),
@@ -39,7 +39,62 @@ const FORMS: [(&str, &str, &str); 33] = [
     ("url: https://{}:@github.com", "kX7qzWm2Rt9kX7qzWm2", "address-password"),
     ("dsn = \"svc:{}@tcp(127.0.0.1:3306)/db\"", "kX7qzWm2", "address-password"),
     ("smtp://me@corp.io:{}@mail:587", "kX7qzWm2", "address-password"),
+    ("{\"password\": \"{}\"}", "it's-A-secret99x", "password-assignment"),
+    ("password = \"{}\"", "longenough1'rest-of-it", "password-assignment"),
+    ("password = '{}'", "longenough1\"rest-of-it", "password-assignment"),
+    ("{\"password\": \"{}\"}", "k7Qz\\u0026Wm2Rt9!x", "password-assignment"),
+    ("password = \"{}\"", "k7Qz\\\"Wm2Rt9!x", "password-assignment"),
+    ("\"{\\\"password\\\": \\\"{}\\\"}\"", "k7Qz\\\\\\\"Wm2Rt9!x", "password-assignment"),
+    ("password: '{}'", "it''s-A-secret99x", "password-assignment"),
+    ("{\"password\": \"{}\"}", "aB3(xY9kQz7wTn2R", "password-assignment"),
+    ("{\"password\": \"{}\"}", "aB3|xY9kQz7wTn2R", "password-assignment"),
+    ("{\"password\": \"{}\"}", "/aB3xY9kQz7wTn2R", "password-assignment"),
+    ("{\"password\": \"{}\"}", ".k7QzWm2Rt9x", "password-assignment"),
+    ("{\"password\": \"{}\"}", "~k7QzWm2Rt9x", "password-assignment"),
+    ("{\"password\": \"{}\"}", "{k7QzWm2Rt9x}", "password-assignment"),
+    ("{\"password\": \"{}\"}", "P@ssw0rd(1)", "password-assignment"),
+    ("{\"password\": \"{}\"}", "MyDogRexIsGreat2", "password-assignment"),
+    ("{\"password\": \"{}\"}", "correct horse battery staple 7", "password-assignment"),
+    ("{\"password\": \"{}\"}", "xqvtzkwpbnrmhgfd", "password-assignment"),
+    ("UID=sa;PWD={};", "k7QzWm2Rt9x", "password-assignment"),
+    ("PWD=\"{}\"", "k7QzWm2Rt9x", "password-assignment"),
+    ("secret = {}", "abCD12efGH34ijKL56+/mnOP78qr==", "generic-secret"),
+    ("{\"client_secret\": \"{}\"}", "JNS8Q~Ok7Qz.Wm2Rt9kX7qzWm2Rt9-kX7qzWm", "generic-secret"),
+    ("CLIENT_SECRET={}", "JNS8Q~Ok7Qz.Wm2Rt9kX7qzWm2Rt9-kX7qzWm", "generic-secret"),
+    ("HF_TOKEN={}", "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", "hugging-face-token"),
+    ("HF_TOKEN={}", "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", "hugging-face-token"),
+    ("//registry.example/:_authToken={}", "3b1c4d5e-1234-4abc-9def-0123456789ab", "npm-auth-token"),
+    ("npmAuthToken: \"{}\"", "3b1c4d5e-1234-4abc-9def-0123456789ab", "npm-auth-token"),
+    ("Authorization: Bearer {}", "3b1c4d5e-1234-4abc-9def-0123456789ab", "bearer-token"),
+    ("Authorization: Bearer {}", "k7qzwm2rt9kx7qzwm2rt9", "bearer-token"),
+    ("authorization => \"Basic {}\"", "bWU6a1g3cXpXbTJSdDk=", "basic-auth"),
+    ("{\"auths\":{\"h\":{\"auth\":\"{}\"}}}", "bWU6a8OkWDfDqXF6V23DnzI=", "docker-login"),
+    ("{\"identitytoken\": \"{}\"}", "3b1c4d5e-1234-4abc-9def-0123456789ab", "docker-identity-token"),
+    ("x;AccountName=a;AccountKey={};EndpointSuffix=h", AZURE_KEY, "azure-storage-key"),
+    ("Endpoint=sb://h/;SharedAccessKey={}", SHARED_KEY, "azure-shared-key"),
+    ("\\\"aws_secret_access_key\\\": \\\"{}\\\"", AWS_KEY, "aws-secret-key"),
+    ("AWS_SECRET_ACCESS_KEY={};", AWS_KEY, "aws-secret-key"),
+    ("\"SecretAccessKey\": \"{}\"", AWS_KEY, "aws-secret-key"),
+    ("PrivateKey = {}", WIREGUARD_KEY, "wireguard-key"),
+    ("{\"t\":\"{}\"}", JSON_WEB_TOKEN, "json-web-token"),
+    ("t: ya29.{}", "a0AfH6SMBkX7qzWm2Rt9kX7qzWm2Rt9kX7qz", "google-token"),
+    ("t: dckr_pat_{}", "kX7qzWm2Rt9kX7qzWm2Rt9kX7qz", "docker-token"),
+    ("t: glsa_{}", "kX7qzWm2Rt9kX7qzWm2Rt9kX7qzWm2Rt_0a1b2c3d", "grafana-token"),
+    ("t: shpat_{}", "0123456789abcdef0123456789abcdef", "shopify-token"),
+    ("t: xapp-{}", "1-A0123BCDEF-1234567890123-0123456789abcdef0123456789abcdef", "slack-token"),
+    ("t: xoxe.xoxp-1-{}", "kX7qzWm2Rt9kX7qzWm2Rt9kX7qzWm2Rt9kX7qz", "slack-token"),
+    ("AGE-SECRET-KEY-1{}", "QYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQY", "age-key"),
+    ("\"passphrase\": \"{}\"", "kX7q+zWm2Rt9", "password-assignment"),
 ];
+
+/// Values that are longer.
+const AZURE_KEY: &str =
+    "kX7qzWm2Rt9+kX7qzWm2Rt9/kX7qzWm2Rt9kkX7qzWm2Rt9kkX7qzWm2Rt9kkX7qzWm2Rt9kkX7qzWm2Rt9k7A==";
+const SHARED_KEY: &str = "kX7qzWm2Rt9+kX7qzWm2Rt9/kX7qzWm2Rt9kkX7qzWm=";
+const AWS_KEY: &str = "kX7qzWm2Rt9+kX7qzWm2Rt9/kX7qzWm2Rt9kkX7q";
+const WIREGUARD_KEY: &str = "kX7qzWm2Rt9+kX7qzWm2Rt9/kX7qzWm2Rt9kkX7qzWk=";
+const JSON_WEB_TOKEN: &str =
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJrWDdxeldtMlJ0OSJ9.kX7qzWm2Rt9kX7qzWm2Rt9kX7qzWm2Rt9kX7q";
 
 /// Ordinary lines: labels, types, templates, names of variables, examples, prose.
 const ORDINARY: [&str; 60] = [

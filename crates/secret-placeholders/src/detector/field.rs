@@ -1,0 +1,264 @@
+//! The value behind a name: `"password": "…"`, `password = '…'`, `password=…`.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The signs that quote a value.
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// The prefixes of a quote in code.
+const PREFIXES: [&str; 14] =
+    ["b", "r", "f", "u", "B", "L", "@", "$", "$@", "br", "rb", "[]byte(", "String::from(", "str("];
+
+/// The signs that end a value without quotes beside other text.
+const ENDS: [char; 8] = [';', ',', '&', '"', '\'', '`', '<', ')'];
+
+/// Signs in front of a name that tell code and addresses from a line of settings.
+const OF_CODE: [char; 10] = ['"', '\'', '`', '(', '{', ',', '=', ';', '<', '?'];
+
+/// The most words in front of the name in a line of settings: `declare -x`, `export`, `-`.
+const MOST_WORDS: usize = 3;
+
+/// The most bytes in front of it: a longer line is not looked at for each name in it.
+const MOST_BEFORE_BYTES: usize = 256;
+
+/// A value of which the name is in front of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Field<'l> {
+    /// The whole word that ends with the keyword.
+    pub(super) name: &'l str,
+    /// The bytes of the line that are the value, without its quotes.
+    pub(super) range: Range<usize>,
+    /// The value without its escapes.
+    pub(super) value: Cow<'l, str>,
+    pub(super) form: Form,
+    /// The name has no quotes: it is one of code or settings, and not of data, where labels stand.
+    pub(super) is_plain_name: bool,
+    /// The keyword is a part of the name of a resource: `…:secret:name`.
+    pub(super) is_of_resource: bool,
+}
+
+/// The way in which a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Quoted,
+    /// Alone on a line, behind a name: in a file of settings.
+    Line {
+        /// There are no blanks around the sign in between, as a shell wants it.
+        is_joined: bool,
+    },
+    /// Beside other text.
+    Inline {
+        /// It is one of several in an address or in what describes a connection: `a=b;password=…`.
+        is_parameter: bool,
+    },
+}
+
+impl<'l> Field<'l> {
+    /// Reads the value at `start` of a line; `name` are the bytes of the keyword. Beside other text, a value without quotes has only
+    /// signs that `allows` names.
+    pub(super) fn read(
+        line: &'l str,
+        name: Range<usize>,
+        start: usize,
+        allows: impl Fn(char) -> bool,
+    ) -> Option<Field<'l>> {
+        let is_of_name = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+        let before = line[..name.start].trim_end_matches(is_of_name);
+        let is_joined = !line[name.end..start].contains(char::is_whitespace);
+        let prefix = PREFIXES
+            .iter()
+            .find(|prefix| line[start..].strip_prefix(**prefix).is_some_and(|rest| rest.starts_with(QUOTES)));
+        let is_of_resource = line[name.end..start] == *":" && line[..name.start].ends_with(':');
+        let value_start = start + prefix.map_or(0, |prefix| prefix.len());
+        let rest = line[value_start..].trim_end();
+        let is_parameter = is_joined && before.ends_with([';', '&', '?']);
+        let is_plain_name = !line[name.end..start].contains(QUOTES);
+        let is_settings = before.len() <= MOST_BEFORE_BYTES
+            && !before.contains(OF_CODE)
+            && before.split_whitespace().count() <= MOST_WORDS
+            && name.end < start;
+        let name = &line[before.len()..name.end];
+        let (range, form) = match quoted(rest) {
+            Some(range) => (range, Form::Quoted),
+            // The second colon of `Secret::new`.
+            None if rest.starts_with(':') && line[..start].ends_with(':') => return None,
+            None => {
+                // The quote behind it is on another line, or was cut off.
+                let quote = rest.len() - rest.trim_start_matches('\\').trim_start_matches(QUOTES).len();
+                let (range, form) = bare(&rest[quote..], is_settings, is_joined, is_parameter, allows)?;
+                (quote + range.start..quote + range.end, form)
+            }
+        };
+        let raw = &rest[range.clone()];
+        let value = if form == Form::Quoted { unescaped(raw) } else { Cow::Borrowed(raw) };
+        Some(Field {
+            name,
+            range: value_start + range.start..value_start + range.end,
+            value,
+            form,
+            is_plain_name,
+            is_of_resource,
+        })
+    }
+}
+
+/// Returns the bytes between the quotes at the start of a text. The closing one has as many backslashes in front as the opening one: JSON
+/// in a text of JSON has one, and escapes its own quotes with three.
+fn quoted(text: &str) -> Option<Range<usize>> {
+    let escapes = text.len() - text.trim_start_matches('\\').len();
+    let quote = text[escapes..].chars().next().filter(|sign| QUOTES.contains(sign))?;
+    let start = escapes + 1;
+    let bytes = text.as_bytes();
+    let closings = || memchr::memchr_iter(quote as u8, &bytes[start..]).map(|at| start + at);
+    let backslashes = |at: usize| bytes[start..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+    let closes = |at: &usize| backslashes(*at) % (2 * (escapes + 1)) == escapes;
+    let mut doubled = 0;
+    let closing = closings().filter(closes).find(|at| {
+        // A quote in a text of YAML and SQL is doubled.
+        let is_doubled = bytes.get(at + 1) == Some(&(quote as u8)) && *at > start && escapes == 0;
+        let is_second = doubled > 0 && doubled + 1 == *at;
+        doubled = if is_doubled && !is_second { *at } else { 0 };
+        !is_second && !is_doubled
+    });
+    // Where a backslash is no escape, it may be the last byte of the value.
+    let end = closing.map(|at| at - escapes).or_else(|| closings().rfind(|at| *at >= start + escapes))?;
+    // A command in a shell and in Perl.
+    let is_command = quote == '`' && text[start..end].contains(char::is_whitespace);
+    (!is_command).then_some(start..end)
+}
+
+/// Returns the bytes of a value without quotes at the start of a text.
+fn bare(
+    text: &str,
+    is_settings: bool,
+    is_joined: bool,
+    is_parameter: bool,
+    allows: impl Fn(char) -> bool,
+) -> Option<(Range<usize>, Form)> {
+    let word = text.split_whitespace().next()?;
+    let rest = text[word.len()..].trim_start();
+    let is_alone = is_settings && (rest.is_empty() || rest.starts_with('#'));
+    // A list in code has a comma behind each value, which is an expression then.
+    let is_of_code = |sign: char| {
+        let is_sign = |signs: &str| signs.contains(sign);
+        sign.is_ascii_alphanumeric() || is_sign("_.") || !is_joined && is_sign(":()[]<>&*\"'")
+    };
+    let is_of_list = word.strip_suffix([',', ';']).is_some_and(|value| value.chars().all(is_of_code));
+    if !is_joined && ["('", "(\""].iter().any(|call| word.contains(call)) {
+        return None;
+    }
+    if is_alone && !is_of_list && (is_joined || word.chars().all(&allows)) {
+        return Some((0..word.len(), Form::Line { is_joined }));
+    }
+    let end = word.find(|sign| ENDS.contains(&sign) || !allows(sign)).unwrap_or(word.len());
+    let is_called = word[end..].starts_with(['(', '[']) && !word[..end].ends_with('=');
+    if is_called {
+        return None;
+    }
+    let mut value = word[..end].trim_end_matches(['.', ':', '\\']);
+    // The end of a list in which the field is.
+    for (open, close) in [('{', '}'), ('[', ']')] {
+        value = if value.contains(open) { value } else { value.trim_end_matches(close) };
+    }
+    (!value.is_empty()).then_some((0..value.len(), Form::Inline { is_parameter }))
+}
+
+/// Returns a value as the program sees it, however often its escapes are escaped.
+fn unescaped(value: &str) -> Cow<'_, str> {
+    if !value.contains('\\') {
+        return Cow::Borrowed(value);
+    }
+    let mut plain = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = rest.find('\\') {
+        plain.push_str(&rest[..at]);
+        rest = rest[at..].trim_start_matches('\\');
+        let code = rest.strip_prefix('u').and_then(|rest| rest.get(..4));
+        let code = code.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        match code {
+            Some(code) => {
+                // Half of a character beyond the first 65,536 is none by itself.
+                plain.push(char::from_u32(code).unwrap_or('\u{fffd}'));
+                rest = &rest[5..];
+            }
+            None if rest.starts_with(['n', 'r', 't']) && !is_drive(&plain) => {
+                plain.push(' ');
+                rest = &rest[1..];
+            }
+            None if rest.starts_with(|sign: char| sign.is_ascii_alphanumeric()) => plain.push('\\'),
+            None => {}
+        }
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
+}
+
+/// Checks for a text that begins like a path of Windows.
+pub(super) fn is_drive(text: &str) -> bool {
+    matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Option<(&str, Form)> {
+        let name = line.find("password")?;
+        let name = name..name + "password".len();
+        let start =
+            name.end + line[name.end..].find(|sign: char| !"=: \"\\".contains(sign) || sign == '|')?;
+        let start = line[..start].trim_end_matches(['"', '\\']).len();
+        let field = Field::read(line, name, start, |_| true)?;
+        Some((&line[field.range], field.form))
+    }
+
+    #[test]
+    fn a_value_ends_at_the_quote_with_which_it_began() {
+        for (line, value) in [
+            (r#"password = "it's one""#, "it's one"),
+            (r#"password = 'a "b" c'"#, r#"a "b" c"#),
+            (r#"password: "a\"b", "c""#, r#"a\"b"#),
+            (r#"password: "a\\", "c""#, r"a\\"),
+            (r#"{\"password\": \"a\\\"b\", \"c\""#, r#"a\\\"b"#),
+            (r#"{\"password\": \"a\\\\\", \"c\""#, r"a\\\\"),
+            (r#"{\\\"password\\\": \\\"a'b\\\", \\\"c"#, "a'b"),
+            ("password: 'it''s one' # 'two'", "it''s one"),
+            (r"password='ab\' c", r"ab\"),
+        ] {
+            assert_eq!(read(line), Some((value, Form::Quoted)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_value_without_quotes_ends_with_the_line_or_its_word() {
+        let line = |is_joined| Form::Line { is_joined };
+        let inline = Form::Inline { is_parameter: false };
+        for (text, value, form) in [
+            ("export DB_password=a;b,c", "a;b,c", line(true)),
+            ("  password: a&b  # c", "a&b", line(false)),
+            ("x.ini:3:password = \"a", "a", line(false)),
+            ("Server=h;password=a;x=1", "a", Form::Inline { is_parameter: true }),
+            ("f(password=a.b(c), d)", "a.b(c", inline),
+            ("password=a,", "a", inline),
+            ("the password: abc. Then", "abc", inline),
+        ] {
+            assert_eq!(read(text), Some((value, form)), "{text}");
+        }
+    }
+
+    #[test]
+    fn escapes_are_resolved() {
+        for (value, plain) in [
+            (r"a\u0026b", "a&b"),
+            (r"Contrase\\u00f1a", "Contraseña"),
+            (r#"a\"b\\\"c\/d"#, r#"a"b"c/d"#),
+            (r"a\nb", "a b"),
+            (r"C:\new\dir", r"C:\new\dir"),
+            (r"a\ud83d", "a\u{fffd}"),
+            (r"a\u00é", r"a\u00é"),
+        ] {
+            assert_eq!(unescaped(value), plain, "{value}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Values behind the name of a password that are none: labels, messages, rules for a value, paths, references, code.
+
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+
+use super::field::is_drive;
+use super::words::{is_surely_of_words, reads_like_words, speaks_of_passwords};
+use crate::addresses::is_example;
+
+/// The punctuation of sentences beyond ASCII.
+const PUNCTUATION: &str = "…–—‘’‚“”„«»‹›¿¡·";
+
+/// The shortest part that is looked at for a random value within a sentence.
+const LEAST_RANDOM_BYTES: usize = 8;
+
+/// The fewest letters in the name of a function that is called. That of a constant has twice as many.
+const LEAST_NAME_LETTERS: usize = 5;
+
+/// Words for what a password has to be, and for one that is left out.
+const OF_TYPES: [&str; 10] = [
+    "required",
+    "optional",
+    "nullable",
+    "confirmed",
+    "undefined",
+    "sensitive",
+    "encrypted",
+    "varchar",
+    "redacted",
+    "filtered",
+];
+
+/// The longest name of the type of a number.
+const MOST_TYPE_BYTES: usize = 5;
+
+/// The signs around a single field of a template, which may be the first and the last of a random value, too.
+const AROUND_NAMES: [(char, char); 5] = [('{', '}'), ('[', ']'), ('<', '>'), ('%', '%'), ('@', '@')];
+
+/// Forms that no random value has by chance.
+const FORMS: [&str; 8] = [
+    // A template.
+    r"^\{\{.*\}\}$",
+    r"^(?:[$#%]\{.*\}|[$%]\(.*\)|<%.*%>|\{%.*%\})$",
+    r"\$\{[a-z]\}|[$#]\{[A-Za-z_][A-Za-z_.]{3,}\d?\}|\{\{[A-Za-z_][A-Za-z0-9_.]+\}\}",
+    // A version, the number of an object.
+    r"^v?\d+(?:\.\d+)+$",
+    // A variable.
+    r"^\$(?:env:)?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$",
+    // An address, the name of a resource.
+    r"^[a-z][a-z0-9+.-]*://",
+    r"^arn:[a-z-]+:",
+    // An expression for a value.
+    r"^[/^].*(?:\(\?[=!:i]|\[[Aa0]-[Zz9]|\.\{\d|\{\d+,)",
+];
+
+/// Forms that one may have, if its letters are not words.
+const FORMS_OF_WORDS: [&str; 9] = [
+    // Fields of a template within other text.
+    r"(?:\$\{|#\{|\{\{-?|\$\()\s*[A-Za-z_][A-Za-z_.:]{2,}[A-Za-z0-9_.:\[\]()|' -]*[\})]",
+    r"\{[A-Za-z_][A-Za-z_.]{2,}\}",
+    // A rule for a value: `required|min:8`, `required,min=8`.
+    r"^[a-z_]{2,}(?:[:=][\w./^$,-]*)?(?:[|,;] ?[a-z_]{2,}(?:[:=][\w./^$,-]*)?)+$",
+    // A type of a database.
+    r"^(?:[a-z_]{3,}|[A-Z_]{3,}) ?\(\d{1,5}(?:, ?\d{1,3})?\)(?: [A-Za-z ]+)?$",
+    // Calls, an element of a list.
+    r"^[a-z_]{3,}[A-Za-z_]*(?:\.[A-Za-z_]\w*)*\(.*\)[;,]?$",
+    r"^[A-Za-z_]{2,}(?:\.[A-Za-z_]\w*)+[\[(].*[\])][;,]?$",
+    r#"^[A-Za-z_]{3,}\[['"].*['"]\]$"#,
+    // Markup.
+    r"^<[a-zA-Z][^<>]*>.*</?[a-zA-Z][^<>]*>$",
+    // The name of a constant.
+    r"^[A-Z]{2,}[A-Z0-9]*(?:_[A-Z0-9]+)+$",
+];
+
+/// Checks for a value in quotes that is not a password. `value` is without escapes.
+pub(super) fn is_text(value: &str) -> bool {
+    let value = value.trim();
+    is_of_other_script(value)
+        || is_form(value)
+        || is_reference(value)
+        || is_path(value)
+        || is_between_strings(value)
+        || if value.contains(char::is_whitespace) { is_sentence(value) } else { is_name(value) }
+}
+
+/// Checks for letters without capitals, of which no generator makes passwords.
+fn is_of_other_script(value: &str) -> bool {
+    value.chars().any(|sign| sign.is_alphabetic() && !sign.is_lowercase() && !sign.is_uppercase())
+}
+
+/// Checks for one of the [`FORMS`].
+pub(super) fn is_form(value: &str) -> bool {
+    static SETS: LazyLock<[RegexSet; 2]> = LazyLock::new(|| {
+        [&FORMS[..], &FORMS_OF_WORDS].map(|forms| RegexSet::new(forms).expect("a test compiles them"))
+    });
+    let [certain, of_words] = &*SETS;
+    certain.is_match(value) || of_words.is_match(value) && is_surely_of_words(value)
+}
+
+/// Checks for a name in the signs of a template, and an example. Other than in addresses, the signs at both ends alone say nothing: most
+/// characters of a generated password are signs.
+pub(super) fn is_reference(value: &str) -> bool {
+    let is_name = |name: &str| {
+        let is_of_name =
+            |sign: char| sign.is_ascii_alphabetic() || matches!(sign, '_' | '.' | ' ' | '-' | ':');
+        name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_')
+            && name.chars().all(is_of_name)
+            && reads_like_words(name)
+    };
+    let between = |(open, close): &(char, char)| value.strip_prefix(*open)?.strip_suffix(*close);
+    let mut names = AROUND_NAMES.iter().filter_map(between);
+    let has_signs = value.starts_with(['{', '[', '<', '%', '\\']);
+    let has_digits = value.bytes().any(|byte| byte.is_ascii_digit());
+    let is_of_test = value.starts_with("test") && is_surely_of_words(value);
+    names.any(is_name) || is_of_test || !has_signs && !has_digits && is_example(value) || is_one_letter(value)
+}
+
+/// Checks for a letter again and again, as it stands for any value.
+fn is_one_letter(value: &str) -> bool {
+    let mut signs = value.chars();
+    signs.next().is_some_and(|first| first.is_alphabetic() && signs.all(|sign| sign == first))
+}
+
+/// Checks for the path of a file or of an address.
+pub(crate) fn is_path(value: &str) -> bool {
+    let is_of_path = |sign: char| {
+        sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.' | ':' | '#' | '*' | '{' | '}' | '$' | '@')
+    };
+    let separator = if is_drive(value) { '\\' } else { '/' };
+    let is_long = value.trim_matches(separator).contains(separator);
+    let has_start = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start)) || is_drive(value);
+    (is_long || has_start)
+        && value.split(['/', '\\']).all(|part| part.chars().all(is_of_path))
+        && is_surely_of_words(value)
+        // The parts of a path have a few letters, those of random text between slashes have digits in them.
+        && value.split(['/', '\\', '.', '-', '_']).all(|part| !has_inner_digits(part))
+}
+
+/// Checks for code without quotes: a number, a call, an element of a list, a type.
+pub(super) fn is_expression(value: &str) -> bool {
+    let value = value.trim_start_matches(['&', '*', '!', '-', '@']);
+    if let Some(digits) = value.strip_prefix("0x") {
+        let unit = digits.trim_start_matches(|sign: char| sign.is_ascii_hexdigit());
+        return unit.is_empty() || unit.starts_with('_') && unit.len() <= MOST_TYPE_BYTES;
+    }
+    let is_of_name = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '.' | ':' | '?');
+    let name = &value[..value.find(|sign| !is_of_name(sign)).unwrap_or(value.len())];
+    let called = &value[name.len()..];
+    // `Errno(5)`.
+    if name.starts_with(char::is_uppercase) && called.strip_prefix('(').is_some_and(is_number) {
+        return true;
+    }
+    let letters = name.bytes().filter(u8::is_ascii_alphabetic).count();
+    let is_start = |sign: char| sign.is_ascii_alphabetic() || sign == '_';
+    if letters < LEAST_NAME_LETTERS || !name.starts_with(is_start) || name.ends_with(['.', ':']) {
+        return false;
+    }
+    let has_parts =
+        name.contains("::") || name.contains('_') && !name.contains(|sign: char| sign.is_ascii_uppercase());
+    let is_constant = letters >= 2 * LEAST_NAME_LETTERS
+        && name.chars().all(|sign| sign.is_ascii_uppercase() || sign == '_');
+    let is_named = has_parts || is_constant || is_surely_of_words(name);
+    match called.chars().next() {
+        Some('(' | '[') => is_named,
+        Some('<' | '{') => {
+            let is_of_type = |sign: char| {
+                is_of_name(sign) || matches!(sign, '<' | '>' | '[' | ']' | ';' | ',' | '&' | '\'' | '{' | '}')
+            };
+            is_named && value.chars().all(is_of_type) && is_surely_of_words(value)
+        }
+        _ => false,
+    }
+}
+
+/// Checks for a number at the end of a call, with its type: `5)`, `5i32)`.
+fn is_number(text: &str) -> bool {
+    let text = text.trim_end_matches(')');
+    let unit = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let bits = unit.trim_start_matches(['_', 'i', 'u']);
+    unit.len() < text.len() && unit.len() <= MOST_TYPE_BYTES && bits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Checks for the piece of code between two texts in quotes: `" + word + "`.
+fn is_between_strings(value: &str) -> bool {
+    let signs =
+        |sign: char| matches!(sign, '"' | '\'' | '`' | '+' | '.' | ',' | ')' | '(' | '&' | '|' | ';' | ':');
+    let is_first = value.starts_with(['"', '\'', '`', '+', '.', ',', ')']);
+    let is_last = value.ends_with(['"', '\'', '`', '+', '.', ',', '(']);
+    let inner = value.trim_matches(|sign: char| signs(sign) || sign.is_whitespace());
+    let has_signs = value.len() >= inner.len() + 4 || inner.is_empty();
+    is_first && is_last && (has_signs || value.starts_with('+')) && is_surely_of_words(inner)
+}
+
+/// Checks for words, and not a few of them with a number, as they are remembered for a password.
+fn is_sentence(value: &str) -> bool {
+    let parts = || value.split_whitespace();
+    let has_digits = value.bytes().any(|byte| byte.is_ascii_digit());
+    if !has_digits {
+        return reads_like_words(value);
+    }
+    let is_random =
+        |part: &str| part.len() >= LEAST_RANDOM_BYTES && has_inner_digits(part) && !is_surely_of_words(part);
+    let is_punctuation = |sign: char| sign.is_ascii_punctuation() || PUNCTUATION.contains(sign);
+    let is_plain = !value.contains(is_punctuation);
+    !parts().any(is_random) && reads_like_words(value) && (!is_plain || speaks_of_passwords(value))
+}
+
+/// Checks for small words of which nothing says that they are a label or a message: code and settings have such passwords.
+pub(super) fn is_remembered(value: &str) -> bool {
+    let is_small = |sign: char| {
+        sign.is_lowercase()
+            || sign.is_ascii_digit()
+            || sign.is_whitespace()
+            || matches!(sign, '|' | ',' | '\'')
+    };
+    let is_message = value.contains(char::is_whitespace) && speaks_of_passwords(value);
+    value.chars().all(is_small)
+        && !is_message
+        && !OF_TYPES.contains(&value)
+        && !is_form(value)
+        && !is_reference(value)
+}
+
+/// Checks for words of letters, joined by signs or capitals: a name, a label.
+fn is_name(value: &str) -> bool {
+    let joins = |sign: char| matches!(sign, '_' | '-' | '.' | ':' | '/' | '\'');
+    let label =
+        value.trim_end_matches([':', '?', '*', '…', '.']).trim_start_matches(['#', '.', '@', '-', '$']);
+    label.chars().all(|sign| sign.is_alphabetic() || joins(sign)) && reads_like_words(label)
+}
+
+/// Checks for digits with a letter in front and one behind.
+fn has_inner_digits(text: &str) -> bool {
+    let rest = text.trim_start_matches(|sign: char| !sign.is_alphabetic());
+    let rest = rest.trim_end_matches(|sign: char| !sign.is_alphabetic());
+    let mut before = None;
+    rest.chars().any(|sign| {
+        let is_behind = sign.is_ascii_digit() && before.is_some_and(char::is_alphanumeric);
+        before = Some(sign);
+        is_behind
+    })
+}
+
+/// Checks for words with numbers behind them and a path: such a value may stand elsewhere by chance.
+pub(crate) fn is_ordinary(value: &str) -> bool {
+    let joins =
+        |sign: char| sign.is_whitespace() || matches!(sign, '_' | '-' | '.' | ':' | ',' | '/' | '\\' | '~');
+    let is_joined = value.chars().all(|sign| sign.is_alphanumeric() || joins(sign));
+    // Several words with a number do not.
+    let is_phrase = value.contains(' ') && value.contains(|sign: char| sign.is_ascii_digit());
+    is_joined && !is_phrase && is_surely_of_words(value) && !value.split(joins).any(has_inner_digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_has_a_text() {
+        let texts = [
+            "{{ lookup(\"env\", \"X\") }}",
+            "${DB_PASS:-a1}",
+            "word${i}",
+            "1.3.6.1.4.1.311.21.40",
+            "$DB_PASS_2",
+            "https://host/a1?b=2",
+            "arn:aws:iam::123:role/x",
+            "^(?=.*[A-Z]).{8,}$",
+            "prefix-${DB_PASS | lower}-1!",
+            "{registry_id}-1",
+            "required|min:8|max:64",
+            "varchar(255)",
+            "getPassword(8)",
+            "os.environ['DB_PASS1']",
+            "ENV['DB_PASS1']",
+            "<label>Another word 1</label>",
+            "ERROR_TOO_SHORT_8",
+        ];
+        let forms = FORMS.into_iter().chain(FORMS_OF_WORDS);
+        assert_eq!(texts.len(), FORMS.len() + FORMS_OF_WORDS.len());
+        for (text, form) in texts.iter().zip(forms) {
+            assert!(regex::Regex::new(form).unwrap().is_match(text), "{form}: {text}");
+            assert!(is_text(text), "{text}");
+        }
+        // The control: with letters that are not words, some of these are forms of a password.
+        for value in ["xq{kzvwq}7", "P@ssw0rd(1)", "ZQXVKW_7_QXZ", "kxq[zvwqp7]"] {
+            assert!(!is_text(value), "{value}");
+        }
+    }
+}
