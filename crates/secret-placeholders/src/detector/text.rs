@@ -11,8 +11,12 @@ use crate::addresses::is_example;
 /// The punctuation of sentences beyond ASCII.
 const PUNCTUATION: &str = "…–—‘’‚“”„«»‹›¿¡·";
 
-/// The shortest part that is looked at for a random value within a sentence.
+/// The signs that are rare in sentences.
+const OF_NO_SENTENCE: [char; 8] = ['=', '[', ']', '@', '^', '~', '|', '\\'];
+
+/// The shortest part that is looked at for a random value within a sentence, and the digits that are enough.
 const LEAST_RANDOM_BYTES: usize = 8;
+const LEAST_RANDOM_DIGITS: usize = 4;
 
 /// The fewest letters in the name of a function that is called. That of a constant has twice as many.
 const LEAST_NAME_LETTERS: usize = 5;
@@ -194,13 +198,19 @@ fn is_between_strings(value: &str) -> bool {
 
 /// Checks for words, and not a few of them with a number, as they are remembered for a password.
 fn is_sentence(value: &str) -> bool {
+    if value.contains(OF_NO_SENTENCE) && !speaks_of_passwords(value) {
+        return false;
+    }
     let parts = || value.split_whitespace();
     let has_digits = value.bytes().any(|byte| byte.is_ascii_digit());
     if !has_digits {
         return reads_like_words(value);
     }
-    let is_random =
-        |part: &str| part.len() >= LEAST_RANDOM_BYTES && has_inner_digits(part) && !is_surely_of_words(part);
+    let is_random = |part: &str| {
+        let digits = part.bytes().filter(u8::is_ascii_digit).count();
+        let is_mixed = has_inner_digits(part) && !is_surely_of_words(part);
+        part.len() >= LEAST_RANDOM_BYTES && (digits >= LEAST_RANDOM_DIGITS || is_mixed)
+    };
     let is_punctuation = |sign: char| sign.is_ascii_punctuation() || PUNCTUATION.contains(sign);
     let is_plain = !value.contains(is_punctuation);
     !parts().any(is_random) && reads_like_words(value) && (!is_plain || speaks_of_passwords(value))

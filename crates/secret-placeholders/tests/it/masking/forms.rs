@@ -5,7 +5,7 @@ use crate::masking::secrets;
 
 /// Lines with a value in them, and the kind of its placeholder. The values are put together in the test, so that no scanner takes this
 /// file for a leak.
-const FORMS: [(&str, &str, &str); 79] = [
+const FORMS: [(&str, &str, &str); 81] = [
     ("{\"password\": \"{}\"}", "kX7q+zWm2Rt9", "password-assignment"),
     ("{'password': '{}'}", "kX7q+zWm2Rt9", "password-assignment"),
     ("    'db_password' => '{}',", "kX7q+zWm2Rt9", "password-assignment"),
@@ -56,6 +56,8 @@ const FORMS: [(&str, &str, &str); 79] = [
     ("{\"password\": \"{}\"}", "MyDogRexIsGreat2", "password-assignment"),
     ("{\"password\": \"{}\"}", "correct horse battery staple 7", "password-assignment"),
     ("{\"password\": \"{}\"}", "xqvtzkwpbnrmhgfd", "password-assignment"),
+    ("password = '{}'", "Reply to: 6723d473-2", "password-assignment"),
+    ("password = '{}'", "[OK] A READ FILE:", "password-assignment"),
     ("UID=sa;PWD={};", "k7QzWm2Rt9x", "password-assignment"),
     ("PWD=\"{}\"", "k7QzWm2Rt9x", "password-assignment"),
     ("secret = {}", "abCD12efGH34ijKL56+/mnOP78qr==", "generic-secret"),
