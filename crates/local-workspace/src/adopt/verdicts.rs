@@ -391,7 +391,7 @@ impl<'a> Verdicts<'a> {
         repositories.extend(around);
         let is_new_head =
             |effect: &&Effect| effect.before.is_none() && effect.path.file_name() == Some(b"HEAD");
-        let new: Vec<RelPath> =
+        let new: BTreeSet<RelPath> =
             self.effects.iter().filter(is_new_head).filter_map(|head| head.path.parent()).collect();
         repositories.retain(|folder| !new.contains(folder));
         self.refuse_all(&Refusal::WithoutIndex, &|effect| {

@@ -70,7 +70,7 @@ impl UndoPlan {
             }
         }
         plan.keep_used_folders(context, &mut obstacles);
-        plan.keep_used_repositories(&mut obstacles);
+        plan.keep_used_repositories(context, &mut obstacles);
         plan.keep_objects(context);
         plan.check(context, &mut obstacles);
         plan.check_repositories(context, &mut obstacles)?;

@@ -1,7 +1,7 @@
 //! Repositories in which others have worked since: an undo neither takes a part of one away, nor objects that later work may need.
 //!
-//! Which objects are needed can only be determined by a look at every reference, index and log of a repository and of its working
-//! trees. So those that a command has stored stay. Git removes them in time, if nothing leads to them.
+//! To find out which objects are needed would take a look at every reference, index and log of a repository and of its working trees. So
+//! those that a command has stored stay. Git removes them in time, if nothing leads to them.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,20 @@ use crate::undo::plan::{UndoContext, UndoPlan};
 impl UndoPlan {
     /// Adds an obstacle for each repository that would go, and in which something is that no undone change has left: without its
     /// other parts it would be none.
-    pub(super) fn keep_used_repositories(&self, obstacles: &mut Vec<UndoObstacle>) {
+    pub(super) fn keep_used_repositories(
+        &self,
+        context: &UndoContext<'_>,
+        obstacles: &mut Vec<UndoObstacle>,
+    ) {
+        let is_there = |path: &RelPath| context.root.metadata(path).is_ok();
         let kept: BTreeSet<&RelPath> = self.kept_folders.iter().collect();
         let heads = self.paths.iter().filter(|path| path.wanted.is_none() && path.now.is_some());
         let heads = heads.filter(|path| path.path.file_name() == Some(b"HEAD"));
         for folder in heads.filter_map(|head| head.path.parent()) {
             let parts = [b"objects".as_slice(), b"refs"].map(|name| folder.child(name).ok());
             let is_used = kept.contains(&folder) || parts.iter().flatten().any(|part| kept.contains(part));
-            if is_used {
+            // Any other folder may have a file of this name.
+            if is_used && is_repository(&folder, &is_there) {
                 obstacles.push(obstacle(&folder, ObstacleKind::ChangedSince));
             }
         }
@@ -57,6 +63,9 @@ impl UndoPlan {
         }
         self.paths.retain(|path| !stay.contains(&path.path) || path.wanted.is_some());
         // That such a folder stays is of no interest.
-        self.kept_folders.retain(|folder| !stores.iter().any(|store| folder.starts_with(store)));
+        self.kept_folders.retain(|folder| {
+            let mut around = std::iter::successors(Some(folder.clone()), RelPath::parent);
+            !around.any(|folder| stores.contains(&folder))
+        });
     }
 }

@@ -141,3 +141,16 @@ fn no_branch_comes_back_whose_commit_is_gone() {
         }
     }
 }
+
+#[test]
+fn a_folder_with_a_file_called_head_is_no_repository() {
+    for layered in LAYERS {
+        let opened = OpenFixture::new(layered, "true");
+        let run = opened.run("mkdir docs && echo x > docs/HEAD && echo y > beside");
+        opened.user("echo mine > docs/mine");
+        let undone = opened.undo(run).unwrap();
+        assert_eq!(undone.kept_folders, ["docs"], "{layered:?}");
+        let is_there = |path: &str| opened.fixture.root().join(path).exists();
+        assert_eq!(["docs/HEAD", "beside", "docs/mine"].map(is_there), [false, false, true], "{layered:?}");
+    }
+}

@@ -52,7 +52,7 @@ const LOGS: &str = "git log -1 && git log -1 b1 && git -C side log -1 && git -C 
 #[test]
 fn reference_without_an_object_that_is_adopted_is_refused() {
     for (script, named) in CASES {
-        // Whoever reads what its owner may not would not fail.
+        // Root may read it all the same, and would not fail.
         let plain = repository();
         let _ = shell(&plain.root(), &spelled(&script.replace("chmod 000", "rm -f")));
         assert!(!shell(&plain.root(), LOGS).status.success(), "control: {script}");
