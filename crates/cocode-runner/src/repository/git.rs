@@ -48,6 +48,9 @@ const SETTINGS: [&str; 5] = [
 /// agent's, or the user's settings say to ignore.
 pub(crate) const WITH_SUBMODULES: &str = "--ignore-submodules=none";
 
+/// A difference without colours, in which attributes of an agent select no program that prints it.
+pub(crate) const DIFF: [&str; 5] = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", WITH_SUBMODULES];
+
 /// Variables of the user's environment that git needs, three of them for signing a merge. The last four are the user's identity,
 /// which in containers often is nowhere else. All others are dropped, above all other `GIT_*`.
 const KEPT: [&str; 12] = [

@@ -18,7 +18,7 @@ use crate::plan::host::Host;
 use crate::plan::run_limits::RunLimits;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
-use crate::repository::git::{GitError, WITH_SUBMODULES};
+use crate::repository::git::{DIFF, GitError};
 use crate::repository::worktree::file_error;
 use crate::run::event::{RunEvent, RunObserver};
 use crate::run::stop::StopFlag;
@@ -162,18 +162,7 @@ fn has_done_it(repository: &Repository, record: &AgentRecord) -> Result<bool, Gi
     let Some(head) = record.head.as_deref().filter(|head| repository.commit(head).is_some()) else {
         return Ok(false);
     };
-    // The attributes of the agent must not select a program that prints the differences.
-    let arguments = [
-        "diff",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--no-color",
-        WITH_SUBMODULES,
-        "--unified=0",
-        &record.start_commit,
-        head,
-        "--",
-    ];
+    let arguments = [&DIFF[..], &["--unified=0", &record.start_commit, head, "--"]].concat();
     let git = repository.git.within(LIMIT);
     let (changes, _) = git.run_for_start(repository.location(), &arguments, MOST_CHANGES_BYTES)?;
     let changes = String::from_utf8_lossy(&changes);

@@ -7,7 +7,7 @@ use crate::error::{RepositoryError, RunnerError};
 use crate::objects::object_import::LIMIT;
 use crate::record::AgentRecord;
 use crate::repository::Repository;
-use crate::repository::git::{Git, WITH_SUBMODULES};
+use crate::repository::git::{DIFF, Git};
 use crate::runner::{NO_HOOKS, Runner, RunnerConfig};
 use crate::verdict::fast_forward::FastForward;
 use crate::verdict::in_the_way;
@@ -218,17 +218,7 @@ fn difference(config: &RunnerConfig, record: &AgentRecord, format: &str) -> Resu
     let git = Git::new(&config.host, config.state_folder.join(NO_HOOKS));
     let repository = Repository::open(git, &config.repository)?.within(LIMIT);
     let commit = work_of(&repository, record)?;
-    let arguments = [
-        "diff",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--no-color",
-        WITH_SUBMODULES,
-        format,
-        &record.start_commit,
-        &commit,
-        "--",
-    ];
+    let arguments = [&DIFF[..], &[format, &record.start_commit, &commit, "--"]].concat();
     Ok(repository.git.run(repository.location(), &arguments)?)
 }
 
