@@ -1,5 +1,7 @@
 //! Putting one file in its place.
 
+use std::time::{Duration, SystemTime};
+
 use change_journal::{Entry, EntryKind, RecordedChange};
 use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::{
@@ -8,7 +10,7 @@ use sandbox_fs::{
 
 use crate::change::folder_modes::OWNER_BITS;
 use crate::change::present::{CONTENT_LIMIT_BYTES, Present, PresentKind, recorded_attributes};
-use crate::git::guard::in_git_folder;
+use crate::git::guard::{in_git_folder, is_main_index};
 use crate::git::version_control;
 
 /// The name beside an entry of another kind under which its successor is staged; no entry ever gets it.
@@ -201,8 +203,24 @@ fn create(root: &FileRoot, path: &RelPath, after: &Present) -> Result<(), FsErro
     }
 }
 
-/// Stages a version with the rights that it is to have: those of the file that it replaces, or those that were recorded.
+/// Stages a version with the rights that it is to have, and for git's index with a time at which git believes none of it.
 fn stage<'root>(
+    root: &'root FileRoot,
+    path: &RelPath,
+    before: Option<&Present>,
+    after: &Present,
+) -> Result<Staged<'root>, FsError> {
+    let mut staged = stage_with_rights(root, path, before, after)?;
+    if is_main_index(path) {
+        // Git compares times of files in seconds, and looks into a file of the second of its index or a later one. An index that
+        // came back with the time of now would hide what changed within the second in which it was first written.
+        staged.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1))?;
+    }
+    Ok(staged)
+}
+
+/// Stages a version with the rights that it is to have: those of the file that it replaces, or those that were recorded.
+fn stage_with_rights<'root>(
     root: &'root FileRoot,
     path: &RelPath,
     before: Option<&Present>,

@@ -55,6 +55,12 @@ pub(crate) fn is_index(path: &RelPath) -> bool {
     })
 }
 
+/// Returns whether it is the index of a repository or working tree, and no part of a split one.
+pub(crate) fn is_main_index(path: &RelPath) -> bool {
+    let has_name = || path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(b"index"));
+    in_git_folder(path).is_some_and(|part| !part.is_data() && has_name())
+}
+
 /// Returns whether a file is judged by all of its content, and so is read beyond the limits of other files.
 pub(crate) fn is_judged_whole(path: &RelPath) -> bool {
     let is_list = || path.file_name().is_some_and(|name| matches!(name, b"packed-refs" | b"shallow"));

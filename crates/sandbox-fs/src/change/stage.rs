@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
+use std::time::SystemTime;
 
 use rel_path::RelPath;
 use rustix::fs::{Mode, OFlags};
@@ -156,6 +157,17 @@ impl Staged<'_> {
     /// Returns the metadata of the file to replace, at the time of staging.
     pub fn existing(&self) -> Option<&Metadata> {
         self.existing.as_ref()
+    }
+
+    /// Gives the staged file a time of last modification. Where it is not called, that is the time of staging.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file system.
+    pub fn set_modified(&mut self, time: SystemTime) -> Result<(), FsError> {
+        self.file.set_modified(time).map_err(|error| FsError::from_io(&error, &self.entry.path))?;
+        self.staged = self.metadata()?;
+        Ok(())
     }
 
     /// Sets the owner, then the attributes and last the permission bits, since each of these can change those

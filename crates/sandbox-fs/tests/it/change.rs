@@ -250,6 +250,19 @@ fn a_file_is_restored_under_its_own_odd_name() {
 }
 
 #[test]
+fn a_staged_version_gets_the_time_that_it_is_given() {
+    let sandbox = Sandbox::new();
+    sandbox.file("a.txt", "x");
+    let root = sandbox.root(METHODS[0]);
+    let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1);
+    let mut staged = root.stage(&path("a.txt"), b"y", FileMode::Keep).unwrap();
+    staged.set_modified(time).unwrap();
+    let published = staged.publish(Expected::Content(ContentHash::of(b"x"))).unwrap();
+    assert_eq!(published.metadata.modified_nanoseconds, 1_000_000_000);
+    assert_eq!(sandbox.at("a.txt").metadata().unwrap().modified().unwrap(), time);
+}
+
+#[test]
 fn an_existing_odd_name_is_edited() {
     let sandbox = Sandbox::new();
     sandbox.file("a:b", "x");

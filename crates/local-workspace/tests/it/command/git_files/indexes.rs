@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use local_workspace::LocalWorkspace;
+use change_journal::ChangeNumber;
+use local_workspace::{LocalWorkspace, Undo};
 
 use crate::fixture::workspace::*;
 
@@ -181,6 +182,42 @@ fn no_branch_moves_without_the_index_that_belongs_to_it() {
             assert_eq!(git(&folder, "git diff --name-only"), if is_refused { "file" } else { "" }, "{case}");
             git(&folder, "git fsck --no-progress");
         }
+    }
+}
+
+#[test]
+fn index_that_comes_back_hides_no_change_of_the_second_in_which_it_was_written() {
+    // Git takes a file for unchanged that has the recorded time and size, unless the index is not younger than that time.
+    const TIME: &str = "touch -d @1700000000";
+    let changed = format!("echo y > file && {TIME} file");
+    let is_hidden = |fixture: &Fixture| git(&fixture.root(), "git diff --name-only").is_empty();
+    let prepared = || {
+        let fixture = prepared();
+        let add = format!("git config core.trustCtime false && {TIME} file && git add file");
+        git(&fixture.root(), &format!("{add} && {TIME} .git/index"));
+        fixture
+    };
+    for (index, hidden) in [("true", false), ("touch .git/index", true)] {
+        let control = prepared();
+        git(&control.root(), &format!("{changed} && {index}"));
+        assert_eq!(is_hidden(&control), hidden, "control: {index}");
+    }
+    for layered in LAYERS {
+        let fixture = prepared();
+        let workspace = fixture.open_layered(layered);
+        let refused = warned(&workspace, &format!("{changed} && chmod 400 .git/index"));
+        assert!(refused.contains("`.git/index`"), "{layered:?}: {refused}");
+        assert!(!is_hidden(&fixture), "refused ({layered:?})");
+
+        let fixture = prepared();
+        let journal = fixture.open_journal();
+        let workspace = fixture.open_with(journal.clone(), fixture.layered_config(layered)).0;
+        assert_eq!(warned(&workspace, "echo z > more && git add more"), "", "{layered:?}");
+        git(&fixture.root(), &changed);
+        let adding = journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap().last().unwrap().run;
+        workspace.undo(&Caller::once().call(), &Undo::Run(adding)).unwrap();
+        assert_eq!(git(&fixture.root(), "git ls-files more"), "", "control");
+        assert!(!is_hidden(&fixture), "undone ({layered:?})");
     }
 }
 
