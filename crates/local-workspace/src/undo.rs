@@ -1,5 +1,6 @@
 //! Taking changes back, by a commit and exchanges like any other change.
 
+mod checked_out;
 pub(crate) mod differences;
 pub(crate) mod error;
 pub(crate) mod history;
@@ -246,7 +247,9 @@ impl LocalWorkspace {
         chosen: &Chosen,
         what: &Undo,
     ) -> Result<Taken, UndoError> {
-        let context = UndoContext { root, open_root, hidden: &self.hidden, journal: self.journal.reader() };
+        let (hidden, journal, unkept) = (&self.hidden, self.journal.reader(), &chosen.unkept);
+        let workspace = self.root.path();
+        let context = UndoContext { root, open_root, hidden, journal, workspace, unkept };
         let paths = chosen.changes.values().map(|change| change.path.clone()).collect();
         let numbers: BTreeSet<_> = chosen.changes.keys().copied().collect();
         let plan = match UndoPlan::of(&context, &numbers, paths) {

@@ -17,8 +17,9 @@ use crate::adopt::former_build_folders::FormerBuildFolders;
 use crate::adopt::tracked_folders::{FolderSet, TrackedFolders, settled_stamp};
 use crate::hidden::Hidden;
 
-/// The limits of the search for build folders. Those beyond it are part of the layer like other folders.
-const SEARCH: WalkLimits = WalkLimits { depth: 3, entries: 5_000, timeout: Duration::from_millis(50) };
+/// The limits of the search for build folders. Those beyond it are part of the layer like other folders, and what a command builds there
+/// is copied, which takes longer than the search on a machine with other work.
+const SEARCH: WalkLimits = WalkLimits { depth: 3, entries: 5_000, timeout: Duration::from_millis(500) };
 
 /// The largest list of ignored paths that is read, in bytes.
 const EXCLUDE_BYTES: u64 = 256 << 10;

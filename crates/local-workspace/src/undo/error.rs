@@ -100,6 +100,17 @@ pub enum ObstacleKind {
     /// It was a pipe, a socket or a device.
     #[error("cannot be restored: it was a pipe, a socket or a device")]
     SpecialFile,
+    /// It is the reference of a branch that is checked out now, and the index of that working tree is not undone with it.
+    #[error("is a branch that is checked out now; check out another one there first")]
+    CheckedOut,
+    /// It says what is checked out, and would name a branch that another working tree has checked out since.
+    #[error(
+        "leads to a branch that another working tree has checked out since; check out another one there first"
+    )]
+    CheckedOutElsewhere,
+    /// It is a file by which git keeps others from changing a repository.
+    #[error("is there, so git is at work; wait for it, or remove the file if no git runs there")]
+    Locked,
     /// It may not be written or removed.
     #[error("cannot be changed: {0}")]
     Closed(WapError),

@@ -1,6 +1,7 @@
 //! Plans the state of each path after an undo, before anything is written.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use change_journal::{
     ChangeNumber, ChangeState, ContentHash, EntryKind, JournalError, JournalReader, RecordedChange, RunNumber,
@@ -33,12 +34,22 @@ pub(crate) struct UndoContext<'a> {
     pub open_root: &'a FileRoot,
     pub hidden: &'a Hidden,
     pub journal: &'a JournalReader,
+    /// The path of the workspace, if it has one: git writes absolute paths into files by which its folders lead to each other.
+    pub workspace: Option<&'a Path>,
+    /// The paths of the undone changes of which the journal does not keep what was there.
+    pub unkept: &'a [String],
 }
 
 impl UndoContext<'_> {
     /// Returns the root by which a path is restored.
     pub(crate) fn root_for(&self, path: &UndoPath) -> &FileRoot {
         if path.needs_open_root { self.open_root } else { self.root }
+    }
+
+    /// Returns why a repository cannot be restored of which something is missing, or is there beside what is undone.
+    pub(crate) fn difference(&self, repository: &RelPath) -> ObstacleKind {
+        let is_in = |path: &String| RelPath::parse(path).is_ok_and(|path| path.starts_with(repository));
+        if self.unkept.iter().any(is_in) { ObstacleKind::NotKept } else { ObstacleKind::ChangedSince }
     }
 }
 
@@ -48,8 +59,8 @@ pub(crate) struct UndoPlan {
     pub paths: Vec<UndoPath>,
     /// Folders that stay, because something else is in them.
     pub kept_folders: Vec<RelPath>,
-    /// Repositories that stay as they are, because a part of them cannot be restored: true for each in which only later
-    /// changes are in the way.
+    /// Repositories that stay as they are, because a part of them cannot be restored, and folders that are working trees of them: true
+    /// for each in which only later changes are in the way.
     pub kept_repositories: BTreeMap<RelPath, bool>,
 }
 
@@ -74,7 +85,9 @@ impl UndoPlan {
         plan.keep_objects(context);
         plan.check(context, &mut obstacles);
         plan.check_repositories(context, &mut obstacles)?;
-        plan.keep_repositories(&mut obstacles);
+        plan.check_branches(context, &mut obstacles);
+        plan.check_locks(context, &mut obstacles);
+        plan.keep_repositories(context, &mut obstacles);
         if plan.paths.is_empty() {
             obstacles.extend(plan.kept_folders.iter().map(|folder| obstacle(folder, ObstacleKind::NotEmpty)));
         }
@@ -126,24 +139,37 @@ impl UndoPlan {
         }
     }
 
-    /// Skips repositories with an obstacle: one that is restored in parts is unusable. The rest of the undo does not
-    /// depend on them, unless there is nothing else.
-    fn keep_repositories(&mut self, obstacles: &mut Vec<UndoObstacle>) {
+    /// Skips repositories with an obstacle, and their working trees: one that is restored in parts is unusable. The rest of the undo
+    /// does not depend on them, unless there is nothing else.
+    fn keep_repositories(&mut self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let repository = |path: &RelPath| in_git_folder(path).map(|part| part.folder);
         let of_obstacle = |obstacle: &UndoObstacle| repository(&RelPath::parse(&obstacle.path).ok()?);
         let mut kept: BTreeMap<RelPath, bool> = BTreeMap::new();
         for obstacle in obstacles.iter() {
-            let is_later = matches!(obstacle.why, ObstacleKind::ChangedSince | ObstacleKind::LaterChange(_));
+            let is_later = matches!(
+                obstacle.why,
+                ObstacleKind::ChangedSince
+                    | ObstacleKind::LaterChange(_)
+                    | ObstacleKind::CheckedOut
+                    | ObstacleKind::CheckedOutElsewhere
+                    | ObstacleKind::Locked
+            );
             if let Some(folder) = of_obstacle(obstacle) {
                 *kept.entry(folder).or_insert(true) &= is_later;
             }
         }
-        let is_kept = |path: &RelPath| repository(path).is_some_and(|folder| kept.contains_key(&folder));
-        if kept.is_empty() || self.paths.iter().all(|path| is_kept(&path.path)) {
+        if kept.is_empty() {
+            return;
+        }
+        let trees = self.working_trees_of(context, &kept);
+        kept.retain(|folder, _| !with_ancestors(folder).any(|folder| trees.contains_key(&folder)));
+        kept.extend(trees);
+        let is_kept = |path: &RelPath| with_ancestors(path).any(|folder| kept.contains_key(&folder));
+        if self.paths.iter().all(|path| is_kept(&path.path)) {
             return;
         }
         self.paths.retain(|path| !is_kept(&path.path));
-        obstacles.retain(|obstacle| of_obstacle(obstacle).is_none());
+        obstacles.retain(|obstacle| RelPath::parse(&obstacle.path).is_ok_and(|path| !is_kept(&path)));
         // A folder around one cannot go.
         let around = |folder: &RelPath| kept.keys().any(|repository| repository.starts_with(folder));
         let (going, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.paths)
@@ -198,7 +224,7 @@ impl UndoPlan {
         let is_made = |_| Fate::Adopted;
         let names = names.after(&is_made);
         let surroundings = RepositoryContext {
-            workspace: context.root.path(),
+            workspace: context.workspace,
             is_layered: false,
             was_there: &was_there,
             is_there: &is_there,
@@ -216,7 +242,7 @@ impl UndoPlan {
                 let refusal =
                     is_back.then(|| reference_refusal(&part, &effect(context, path), &surroundings));
                 if refusal.flatten() == Some(Refusal::MissingObject) {
-                    obstacles.push(obstacle(&path.path, ObstacleKind::ChangedSince));
+                    obstacles.push(obstacle(&path.path, context.difference(&part.folder)));
                 }
                 continue;
             }
@@ -281,7 +307,7 @@ fn stored_effect(context: &UndoContext<'_>, path: &UndoPath) -> Option<Effect> {
 }
 
 /// Returns the effect of restoring one path.
-fn effect(context: &UndoContext<'_>, path: &UndoPath) -> Effect {
+pub(super) fn effect(context: &UndoContext<'_>, path: &UndoPath) -> Effect {
     let bytes = |hash: Option<ContentHash>| context.journal.content(&hash?).ok().flatten();
     let now = path.now.clone().map(|now| {
         // The bytes of what the journal holds are left there.

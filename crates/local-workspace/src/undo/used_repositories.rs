@@ -3,16 +3,17 @@
 //! To find out which objects are needed would take a look at every reference, index and log of a repository and of its working trees. So
 //! those that a command has stored stay. Git removes them in time, if nothing leads to them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rel_path::RelPath;
 
+use crate::adopt::adoption::linked_repositories;
 use crate::git::guard::in_git_folder;
 use crate::git::repository_parts::is_repository;
 use crate::git::stored_names::store_around;
-use crate::undo::error::{ObstacleKind, UndoObstacle};
-use crate::undo::path::obstacle;
-use crate::undo::plan::{UndoContext, UndoPlan};
+use crate::undo::error::UndoObstacle;
+use crate::undo::path::{UndoPath, obstacle};
+use crate::undo::plan::{UndoContext, UndoPlan, effect};
 
 impl UndoPlan {
     /// Adds an obstacle for each repository that would go, and in which something is that no undone change has left: without its
@@ -31,9 +32,25 @@ impl UndoPlan {
             let is_used = kept.contains(&folder) || parts.iter().flatten().any(|part| kept.contains(part));
             // Any other folder may have a file of this name.
             if is_used && is_repository(&folder, &is_there) {
-                obstacles.push(obstacle(&folder, ObstacleKind::ChangedSince));
+                obstacles.push(obstacle(&folder, context.difference(&folder)));
             }
         }
+    }
+
+    /// Returns the folders that are, or were, working trees of some repositories by a file that would go or come back. In one that loses
+    /// its files or that file, git would take what is there for removed, or obey the repository around it.
+    pub(super) fn working_trees_of(
+        &self,
+        context: &UndoContext<'_>,
+        repositories: &BTreeMap<RelPath, bool>,
+    ) -> BTreeMap<RelPath, bool> {
+        let is_link = |path: &&UndoPath| in_git_folder(&path.path).is_some_and(|part| part.names.is_empty());
+        let tree = |path: &UndoPath| {
+            let linked = linked_repositories(&effect(context, path), context.workspace);
+            let is_later = linked.iter().find_map(|folder| repositories.get(folder))?;
+            Some((path.path.parent().filter(|tree| !tree.is_root())?, *is_later))
+        };
+        self.paths.iter().filter(is_link).filter_map(tree).collect()
     }
 
     /// Leaves out the removal of stored objects whose repository stays, and of their folders.

@@ -154,3 +154,96 @@ fn a_folder_with_a_file_called_head_is_no_repository() {
         assert_eq!(["docs/HEAD", "beside", "docs/mine"].map(is_there), [false, false, true], "{layered:?}");
     }
 }
+
+#[test]
+fn a_working_tree_stays_whole_that_the_user_has_worked_in() {
+    for layered in LAYERS {
+        for use_by_user in ["true", "git add s", "git add s && COMMIT user"] {
+            let opened = OpenFixture::new(layered, "true");
+            let run = opened.run("git worktree add -q wt -b w && echo n > n");
+            if use_by_user == "true" {
+                // The control.
+                assert_eq!(opened.undo(run).unwrap().not_undoable, [""; 0], "{layered:?}");
+                assert!(!opened.fixture.root().join("wt").exists(), "{layered:?}");
+                continue;
+            }
+            opened.user(&format!("cd wt && echo s > s && {use_by_user}"));
+            let before = opened.user("cd wt && git status --porcelain && git ls-files && git rev-parse HEAD");
+            assert_eq!(opened.undo(run).unwrap().not_undoable, [".git", "wt"], "{use_by_user} ({layered:?})");
+            let after = opened.user("cd wt && git status --porcelain && git ls-files && git rev-parse HEAD");
+            assert_eq!(after, before, "{use_by_user} ({layered:?})");
+            assert!(!opened.fixture.root().join("n").exists(), "{layered:?}");
+            opened.check("wt", use_by_user);
+        }
+    }
+}
+
+#[test]
+fn no_branch_moves_or_goes_under_a_working_tree() {
+    // What was there, what the command does, what the user does then, and whether the repository stays.
+    let cases = [
+        ("true", "git branch new", "true", false),
+        ("true", "git branch new", "git switch -q new", true),
+        ("true", "git branch new", "git worktree add -q ../side new", true),
+        ("true", "git branch new && git pack-refs --all", "git switch -q new", true),
+        ("true", "git pack-refs --all", "true", false),
+        ("true", "COMMIT two", "true", false),
+        ("git branch b && COMMIT two", "git branch -f b main", "git switch -q b", true),
+        ("git branch b && COMMIT two", "git branch -f b main", "true", false),
+        ("git branch b", "git switch -q b", "git worktree add -q ../side main", true),
+        ("git branch b", "git switch -q b", "true", false),
+        ("git worktree add -q ../side -b b", "git branch new", "git -C ../side switch -q new", true),
+        ("git tag v", "git tag -d v", "COMMIT two && git tag v && git pack-refs --all", true),
+        ("git tag v", "git tag -d v", "true", false),
+        ("git tag v && git pack-refs --all", "git tag -d v", "true", false),
+        ("true", "git branch new", "touch .git/index.lock", true),
+        ("true", "git branch new", "touch .git/refs/heads/new.lock", true),
+    ];
+    for layered in LAYERS {
+        for (prepare, command, use_by_user, stays) in cases {
+            let opened = OpenFixture::new(layered, &prepare.replace("COMMIT", COMMIT));
+            let run = opened.run(&format!("{command} && echo n > n"));
+            opened.user(use_by_user);
+            let state =
+                "git log --all --format='%s %D' && git status --porcelain --branch -uno && git for-each-ref";
+            let before = opened.user(state);
+            let case = format!("{prepare}; {command}; {use_by_user} ({layered:?})");
+            let undone = opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
+            assert_eq!(undone.not_undoable, if stays { &[".git"][..] } else { &[] }, "{case}");
+            assert_eq!(undone.changed_since, undone.not_undoable, "{case}");
+            assert!(!opened.fixture.root().join("n").exists(), "{case}");
+            if stays {
+                assert_eq!(opened.user(state), before, "{case}");
+            }
+            opened.user("rm -f .git/index.lock .git/refs/heads/new.lock");
+            opened.check(".", &case);
+            let _ = std::fs::remove_dir_all(opened.fixture.root().join("../side"));
+        }
+    }
+}
+
+#[test]
+fn an_undo_waits_for_git() {
+    let opened = OpenFixture::new(Layered::Yes, "true");
+    let run = opened.run("git branch new");
+    opened.user("touch .git/packed-refs.lock");
+    let refused = opened.undo(run).unwrap_err().to_string();
+    assert!(refused.contains("`.git/packed-refs.lock` is there, so git is at work"), "{refused}");
+    opened.user("rm .git/packed-refs.lock");
+    opened.undo(run).unwrap();
+    assert_eq!(opened.user("git branch --list new"), "");
+}
+
+#[test]
+fn a_repository_with_too_large_a_pack_is_not_said_to_have_changed() {
+    const LARGE: &str = "git init -q sub && cd sub && head -c 17000000 /dev/urandom > large && git add large && COMMIT one && git gc -q";
+    for layered in LAYERS {
+        let opened = OpenFixture::new(layered, &LARGE.replace("COMMIT", COMMIT));
+        let response = run(&opened.workspace, "mv sub sub2 && echo n > n").unwrap();
+        assert_eq!(response.exit_code, 0, "{response:?}");
+        let undone = opened.undo(RunNumber(1)).unwrap();
+        assert!(!undone.not_undoable.is_empty(), "{undone:?} ({layered:?})");
+        assert_eq!(undone.changed_since, [""; 0], "{undone:?} ({layered:?})");
+        opened.check("sub2", "the repository that was moved");
+    }
+}
