@@ -159,8 +159,11 @@ mod tests {
 
     #[test]
     fn an_exchange_is_reversed_without_a_free_descriptor() {
+        // The worker cannot remove its own folder: that takes a descriptor.
+        let folder = tempfile::tempdir().unwrap();
         let mut worker = std::process::Command::new(std::env::current_exe().unwrap());
-        let output = worker.args(["--exact", "adoption::exchange::tests::worker"]).env(WORKER, "1").output();
+        worker.args(["--exact", "adoption::exchange::tests::worker"]).env(WORKER, "1");
+        let output = worker.env("TMPDIR", folder.path()).output();
         let output = output.unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
