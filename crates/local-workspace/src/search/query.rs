@@ -47,6 +47,8 @@ impl Query {
         let matcher = RegexMatcherBuilder::new()
             .fixed_strings(is_literal)
             .crlf(true)
+            // A search may look at many lines at once.
+            .multi_line(true)
             .size_limit(COMPILED_LIMIT_BYTES)
             .dfa_size_limit(CACHE_LIMIT_BYTES)
             .build(text)

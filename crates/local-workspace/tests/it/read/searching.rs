@@ -63,6 +63,41 @@ fn lines_and_their_context_have_no_endings() {
 }
 
 #[test]
+fn ends_of_lines_are_matched_whatever_ends_the_line() {
+    const LINES: [&str; 7] = ["hit", "a hit", "hit;", "", "  ", "def f():", "x\thit"];
+    let patterns = [
+        "^hit$",
+        "hit$",
+        "^hit",
+        r"^\s*$",
+        "^$",
+        r"[^;]$",
+        r"def \w+\(\):$",
+        r"\bhit\b",
+        r"\s$",
+        r"^\S+$",
+        "hit|;$",
+    ];
+    let fixture = Fixture::new();
+    let ended = |ending: &str, last: &str| LINES.join(ending) + last;
+    let files = [("crlf", ended("\r\n", "\r\n")), ("lf", ended("\n", "\n")), ("open", ended("\n", ""))];
+    for (path, text) in &files {
+        fixture.put(path, text);
+    }
+    let workspace = fixture.open();
+    for pattern in patterns {
+        let line_by_line = regex::Regex::new(pattern).unwrap();
+        let expected: Vec<String> = files
+            .iter()
+            .flat_map(|(path, _)| LINES.iter().enumerate().map(move |(index, line)| (path, index + 1, line)))
+            .filter(|(_, _, line)| line_by_line.is_match(line))
+            .map(|(path, number, line)| format!("{path}:{number}:{line}"))
+            .collect();
+        assert_eq!(hits(&workspace, json!({ "query": pattern, "type": "regex" })), expected, "{pattern}");
+    }
+}
+
+#[test]
 fn matches_near_each_other_are_context_of_each_other() {
     let fixture = Fixture::new();
     fixture.put("a", "1\nhit 2\nhit 3\n4\nhit 5\n6\n7\n8\n9\nhit 10\n");
