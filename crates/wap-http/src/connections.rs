@@ -17,7 +17,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::meter::Meter;
 use crate::write_timeout::WriteTimeout;
-use crate::{Metrics, Sockets};
+use crate::{Metrics, Peer, Sockets};
 
 /// The time for which a connection may be open without a request, and in which the head of a request must arrive.
 const IDLE: Duration = Duration::from_secs(30);
@@ -66,7 +66,7 @@ pub async fn serve(
             accepted = accepted => accepted,
             () = shutdown.0.notified() => break,
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, client)) = accepted else {
             // For instance, the process has too many open files: that may pass, and must not become a busy loop.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
@@ -75,7 +75,11 @@ pub async fn serve(
         let meter = Meter::default();
         let service = TowerToHyperService::new(router.clone());
         let measured = meter.clone();
+        let peer = stream.local_addr().ok().map(|server| Peer { client, server });
         let service = service_fn(move |mut request: Request<Incoming>| {
+            if let Some(peer) = peer {
+                request.extensions_mut().insert(peer);
+            }
             // A request that becomes a WebSocket uses the meter of its connection.
             request.extensions_mut().insert(measured.clone());
             service.call(request)

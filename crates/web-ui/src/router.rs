@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use serde::Deserialize;
 use serde_json::json;
 use tag_session::REPLY_LIMIT_BYTES;
+use wap_http::Peer;
 
 use crate::answer::{Refused, json};
 use crate::page::Page;
@@ -103,7 +104,20 @@ struct EnterWith {
 }
 
 /// Exchanges a code, or the token of the server, for a cookie and a key.
-async fn enter(State(page): State<Arc<Page>>, headers: HeaderMap, body: Bytes) -> Response {
+///
+/// Codes can be seen by other users of the machine: a browser is started with one among its arguments.
+async fn enter(
+    State(page): State<Arc<Page>>,
+    peer: Option<Extension<Peer>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    if peer.is_some_and(|Extension(peer)| peer.is_of_other_user()) {
+        page.config.guard.count_refusal();
+        return Refused::new(StatusCode::FORBIDDEN, "the page belongs to another user of this machine")
+            .advise("open it as the user who has started agentd")
+            .into_response();
+    }
     let access = &page.config.access;
     let entry = if page.config.guard.has_token(&headers) {
         access.admit()

@@ -1,5 +1,6 @@
 //! `agentd serve`: the workspace tools over HTTP; and the other servers.
 
+mod browser;
 pub(crate) mod mcp;
 mod page_program;
 pub(crate) mod ui;

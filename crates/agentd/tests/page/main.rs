@@ -10,6 +10,7 @@ mod browser;
 mod history;
 mod hostile;
 mod main_job;
+mod opening;
 mod project;
 mod proposals;
 mod reconnecting;

@@ -56,7 +56,7 @@ pub(super) fn demo(common: &CommonOptions, console: Console) -> Outcome {
     let outcome = session::new(&common, console, &options);
     title(console, "verdict");
     // The user's own check, not the model's word: outside of the sandbox, as a person would.
-    let passes = Command::new("sh").arg("test.sh").current_dir(&project).output();
+    let passes = Command::new("/bin/sh").arg("test.sh").current_dir(&project).output();
     let passes = passes.map_err(|error| failed(&error))?.status.success();
     match outcome {
         Ok(Exit::Done) if passes => {

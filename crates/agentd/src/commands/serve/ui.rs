@@ -12,8 +12,9 @@ use serde::Serialize;
 use wap_core::CancelFlag;
 use wap_http::{Guard, HostName, Metrics, Shutdown, Sockets};
 use web_ui::{Access, Page, PageConfig};
-use workspace_host::{SharedWorkspace, WorkspacePaths};
+use workspace_host::{OwnPrograms, SharedWorkspace, WorkspacePaths};
 
+use super::browser;
 use super::page_program::PageProgram;
 use crate::commands::session::cancel_flag;
 use crate::common_options::CommonOptions;
@@ -70,9 +71,10 @@ pub(crate) fn ui(
         stopping.stop();
     }));
     let (sender, failure) = channel();
-    let (begun, stopping, opens) = (Arc::clone(&page), shutdown.clone(), !options.no_open);
+    let (begun, stopping) = (Arc::clone(&page), shutdown.clone());
+    let programs = (!options.no_open).then(|| common.own_programs());
     let open = move || match begun.begin() {
-        Ok(()) => announce(console, &page_url(address), &access, opens),
+        Ok(()) => announce(console, &page_url(address), &access, programs.as_ref()),
         Err(failure) => {
             let _ = sender.send(failure);
             stopping.stop();
@@ -143,8 +145,8 @@ fn listen(wanted: Option<SocketAddr>) -> Result<TcpListener, Failure> {
     }
 }
 
-/// Prints the address with a code, and opens it where there is a desktop.
-fn announce(console: Console, url: &str, access: &Access, opens: bool) {
+/// Prints the address with a code, and opens it with one of the `programs` where there is a desktop.
+fn announce(console: Console, url: &str, access: &Access, programs: Option<&OwnPrograms>) {
     let url = format!("{url}#code={}", access.code());
     if console.json {
         console.json_result(&Listening { url: &url });
@@ -153,7 +155,8 @@ fn announce(console: Console, url: &str, access: &Access, opens: bool) {
         let minutes = web_ui::CODE_LIFETIME.as_secs() / 60;
         console.progress(&format!("the address works once, within {minutes} minutes; Ctrl-C ends the page"));
     }
-    if opens && !console.json && has_desktop() && open::that_detached(&url).is_err() {
+    let Some(programs) = programs.filter(|_| !console.json && has_desktop()) else { return };
+    if !browser::open(programs, &url) {
         console.notice("no browser could be started: open the address yourself");
     }
 }

@@ -1,0 +1,107 @@
+//! The two ends of a connection, and the user of this machine who made it.
+
+use std::net::{IpAddr, SocketAddr};
+
+/// The two ends of a connection, in the extensions of each of its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// The address of the client.
+    pub client: SocketAddr,
+    /// The address of the server to which it has connected.
+    pub server: SocketAddr,
+}
+
+/// The lists of the connections of this network namespace, IPv4 and IPv6 (`proc_pid_net(5)`).
+const LISTS: [&str; 2] = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
+
+impl Peer {
+    /// Returns whether another ordinary user of this machine made the connection. Of a client elsewhere it is unknown, and where the
+    /// system lists no connections as well.
+    #[must_use]
+    pub fn is_of_other_user(&self) -> bool {
+        if !self.client.ip().to_canonical().is_loopback() {
+            return false;
+        }
+        let lists: Vec<String> = LISTS.iter().filter_map(|list| std::fs::read_to_string(list).ok()).collect();
+        !lists.is_empty()
+            && lists
+                .iter()
+                .find_map(|list| self.user_in(list))
+                .is_none_or(|user| user != 0 && user != own_user())
+    }
+
+    /// Returns the user of the client's socket in such a list.
+    fn user_in(&self, list: &str) -> Option<u32> {
+        // A server of both versions sees clients of IPv4 under mapped addresses, which those themselves do not have.
+        let canonical = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
+        let ends = [[self.client, self.server], [canonical(self.client), canonical(self.server)]]
+            .map(|ends| ends.map(encoded));
+        list.lines().find_map(|line| {
+            let fields: Vec<&str> = line.split_ascii_whitespace().take(8).collect();
+            let [_, local, remote, .., user] = fields.as_slice() else { return None };
+            ends.iter()
+                .any(|[client, server]| local == client && remote == server)
+                .then(|| user.parse().ok())?
+        })
+    }
+}
+
+/// Returns the effective user of this process.
+fn own_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Encodes an address as the kernel does: words of 32 bits in the order of the machine, and the port.
+fn encoded(address: SocketAddr) -> String {
+    let octets = match address.ip() {
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
+    };
+    let (words, _) = octets.as_chunks::<4>();
+    let words: String = words.iter().map(|word| format!("{:08X}", u32::from_ne_bytes(*word))).collect();
+    format!("{words}:{:04X}", address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn the_user_of_a_connection_is_its_clients() {
+        // As `/proc/net/tcp` has them on a machine with little-endian words; the server's side of the connection comes first.
+        const LIST: &str =
+            "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:1D4B 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1 0 100 0 0 10 0
+   1: 0100007F:1D4B 0100007F:C350 01 00000000:00000000 00:00000000 00000000     7        0 2 1 0 20 4 30 10 -1
+   2: 0100007F:C350 0100007F:1D4B 01 00000000:00000000 00:00000000 00000000  1000        0 3 1 0 20 4 30 10 -1
+";
+        let peer = |client: &str| Peer {
+            client: client.parse().unwrap(),
+            server: "127.0.0.1:7499".parse().unwrap(),
+        };
+        assert_eq!(peer("127.0.0.1:50000").user_in(LIST), Some(1000));
+        assert_eq!(peer("127.0.0.1:50001").user_in(LIST), None);
+        assert_eq!(encoded("[::1]:80".parse().unwrap()), "00000000000000000000000001000000:0050");
+    }
+
+    #[test]
+    fn own_connections_are_of_no_other_user() {
+        for (address, host) in [("127.0.0.1:0", "127.0.0.1"), ("[::1]:0", "::1"), ("[::]:0", "127.0.0.1")] {
+            // Some machines have no IPv6.
+            let Ok(listener) = TcpListener::bind(address) else { continue };
+            let port = listener.local_addr().unwrap().port();
+            let _client = TcpStream::connect((host, port)).unwrap();
+            let (stream, client) = listener.accept().unwrap();
+            let peer = Peer { client, server: stream.local_addr().unwrap() };
+            assert!(!peer.is_of_other_user(), "{address}");
+            // The control: a connection that is not there.
+            let other = Peer { client: SocketAddr::new(peer.client.ip(), 1), ..peer };
+            assert!(other.is_of_other_user(), "{address}");
+        }
+        let elsewhere =
+            Peer { client: "192.0.2.1:5".parse().unwrap(), server: "192.0.2.2:80".parse().unwrap() };
+        assert!(!elsewhere.is_of_other_user());
+    }
+}
