@@ -1,4 +1,4 @@
-//! How the page is opened: by a program that no model can write, and by the user who has started it.
+//! Opening the page: by a program that no model can write, for the user who has started it.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
