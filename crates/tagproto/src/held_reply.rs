@@ -1,15 +1,32 @@
 //! A reply that was cut off, and the reply that follows it.
 //!
 //! Chat windows end long answers in the middle. Nothing of such a reply is carried out: it is held, and the next message asks the
-//! model to continue from its last lines. The rule for the next reply: if nothing before these lines reads as a tag, it continues
-//! the held reply there. Otherwise its first block decides. If that is the first block of the held reply again, line by line, the
-//! reply was written anew and stands alone. If it has the opening tag of the block in which the held reply ended, that block was
-//! written anew, and takes its place behind the complete ones; if a complete block has the same tag, only the text of the block
-//! can decide. Any other whole reply is carried out instead of the held one. Where two of these are possible, or where text with
-//! a block or with the requested lines would be left out, nothing is carried out and the model is asked again.
+//! model to continue from its last lines. These rules decide about the next reply, the first that applies:
+//!
+//! 1. It continues the held reply behind these lines, if nothing before them reads as a tag, but for held lines directly in front of
+//!    them, and other text before them reads as a greeting. A part of the lines counts only at the start.
+//! 2. If it begins with all of the held reply again, line by line, it was written anew and stands alone.
+//! 3. If its first block has the opening tag of the block in which the held reply ended, that block was written anew, and takes its
+//!    place behind the complete ones. If a complete block has the same tag, and for a message, the text of the block has to show it.
+//! 4. If its first block is that of the held reply again, it was written anew and stands alone.
+//! 5. Any other whole reply is carried out instead of the held one.
+//!
+//! Nothing is carried out, and the model is asked again, where the reply contradicts that:
+//!
+//! - it completes the very tag in which the held reply ended, or has a closing tag of no block: it continues at the byte, and its
+//!   blocks may be examples in the text of a file;
+//! - the reply ended in a tag, and what stands behind the lines does not begin with what had arrived of it;
+//! - a tag of the kind of the open block stands behind the lines before its closing tag, or that is missing and other tags are there:
+//!   the lines were only quoted;
+//! - blocks of the held reply come again behind the lines: two that stood in a row do so once more;
+//! - the lines may also be others: the reply begins some lines earlier, or with the line in which the held one was cut off;
+//! - text with a block or with the requested lines would be left out.
 
+mod held_lines;
 mod incoming;
+mod next_reply;
 mod relation;
+mod seam;
 
 pub use incoming::Incoming;
 
@@ -17,8 +34,11 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use self::relation::{HeldLines, Relation};
-use crate::{Dialect, Item, ParseErrorKind, Reply, Strictness, read_in, session::Session};
+use self::held_lines::HeldLines;
+use self::relation::Relation;
+use crate::{
+    Dialect, Item, ParseErrorKind, Reply, Strictness, read_in, repair::without_chat_ending, session::Session,
+};
 
 /// The fewest non-blank characters of the lines at which two replies are joined, and the most such lines within the block in
 /// which a reply ended.
@@ -68,7 +88,7 @@ impl HeldReply {
         }
         let open_line = usize::try_from(error.lines.first).ok()?.checked_sub(1)?;
         // The last line may have been cut, whether a line break follows it or not: editors add one.
-        let lines: Vec<&str> = text.trim_end().lines().collect();
+        let lines: Vec<&str> = without_chat_ending(text).lines().collect();
         let complete = match error.kind {
             ParseErrorKind::Unclosed { later_tags: 0, .. } => (lines.len() - 1).max(open_line + 1),
             ParseErrorKind::CutTag { .. } if reply.items.len() > 1 => open_line,
@@ -109,13 +129,17 @@ impl HeldReply {
         let held = HeldLines::of(self);
         let HeldLines { lines, open_line, .. } = &held;
         let (count, open_line) = (lines.len(), *open_line);
-        let earliest = count.saturating_sub(OVERLAP_LINES).max(open_line);
-        let in_block = enough_from(lines).next().filter(|at| *at > open_line && *at >= earliest);
-        if let Some(at) = in_block {
-            return at;
-        }
         let fewest = held.fewest_unmistakable();
         let is_unmistakable = |at: usize| count - at >= fewest;
+        let earliest = count.saturating_sub(OVERLAP_LINES).max(open_line);
+        let in_block: Vec<usize> =
+            enough_from(lines).take_while(|at| *at > open_line && *at >= earliest).collect();
+        // Where the same lines stand above, a reply that begins some lines earlier would be joined behind the wrong ones.
+        let is_short = |at: usize| weight(&lines[at..]) <= HeldReply::LINES_LIMIT_CHARACTERS / 2;
+        let unmistakable = in_block.iter().find(|at| is_unmistakable(**at) && is_short(**at));
+        if let Some(at) = unmistakable.or(in_block.first()) {
+            return *at;
+        }
         let is_tag_enough = open_line < count && (!held.has_blocks() || is_unmistakable(open_line));
         if earliest > open_line || is_tag_enough {
             return earliest;

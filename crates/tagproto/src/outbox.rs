@@ -37,6 +37,7 @@ pub use parts::{OutboxParts, ShownFile, ShownLines};
 pub use paste_parts::{LEAST_PASTE_CHARACTERS, paste_parts};
 pub use project_facts::project_facts;
 pub use read::{listed_entry, read_outbox};
+pub(crate) use render::{FIRST_LINES, LAST_LINES};
 pub use render::{Outbox, USUAL_BUDGET, render_outbox, render_outbox_counted, whole_outbox};
 pub use shape::{ListedFolder, Shape};
 pub use suggested::{SuggestedFile, TokenCounter, estimated_tokens};

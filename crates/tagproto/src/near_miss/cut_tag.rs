@@ -1,12 +1,13 @@
 //! A tag in which the reply ends.
 
 use crate::{
-    BlockKind, Item, LineRange, ParseError, ParseErrorKind, Span, near_miss::quoted, parse::scan::count_lines,
+    BlockKind, Item, LineRange, ParseError, ParseErrorKind, Span, near_miss::quoted,
+    parse::scan::count_lines, repair::without_chat_ending,
 };
 
 /// Returns the error for a last line that begins a tag and does not end it; `None` if the last line is anything else.
 pub(super) fn error(text: &str, items: &[Item<'_>]) -> Option<ParseError> {
-    let end = text.trim_end().len();
+    let end = without_chat_ending(text).len();
     let line_start = text[..end].rfind('\n').map_or(0, |lf| lf + 1);
     if items.last().is_some_and(|last| last.span().end > line_start) {
         return None;
