@@ -197,7 +197,7 @@ impl Session {
         self.pass_without_results(notes, now);
     }
 
-    /// Drops what is held, at the time `now`, since blocks of it were carried out in a run that was stopped. Nothing of the last
+    /// Drops what is or would be held, at the time `now`, since blocks of it may have been carried out in a run that was stopped. Nothing of the last
     /// reply was carried out.
     pub fn drop_held(&mut self, now: &str) {
         self.held = None;
@@ -228,8 +228,8 @@ const NOT_CONTINUED: &str = "your reply could not be joined to the one that was 
      below and repeat nothing before them, or, for something else, send a whole reply that begins with a [MESSAGE]";
 
 /// The note about a held reply of which blocks were carried out, and a reply of which nothing was.
-const HAS_RUN: &str = "the reply that was cut off is dropped, because a part of it was carried out, as the results say; nothing of your last \
-     reply was done: send what is left to do as a new reply";
+const HAS_RUN: &str = "the reply that was cut off is dropped, because a part of it, or of another reply to the same message, was carried out, as \
+     the results say; nothing of your last reply was done: send what is left to do as a new reply";
 
 /// Returns the lines, the last one first, from which on the text has enough characters to find it again.
 fn enough_from(lines: &[&str]) -> impl Iterator<Item = usize> {

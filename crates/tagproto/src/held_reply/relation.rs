@@ -109,7 +109,7 @@ impl HeldLines<'_> {
         // Without those that change nothing, which may be other ones now, and with them.
         let is_counted = |item: &&Item<'_>| item.kind().acts() || Some(item.kind()) == open_kind;
         let blocks = |items: Vec<&Item<'_>>| Blocks {
-            open: items.iter().position(|item| is_open(item)).unwrap_or(items.len()),
+            open: items.iter().position(&is_open).unwrap_or(items.len()),
             acts: items.iter().map(|item| item.kind().acts()).collect(),
             lines: items.into_iter().map(|item| &lines[lines_of(item)]).collect(),
             ends_in_tag: self.open_kind.is_none(),
