@@ -13,8 +13,8 @@ use std::borrow::Cow;
 
 use crate::repair::{Fence, Thinking, lines_from, omitted};
 use crate::{
-    Block, BlockKind, Body, HunkFault, Item, LineRange, Located, ParseError, ParseErrorKind, Span, TextHunk,
-    parse::scan::after,
+    Block, BlockKind, Body, Dialect, HunkFault, Item, LineRange, Located, ParseError, ParseErrorKind, Span,
+    TextHunk, parse::scan::after,
 };
 
 /// A reason why an edit in the format of another program is not carried out.
@@ -201,7 +201,7 @@ fn without_omission(item: Item<'_>) -> Item<'_> {
 
 /// Returns the lines outside of closed thinking blocks.
 fn visible_lines(text: &str) -> Vec<ReplyLine<'_>> {
-    let mut thinking = Thinking::default();
+    let mut thinking = Thinking::of(Dialect::Agentd);
     let mut passed_until = 0;
     let mut lines = Vec::new();
     for (index, line) in lines_from(text, 0).enumerate() {

@@ -14,7 +14,7 @@ use std::ops::Range;
 use self::tag_like::{TagLike, Weight};
 use self::unclear_end::{Ends, StrayCloser};
 use crate::{
-    BlockKind, Item, LineRange, ParseError, ParseErrorKind, Span,
+    BlockKind, Dialect, Item, LineRange, ParseError, ParseErrorKind, Span,
     parse::{
         error::EndDoubt,
         scan::{after, count_lines},
@@ -139,7 +139,7 @@ fn quoted(line: &str) -> String {
 /// Returns the lines outside of blocks and of closed thinking blocks that resemble tags.
 fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<TagLikeLine> {
     let mut blocks = items.iter().map(Item::span).peekable();
-    let mut thinking = Thinking::default();
+    let mut thinking = Thinking::of(Dialect::Agentd);
     let mut tag_like = Vec::new();
     let mut passed_until = 0;
     let (mut counted_to, mut line_number) = (0, 1);

@@ -34,7 +34,7 @@ pub(crate) use outline::lines_from;
 pub use refusal::{Refusal, RefusalKind};
 pub use repair_kind::{RepairKind, RepairSet};
 pub(crate) use tag_line::{closing_kind, opening_kind};
-pub(crate) use thinking::Thinking;
+pub(crate) use thinking::{Thinking, unfinished};
 
 use crate::{
     BlockKind, Body, Dialect, Item, Located, ParseError, Reply,

@@ -125,7 +125,7 @@ pub(super) fn lines_of(item: &Item<'_>) -> Range<usize> {
 
 /// Returns the lines of the thinking blocks.
 fn thinking(text: &str) -> Vec<Range<usize>> {
-    let mut thinking = Thinking::default();
+    let mut thinking = Thinking::of(Dialect::Agentd);
     let mut blocks: Vec<(Range<usize>, usize)> = Vec::new();
     for (index, line) in lines_from(text, 0).enumerate() {
         match blocks.last_mut() {

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use crate::{
-    BlockKind, Item, LineRange, ParseErrorKind, Span,
+    BlockKind, Dialect, Item, LineRange, ParseErrorKind, Span,
     near_miss::Fault,
     parse::{
         error::EndDoubt,
@@ -129,7 +129,7 @@ impl<'t> Ends<'t> {
     fn text_behind(&self, outer: &Block, end: usize) -> Option<u32> {
         let text = &self.text[..end];
         let mut blocks = self.blocks.iter().map(|block| block.span).peekable();
-        let (mut thinking, mut passed_until) = (Thinking::default(), 0);
+        let (mut thinking, mut passed_until) = (Thinking::of(Dialect::Agentd), 0);
         for (index, line) in lines_from(text, 0).enumerate() {
             while blocks.next_if(|block| block.end <= line.start).is_some() {}
             let is_in_block = blocks.peek().is_some_and(|block| block.start < line.end);

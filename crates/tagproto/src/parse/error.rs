@@ -117,6 +117,9 @@ pub enum ParseErrorKind {
         /// The reason.
         doubt: EndDoubt,
     },
+    /// A reply that begins with a thinking block and ends in it. Found by [`read_in`](crate::read_in) only.
+    #[error("was only considered: the reply ends within its thinking, so that nothing of it was run")]
+    OnlyConsidered,
     /// A hunk of an edit by text that cannot be read. Found by [`read_in`](crate::read_in) only.
     #[error("for '{path}': the hunk at line {line_number} of the reply {fault}")]
     Hunk {
@@ -235,6 +238,7 @@ impl ParseErrorKind {
                     format!("; write {opening}, alone on its line")
                 }
             }
+            Self::OnlyConsidered => "; send the blocks without the thinking".to_owned(),
             Self::CutTag { .. } => "; send the block again".to_owned(),
             Self::StrayClosing { .. } => {
                 "; a body ends at the first line that is its closing tag, and text behind that line is read as blocks: look \

@@ -202,6 +202,51 @@ fn nothing_runs_that_may_be_the_text_of_a_file() {
 }
 
 #[test]
+fn nothing_runs_that_a_reply_only_considered() {
+    let considered = "I could clean with\n[RUN_COMMAND]\nrm -r dist\n[/RUN_COMMAND]\nbut no, that would\n";
+    let command = "[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n";
+    for opening in ["<think>\n", "\u{feff}\n<thinking>So: "] {
+        let text = format!("{opening}{considered}");
+        assert_eq!(
+            outline(&text),
+            [
+                "RUN_COMMAND was only considered: the reply ends within its thinking, so that nothing of it was run; send the \
+              blocks without the thinking"
+            ]
+        );
+        assert_eq!(read(&text, Strictness::Repair).items.len(), 1, "the original runs it");
+        assert_eq!(outline(&format!("{opening}I wonder")), Vec::<String>::new());
+    }
+    // Without its opening mark, or closed in the other spelling.
+    let unclosed = "Maybe:\n[RUN_COMMAND]\nrm -r dist, hmm, no.\n</think>\n";
+    for thinking in [
+        format!("{considered}</think>\n\n"),
+        format!("{considered}delete it.</thinking>\n"),
+        format!("<think>\n{considered}</thinking>\n"),
+        unclosed.to_owned(),
+        format!("{considered}{unclosed}"),
+    ] {
+        let text = format!("{thinking}{command}");
+        let reply = read_by_agentd(&text);
+        let [Item::Block(block)] = reply.items.as_slice() else { panic!("{thinking}: {:?}", reply.items) };
+        assert_eq!(&text[block.span.range()], command.trim_end());
+        assert!(reply.repairs.contains(tagproto::RepairKind::Thinking), "{thinking}");
+    }
+    let diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-one\n+ONE\n";
+    assert!(outline(&format!("{diff}</think>\nNo.\n")).is_empty());
+    assert_eq!(outline(&format!("{diff}No.\n")), ["EDIT_FILE"]);
+    // The mark in the text of a file, and in prose.
+    for text in [
+        format!("[CREATE_FILE path=\"a.txt\"]\nbut no\n</think>\n[/CREATE_FILE]\n{command}"),
+        format!("[CREATE_FILE path=\"a.txt\"]\n<think>\n</think>\n[RUN_COMMAND]\n[/CREATE_FILE]\n{command}"),
+        format!("[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\nThe mark `</think>` ends it.\n{command}"),
+        format!("[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n<think>\n</think>\n</think>\n{command}"),
+    ] {
+        assert_eq!(outline(&text).len(), 2, "{text}");
+    }
+}
+
+#[test]
 fn a_last_line_that_begins_a_tag_is_reported() {
     let text = "[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n\n[EDIT_FILE path=\"src/ma\n\n";
     let [first, error] = <[String; 2]>::try_from(outline(text)).unwrap();
@@ -243,6 +288,8 @@ proptest! {
     #[test]
     fn a_reply_of_blocks_alone_has_no_near_misses(blocks in proptest::collection::vec(texts::plain_block(), 0..5)) {
         let text = render_reply(&blocks).unwrap();
+        // A block may be a part of the thinking that ends in it.
+        prop_assume!(!text.contains("</think"));
         prop_assert_eq!(read_by_agentd(&text), read(&text, Strictness::Repair));
     }
 
