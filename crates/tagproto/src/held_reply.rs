@@ -77,6 +77,10 @@ impl HeldReply {
     pub const DROPPED: &str =
         "the reply before your last one was cut off and is dropped: nothing of it was ever done";
 
+    /// The note about a reply that is not held, since blocks were carried out that may be its own.
+    pub const HAS_RUN: &str = "the reply that was cut off is dropped, because a part of it, or of another reply to the same message, was carried out, as \
+         the results say; nothing of your last reply was done: send what is left to do as a new reply";
+
     /// Returns the complete lines of a reply that ends inside a block or a tag; `None` if it does not.
     ///
     /// A block without a closing tag that is followed by further tags was not cut off: its closing tag was forgotten. Of a reply
@@ -90,8 +94,16 @@ impl HeldReply {
         // The last line may have been cut, whether a line break follows it or not: editors add one.
         let lines: Vec<&str> = without_chat_ending(text).lines().collect();
         let complete = match error.kind {
-            ParseErrorKind::Unclosed { later_tags: 0, .. } => (lines.len() - 1).max(open_line + 1),
             ParseErrorKind::CutTag { .. } if reply.items.len() > 1 => open_line,
+            // A bracket in a value that is not closed does not end the tag.
+            ParseErrorKind::Unclosed { later_tags: 0, .. } | ParseErrorKind::MissingPath
+                if reply.items.len() > 1
+                    && lines.len() == open_line + 1
+                    && lines[open_line].matches('"').count() % 2 == 1 =>
+            {
+                open_line
+            }
+            ParseErrorKind::Unclosed { later_tags: 0, .. } => (lines.len() - 1).max(open_line + 1),
             _ => return None,
         };
         let cut_line = lines.get(complete).map_or("", |line| line.trim()).to_owned();
@@ -201,7 +213,7 @@ impl Session {
     /// reply was carried out.
     pub fn drop_held(&mut self, now: &str) {
         self.held = None;
-        self.pass_without_results(vec![HAS_RUN.to_owned()], now);
+        self.pass_without_results(vec![HeldReply::HAS_RUN.to_owned()], now);
     }
 
     fn pass_without_results(&mut self, notes: Vec<String>, now: &str) {
@@ -226,10 +238,6 @@ fn cut_off_or<'a>(text: Cow<'a, str>, whole: impl FnOnce(Cow<'a, str>) -> Incomi
 /// The note about a reply that was not joined to the held one.
 const NOT_CONTINUED: &str = "your reply could not be joined to the one that was cut off, and nothing was done: begin with exactly the lines \
      below and repeat nothing before them, or, for something else, send a whole reply that begins with a [MESSAGE]";
-
-/// The note about a held reply of which blocks were carried out, and a reply of which nothing was.
-const HAS_RUN: &str = "the reply that was cut off is dropped, because a part of it, or of another reply to the same message, was carried out, as \
-     the results say; nothing of your last reply was done: send what is left to do as a new reply";
 
 /// Returns the lines, the last one first, from which on the text has enough characters to find it again.
 fn enough_from(lines: &[&str]) -> impl Iterator<Item = usize> {

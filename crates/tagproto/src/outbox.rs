@@ -31,6 +31,7 @@ pub use fence::whole_view::{WholeView, WholeViews};
 pub use gather::gather;
 pub use gather_first::gather_first;
 pub use limits::OutboxLimits;
+pub(crate) use line_text::visible_lines;
 pub use outbox_error::{OutboxError, OutboxErrorKind};
 pub use own_text::filtered_outbox;
 pub use parts::{OutboxParts, ShownFile, ShownLines};

@@ -5,7 +5,7 @@ use super::next_reply::NextReply;
 use super::weight;
 use crate::{
     Dialect, Strictness,
-    outbox::{FIRST_LINES, LAST_LINES},
+    outbox::{FIRST_LINES, LAST_LINES, visible_lines},
     read_in,
     repair::{Fence, closing_kind, opening_kind},
 };
@@ -33,10 +33,8 @@ impl HeldLines<'_> {
     /// All of them count wherever they stand, a part of them only at the start.
     pub(super) fn seam<'a>(&self, last_at: usize, next: &NextReply<'a>) -> Seam<'a> {
         let last = &self.lines[last_at..];
-        let mut whole = (0..next.lines.len()).filter(|at| !next.is_thought[*at]);
-        if let Some(at) = whole.find(|at| next.lines[*at..].starts_with(last)) {
+        if let Some((at, end)) = whole_lines(last, next) {
             let Some(before) = self.lines_before(last_at, at, next) else { return Seam::None };
-            let end = at + last.len();
             // Then the block of the lines may also be the open one, written anew.
             let starts_at_tag =
                 before > 0 && last_at <= self.open_line && self.is_open_tag(next.lines[at - before]);
@@ -146,6 +144,44 @@ impl HeldLines<'_> {
     }
 }
 
+/// Finds all requested lines in a reply, as they are or as the message showed them; returns their first line and the one behind them.
+fn whole_lines(last: &[&str], next: &NextReply<'_>) -> Option<(usize, usize)> {
+    let mut starts = (0..next.lines.len()).filter(|at| !next.is_thought[*at]);
+    if let Some(at) = starts.find(|at| next.lines[*at..].starts_with(last)) {
+        return Some((at, at + last.len()));
+    }
+    // A line with a character that breaks lines was shown as several.
+    let shown: Vec<String> = last.iter().map(|line| visible_lines(line)).collect();
+    let shown: Vec<&str> = shown.iter().flat_map(|line| line.split('\n').map(str::trim)).collect();
+    let stand_at = |at: &usize| {
+        let lines = next.lines.get(*at..*at + shown.len());
+        lines.is_some_and(|lines| lines.iter().zip(&shown).all(|(line, shown)| stands_for(line, shown)))
+    };
+    let mut starts = (0..next.lines.len()).filter(|at| !next.is_thought[*at]);
+    starts.find(stand_at).map(|at| (at, at + shown.len()))
+}
+
+/// The marks of a placeholder, with which a message shows a secret.
+const PLACEHOLDER: (&str, &str) = ("⟦secret:", "⟧");
+
+/// Checks whether a line is the one that was shown, perhaps with placeholders where it has secrets.
+fn stands_for(line: &str, shown: &str) -> bool {
+    let (first, mut rest) = line.split_once(PLACEHOLDER.0).unwrap_or((line, ""));
+    if first.len() == line.len() {
+        return line == shown;
+    }
+    let Some(mut left) = shown.strip_prefix(first) else { return false };
+    while let Some((_, behind)) = rest.split_once(PLACEHOLDER.1) {
+        // A secret has one character at least.
+        let Some(secret) = left.chars().next() else { return false };
+        left = &left[secret.len_utf8()..];
+        let Some((text, next)) = behind.split_once(PLACEHOLDER.0) else { return left.ends_with(behind) };
+        let Some(at) = left.find(text) else { return false };
+        (left, rest) = (&left[at + text.len()..], next);
+    }
+    false
+}
+
 /// Returns the first line that is not blank, a fence, or the mark of the message.
 fn first_text<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let is_text = |line: &&&str| !line.is_empty() && Fence::read(line).is_none() && **line != LAST_LINES;
@@ -184,4 +220,32 @@ fn is_prose(lines: &[&str]) -> bool {
     reply.items.is_empty()
         && reply.refused.is_none()
         && !lines.iter().any(|line| closing_kind(line).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stands_for;
+
+    #[test]
+    fn a_placeholder_stands_for_a_secret() {
+        for (line, shown) in [
+            ("a", "a"),
+            ("⟦secret:token:1⟧", "ghp_1"),
+            ("a = \"⟦secret:token:1⟧\"", "a = \"ghp_1\""),
+            ("a⟦secret:x:1⟧b⟦secret:y:2⟧c", "a1b2c"),
+            ("⟦secret:x:1⟧, ⟦secret:y:2⟧", "1, 2"),
+        ] {
+            assert!(stands_for(line, shown), "{line}");
+        }
+        for (line, shown) in [
+            ("a", "b"),
+            ("⟦secret:token:1⟧", ""),
+            ("a = ⟦secret:token:1⟧;", "a = ghp_1"),
+            ("b = ⟦secret:token:1⟧", "a = ghp_1"),
+            ("a⟦secret:x:1⟧b⟦secret:y:2⟧c", "a1c2b"),
+            ("a⟦secret:x", "a⟦secret:x and more"),
+        ] {
+            assert!(!stands_for(line, shown), "{line}");
+        }
+    }
 }
