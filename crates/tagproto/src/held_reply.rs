@@ -185,7 +185,7 @@ impl Session {
             Relation::Joined(joined) => cut_off_or(joined, Incoming::Whole),
             Relation::Part => Incoming::CutOff { text: Cow::Owned(held.whole_text()), held: held.clone() },
             Relation::Anew => cut_off_or(Cow::Borrowed(text), |_| Incoming::Anew(text)),
-            Relation::Other => Incoming::Instead(text),
+            Relation::Other => cut_off_or(Cow::Borrowed(text), |_| Incoming::Instead(text)),
             Relation::Unclear => Incoming::NotContinued,
         }
     }
@@ -237,7 +237,8 @@ fn cut_off_or<'a>(text: Cow<'a, str>, whole: impl FnOnce(Cow<'a, str>) -> Incomi
 
 /// The note about a reply that was not joined to the held one.
 const NOT_CONTINUED: &str = "your reply could not be joined to the one that was cut off, and nothing was done: begin with exactly the lines \
-     below and repeat nothing before them, or, for something else, send a whole reply that begins with a [MESSAGE]";
+     below, without the blocks that stood before them, and go on from there, or, for something else, send a whole reply that begins with \
+     a [MESSAGE]";
 
 /// Returns the lines, the last one first, from which on the text has enough characters to find it again.
 fn enough_from(lines: &[&str]) -> impl Iterator<Item = usize> {

@@ -21,6 +21,8 @@ pub(super) struct NextReply<'a> {
     first_kind: Option<BlockKind>,
     /// True if it has blocks, and none is malformed.
     has_only_blocks: bool,
+    /// True if its first block is a message, and only the last one is malformed.
+    begins_with_message: bool,
     /// True if a closing tag, decorated or not, closes no block.
     pub(super) has_stray_closer: bool,
     /// The part to hold if it is cut off, read alone.
@@ -47,6 +49,10 @@ impl<'a> NextReply<'a> {
         let lines: Vec<&str> = raw.iter().map(|line| trimmed(line)).collect();
         let reply = read_in(text, Strictness::Repair, Dialect::Agentd);
         let has_only_blocks = reply.items.iter().all(|item| matches!(item, Item::Block(_)));
+        let is_message = |item: &Item<'_>| item.kind() == BlockKind::Message;
+        let begins_with_message = reply.items.split_last().is_some_and(|(_, before)| {
+            before.first().is_some_and(is_message) && before.iter().all(|item| matches!(item, Item::Block(_)))
+        });
         let mut is_thought = vec![false; lines.len()];
         let mut begins_thinking = vec![false; lines.len()];
         for block in thinking(text) {
@@ -57,6 +63,7 @@ impl<'a> NextReply<'a> {
         let begin = (0..lines.len()).take_while(is_before).count();
         let mut next = NextReply {
             has_only_blocks: has_only_blocks && !reply.items.is_empty(),
+            begins_with_message,
             has_stray_closer: false,
             cut_off: HeldReply::of(text, &reply),
             items: reply.items.iter().map(lines_of).collect(),
@@ -72,8 +79,12 @@ impl<'a> NextReply<'a> {
         next
     }
 
+    /// Returns the relation of a reply about something else. One that begins with a message, as the request says, may be cut off
+    /// as well.
     pub(super) fn other(&self) -> Relation<'a> {
-        if self.has_only_blocks { Relation::Other } else { Relation::Unclear }
+        let is_other = self.has_only_blocks
+            || self.cut_off.as_ref().is_some_and(|cut| self.begins_with_message && cut.open_line > 0);
+        if is_other { Relation::Other } else { Relation::Unclear }
     }
 
     pub(super) fn first_block(&self) -> Option<FirstBlock<'_>> {
