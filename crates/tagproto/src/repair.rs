@@ -28,6 +28,7 @@ mod thinking;
 mod view_gutter;
 
 pub(crate) use chat_ending::without_chat_ending;
+pub(crate) use copy_label::without_label;
 pub(crate) use fence::Fence;
 pub(crate) use omission::omitted;
 pub(crate) use outline::lines_from;

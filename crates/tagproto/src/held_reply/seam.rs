@@ -7,7 +7,7 @@ use crate::{
     Dialect, Strictness,
     outbox::{FIRST_LINES, LAST_LINES, visible_lines},
     read_in,
-    repair::{Fence, closing_kind, opening_kind},
+    repair::{Fence, closing_kind, opening_kind, without_label},
 };
 
 /// The fewest non-blank characters of a shorter overlap, with which a continuation may begin.
@@ -200,6 +200,7 @@ fn open_fence<'l>(lines: impl Iterator<Item = &'l &'l str>) -> Option<Fence> {
 /// Checks whether the text in front of the requested lines is prose, if there is any. It is left out, so it must not be the rest of
 /// the line in which the held reply was cut off, and lines behind that.
 fn is_greeting(lines: &[&str]) -> bool {
+    let lines = without_label(lines);
     let Some(first) = lines.iter().find(|line| !line.trim().is_empty()) else { return true };
     let begins = first.chars().next().is_some_and(|first| {
         first.is_alphabetic() && !first.is_lowercase() || !first.is_ascii() || "*_#><".contains(first)
