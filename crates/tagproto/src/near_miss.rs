@@ -83,7 +83,7 @@ pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>>
             kind: ParseErrorKind::NearMiss { written, not_run: 0 },
         });
     }
-    // A tag in which the reply ends is no text: what is missing may follow.
+    // A tag in which the reply ends is not text: what is missing may follow.
     let text_end = text[..cut_tag.as_ref().map_or(text.len(), |cut_tag| cut_tag.span.start)].trim_end().len();
     let mut faults = ends.faults(&stray, text_end);
     // What lies within a block whose end is unclear is a part of its text.

@@ -151,26 +151,28 @@ fn whole_lines(last: &[&str], next: &NextReply<'_>) -> Option<(usize, usize)> {
         return Some((at, at + last.len()));
     }
     // A line with a character that breaks lines was shown as several.
-    let shown: Vec<String> = last.iter().map(|line| visible_lines(line)).collect();
-    let shown: Vec<&str> = shown.iter().flat_map(|line| line.split('\n').map(str::trim)).collect();
+    let rendered: Vec<String> = last.iter().map(|line| visible_lines(line)).collect();
+    let rendered: Vec<&str> = rendered.iter().flat_map(|line| line.split('\n').map(str::trim)).collect();
     let stand_at = |at: &usize| {
-        let lines = next.lines.get(*at..*at + shown.len());
-        lines.is_some_and(|lines| lines.iter().zip(&shown).all(|(line, shown)| stands_for(line, shown)))
+        let lines = next.lines.get(*at..*at + rendered.len());
+        lines.is_some_and(|lines| {
+            lines.iter().zip(&rendered).all(|(line, rendered)| stands_for(line, rendered))
+        })
     };
     let mut starts = (0..next.lines.len()).filter(|at| !next.is_thought[*at]);
-    starts.find(stand_at).map(|at| (at, at + shown.len()))
+    starts.find(stand_at).map(|at| (at, at + rendered.len()))
 }
 
 /// The marks of a placeholder, with which a message shows a secret.
 const PLACEHOLDER: (&str, &str) = ("⟦secret:", "⟧");
 
-/// Checks whether a line is the one that was shown, perhaps with placeholders where it has secrets.
-fn stands_for(line: &str, shown: &str) -> bool {
+/// Checks whether a line is the one in the message, perhaps with placeholders where it has secrets.
+fn stands_for(line: &str, rendered: &str) -> bool {
     let (first, mut rest) = line.split_once(PLACEHOLDER.0).unwrap_or((line, ""));
     if first.len() == line.len() {
-        return line == shown;
+        return line == rendered;
     }
-    let Some(mut left) = shown.strip_prefix(first) else { return false };
+    let Some(mut left) = rendered.strip_prefix(first) else { return false };
     while let Some((_, behind)) = rest.split_once(PLACEHOLDER.1) {
         // A secret has one character at least.
         let Some(secret) = left.chars().next() else { return false };
@@ -229,16 +231,16 @@ mod tests {
 
     #[test]
     fn a_placeholder_stands_for_a_secret() {
-        for (line, shown) in [
+        for (line, rendered) in [
             ("a", "a"),
             ("⟦secret:token:1⟧", "ghp_1"),
             ("a = \"⟦secret:token:1⟧\"", "a = \"ghp_1\""),
             ("a⟦secret:x:1⟧b⟦secret:y:2⟧c", "a1b2c"),
             ("⟦secret:x:1⟧, ⟦secret:y:2⟧", "1, 2"),
         ] {
-            assert!(stands_for(line, shown), "{line}");
+            assert!(stands_for(line, rendered), "{line}");
         }
-        for (line, shown) in [
+        for (line, rendered) in [
             ("a", "b"),
             ("⟦secret:token:1⟧", ""),
             ("a = ⟦secret:token:1⟧;", "a = ghp_1"),
@@ -246,7 +248,7 @@ mod tests {
             ("a⟦secret:x:1⟧b⟦secret:y:2⟧c", "a1c2b"),
             ("a⟦secret:x", "a⟦secret:x and more"),
         ] {
-            assert!(!stands_for(line, shown), "{line}");
+            assert!(!stands_for(line, rendered), "{line}");
         }
     }
 }

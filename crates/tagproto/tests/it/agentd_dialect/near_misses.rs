@@ -196,7 +196,7 @@ fn nothing_runs_that_may_be_the_text_of_a_file() {
     }
     // A summary whose opening tag is missing says nothing about the blocks before it.
     assert_eq!(outline(&format!("{command}All done.\n[/DONE]\n"))[0], "RUN_COMMAND");
-    // The tag in which a reply ends is no text: what is missing may follow.
+    // The tag in which a reply ends is not text: what is missing may follow.
     let cut = outline(&format!("{example}[EDIT_FI"));
     assert!(cut.len() == 3 && cut[2].contains("was cut off in its tag"), "{cut:?}");
 }
