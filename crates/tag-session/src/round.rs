@@ -16,8 +16,9 @@ use crate::documents;
 use crate::error::SessionError;
 use crate::inbox::file::InboxFile;
 use crate::outcome::{RunOutcome, results};
-use crate::round::begun_run::{Begun, Wish};
+use crate::round::begun_run::{Arrived, Begun, Wish};
 use crate::sessions::{Sessions, encode, now, origin};
+use crate::stopped::is_of_held;
 use crate::undone;
 
 impl<W: Workspace> Sessions<W> {
@@ -66,7 +67,8 @@ impl<W: Workspace> Sessions<W> {
             };
         }
         let wish = Wish::new(&incoming, options.again, options.run_complete);
-        let (run, was_resumed) = match self.begin(&session, hash, quoted, wish)? {
+        let arrived = Arrived { hash, quoted, wish, is_of_held: is_of_held(&session, &incoming) };
+        let (run, was_resumed) = match self.begin(&session, arrived)? {
             Begun::Run(run, was_resumed) => (run, was_resumed),
             Begun::Done(sequence, results) => return Ok(Applied::AlreadyDone { sequence, results }),
         };
@@ -128,8 +130,11 @@ impl<W: Workspace> Sessions<W> {
         run_complete: bool,
     ) -> Result<bool, SessionError> {
         let session = self.session(id)?;
-        let wish = Wish::new(&session.incoming(text), again, run_complete);
-        let begun = self.begin(&session, identity(text), ReplyTo::find(text), wish)?;
+        let incoming = session.incoming(text);
+        let wish = Wish::new(&incoming, again, run_complete);
+        let is_of_held = is_of_held(&session, &incoming);
+        let arrived = Arrived { hash: identity(text), quoted: ReplyTo::find(text), wish, is_of_held };
+        let begun = self.begin(&session, arrived)?;
         Ok(matches!(begun, Begun::Run(..)))
     }
 
@@ -267,8 +272,10 @@ impl<W: Workspace> Sessions<W> {
                 let was_unused = dropped && !stopped.of_held;
                 session.notes.extend(was_unused.then(|| HeldReply::DROPPED.to_owned()));
             }
-            // What has run must not run again as a part of what is held.
-            Round::Held(_) if stopped.of_held => session.drop_held(&now()),
+            // What has run must not run again as a part of what is held. A stopped reply may be the same text, cut at another byte.
+            Round::Held(held) if stopped.of_held || held.is_some() && !taken_over.is_empty() => {
+                session.drop_held(&now());
+            }
             Round::Held(held) => session.hold(held, &now()),
         }
         // After `advance`: a failure in the interrupted reply must not keep this one's DONE from ending the session.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use change_journal::{ContentHash, DocumentWrite, Run, RunKey, RunState};
 use serde::{Deserialize, Serialize};
 use tagproto::{
-    BaseVersions, BlockKind, CommandResult, Execution, Incoming, Item, Session, Strictness,
-    UnobservedExecution, execute, read_in,
+    BaseVersions, CommandResult, Execution, Incoming, Item, Session, Strictness, UnobservedExecution,
+    execute, read_in,
 };
 use wap_core::{Call, CancelFlag, Workspace};
 
@@ -163,16 +163,7 @@ pub(crate) fn is_of_held(session: &Session, incoming: &Incoming<'_>) -> bool {
 
 /// Returns the results of the blocks that were carried out. Blocks that only report or read have no effect to report.
 fn done(items: &[Item<'_>], execution: &Execution) -> Vec<CommandResult> {
-    let acts = |item: &Item<'_>| {
-        let kinds = [
-            BlockKind::CreateFile,
-            BlockKind::EditFile,
-            BlockKind::DeleteFile,
-            BlockKind::RunCommand,
-            BlockKind::StopProcess,
-        ];
-        matches!(item, Item::Block(_)) && kinds.contains(&item.kind())
-    };
+    let acts = |item: &Item<'_>| matches!(item, Item::Block(_)) && item.kind().acts();
     let was_begun = |index: &usize| execution.not_begun.binary_search(index).is_err();
     let results = items.iter().zip(&execution.results).enumerate();
     results

@@ -11,10 +11,10 @@ mod unified_diff;
 
 use std::borrow::Cow;
 
-use crate::repair::{Thinking, lines_from, omitted};
+use crate::repair::{Fence, Thinking, lines_from, omitted};
 use crate::{
-    Block, BlockKind, Body, HunkFault, Item, LineRange, Located, ParseError, ParseErrorKind, Span, TextHunk,
-    parse::scan::after,
+    Block, BlockKind, Body, Dialect, HunkFault, Item, LineRange, Located, ParseError, ParseErrorKind, Span,
+    TextHunk, parse::scan::after,
 };
 
 /// A reason why an edit in the format of another program is not carried out.
@@ -43,6 +43,15 @@ pub enum ForeignFault {
     /// A patch without its end may have been cut off.
     #[error("the patch has no line *** End Patch, so nothing of it was carried out: send all of it again")]
     NoEnd,
+    /// A diff that may have been cut off.
+    #[error(
+        "the diff of '{path}' may have been cut off, so it was not carried out: send it again as a whole, in a code block \
+         that is closed behind it"
+    )]
+    CutOff {
+        /// The path.
+        path: String,
+    },
     /// A line without meaning.
     #[error("line {line_number} has no meaning there, so nothing of the patch was carried out")]
     Line {
@@ -96,12 +105,44 @@ struct ReplyLine<'a> {
 /// The blocks that are read so far.
 struct Items<'a> {
     items: Vec<Item<'a>>,
+    ending: Ending,
+}
+
+/// The end of a reply, as far as it shows whether an edit was cut off.
+#[derive(Clone, Copy, Default)]
+struct Ending {
+    /// The line of the last fence, if that is not closed.
+    open_fence: Option<u32>,
+    /// The number of the last line with text.
+    last_line: u32,
+    has_line_end: bool,
+}
+
+impl Ending {
+    fn of(text: &str, lines: &[ReplyLine<'_>]) -> Ending {
+        let is_fence = |line: &&ReplyLine<'_>| line.text.starts_with(['`', '~']);
+        let mut open = None;
+        for line in lines.iter().filter(is_fence) {
+            let Some(fence) = Fence::read(line.text) else { continue };
+            open = match open {
+                Some((opening, _)) if fence.closes(opening) => None,
+                Some(open) => Some(open),
+                None => Some((fence, line.number)),
+            };
+        }
+        let last = lines.iter().rfind(|line| !line.text.trim().is_empty());
+        Ending {
+            open_fence: open.map(|(_, number)| number),
+            last_line: last.map_or(0, |line| line.number),
+            has_line_end: text.ends_with('\n'),
+        }
+    }
 }
 
 /// Reads the edits in a reply whose own blocks are not looked at. Empty if it has no edit in one of the formats.
 pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
     let lines = visible_lines(text);
-    let mut items = Items { items: Vec::new() };
+    let mut items = Items { items: Vec::new(), ending: Ending::of(text, &lines) };
     let mut name = search_replace::FileName::default();
     let mut index = 0;
     while let Some(line) = lines.get(index) {
@@ -160,7 +201,7 @@ fn without_omission(item: Item<'_>) -> Item<'_> {
 
 /// Returns the lines outside of closed thinking blocks.
 fn visible_lines(text: &str) -> Vec<ReplyLine<'_>> {
-    let mut thinking = Thinking::default();
+    let mut thinking = Thinking::of(Dialect::Agentd);
     let mut passed_until = 0;
     let mut lines = Vec::new();
     for (index, line) in lines_from(text, 0).enumerate() {

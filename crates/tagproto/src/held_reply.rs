@@ -1,15 +1,32 @@
 //! A reply that was cut off, and the reply that follows it.
 //!
 //! Chat windows end long answers in the middle. Nothing of such a reply is carried out: it is held, and the next message asks the
-//! model to continue from its last lines. The rule for the next reply: if nothing before these lines reads as a tag, it continues
-//! the held reply there. Otherwise its first block decides. If that is the first block of the held reply again, line by line, the
-//! reply was written anew and stands alone. If it has the opening tag of the block in which the held reply ended, that block was
-//! written anew, and takes its place behind the complete ones; if a complete block has the same tag, only the text of the block
-//! can decide. Any other whole reply is carried out instead of the held one. Where two of these are possible, or where text with
-//! a block or with the requested lines would be left out, nothing is carried out and the model is asked again.
+//! model to continue from its last lines. These rules decide about the next reply, the first that applies:
+//!
+//! 1. It continues the held reply behind these lines, if nothing before them reads as a tag, but for held lines directly in front of
+//!    them, and other text before them reads as a greeting. A part of the lines counts only at the start.
+//! 2. If it begins with all of the held reply again, line by line, it was written anew and stands alone.
+//! 3. If its first block has the opening tag of the block in which the held reply ended, that block was written anew, and takes its
+//!    place behind the complete ones. If a complete block has the same tag, and for a message, the text of the block has to show it.
+//! 4. If its first block is that of the held reply again, it was written anew and stands alone.
+//! 5. Any other whole reply is carried out instead of the held one.
+//!
+//! Nothing is carried out, and the model is asked again, where the reply contradicts that:
+//!
+//! - it completes the very tag in which the held reply ended, or has a closing tag of no block: it continues at the byte, and its
+//!   blocks may be examples in the text of a file;
+//! - the reply ended in a tag, and what stands behind the lines does not begin with what had arrived of it;
+//! - a tag of the kind of the open block stands behind the lines before its closing tag, or that is missing and other tags are there:
+//!   the lines were only quoted;
+//! - blocks of the held reply come again behind the lines: two that stood in a row do so once more;
+//! - the lines may also be others: the reply begins some lines earlier, or with the line in which the held one was cut off;
+//! - text with a block or with the requested lines would be left out.
 
+mod held_lines;
 mod incoming;
+mod next_reply;
 mod relation;
+mod seam;
 
 pub use incoming::Incoming;
 
@@ -17,8 +34,11 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use self::relation::{HeldLines, Relation};
-use crate::{Dialect, Item, ParseErrorKind, Reply, Strictness, read_in, session::Session};
+use self::held_lines::HeldLines;
+use self::relation::Relation;
+use crate::{
+    Dialect, Item, ParseErrorKind, Reply, Strictness, read_in, repair::without_chat_ending, session::Session,
+};
 
 /// The fewest non-blank characters of the lines at which two replies are joined, and the most such lines within the block in
 /// which a reply ended.
@@ -57,6 +77,10 @@ impl HeldReply {
     pub const DROPPED: &str =
         "the reply before your last one was cut off and is dropped: nothing of it was ever done";
 
+    /// The note about a reply that is not held, since blocks were carried out that may be its own.
+    pub const HAS_RUN: &str = "the reply that was cut off is dropped, because a part of it, or of another reply to the same message, was carried out, as \
+         the results say; nothing of your last reply was done: send what is left to do as a new reply";
+
     /// Returns the complete lines of a reply that ends inside a block or a tag; `None` if it does not.
     ///
     /// A block without a closing tag that is followed by further tags was not cut off: its closing tag was forgotten. Of a reply
@@ -68,10 +92,18 @@ impl HeldReply {
         }
         let open_line = usize::try_from(error.lines.first).ok()?.checked_sub(1)?;
         // The last line may have been cut, whether a line break follows it or not: editors add one.
-        let lines: Vec<&str> = text.trim_end().lines().collect();
+        let lines: Vec<&str> = without_chat_ending(text).lines().collect();
         let complete = match error.kind {
-            ParseErrorKind::Unclosed { later_tags: 0, .. } => (lines.len() - 1).max(open_line + 1),
             ParseErrorKind::CutTag { .. } if reply.items.len() > 1 => open_line,
+            // A bracket in a value that is not closed does not end the tag.
+            ParseErrorKind::Unclosed { later_tags: 0, .. } | ParseErrorKind::MissingPath
+                if reply.items.len() > 1
+                    && lines.len() == open_line + 1
+                    && lines[open_line].matches('"').count() % 2 == 1 =>
+            {
+                open_line
+            }
+            ParseErrorKind::Unclosed { later_tags: 0, .. } => (lines.len() - 1).max(open_line + 1),
             _ => return None,
         };
         let cut_line = lines.get(complete).map_or("", |line| line.trim()).to_owned();
@@ -109,13 +141,17 @@ impl HeldReply {
         let held = HeldLines::of(self);
         let HeldLines { lines, open_line, .. } = &held;
         let (count, open_line) = (lines.len(), *open_line);
-        let earliest = count.saturating_sub(OVERLAP_LINES).max(open_line);
-        let in_block = enough_from(lines).next().filter(|at| *at > open_line && *at >= earliest);
-        if let Some(at) = in_block {
-            return at;
-        }
         let fewest = held.fewest_unmistakable();
         let is_unmistakable = |at: usize| count - at >= fewest;
+        let earliest = count.saturating_sub(OVERLAP_LINES).max(open_line);
+        let in_block: Vec<usize> =
+            enough_from(lines).take_while(|at| *at > open_line && *at >= earliest).collect();
+        // Where the same lines stand above, a reply that begins some lines earlier would be joined behind the wrong ones.
+        let is_short = |at: usize| weight(&lines[at..]) <= HeldReply::LINES_LIMIT_CHARACTERS / 2;
+        let unmistakable = in_block.iter().find(|at| is_unmistakable(**at) && is_short(**at));
+        if let Some(at) = unmistakable.or(in_block.first()) {
+            return *at;
+        }
         let is_tag_enough = open_line < count && (!held.has_blocks() || is_unmistakable(open_line));
         if earliest > open_line || is_tag_enough {
             return earliest;
@@ -149,7 +185,7 @@ impl Session {
             Relation::Joined(joined) => cut_off_or(joined, Incoming::Whole),
             Relation::Part => Incoming::CutOff { text: Cow::Owned(held.whole_text()), held: held.clone() },
             Relation::Anew => cut_off_or(Cow::Borrowed(text), |_| Incoming::Anew(text)),
-            Relation::Other => Incoming::Instead(text),
+            Relation::Other => cut_off_or(Cow::Borrowed(text), |_| Incoming::Instead(text)),
             Relation::Unclear => Incoming::NotContinued,
         }
     }
@@ -173,11 +209,11 @@ impl Session {
         self.pass_without_results(notes, now);
     }
 
-    /// Drops what is held, at the time `now`, since blocks of it were carried out in a run that was stopped. Nothing of the last
+    /// Drops what is or would be held, at the time `now`, since blocks of it may have been carried out in a run that was stopped. Nothing of the last
     /// reply was carried out.
     pub fn drop_held(&mut self, now: &str) {
         self.held = None;
-        self.pass_without_results(vec![HAS_RUN.to_owned()], now);
+        self.pass_without_results(vec![HeldReply::HAS_RUN.to_owned()], now);
     }
 
     fn pass_without_results(&mut self, notes: Vec<String>, now: &str) {
@@ -201,11 +237,8 @@ fn cut_off_or<'a>(text: Cow<'a, str>, whole: impl FnOnce(Cow<'a, str>) -> Incomi
 
 /// The note about a reply that was not joined to the held one.
 const NOT_CONTINUED: &str = "your reply could not be joined to the one that was cut off, and nothing was done: begin with exactly the lines \
-     below and repeat nothing before them, or, for something else, send a whole reply that begins with a [MESSAGE]";
-
-/// The note about a held reply of which blocks were carried out, and a reply of which nothing was.
-const HAS_RUN: &str = "the reply that was cut off is dropped, because a part of it was carried out, as the results say; nothing of your last \
-     reply was done: send what is left to do as a new reply";
+     below, without the blocks that stood before them, and go on from there, or, for something else, send a whole reply that begins with \
+     a [MESSAGE]";
 
 /// Returns the lines, the last one first, from which on the text has enough characters to find it again.
 fn enough_from(lines: &[&str]) -> impl Iterator<Item = usize> {

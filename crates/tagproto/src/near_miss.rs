@@ -6,16 +6,19 @@
 //! meant as a body: no block in it is run.
 
 mod cut_tag;
-mod stray_closer;
 mod tag_like;
+mod unclear_end;
 
 use std::ops::Range;
 
-use self::stray_closer::StrayCloser;
 use self::tag_like::{TagLike, Weight};
+use self::unclear_end::{Ends, StrayCloser};
 use crate::{
-    BlockKind, Item, LineRange, ParseError, ParseErrorKind, Span,
-    parse::scan::{after, count_lines},
+    BlockKind, Dialect, Item, LineRange, ParseError, ParseErrorKind, Span,
+    parse::{
+        error::EndDoubt,
+        scan::{after, count_lines},
+    },
     repair::{Thinking, lines_from},
 };
 
@@ -44,7 +47,8 @@ struct Fault {
 pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>> {
     let lines = tag_like_lines(text, &items);
     let cut_tag = cut_tag::error(text, &items);
-    if lines.is_empty() && cut_tag.is_none() {
+    let ends = Ends::of(text, &items);
+    if lines.is_empty() && cut_tag.is_none() && !ends.hold_own_tags() {
         return items;
     }
     let mut closers = Closers::of(&lines);
@@ -79,7 +83,9 @@ pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>>
             kind: ParseErrorKind::NearMiss { written, not_run: 0 },
         });
     }
-    let mut faults = stray_closer::faults(text, &items, &stray);
+    // A tag in which the reply ends is not text: what is missing may follow.
+    let text_end = text[..cut_tag.as_ref().map_or(text.len(), |cut_tag| cut_tag.span.start)].trim_end().len();
+    let mut faults = ends.faults(&stray, text_end);
     // What lies within a block whose end is unclear is a part of its text.
     let is_outside = |one: &Fault| {
         let last_before = faults.partition_point(|other| other.range.start <= one.range.start);
@@ -108,9 +114,10 @@ fn merged(items: Vec<Item<'_>>, faults: Vec<Fault>) -> Vec<Item<'_>> {
         }
         let kind = match fault.kind {
             ParseErrorKind::NearMiss { written, .. } => ParseErrorKind::NearMiss { written, not_run: inside },
-            ParseErrorKind::EndUnclear { line_number, .. } => {
-                // The first of them is the block itself.
-                ParseErrorKind::EndUnclear { line_number, not_run: inside - 1 }
+            ParseErrorKind::EndUnclear { line_number, doubt, .. } => {
+                // The first of them is the block itself, if its opening tag is in the reply.
+                let others = inside - usize::from(doubt != EndDoubt::NoOpening);
+                ParseErrorKind::EndUnclear { line_number, not_run: others, doubt }
             }
             kind => kind,
         };
@@ -132,7 +139,7 @@ fn quoted(line: &str) -> String {
 /// Returns the lines outside of blocks and of closed thinking blocks that resemble tags.
 fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<TagLikeLine> {
     let mut blocks = items.iter().map(Item::span).peekable();
-    let mut thinking = Thinking::default();
+    let mut thinking = Thinking::of(Dialect::Agentd);
     let mut tag_like = Vec::new();
     let mut passed_until = 0;
     let (mut counted_to, mut line_number) = (0, 1);

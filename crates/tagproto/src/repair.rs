@@ -7,6 +7,7 @@
 //! The modules work in this order: `outline` finds the blocks with `tag_line`, then `body_repair` repairs each body.
 
 mod body_repair;
+mod chat_ending;
 mod citation;
 mod copy_label;
 mod doubt;
@@ -26,12 +27,15 @@ mod tag_line;
 mod thinking;
 mod view_gutter;
 
+pub(crate) use chat_ending::without_chat_ending;
+pub(crate) use copy_label::without_label;
+pub(crate) use fence::Fence;
 pub(crate) use omission::omitted;
 pub(crate) use outline::lines_from;
 pub use refusal::{Refusal, RefusalKind};
 pub use repair_kind::{RepairKind, RepairSet};
-pub(crate) use tag_line::closing_kind;
-pub(crate) use thinking::Thinking;
+pub(crate) use tag_line::{closing_kind, opening_kind};
+pub(crate) use thinking::{Thinking, unfinished};
 
 use crate::{
     BlockKind, Body, Dialect, Item, Located, ParseError, Reply,

@@ -1,7 +1,10 @@
 //! Parsing a whole reply, strictly or with paste repair.
 
 use crate::{
-    Dialect, Item, ParseError, ParseErrorKind, Refusal, RepairKind, RepairSet, foreign, near_miss, repair,
+    Dialect, Item, LineRange, ParseError, ParseErrorKind, Refusal, RepairKind, RepairSet, Span, foreign,
+    near_miss,
+    parse::scan::count_lines,
+    repair::{self, unfinished},
 };
 
 /// The tolerance with which a reply is parsed.
@@ -92,11 +95,22 @@ pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_
                 reply.repairs.extend((!foreign.is_empty()).then_some(RepairKind::OtherFormat));
                 reply.items = foreign;
             }
+            if reply.items.is_empty() {
+                reply.items.extend(cut_off_in_thinking(text));
+            }
         }
     }
     // Last, so that misspelt tags count as blocks too.
     leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
     reply
+}
+
+/// Returns the error of a reply that was cut off in its thinking, in which it considers blocks.
+fn cut_off_in_thinking(text: &str) -> Option<Item<'static>> {
+    let (start, command) = unfinished(text)?;
+    let lines = LineRange::of(count_lines(&text[..start]) + 1, count_lines(text.trim_end()) + 1);
+    let span = Span { start, end: text.len() };
+    Some(Item::Error(ParseError { command, kind: ParseErrorKind::OnlyConsidered, span, lines }))
 }
 
 /// Replaces all blocks behind the first `most` by one error.

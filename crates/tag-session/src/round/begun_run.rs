@@ -40,6 +40,16 @@ impl Wish {
     }
 }
 
+/// A reply, as far as it matters for its run.
+pub(super) struct Arrived {
+    pub(super) hash: ContentHash,
+    /// The message that it names.
+    pub(super) quoted: Option<ReplyTo>,
+    pub(super) wish: Wish,
+    /// True if it has blocks of the reply that is held.
+    pub(super) is_of_held: bool,
+}
+
 /// The begin of a run.
 pub(super) enum Begun {
     /// It is to be carried out; true if an earlier call had begun it.
@@ -50,13 +60,8 @@ pub(super) enum Begun {
 
 impl<W: Workspace> Sessions<W> {
     /// Begins the run of a reply, resumes it, or returns the results of an earlier run.
-    pub(super) fn begin(
-        &self,
-        session: &Session,
-        hash: ContentHash,
-        quoted: Option<ReplyTo>,
-        wish: Wish,
-    ) -> Result<Begun, SessionError> {
+    pub(super) fn begin(&self, session: &Session, arrived: Arrived) -> Result<Begun, SessionError> {
+        let Arrived { hash, quoted, wish, is_of_held } = arrived;
         let again = wish == Wish::Again;
         let pending = session.sequence_number;
         if let Some(quoted) = quoted.filter(|quoted| quoted.session != session.session_id) {
@@ -82,7 +87,12 @@ impl<W: Workspace> Sessions<W> {
         if !again && wish != Wish::Other && self.has_begun_held(session, hash)? {
             return Err(SessionError::HeldHasBegun);
         }
-        if session.is_complete || (answered != pending && !again && held_at.is_none()) {
+        // A chat that continues its answer itself names the message that this answered, of which nothing was done.
+        let is_continued = is_of_held
+            && wish != Wish::Complete
+            && session.held.as_ref().is_some_and(|held| held.includes_reply_to(answered));
+        let is_of_pending = answered == pending || again || held_at.is_some() || is_continued;
+        if session.is_complete || !is_of_pending {
             return match self.journal.begin_run(&key(answered))? {
                 RunState::Finished { outcome, .. } => Ok(Begun::Done(answered, results(&outcome))),
                 _ if session.is_complete => Err(SessionError::Complete { id: session.session_id }),

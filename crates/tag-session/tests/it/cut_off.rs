@@ -383,6 +383,72 @@ fn a_second_stop_does_not_forget_the_first() {
     assert_eq!((runs(&desk, "make"), runs(&desk, "make test")), (2, 0));
 }
 
+/// A reply that was not held before it was stopped, whole or with its complete blocks, and then arrives cut at another byte.
+#[test]
+fn blocks_that_ran_before_a_stop_do_not_run_again_as_a_part_of_what_is_held() {
+    let whole = TWO.replace("\ncat b", "\ncat b\n[/RUN_COMMAND]\n");
+    let further = TWO.replace("\ncat b", "\ncat b\ncat another-file-with-a-name\ncat d");
+    for (begun, run_complete, blocks) in
+        [(&*whole, false, 1), (&*whole, false, 2), (TWO, true, 1), (TWO, true, 0)]
+    {
+        for (cut, rest) in [
+            (&TWO[..TWO.len() - 3], TWO_REST),
+            (
+                &TWO[..TWO.len() - 30],
+                &format!(
+                    "make test
+[/RUN_COMMAND]
+[RUN_COMMAND]
+{TWO_REST}"
+                ),
+            ),
+            (
+                &*further,
+                "cat another-file-with-a-name
+cat d
+[/RUN_COMMAND]
+",
+            ),
+        ] {
+            let desk = Desk::with_files([]);
+            let id = begin(&desk.open().0).session_id;
+            stop(&desk, id, begun, run_complete, blocks);
+            let (sessions, _) = desk.open();
+            let held = executed(apply(&sessions, id, cut));
+            let outbox = sessions.outbox(&held.session).unwrap().unwrap();
+            assert_eq!((held.results.len(), held.taken_over.len()), (0, blocks), "{cut:?}");
+            assert_eq!(outbox.contains("is dropped, because a part of it"), blocks > 0, "{outbox}");
+            // The control: a reply of which nothing had run is held.
+            assert_eq!(outbox.contains("nothing of it was done yet"), blocks == 0, "{outbox}");
+            executed(apply(&sessions, id, rest));
+            assert_eq!(runs(&desk, "make"), 1, "{cut:?}");
+            assert!(runs(&desk, "make test") <= 1);
+        }
+    }
+}
+
+/// The chat continues its answer, and the user copies all of it: it has the token of the message before.
+#[test]
+fn an_answer_that_the_chat_continued_itself_is_carried_out() {
+    for (start, rest) in [(START, "ond line\n[/CREATE_FILE]\n"), (TWO, "\n[/RUN_COMMAND]\n")] {
+        let desk = Desk::with_files([]);
+        let (sessions, _) = desk.open();
+        let id = begin(&sessions).session_id;
+        let start = format!("Reply-To: {id}-1\n\n{start}");
+        assert_eq!(executed(apply(&sessions, id, &start)).session.sequence_number, 2);
+        // Others with that token are not the held reply, and are refused as before.
+        let other = format!("Reply-To: {id}-1\n\n[RUN_COMMAND]\nmake test\n[/RUN_COMMAND]\n");
+        for refused in [&*other, &format!("Reply-To: {id}-1\n\nI am sorry."), &start] {
+            apply(&sessions, id, refused).map(|_| ()).unwrap_err();
+        }
+        let whole = executed(apply(&sessions, id, &format!("{start}{rest}")));
+        assert_eq!(whole.session.held, None);
+        assert_eq!((whole.results.len() >= 2, runs(&desk, "make")), (true, 1));
+        apply(&sessions, id, &format!("{start}{rest}")).map(|_| ()).unwrap_err();
+        assert_eq!(runs(&desk, "make"), 1);
+    }
+}
+
 /// Holds the two commands, and stops a reply behind some of its blocks.
 fn stopped(begun: &str, run_complete: bool, blocks: usize) -> (Desk, SessionId) {
     let desk = Desk::with_files([]);

@@ -67,6 +67,12 @@ impl BlockKind {
         }
     }
 
+    /// Checks whether the block may change a file or the outside, so that it matters whether it is carried out twice.
+    #[must_use]
+    pub const fn acts(self) -> bool {
+        !matches!(self, Self::ReadFile | Self::Message | Self::Done)
+    }
+
     /// Checks whether the block has a body and thus needs its closing tag.
     #[must_use]
     pub const fn has_body(self) -> bool {

@@ -17,7 +17,7 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
         items.push_fault(lines, ForeignFault::NoEnd);
         return Some(lines.len());
     };
-    let mut sections = Items { items: Vec::new() };
+    let mut sections = Items { items: Vec::new(), ending: items.ending };
     let mut index = 1;
     while index < end {
         let header = &lines[index];

@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{ForeignFault, Items, ReplyLine, body_of};
+use super::{Ending, ForeignFault, Items, ReplyLine, body_of};
 use crate::{Block, TextHunk};
 
 const NO_FILE: &str = "/dev/null";
+
+/// The start of the hash of an empty text, as the new one of two.
+const EMPTY_TEXT: &str = "..e69de29";
 
 /// The lines of one hunk: those that stand in the file, and those that are to stand there.
 #[derive(Default)]
@@ -38,6 +41,16 @@ impl<'a> Sides<'a> {
         true
     }
 
+    /// Checks whether the reply ends in this hunk, before the number of lines that its header says. Models count badly, so that a
+    /// last line that stands in the file, with its end, is believed.
+    fn may_be_cut_off(&self, header: &str, last: ReplyLine<'_>, ending: Ending) -> bool {
+        let is_last = last.number == ending.last_line;
+        let ends_in_file = last.text.starts_with(' ') && ending.has_line_end;
+        let Some((old, new)) = counts(header) else { return false };
+        let (has_old, has_new) = (self.old.len(), self.new.len());
+        is_last && !ends_in_file && (has_old < old || has_new < new) && has_old <= old && has_new <= new
+    }
+
     /// Leaves out the blank lines at the end that have no sign.
     pub(super) fn finish(mut self) -> Sides<'a> {
         self.old.truncate(self.old.len() - self.unsigned_blank);
@@ -52,8 +65,9 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
     let header = Header::read(lines)?;
     let mut index = header.lines;
     let mut hunks: Vec<(u32, Sides<'a>)> = Vec::new();
+    let mut is_cut_off = header.is_cut_off();
     while lines.get(index).is_some_and(|line| is_hunk_header(line.text)) {
-        let number = lines[index].number;
+        let (first, number) = (lines[index].text, lines[index].number);
         index += 1;
         let mut sides = Sides::default();
         while let Some(line) = lines.get(index)
@@ -63,19 +77,27 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
             index += 1;
         }
         index -= sides.unsigned_blank;
-        hunks.push((number, sides.finish()));
+        let sides = sides.finish();
+        is_cut_off = sides.may_be_cut_off(first, lines[index - 1], items.ending);
+        hunks.push((number, sides));
         let blank = lines[index..].iter().take_while(|line| line.text.trim().is_empty()).count();
         if lines.get(index + blank).is_some_and(|line| is_hunk_header(line.text)) {
             index += blank;
         }
     }
-    push(&header, &hunks, &lines[..index], items);
+    // A fence that is not closed is that of the diff, and the reply ends in it.
+    is_cut_off |= items.ending.open_fence.is_some_and(|fence| fence < lines[0].number);
+    if is_cut_off && !header.is_binary {
+        items.push_fault(&lines[..index], ForeignFault::CutOff { path: header.path().to_owned() });
+    } else {
+        push(&header, &hunks, &lines[..index], items);
+    }
     Some(index)
 }
 
 fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<'a>], items: &mut Items<'a>) {
     let (old, new) = (header.old.unwrap_or(NO_FILE), header.new.unwrap_or(NO_FILE));
-    let path = if new == NO_FILE { old } else { new };
+    let path = header.path();
     if header.is_binary {
         items.push_fault(lines, ForeignFault::Binary { path: path.to_owned() });
     } else if old != NO_FILE && new != NO_FILE && old != new {
@@ -106,6 +128,16 @@ fn has_text(lines: &[&str]) -> bool {
     lines.iter().any(|line| !line.trim().is_empty())
 }
 
+/// Returns the numbers of lines before and after that a hunk header says.
+fn counts(header: &str) -> Option<(usize, usize)> {
+    let mut ranges = header.strip_prefix("@@ ")?.split(' ');
+    let mut count = |sign: char| {
+        let range = ranges.next()?.strip_prefix(sign)?;
+        range.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok())
+    };
+    Some((count('-')?, count('+')?))
+}
+
 fn is_hunk_header(line: &str) -> bool {
     line == "@@" || line.starts_with("@@ ")
 }
@@ -116,10 +148,22 @@ struct Header<'a> {
     old: Option<&'a str>,
     new: Option<&'a str>,
     is_binary: bool,
+    /// True if the text behind is that of an empty file, by its hash.
+    is_empty_file: bool,
     lines: usize,
 }
 
 impl<'a> Header<'a> {
+    /// Returns the path of the file.
+    fn path(&self) -> &'a str {
+        self.new.filter(|new| *new != NO_FILE).or(self.old).unwrap_or(NO_FILE)
+    }
+
+    /// Checks whether the text of a new file has to follow.
+    fn is_cut_off(&self) -> bool {
+        self.old == Some(NO_FILE) && !self.is_empty_file
+    }
+
     /// Reads `diff --git` with the lines behind it, or `---` and `+++` right before a hunk.
     fn read(lines: &[ReplyLine<'a>]) -> Option<Header<'a>> {
         let first = lines.first()?.text;
@@ -136,6 +180,8 @@ impl<'a> Header<'a> {
                     header.new = Some(NO_FILE);
                 } else if text.starts_with("Binary files ") || text == "GIT binary patch" {
                     header.is_binary = true;
+                } else if text.starts_with("index ") && text.contains(EMPTY_TEXT) {
+                    header.is_empty_file = true;
                 }
                 header.lines += 1;
             }

@@ -1,18 +1,13 @@
 //! The relation of a reply to the one that is held before it.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::collections::HashSet;
 
-use super::{HeldReply, OVERLAP_CHARACTERS, weight};
-use crate::{
-    BlockKind, Dialect, Item, ParseErrorKind, Strictness,
-    parse::scan::after,
-    read_in,
-    repair::{Thinking, closing_kind, lines_from},
-};
-
-/// The fewest non-blank characters of a shorter overlap, with which a continuation may begin.
-const SHORT_OVERLAP_CHARACTERS: usize = 8;
+use super::HeldReply;
+use super::held_lines::{HeldLines, OPEN_BLOCK_CHARACTERS};
+use super::next_reply::{NextReply, lines_of, trimmed};
+use super::seam::Seam;
+use crate::{BlockKind, Dialect, Item, ParseErrorKind, Strictness, read_in};
 
 /// The relation of a reply to the held one.
 #[derive(Debug)]
@@ -30,26 +25,41 @@ pub(super) enum Relation<'a> {
 }
 
 impl HeldReply {
-    /// Determines what a reply is to this one, by the rule in the documentation of the module.
+    /// Determines what a reply is to this one, by the rules in the documentation of the module.
     pub(super) fn relation<'a>(&self, text: &'a str) -> Relation<'a> {
         let (held, next) = (HeldLines::of(self), NextReply::read(text));
         let last_at = self.last_lines_at();
         if held.begins_with_all_of(&next) {
             return Relation::Part;
         }
-        if let Some(end) = held.seam(last_at, &next) {
-            return match held.is_opened_again(&next.lines[end..])
-                || held.may_be_cut_tag(last_at, &next.lines[end..])
-            {
-                true => Relation::Unclear,
-                false => Relation::Joined(Cow::Owned(join(self.text.lines(), &next.raw[end..]))),
-            };
+        if held.is_continued_within_its_tag(&next) {
+            return Relation::Unclear;
+        }
+        match held.seam(last_at, &next) {
+            Seam::Unclear => return Relation::Unclear,
+            Seam::At { behind } => return held.joined(join(self.text.lines(), &behind)),
+            Seam::None => {}
         }
         if held.ends_with_all_of(last_at, &next) {
             return Relation::Part;
         }
+        self.by_its_first_block(&held, &next, last_at, text)
+    }
+
+    /// Determines the relation of a reply without a seam.
+    fn by_its_first_block<'a>(
+        &self,
+        held: &HeldLines<'_>,
+        next: &NextReply<'a>,
+        last_at: usize,
+        text: &'a str,
+    ) -> Relation<'a> {
         let Some(first) = next.first_block() else { return Relation::Unclear };
-        if next.has_between_blocks(&held.lines[last_at..]) && last_at > held.open_line {
+        let is_all_again = held.is_all_repeated_by(next);
+        let begins_again = held.blocks.first().is_some_and(|block| held.repeats(&first, block));
+        let leaves_lines_out = !begins_again && next.has_between_blocks(&held.lines[last_at..]);
+        // A closing tag without its block ends a text of which the beginning did not arrive: its blocks may be examples in it.
+        if !is_all_again && (leaves_lines_out || next.has_stray_closer) {
             return Relation::Unclear;
         }
         let opens = held.is_open_tag(next.lines[first.at]);
@@ -59,333 +69,102 @@ impl HeldReply {
                 false => next.other(),
             };
         }
-        let is_block_anew = opens
-            && match held.blocks.iter().any(|block| held.is_open_tag(held.lines[block.start])) {
-                true => !held.repeats_any(&first) && held.may_be_open_block(&first),
-                false => true,
-            };
-        if is_block_anew {
-            let blocks = self.text.lines().take(self.open_line);
-            return Relation::Joined(Cow::Owned(join(blocks, &next.raw[first.at..])));
-        }
-        if next.has_stray_closer {
-            return Relation::Unclear;
-        }
-        if held.is_all_repeated_by(&next) {
+        if is_all_again {
             return Relation::Anew;
         }
-        // The same text twice: the first block, or the last one?
-        if opens && held.repeats_any(&first) && held.may_be_open_block(&first) {
+        if opens {
+            // A message may also begin a reply about something else, as the request says.
+            let is_tag_enough = first.kind != BlockKind::Message && !held.has_block_with_open_tag();
+            if is_tag_enough || held.may_be_open_block(&first) {
+                let is_certain = is_tag_enough
+                    || !held.repeats_any(&first) && held.open_characters() >= OPEN_BLOCK_CHARACTERS;
+                if !is_certain {
+                    return Relation::Unclear;
+                }
+                return held.joined(join(self.text.lines().take(self.open_line), &next.raw[first.at..]));
+            }
+        }
+        match begins_again {
+            true if next.items[1..].iter().any(|item| held.repeats_first_once(&next.lines[item.clone()])) => {
+                Relation::Unclear
+            }
+            true => Relation::Anew,
+            false => next.other(),
+        }
+    }
+}
+
+impl HeldLines<'_> {
+    /// Returns a joined text, unless it shows that the reply was no continuation: the open block is not closed before other
+    /// blocks, or blocks of the held reply stand behind it again.
+    fn joined<'a>(&self, text: String) -> Relation<'a> {
+        let reply = read_in(&text, Strictness::Repair, Dialect::Agentd);
+        let is_swallowed = |item: &Item<'_>| {
+            let Item::Error(error) = item else { return false };
+            matches!(error.kind, ParseErrorKind::Unclosed { later_tags: 1.., .. })
+        };
+        let lines: Vec<&str> = text.lines().map(trimmed).collect();
+        let is_open = |item: &&Item<'_>| lines_of(item).start >= self.open_line;
+        let open_kind = reply.items.iter().find(is_open).map(Item::kind);
+        // Without those that change nothing, which may be other ones now, and with them.
+        let is_counted = |item: &&Item<'_>| item.kind().acts() || Some(item.kind()) == open_kind;
+        let blocks = |items: Vec<&Item<'_>>| Blocks {
+            open: items.iter().position(&is_open).unwrap_or(items.len()),
+            acts: items.iter().map(|item| item.kind().acts()).collect(),
+            lines: items.into_iter().map(|item| &lines[lines_of(item)]).collect(),
+            ends_in_tag: self.open_kind.is_none(),
+        };
+        let is_repeated = blocks(reply.items.iter().filter(is_counted).collect()).are_repeated()
+            || blocks(reply.items.iter().collect()).are_repeated();
+        if reply.items.iter().any(is_swallowed) || is_repeated {
             return Relation::Unclear;
         }
-        if held.repeats(&first, &held.blocks[0]) { Relation::Anew } else { next.other() }
+        Relation::Joined(Cow::Owned(text))
     }
 }
 
-/// The lines of a held reply, without blanks around them.
-pub(super) struct HeldLines<'h> {
-    pub(super) lines: Vec<&'h str>,
-    pub(super) open_line: usize,
-    cut_line: &'h str,
-    /// The complete blocks, malformed ones included.
-    blocks: Vec<Range<usize>>,
-    /// The kind of the block that was open; `None` if the reply ended in its tag.
-    open_kind: Option<BlockKind>,
+/// The blocks of a joined text.
+struct Blocks<'t> {
+    lines: Vec<&'t [&'t str]>,
+    /// True for each that changes something.
+    acts: Vec<bool>,
+    /// The one in which the held reply ended.
+    open: usize,
+    /// True if it ended in its tag.
+    ends_in_tag: bool,
 }
 
-impl<'h> HeldLines<'h> {
-    pub(super) fn of(held: &'h HeldReply) -> HeldLines<'h> {
-        // With the line that may be incomplete: what is before it may be the same text twice, which is not read.
-        let text = held.whole_text();
-        let items = read_in(&text, Strictness::Repair, Dialect::Agentd).items;
-        let lines: Vec<&str> = held.text.lines().map(trimmed).collect();
-        let is_open =
-            |item: &&Item<'_>| lines_of(item).start == held.open_line && held.open_line < lines.len();
-        HeldLines {
-            open_kind: items.last().filter(is_open).map(Item::kind),
-            blocks: items.iter().map(lines_of).filter(|lines| lines.start < held.open_line).collect(),
-            lines,
-            open_line: held.open_line,
-            cut_line: &held.cut_line,
+impl Blocks<'_> {
+    /// Checks whether blocks from the open one on are those before them again: two in a row stand in a row once more, or the only one
+    /// that was complete or open comes twice. One block alone may well stand twice in a reply, such as the command that runs the
+    /// tests.
+    fn are_repeated(&self) -> bool {
+        let Blocks { lines, open, .. } = self;
+        let (blocks, open) = (&**lines, *open);
+        let is_twice = |at: usize| self.acts.get(at) == Some(&true) && blocks.get(at) == blocks.get(at + 1);
+        if open == 0 && is_twice(0) || open > 0 && self.ends_in_tag && is_twice(open - 1) {
+            return true;
         }
-    }
-
-    /// Returns the fewest last lines that stand nowhere else in the reply, so that a reply that begins with them does not begin
-    /// with an earlier block as well. Takes time linear in the text.
-    pub(super) fn fewest_unmistakable(&self) -> usize {
-        let backwards: Vec<&str> = self.lines.iter().rev().copied().collect();
-        1 + repetitions(&backwards).into_iter().max().unwrap_or(0)
-    }
-
-    /// Checks whether it has complete blocks.
-    pub(super) fn has_blocks(&self) -> bool {
-        !self.blocks.is_empty()
-    }
-
-    /// Returns the line of its first block.
-    fn begin(&self) -> usize {
-        self.blocks.first().map_or(self.open_line, |block| block.start)
-    }
-
-    /// Checks whether a line is the opening tag of the block in which the reply ended.
-    fn is_open_tag(&self, line: &str) -> bool {
-        match self.lines.get(self.open_line) {
-            Some(tag) => line == *tag,
-            None => line.starts_with(self.cut_line),
-        }
-    }
-
-    /// Checks whether no block begins with the last lines: a reply that repeats the opening tag directly before them continues
-    /// the block, and does not write it anew.
-    fn stand_in_the_middle(&self, last_at: usize) -> bool {
-        let last = &self.lines[last_at..];
-        let mut starts = self.blocks.iter().map(|block| block.start).chain([self.open_line]);
-        last_at > self.open_line && !starts.any(|start| self.lines[start + 1..].starts_with(last))
-    }
-
-    /// Finds the last lines in a reply with nothing before them that reads as a tag, or only the opening tag once more; returns
-    /// the index behind them.
-    ///
-    /// All of them count wherever they stand, a part of them only at the start.
-    fn seam(&self, last_at: usize, next: &NextReply<'_>) -> Option<usize> {
-        let last = &self.lines[last_at..];
-        let mut whole = (0..next.lines.len()).filter(|at| !next.is_thought[*at]);
-        if let Some(at) = whole.find(|at| next.lines[*at..].starts_with(last)) {
-            let repeats_tag =
-                at > 0 && self.is_open_tag(next.lines[at - 1]) && self.stand_in_the_middle(last_at);
-            return is_prose(&next.raw[..at - usize::from(repeats_tag)]).then_some(at + last.len());
-        }
-        let rest = &next.lines[next.begin..];
-        let fewest = if self.has_blocks() { self.fewest_unmistakable() } else { 0 };
-        let mut parts = (1..last.len()).map(|count| &last[count..]);
-        let part = parts.find(|part| {
-            let is_in_block = self.lines.len() - part.len() > self.open_line;
-            weight(part) >= SHORT_OVERLAP_CHARACTERS
-                && rest.starts_with(part)
-                && (is_in_block || part.len() >= fewest)
-        })?;
-        Some(next.begin + part.len())
-    }
-
-    /// Checks whether the opening tag stands in the continuation before the closing one: the lines were only quoted, and the
-    /// block follows as a whole.
-    fn is_opened_again(&self, behind: &[&str]) -> bool {
-        let Some(kind) = self.open_kind else { return false };
-        let open_tag = self.lines[self.open_line];
-        let closes = |line: &str| closing_kind(line) == Some(kind);
-        behind.iter().find(|line| **line == open_tag || closes(line)).is_some_and(|line| *line == open_tag)
-    }
-
-    /// Checks whether the last lines may also be the block in whose tag the reply ended, by the lines behind them.
-    fn may_be_cut_tag(&self, last_at: usize, behind: &[&str]) -> bool {
-        let is_in_tag = self.open_line == self.lines.len();
-        let next = behind.iter().find(|line| !line.is_empty());
-        is_in_tag
-            && self.is_open_tag(self.lines[last_at])
-            && !next.is_some_and(|line| line.starts_with(self.cut_line))
-    }
-
-    /// Checks whether the held reply begins with a reply that was cut off as well.
-    fn begins_with_all_of(&self, next: &NextReply<'_>) -> bool {
-        let (Some(cut), Some(first)) = (&next.cut_off, next.items.first()) else { return false };
-        let complete: Vec<&str> = cut.text.lines().map(trimmed).skip(first.start).collect();
-        let held = &self.lines[self.begin()..];
-        held.starts_with(&complete)
-            && held.get(complete.len()).is_none_or(|line| line.starts_with(&cut.cut_line))
-    }
-
-    /// Checks whether the held reply ends with a reply, up to the very line in which both are cut off.
-    fn ends_with_all_of(&self, last_at: usize, next: &NextReply<'_>) -> bool {
-        let count = next.lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-        let lines = next.lines.get(next.begin..count).unwrap_or_default();
-        let complete = match lines.split_last() {
-            Some((last, complete)) if !self.cut_line.is_empty() && *last == self.cut_line => complete,
-            Some(_) if self.cut_line.is_empty() => lines,
-            _ => return false,
+        let pairs =
+            || blocks.windows(2).zip(self.acts.windows(2)).map(|(pair, acts)| (pair, acts.contains(&true)));
+        let counts = |(pair, acts): &(&[&[&str]], bool)| *acts && pair[0] != pair[1];
+        let mut passed: HashSet<&[&[&str]]> =
+            pairs().take(open).filter(counts).map(|(pair, _)| pair).collect();
+        // The open block may have another text now, if its path distinguishes it.
+        let is_before_open = |pair: &[&[&str]]| {
+            let tag = blocks[open][0];
+            open > 0 && pair[0] == blocks[open - 1] && pair[1][0] == tag && tag.contains("path=")
         };
-        complete.len() >= self.lines.len() - last_at && self.lines.ends_with(complete)
-    }
-
-    /// Checks whether a reply, from its first block on, begins with the whole held one.
-    fn is_all_repeated_by(&self, next: &NextReply<'_>) -> bool {
-        let held = &self.lines[self.begin()..];
-        let next = next.items.first().map_or(&[][..], |first| &next.lines[first.start..]);
-        next.starts_with(held) && next.get(held.len()).is_some_and(|line| line.starts_with(self.cut_line))
-    }
-
-    fn repeats_any(&self, first: &FirstBlock<'_>) -> bool {
-        self.blocks.iter().any(|block| self.repeats(first, block))
-    }
-
-    /// Checks whether the first block of a reply has the lines of a complete block, as far as it arrived.
-    fn repeats(&self, first: &FirstBlock<'_>, block: &Range<usize>) -> bool {
-        let block = &self.lines[block.clone()];
-        match first.cut_line {
-            None => block == first.lines,
-            Some(cut_line) => {
-                block.starts_with(first.lines)
-                    && block.get(first.lines.len()).is_some_and(|line| line.starts_with(cut_line))
+        for (index, (pair, _)) in pairs().skip(open).filter(counts).enumerate() {
+            if passed.contains(pair) || is_before_open(pair) {
+                return true;
+            }
+            if index == 0 {
+                passed.insert(pair);
             }
         }
+        false
     }
-
-    /// Checks whether the first block of a reply begins as the open block does.
-    fn may_be_open_block(&self, first: &FirstBlock<'_>) -> bool {
-        let open = &self.lines[self.open_line..];
-        let common = open.len().min(first.lines.len());
-        let is_long_enough = common == open.len() || first.cut_line.is_some();
-        is_long_enough
-            && first.lines[..common] == open[..common]
-            && first.lines.get(open.len()).is_none_or(|line| line.starts_with(self.cut_line))
-    }
-}
-
-/// The reply behind a held one.
-struct NextReply<'a> {
-    raw: Vec<&'a str>,
-    /// The same lines without blanks around them.
-    lines: Vec<&'a str>,
-    items: Vec<Range<usize>>,
-    /// True if it has blocks, and none is malformed.
-    has_only_blocks: bool,
-    has_stray_closer: bool,
-    /// The part to hold if it is cut off, read alone.
-    cut_off: Option<HeldReply>,
-    /// True for each line inside of a closed thinking block, behind its first line.
-    is_thought: Vec<bool>,
-    /// The first line behind what chats and models put before a continuation.
-    begin: usize,
-}
-
-/// The first block of a reply, as far as it arrived.
-struct FirstBlock<'n> {
-    /// Its first line in the reply.
-    at: usize,
-    lines: &'n [&'n str],
-    /// The line in which it was cut off; `None` if it was not.
-    cut_line: Option<&'n str>,
-}
-
-impl<'a> NextReply<'a> {
-    fn read(text: &'a str) -> NextReply<'a> {
-        let raw: Vec<&str> = text.lines().collect();
-        let lines: Vec<&str> = raw.iter().map(|line| trimmed(line)).collect();
-        let reply = read_in(text, Strictness::Repair, Dialect::Agentd);
-        let has_only_blocks = reply.items.iter().all(|item| matches!(item, Item::Block(_)));
-        let is_stray = |item: &Item<'_>| match item {
-            Item::Error(error) => matches!(error.kind, ParseErrorKind::StrayClosing { .. }),
-            Item::Block(_) => false,
-        };
-        let mut is_thought = vec![false; lines.len()];
-        let mut begins_thinking = vec![false; lines.len()];
-        for block in thinking(text) {
-            begins_thinking[block.start] = true;
-            is_thought[block.start + 1..block.end].fill(true);
-        }
-        let is_before = |at: &usize| is_thought[*at] || begins_thinking[*at] || is_preface(lines[*at]);
-        let begin = (0..lines.len()).take_while(is_before).count();
-        NextReply {
-            has_only_blocks: has_only_blocks && !reply.items.is_empty(),
-            has_stray_closer: reply.items.iter().any(is_stray),
-            cut_off: HeldReply::of(text, &reply),
-            items: reply.items.iter().map(lines_of).collect(),
-            begin,
-            raw,
-            lines,
-            is_thought,
-        }
-    }
-
-    fn other(&self) -> Relation<'a> {
-        if self.has_only_blocks { Relation::Other } else { Relation::Unclear }
-    }
-
-    fn first_block(&self) -> Option<FirstBlock<'_>> {
-        let item = self.items.first()?;
-        let lines = &self.lines[item.clone()];
-        let cut = self.cut_off.as_ref().filter(|cut| cut.open_line == item.start);
-        Some(match cut {
-            None => FirstBlock { at: item.start, lines, cut_line: None },
-            Some(cut) => {
-                let complete = cut.text.lines().count() - cut.open_line;
-                FirstBlock { at: item.start, lines: &lines[..complete], cut_line: Some(&cut.cut_line) }
-            }
-        })
-    }
-
-    /// Checks whether lines stand outside of all blocks, so that they would be left out with them.
-    fn has_between_blocks(&self, wanted: &[&str]) -> bool {
-        let is_outside = |at: usize| {
-            let before = self.items.partition_point(|item| item.start <= at);
-            !self.is_thought[at] && self.items[..before].last().is_none_or(|item| item.end <= at)
-        };
-        let mut starts = (0..self.lines.len()).filter(|at| self.lines[*at..].starts_with(wanted));
-        weight(wanted) >= OVERLAP_CHARACTERS && starts.any(is_outside)
-    }
-}
-
-/// Removes the blanks around a line, and a byte-order mark.
-fn trimmed(line: &str) -> &str {
-    line.trim_start_matches('\u{feff}').trim()
-}
-
-/// Returns the lines of an item, 0-based.
-fn lines_of(item: &Item<'_>) -> Range<usize> {
-    let lines = item.lines();
-    lines.first as usize - 1..lines.last as usize
-}
-
-/// Returns the lines of the closed thinking blocks.
-fn thinking(text: &str) -> Vec<Range<usize>> {
-    let mut thinking = Thinking::default();
-    let mut blocks: Vec<(Range<usize>, usize)> = Vec::new();
-    for (index, line) in lines_from(text, 0).enumerate() {
-        match blocks.last_mut() {
-            Some((lines, end)) if line.start < *end => lines.end = index + 1,
-            _ => {
-                if let Some(end) = thinking.end_of_block(text, &line) {
-                    blocks.push((index..index + 1, end.max(after(text, &line))));
-                }
-            }
-        }
-    }
-    blocks.into_iter().map(|(lines, _)| lines).collect()
-}
-
-/// Checks whether no line of a text reads as a tag.
-fn is_prose(lines: &[&str]) -> bool {
-    let text = lines.join("\n");
-    let reply = read_in(&text, Strictness::Repair, Dialect::Agentd);
-    reply.items.is_empty()
-        && reply.refused.is_none()
-        && !lines.iter().any(|line| closing_kind(line).is_some())
-}
-
-/// Checks for lines that chats and models put before a continuation: blank ones, fences, and the token of the message.
-fn is_preface(line: &str) -> bool {
-    line.is_empty()
-        || line.starts_with("```")
-        || line.starts_with("~~~")
-        || crate::reply_to::is_token_line(line)
-}
-
-/// Returns for each line behind the first one how many lines from there on repeat the first ones.
-///
-/// This is the Z-algorithm: what repeats the first lines repeats their repetitions, too.
-fn repetitions(lines: &[&str]) -> Vec<usize> {
-    let mut counts = vec![0; lines.len()];
-    let (mut start, mut end) = (0, 0);
-    for at in 1..lines.len() {
-        let mut count = if at < end { counts[at - start].min(end - at) } else { 0 };
-        while at + count < lines.len() && lines[count] == lines[at + count] {
-            count += 1;
-        }
-        counts[at] = count;
-        if at + count > end {
-            (start, end) = (at, at + count);
-        }
-    }
-    counts
 }
 
 fn join<'a>(before: impl Iterator<Item = &'a str>, behind: &[&'a str]) -> String {

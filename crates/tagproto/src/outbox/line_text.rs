@@ -35,7 +35,7 @@ pub(super) fn seen_lines_trimmed(text: &str) -> Vec<&str> {
 
 /// Returns a text with its lines cut as [`seen_lines`] cuts them, and without terminal controls: messages are copied from
 /// terminals, and their text comes from commands and models.
-pub(super) fn visible_lines(text: &str) -> String {
+pub(crate) fn visible_lines(text: &str) -> String {
     visible_text(&seen_lines_trimmed(text).join("\n")).into_owned()
 }
 

@@ -284,5 +284,5 @@ fn write_held(out: &mut String, held: &HeldReply) {
 }
 
 /// The marks around the lines with which a continuation begins.
-pub(super) const FIRST_LINES: &str = "<<< begin with these lines";
-pub(super) const LAST_LINES: &str = ">>> and go on from here";
+pub(crate) const FIRST_LINES: &str = "<<< begin with these lines";
+pub(crate) const LAST_LINES: &str = ">>> and go on from here";

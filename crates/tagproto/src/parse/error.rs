@@ -107,18 +107,19 @@ pub enum ParseErrorKind {
         /// The line of the reply, 1-based.
         line_number: u32,
     },
-    /// A block with a tag of its own kind in its body, behind which a closing tag closes no block: it is not clear which
-    /// one ends the block. Found by [`read_in`](crate::read_in) only.
-    #[error(
-        "holds a tag of its own kind in its text, and a closing tag in line {line_number} of the reply closes no block, \
-         so that its end is not clear: it was not run{}", behind(*.not_run)
-    )]
+    /// A block of which it is not clear which line ends it. Found by [`read_in`](crate::read_in) only.
+    #[error("{}", .doubt.text(*.line_number, *.not_run))]
     EndUnclear {
-        /// The line of the reply with that closing tag, 1-based.
+        /// The line of the reply that shows it, 1-based.
         line_number: u32,
-        /// The number of blocks up to that closing tag, which were not run either.
+        /// The number of other blocks that may be a part of its text, which were not run either.
         not_run: usize,
+        /// The reason.
+        doubt: EndDoubt,
     },
+    /// A reply that begins with a thinking block and ends in it. Found by [`read_in`](crate::read_in) only.
+    #[error("was only considered: the reply ends within its thinking, so that nothing of it was run")]
+    OnlyConsidered,
     /// A hunk of an edit by text that cannot be read. Found by [`read_in`](crate::read_in) only.
     #[error("for '{path}': the hunk at line {line_number} of the reply {fault}")]
     Hunk {
@@ -140,6 +141,51 @@ pub enum ParseErrorKind {
         /// The number of blocks behind this one, which were not run either.
         later_blocks: usize,
     },
+}
+
+/// A reason why the end of a block is not clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EndDoubt {
+    /// It has a tag of its own kind in its body, and a closing tag behind it closes no block.
+    OwnTag,
+    /// A later closing tag of its kind closes no block.
+    LaterTag,
+    /// A closing tag of its kind closes no block, and its opening tag did not arrive.
+    NoOpening,
+    /// It has a tag of its own kind in its body, and there is text behind it, in which the reply may have been cut off.
+    TextBehind,
+}
+
+impl EndDoubt {
+    fn text(self, line: u32, not_run: usize) -> String {
+        let behind = behind(not_run);
+        let it_was_not_run = format!("so that its end is not clear: it was not run{behind}");
+        match self {
+            Self::OwnTag => format!(
+                "holds a tag of its own kind in its text, and a closing tag in line {line} of the reply closes no block, \
+                 {it_was_not_run}"
+            ),
+            Self::LaterTag => {
+                format!(
+                    "has a later closing tag in line {line} of the reply, which closes no block, {it_was_not_run}"
+                )
+            }
+            Self::TextBehind => format!(
+                "holds a tag of its own kind in its text, and line {line} of the reply behind it stands in no block, \
+                 {it_was_not_run}"
+            ),
+            Self::NoOpening => {
+                let blocks = match not_run {
+                    1 => "the block before it may be text: it was not run".to_owned(),
+                    _ => format!("the {not_run} blocks before it may be text: they were not run"),
+                };
+                format!(
+                    "has a closing tag in line {line} of the reply that closes no block, so that {blocks}"
+                )
+            }
+        }
+    }
 }
 
 impl ParseErrorKind {
@@ -192,11 +238,15 @@ impl ParseErrorKind {
                     format!("; write {opening}, alone on its line")
                 }
             }
+            Self::OnlyConsidered => "; send the blocks without the thinking".to_owned(),
             Self::CutTag { .. } => "; send the block again".to_owned(),
             Self::StrayClosing { .. } => {
                 "; a body ends at the first line that is its closing tag, and text behind that line is read as blocks: look \
                  whether a part of a body was carried out"
                     .to_owned()
+            }
+            Self::EndUnclear { doubt: EndDoubt::NoOpening, .. } => {
+                "; send the block again, with its opening tag, and then the others".to_owned()
             }
             Self::EndUnclear { .. } => {
                 "; put a character in front of each tag line that belongs to the text, or write the file with a command"

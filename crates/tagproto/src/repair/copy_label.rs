@@ -63,6 +63,18 @@ const LANGUAGES: &[&str] = &[
 
 const LABELS: [&str; 3] = ["copy code", "copy", "copy to clipboard"];
 
+/// Returns lines without such lines at their end: a label, and the language in front of it.
+pub(crate) fn without_label<'l, 'a>(lines: &'l [&'a str]) -> &'l [&'a str] {
+    let is_one_of = |line: &str, names: &[&str]| names.contains(&&*line.trim().to_ascii_lowercase());
+    match lines {
+        [before @ .., language, label] if is_one_of(label, &LABELS) && is_one_of(language, LANGUAGES) => {
+            before
+        }
+        [before @ .., label] if is_one_of(label, &LABELS) => before,
+        _ => lines,
+    }
+}
+
 /// Checks whether a body begins with such lines: a language and a label, or a label that is unambiguous alone.
 pub(crate) fn begins(lines: &[&str], file: Option<FileKind>) -> bool {
     let line =

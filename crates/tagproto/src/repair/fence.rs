@@ -22,6 +22,11 @@ impl Fence {
         Some(Self { mark, length, has_language: !language.is_empty() })
     }
 
+    /// Checks whether nothing stands behind the marks.
+    pub(crate) fn is_bare(self) -> bool {
+        !self.has_language
+    }
+
     /// Checks whether this line closes the fence of `opening`.
     pub(crate) fn closes(self, opening: Self) -> bool {
         self.mark == opening.mark && self.length >= opening.length && !self.has_language

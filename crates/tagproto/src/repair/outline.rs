@@ -57,7 +57,7 @@ const MARKERS: [&str; 4] = ["=== HEADER ===", "=== PROTOCOL ===", "=== CONTEXT =
 impl<'a> Outline<'a> {
     pub(crate) fn of(text: &'a str, dialect: Dialect) -> Self {
         let mut outline = Self::default();
-        let mut walk = Walk::new(text);
+        let mut walk = Walk::new(text, dialect);
         while walk.at < text.len() {
             let line = walk.line();
             let content = &text[line.start..line.end];
@@ -137,13 +137,13 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(text: &'a str) -> Self {
+    fn new(text: &'a str, dialect: Dialect) -> Self {
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Self {
             text,
             at,
             line_number: 1,
-            thinking: Thinking::default(),
+            thinking: Thinking::of(dialect),
             item: ListItem::default(),
             closers: SpelledClosers::default(),
         }

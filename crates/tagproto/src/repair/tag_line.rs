@@ -95,6 +95,11 @@ pub(crate) fn closing_kind(line: &str) -> Option<BlockKind> {
     closing(line).map(|closing| closing.kind)
 }
 
+/// Returns the kind of block that a line opens, damaged or not, but for the letters of its name.
+pub(crate) fn opening_kind(line: &str) -> Option<BlockKind> {
+    opening(line).or_else(|| stop(line)).filter(Opening::is_upper_case).map(|opening| opening.tag.kind)
+}
+
 /// Removes the decoration around a tag; `None` if the rest cannot be a tag.
 fn peeled(trimmed: &str) -> Option<(&str, RepairSet)> {
     // Decorations nest in any order, so they are removed one by one from the outside.

@@ -38,17 +38,21 @@ fn receive(session: &mut Session, reply: &str) -> Value {
 #[test]
 fn cases_hold() {
     let vectors: Value = serde_json::from_str(VECTORS).unwrap();
+    let mut failures = Vec::new();
     for case in vectors["cases"].as_array().unwrap() {
         let mut agentd = session(Dialect::Agentd);
         let replies = case["replies"].as_array().unwrap();
         let actual: Vec<Value> =
             replies.iter().map(|reply| receive(&mut agentd, reply.as_str().unwrap())).collect();
-        assert_eq!(json!(actual), case["expect"], "{}", case["name"]);
+        if json!(actual) != case["expect"] {
+            failures.push(format!("{}: {}\n    expected {}", case["name"], json!(actual), case["expect"]));
+        }
         for reply in replies {
             let whole = receive(&mut session(Dialect::CodingAgent), reply.as_str().unwrap());
             assert_eq!(whole, json!({ "carried_out": reply }), "{}", case["name"]);
         }
     }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
@@ -95,6 +99,9 @@ fn many_equal_blocks_are_compared_in_one_pass() {
     assert!(matches!(session(Dialect::Agentd).incoming(&equal), Incoming::Whole(_)));
 }
 
+const EXAMPLE: &str = "[RUN_COMMAND]\necho an example of a command\n[/RUN_COMMAND]\n";
+const FILE_EXAMPLE: &str = "[CREATE_FILE path=\"example\"]\nx\n[/CREATE_FILE]\n";
+
 fn reply() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         Just("}".to_owned()),
@@ -107,12 +114,16 @@ fn reply() -> impl Strategy<Value = String> {
     // Many blocks have the same tags, and some the same lines.
     let body =
         prop_oneof![body, Just("cargo test --workspace\n".to_owned()), Just("cargo test\n".to_owned())];
-    let block = (0..6_u8, body).prop_map(|(kind, body)| match kind {
+    let block = (0..9_u8, body).prop_map(|(kind, body)| match kind {
         0 => format!("[CREATE_FILE path=\"file\"]\n{body}[/CREATE_FILE]\n"),
         1 => format!("[EDIT_FILE path=\"file\" start_line=\"1\" end_line=\"2\"]\n{body}[/EDIT_FILE]\n"),
         2 => format!("[MESSAGE]\n{body}[/MESSAGE]\n"),
         3 => "[READ_FILE path=\"other\"]\n".to_owned(),
         4 => "\nThen the next step of the plan:\n\n".to_owned(),
+        // Files and commands whose text shows blocks.
+        5 => format!("[CREATE_FILE path=\"doc\"]\n{body}{EXAMPLE}[/CREATE_FILE]\n"),
+        6 => format!("[RUN_COMMAND]\ncat > doc <<'END'\n{body}{FILE_EXAMPLE}END\n[/RUN_COMMAND]\n"),
+        7 => format!("[CREATE_FILE path=\"doc\"]\n{FILE_EXAMPLE}{body}{EXAMPLE}{body}[/CREATE_FILE]\n"),
         _ => format!("[RUN_COMMAND]\nmake\n{body}[/RUN_COMMAND]\n"),
     });
     // The same text twice is refused as a whole.
@@ -157,7 +168,8 @@ fn values(text: &str) -> Vec<String> {
         .iter()
         .map(|item| match item {
             Item::Block(block) => format!("{:?}", block.value),
-            Item::Error(error) => error.to_string(),
+            // The lines in front of a continuation are not joined.
+            Item::Error(error) => error.to_string().replace(|c: char| c.is_ascii_digit(), ""),
         })
         .collect()
 }
@@ -170,6 +182,8 @@ proptest! {
         if let Some(held) = hold_beginning(&mut agentd, &reply, at.index(reply.len())) {
             let rest = format!("{preface}{}", &reply[last_lines_at(&held)..]);
             let incoming = agentd.incoming(&rest);
+            prop_assume!(incoming != Incoming::NotContinued
+                || !has_unclear_end(&reply) && !has_pair_twice(&values(&reply)) && !has_pair_twice(&acting(&reply)));
             prop_assert_eq!(incoming.text().map(values), Some(values(&reply)), "{:?}", incoming);
             prop_assert!(!incoming.is_held(false));
         }
@@ -184,6 +198,8 @@ proptest! {
         if hold_beginning(&mut agentd, &reply, at.index(reply.len())).is_some() {
             let again = format!("{preface}{reply}");
             let incoming = agentd.incoming(&again);
+            prop_assume!(incoming != Incoming::NotContinued
+                || !has_unclear_end(&reply) && !has_pair_twice(&values(&reply)) && !has_pair_twice(&acting(&reply)));
             prop_assert_eq!(incoming.text().map(values), Some(values(&reply)), "{:?}", incoming);
             prop_assert!(!incoming.is_held(false));
         }
@@ -231,14 +247,94 @@ proptest! {
         if is_cut && hold_beginning(&mut agentd, &reply, first.index(reply.len())).is_some() {
             let again = format!("{preface}{}", &reply[..second]);
             let incoming = agentd.incoming(&again);
+            prop_assume!(incoming != Incoming::NotContinued
+                || !has_unclear_end(&reply) && !has_pair_twice(&acting(&reply)));
             prop_assert!(matches!(incoming, Incoming::CutOff { .. }), "{:?} after {:?}", incoming, agentd.held);
             agentd.hold(incoming.into_held(), "later");
             let held = agentd.held.clone().unwrap();
             let kept = text_of(&held);
             let start = last_lines_at(&held) - if kept.starts_with(preface) { preface.len() } else { 0 };
             let incoming = agentd.incoming(&reply[start..]);
+            prop_assume!(incoming != Incoming::NotContinued
+                || !has_unclear_end(&reply) && !has_pair_twice(&values(&reply)) && !has_pair_twice(&acting(&reply)));
             prop_assert_eq!(incoming.text().map(values), Some(values(&reply)), "{:?}", incoming);
             prop_assert!(!incoming.is_held(false));
         }
     }
+
+    /// Whatever a model makes of the request, no block is carried out that the reply without the cut does not have, and none more
+    /// often than there: an example in the text of a file stays text, and what is sent twice runs once.
+    #[test]
+    fn no_continuation_runs_more_than_the_whole_reply(
+        reply in reply(), at in any::<prop::sample::Index>(), preface in preface(), fault in 0..FAULTS,
+    ) {
+        let mut agentd = session(Dialect::Agentd);
+        let cut = at.index(reply.len());
+        if let Some(held) = hold_beginning(&mut agentd, &reply, cut) {
+            let next = faulty(fault, &reply, cut, &held);
+            // What follows the cut may be the requested lines again: then the reply does what was requested.
+            let lines: String = held.last_lines().iter().map(|line| format!("{line}\n")).collect();
+            let begins = next.trim_start_matches(['`', ' ', '\n']).starts_with(lines.trim_start());
+            prop_assume!(!FROM_THE_CUT.contains(&fault) || !begins);
+            let next = format!("{preface}{next}");
+            let incoming = agentd.incoming(&next);
+            // A reply that is cut off once more is held.
+            let carried_out = incoming.text().filter(|_| !incoming.is_held(false)).map(acting).unwrap_or_default();
+            let mut whole = acting(&reply);
+            for block in carried_out {
+                let same = whole.iter().position(|other| *other == block);
+                prop_assert!(same.is_some(), "{block} of {next:?} after {reply:?}");
+                whole.swap_remove(same.unwrap());
+            }
+        }
+    }
+}
+
+const FAULTS: u8 = 7;
+/// Those that continue where the reply was cut off.
+const FROM_THE_CUT: [u8; 3] = [0, 1, 2];
+
+/// A continuation as a model should not write it.
+fn faulty(fault: u8, reply: &str, cut: usize, held: &HeldReply) -> String {
+    let lines: String = held.last_lines().iter().map(|line| format!("{line}\n")).collect();
+    let rest = &reply[last_lines_at(held)..];
+    match fault {
+        0 => reply[cut..].to_owned(),
+        1 => format!("```\n{}", &reply[cut..]),
+        // From the line on in which it was cut.
+        2 => reply[reply[..cut].rfind('\n').map_or(0, |lf| lf + 1)..].to_owned(),
+        3 => format!("You had these lines:\n{lines}Here is the whole reply again:\n\n{reply}"),
+        4 => format!("{lines}{reply}"),
+        5 => format!("{rest}\nAll of it once more:\n\n{reply}"),
+        // Some lines earlier than requested.
+        _ => {
+            let before = reply[..last_lines_at(held)].trim_end_matches('\n');
+            let at = before.rmatch_indices('\n').nth(1).map_or(0, |(lf, _)| lf + 1);
+            reply[at..].to_owned()
+        }
+    }
+}
+
+/// Checks whether some of a reply is refused, since it shows blocks in the text of a file.
+fn has_unclear_end(reply: &str) -> bool {
+    values(reply).iter().any(|block| block.contains("its end is not clear"))
+}
+
+/// Checks whether a block stands twice in a row, or two stand in a row twice. The second text of a file may differ.
+fn has_pair_twice(blocks: &[String]) -> bool {
+    let tag = |block: &String| block.split(" body").next().unwrap().to_owned();
+    let pairs = blocks.windows(2).filter(|pair| pair[0] != pair[1]);
+    let pairs: Vec<_> = pairs.map(|pair| (&pair[0], tag(&pair[1]))).collect();
+    blocks.windows(2).any(|pair| pair[0] == pair[1])
+        || (1..pairs.len()).any(|index| pairs[..index].contains(&pairs[index]))
+}
+
+/// The blocks that change something.
+fn acting(text: &str) -> Vec<String> {
+    let items = read_in(text, Strictness::Repair, Dialect::Agentd).items;
+    let blocks = items.iter().filter_map(|item| match item {
+        Item::Block(block) if block.value.kind().acts() => Some(format!("{:?}", block.value)),
+        _ => None,
+    });
+    blocks.collect()
 }

@@ -125,6 +125,29 @@ proptest! {
 }
 
 #[test]
+fn no_cut_of_a_diff_in_a_fence_gives_another_edit() {
+    let first = "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n def f(x):\n-    return x\n+    y = 100\n+    return x + y\n";
+    let second = "diff --git a/new.py b/new.py\nnew file mode 100644\nindex 000..123\n--- /dev/null\n+++ b/new.py\n@@ -0,0 +1,2 @@\n+import os\n+os.remove('tmp')\n";
+    let reply = format!("I change it:\n\n```diff\n{first}```\n\n```diff\n{second}```\n");
+    let blocks = |text: &str| -> Vec<Block<'static>> {
+        let items = read_in(text, Strictness::Repair, Dialect::Agentd).into_owned().items;
+        let blocks = items.into_iter().filter_map(|item| match item {
+            Item::Block(block) => Some(block.value),
+            Item::Error(_) => None,
+        });
+        blocks.collect()
+    };
+    let whole = blocks(&reply);
+    assert_eq!(whole.len(), 2);
+    for cut in 0..reply.len() {
+        for end in ["", "\n"] {
+            let text = format!("{}{end}", &reply[..cut]);
+            assert!(whole.starts_with(&blocks(&text)), "{text}");
+        }
+    }
+}
+
+#[test]
 fn python_that_lost_its_indentation_in_a_hunk_refuses_the_paste() {
     let hunk = |new: &str| {
         format!(

@@ -21,6 +21,9 @@ struct Plan {
     sequence: u32,
     repairs: Vec<String>,
     plan: Vec<PlanLine>,
+    /// The reason why nothing would be done, of a reply that would be held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<&'static str>,
 }
 
 /// Shows every block with its result as far as it can be known, and the differences of file changes.
@@ -42,6 +45,7 @@ pub(crate) fn dry_run(
             sequence: session.sequence_number,
             repairs: reply.repairs.iter().map(|kind| kind.to_string()).collect(),
             plan: plan.lines,
+            held: plan.is_held.then(|| held_reason(&incoming)),
         });
         return Ok(Exit::Done);
     }

@@ -1,6 +1,6 @@
 //! Reports of an executed reply that are not results of its blocks.
 
-use tagproto::{BlockKind, CommandType};
+use tagproto::{BlockKind, CommandType, HeldReply};
 use workspace_host::AppliedReply;
 
 use crate::views::console::Console;
@@ -10,6 +10,10 @@ use crate::views::progress::one_line;
 pub(crate) fn report_unexpected(console: Console, applied: &AppliedReply) {
     if applied.is_executed && applied.session.held.is_some() {
         console.notice("  the reply was cut off, or does not go on where an earlier one was: nothing was done, and the next message asks the model to go on");
+        return;
+    }
+    if applied.is_executed && applied.session.notes.iter().any(|note| note == HeldReply::HAS_RUN) {
+        console.notice("  the reply was cut off, and blocks that may be its own ran before it was stopped: nothing was done, and the next message has their results");
         return;
     }
     if applied.is_executed && applied.results.is_empty() {

@@ -14,10 +14,13 @@ fn a_reply_that_was_cut_off_is_carried_out_once_it_is_whole() {
         project.begin("write two files");
         let planned = project.apply(START, &["--dry-run"]).ok();
         assert!(planned.stdout.contains("nothing would be done: the reply ends inside a block"), "{planned}");
+        let planned = project.apply(START, &["--dry-run", "--json"]).ok().json();
+        assert!(planned["held"].as_str().is_some_and(|why| why.contains("ends inside a block")), "{planned}");
         project.apply(START, &[option]).ok().says("the next message asks the model to go on");
         assert!(!project.workspace().join("one.txt").exists());
         let planned = project.apply(REST, &["--dry-run"]).ok();
         assert!(planned.stdout.contains("one.txt") && planned.stdout.contains("two.txt"), "{planned}");
+        assert_eq!(project.apply(REST, &["--dry-run", "--json"]).ok().json().get("held"), None);
         let report = project.apply(REST, &["--json"]).ok().json();
         assert_eq!(report["results"].as_array().unwrap().len(), 2, "{report}");
         let text = std::fs::read_to_string(project.workspace().join("two.txt")).unwrap();

@@ -134,17 +134,116 @@ fn an_example_in_the_text_of_a_file_is_not_run() {
 
 #[test]
 fn a_closing_tag_of_no_block_is_reported_with_its_line() {
-    let text = "[CREATE_FILE path=\"a.md\"]\nx\n[/CREATE_FILE]\n[RUN_COMMAND]\nls\n[/RUN_COMMAND]\nthe end\n[/CREATE_FILE]\n";
-    let [first, second, error] = <[String; 3]>::try_from(outline(text)).unwrap();
-    assert_eq!((&*first, &*second), ("CREATE_FILE", "RUN_COMMAND"));
+    let block = "[CREATE_FILE path=\"a.md\"]\nx\n[/CREATE_FILE]\n";
+    let command = "[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n";
+    // The tag twice, with nothing between: the block ends there, whichever of them it is.
+    let doubled = format!("{block}\n[/CREATE_FILE]\n```\n[/CREATE_FILE]\n{command}");
+    let [first, error, again, last] = <[String; 4]>::try_from(outline(&doubled)).unwrap();
+    assert_eq!((&*first, &*last), ("CREATE_FILE", "RUN_COMMAND"));
     assert!(
-        error.starts_with("CREATE_FILE has a closing tag in line 8 of the reply that closes no block; "),
+        error.starts_with("CREATE_FILE has a closing tag in line 5 of the reply that closes no block; "),
         "{error}"
     );
+    assert!(again.contains("in line 7 of the reply"), "{again}");
     // Harmless: these blocks have no body, or the line is not the tag alone.
     let harmless =
         "[READ_FILE path=\"a\"]\n[/READ_FILE]\nEnd with [/CREATE_FILE] then.\n- [/DONE]\n[/done]\n";
     assert_eq!(outline(harmless), ["READ_FILE"]);
+}
+
+#[test]
+fn nothing_runs_that_may_be_the_text_of_a_file() {
+    let read = "[READ_FILE path=\"a\"]\n";
+    let (create, command) = ("[CREATE_FILE path=\"a.md\"]\nx\n", "[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n");
+    let end = "[/CREATE_FILE]\n";
+    let inner = "[CREATE_FILE path=\"inner\"]\ny\n";
+    let example = format!("{create}{inner}{end}{command}");
+    let by_closer = "has a later closing tag in line";
+    let by_text = "stands in no block, so that its end is not clear: it was not run";
+    // The number of items, and parts of the error among them.
+    let cases = [
+        (
+            format!("{read}{create}{end}{command}more text\n{end}"),
+            2,
+            by_closer,
+            "nor was the block behind it",
+        ),
+        (format!("{read}{create}{end}more text\n{end}{read}"), 3, by_closer, "it was not run; "),
+        (format!("{create}{end}{inner}{end}more text\n{end}"), 1, by_closer, "nor was the block behind it"),
+        (
+            format!("{command}{command}and more text\n{end}"),
+            1,
+            "the 2 blocks before it may be text",
+            "opening tag",
+        ),
+        (format!("{read}{example}and more te"), 2, by_text, "nor was the block behind it"),
+        (format!("{read}{create}{inner}{end}and more te"), 2, by_text, "it was not run; "),
+        (format!("{read}{example}and more text\n{command}"), 2, by_text, "nor were the 2 blocks behind it"),
+    ];
+    for (text, items, reason, count) in cases {
+        let outline = outline(&text);
+        assert!(!outline.iter().any(|item| item == "RUN_COMMAND" || item == "CREATE_FILE"), "{outline:?}");
+        assert!(outline.iter().any(|item| item.contains(reason) && item.contains(count)), "{outline:?}");
+        assert_eq!(outline.len(), items, "{outline:?}");
+    }
+    for control in [
+        format!("{read}{create}{end}{command}more text\n"),
+        format!("{example}\n```\n"),
+        format!("{command}{create}{end}and more text\n"),
+        format!("{example}<think>\nand more text\n</think>\n"),
+    ] {
+        assert!(outline(&control).iter().any(|item| item == "RUN_COMMAND"), "{control}");
+    }
+    // A summary whose opening tag is missing says nothing about the blocks before it.
+    assert_eq!(outline(&format!("{command}All done.\n[/DONE]\n"))[0], "RUN_COMMAND");
+    // The tag in which a reply ends is not text: what is missing may follow.
+    let cut = outline(&format!("{example}[EDIT_FI"));
+    assert!(cut.len() == 3 && cut[2].contains("was cut off in its tag"), "{cut:?}");
+}
+
+#[test]
+fn nothing_runs_that_a_reply_only_considered() {
+    let considered = "I could clean with\n[RUN_COMMAND]\nrm -r dist\n[/RUN_COMMAND]\nbut no, that would\n";
+    let command = "[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n";
+    for opening in ["<think>\n", "\u{feff}\n<thinking>So: "] {
+        let text = format!("{opening}{considered}");
+        assert_eq!(
+            outline(&text),
+            [
+                "RUN_COMMAND was only considered: the reply ends within its thinking, so that nothing of it was run; send the \
+              blocks without the thinking"
+            ]
+        );
+        assert_eq!(read(&text, Strictness::Repair).items.len(), 1, "the original runs it");
+        assert_eq!(outline(&format!("{opening}I wonder")), Vec::<String>::new());
+    }
+    // Without its opening mark, or closed in the other spelling.
+    let unclosed = "Maybe:\n[RUN_COMMAND]\nrm -r dist, hmm, no.\n</think>\n";
+    for thinking in [
+        format!("{considered}</think>\n\n"),
+        format!("{considered}delete it.</thinking>\n"),
+        format!("<think>\n{considered}</thinking>\n"),
+        unclosed.to_owned(),
+        format!("{considered}{unclosed}"),
+    ] {
+        let text = format!("{thinking}{command}");
+        let reply = read_by_agentd(&text);
+        let [Item::Block(block)] = reply.items.as_slice() else { panic!("{thinking}: {:?}", reply.items) };
+        assert_eq!(&text[block.span.range()], command.trim_end());
+        assert!(reply.repairs.contains(tagproto::RepairKind::Thinking), "{thinking}");
+    }
+    let diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-one\n+ONE\n";
+    assert!(outline(&format!("{diff}</think>\nNo.\n")).is_empty());
+    assert_eq!(outline(&format!("{diff}No.\n")), ["EDIT_FILE"]);
+    // The mark in the text of a file, and in prose.
+    for text in [
+        format!("[CREATE_FILE path=\"a.txt\"]\nbut no\n</think>\n[/CREATE_FILE]\n{command}"),
+        format!("[CREATE_FILE path=\"a.txt\"]\n<think>\n</think>\n[RUN_COMMAND]\n[/CREATE_FILE]\n{command}"),
+        format!("[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\nThe mark `</think>` ends it.\n{command}"),
+        format!("[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n<think>\n</think>\n</think>\n{command}"),
+    ] {
+        assert_eq!(outline(&text).len(), 2, "{text}");
+    }
 }
 
 #[test]
@@ -189,6 +288,8 @@ proptest! {
     #[test]
     fn a_reply_of_blocks_alone_has_no_near_misses(blocks in proptest::collection::vec(texts::plain_block(), 0..5)) {
         let text = render_reply(&blocks).unwrap();
+        // A block may be a part of the thinking that ends in it.
+        prop_assume!(!text.contains("</think"));
         prop_assert_eq!(read_by_agentd(&text), read(&text, Strictness::Repair));
     }
 

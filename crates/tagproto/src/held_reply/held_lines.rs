@@ -1,0 +1,191 @@
+//! The lines of a held reply, compared with those of the reply behind it.
+
+use std::ops::Range;
+
+use super::next_reply::{FirstBlock, NextReply, lines_of, trimmed};
+use super::{HeldReply, weight};
+use crate::{
+    BlockKind, Dialect, Item, Strictness, read_in,
+    repair::{closing_kind, opening_kind},
+};
+
+/// The fewest non-blank characters of an open block by which it is recognised where a complete block has its tag.
+pub(super) const OPEN_BLOCK_CHARACTERS: usize = 8;
+
+/// The lines of a held reply, without blanks around them.
+pub(super) struct HeldLines<'h> {
+    pub(super) lines: Vec<&'h str>,
+    pub(super) open_line: usize,
+    pub(super) cut_line: &'h str,
+    /// The complete blocks, malformed ones included.
+    pub(super) blocks: Vec<Range<usize>>,
+    /// The kind of the block that was open; `None` if the reply ended in its tag.
+    pub(super) open_kind: Option<BlockKind>,
+}
+
+impl<'h> HeldLines<'h> {
+    pub(super) fn of(held: &'h HeldReply) -> HeldLines<'h> {
+        // With the line that may be incomplete: what is before it may be the same text twice, which is not read.
+        let text = held.whole_text();
+        let items = read_in(&text, Strictness::Repair, Dialect::Agentd).items;
+        let lines: Vec<&str> = held.text.lines().map(trimmed).collect();
+        let is_open =
+            |item: &&Item<'_>| lines_of(item).start == held.open_line && held.open_line < lines.len();
+        let before = |item: &&Item<'_>| lines_of(item).start < held.open_line;
+        HeldLines {
+            open_kind: items.last().filter(is_open).map(Item::kind),
+            blocks: items.iter().filter(before).map(lines_of).collect(),
+            lines,
+            open_line: held.open_line,
+            cut_line: &held.cut_line,
+        }
+    }
+
+    /// Returns the fewest last lines that stand nowhere else in the reply, so that a reply that begins with them does not begin
+    /// with an earlier block as well. Takes time linear in the text.
+    pub(super) fn fewest_unmistakable(&self) -> usize {
+        let backwards: Vec<&str> = self.lines.iter().rev().copied().collect();
+        1 + repetitions(&backwards).into_iter().max().unwrap_or(0)
+    }
+
+    /// Checks whether it has complete blocks.
+    pub(super) fn has_blocks(&self) -> bool {
+        !self.blocks.is_empty()
+    }
+
+    /// Returns the line of its first block.
+    pub(super) fn begin(&self) -> usize {
+        self.blocks.first().map_or(self.open_line, |block| block.start)
+    }
+
+    /// Checks whether a line is the opening tag of the block in which the reply ended.
+    pub(super) fn is_open_tag(&self, line: &str) -> bool {
+        match self.lines.get(self.open_line) {
+            Some(tag) => line == *tag,
+            None => line.starts_with(self.cut_line),
+        }
+    }
+
+    /// Checks whether a complete block has the opening tag of the block in which the reply ended.
+    pub(super) fn has_block_with_open_tag(&self) -> bool {
+        self.blocks.iter().any(|block| self.is_open_tag(self.lines[block.start]))
+    }
+
+    /// Returns the number of non-blank characters behind the tag of the open block, as far as they arrived.
+    pub(super) fn open_characters(&self) -> usize {
+        self.lines.get(self.open_line + 1..).map_or(0, |body| weight(body) + weight(&[self.cut_line]))
+    }
+
+    /// Returns what had arrived of a tag if the reply ended in one, be it an opening or a closing one.
+    pub(super) fn cut_tag(&self) -> Option<&'h str> {
+        let is_opening = self.open_line == self.lines.len();
+        let is_closing = self.open_kind.is_some_and(|kind| {
+            self.cut_line.starts_with("[/") && kind.closing_tag().starts_with(self.cut_line)
+        });
+        Some(self.cut_line).filter(|_| is_opening || is_closing)
+    }
+
+    /// Checks whether a reply begins with the rest of the very tag in which this one ended: its blocks may be examples in the text
+    /// of that block.
+    pub(super) fn is_continued_within_its_tag(&self, next: &NextReply<'_>) -> bool {
+        let is_tag = |line: &str| opening_kind(line).is_some() || closing_kind(line).is_some();
+        let before = next.items.first().map_or(next.lines.len(), |first| first.start);
+        let completes = |index: usize| {
+            let line = next.lines[index];
+            !line.is_empty()
+                && !next.is_thought[index]
+                && !is_tag(line)
+                && (is_tag(&format!("{}{line}", self.cut_line))
+                    // The blank between may be lost. Prose in front of a block may end in a bracket as well.
+                    || index == next.begin && is_tag(&format!("{} {line}", self.cut_line)))
+        };
+        self.cut_line.starts_with('[') && (0..before).any(completes)
+    }
+
+    /// Checks whether no block begins with the last lines: a reply that repeats the opening tag directly before them continues
+    /// the block, and does not write it anew.
+    pub(super) fn stand_in_the_middle(&self, last_at: usize) -> bool {
+        let last = &self.lines[last_at..];
+        let mut starts = self.blocks.iter().map(|block| block.start).chain([self.open_line]);
+        last_at > self.open_line && !starts.any(|start| self.lines[start + 1..].starts_with(last))
+    }
+
+    /// Checks whether the held reply begins with a reply that was cut off as well.
+    pub(super) fn begins_with_all_of(&self, next: &NextReply<'_>) -> bool {
+        let (Some(cut), Some(first)) = (&next.cut_off, next.items.first()) else { return false };
+        let complete: Vec<&str> = cut.text.lines().map(trimmed).skip(first.start).collect();
+        let held = &self.lines[self.begin()..];
+        held.starts_with(&complete)
+            && held.get(complete.len()).is_none_or(|line| line.starts_with(&cut.cut_line))
+    }
+
+    /// Checks whether the held reply ends with a reply, up to the very line in which both are cut off.
+    pub(super) fn ends_with_all_of(&self, last_at: usize, next: &NextReply<'_>) -> bool {
+        let count = next.lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+        let lines = next.lines.get(next.begin..count).unwrap_or_default();
+        let complete = match lines.split_last() {
+            Some((last, complete)) if !self.cut_line.is_empty() && *last == self.cut_line => complete,
+            Some(_) if self.cut_line.is_empty() => lines,
+            _ => return false,
+        };
+        complete.len() >= self.lines.len() - last_at && self.lines.ends_with(complete)
+    }
+
+    /// Checks whether a reply, from its first block on, begins with the whole held one.
+    pub(super) fn is_all_repeated_by(&self, next: &NextReply<'_>) -> bool {
+        let held = &self.lines[self.begin()..];
+        let next = next.items.first().map_or(&[][..], |first| &next.lines[first.start..]);
+        next.starts_with(held) && next.get(held.len()).is_some_and(|line| line.starts_with(self.cut_line))
+    }
+
+    pub(super) fn repeats_any(&self, first: &FirstBlock<'_>) -> bool {
+        self.blocks.iter().any(|block| self.repeats(first, block))
+    }
+
+    /// Checks whether the first block of a reply has the lines of a complete block, as far as it arrived.
+    pub(super) fn repeats(&self, first: &FirstBlock<'_>, block: &Range<usize>) -> bool {
+        let block = &self.lines[block.clone()];
+        match first.cut_line {
+            None => block == first.lines,
+            Some(cut_line) => {
+                block.starts_with(first.lines)
+                    && block.get(first.lines.len()).is_some_and(|line| line.starts_with(cut_line))
+            }
+        }
+    }
+
+    /// Checks whether a block is the first one again, which stands in the held reply once.
+    pub(super) fn repeats_first_once(&self, block: &[&str]) -> bool {
+        self.blocks.iter().position(|held| self.lines[held.clone()] == *block) == Some(0)
+            && !self.blocks[1..].iter().any(|held| self.lines[held.clone()] == *block)
+    }
+
+    /// Checks whether the first block of a reply begins as the open block does.
+    pub(super) fn may_be_open_block(&self, first: &FirstBlock<'_>) -> bool {
+        let open = &self.lines[self.open_line..];
+        let common = open.len().min(first.lines.len());
+        let is_long_enough = common == open.len() || first.cut_line.is_some();
+        is_long_enough
+            && first.lines[..common] == open[..common]
+            && first.lines.get(open.len()).is_none_or(|line| line.starts_with(self.cut_line))
+    }
+}
+
+/// Returns for each line behind the first one how many lines from there on repeat the first ones.
+///
+/// This is the Z-algorithm: what repeats the first lines repeats their repetitions, too.
+fn repetitions(lines: &[&str]) -> Vec<usize> {
+    let mut counts = vec![0; lines.len()];
+    let (mut start, mut end) = (0, 0);
+    for at in 1..lines.len() {
+        let mut count = if at < end { counts[at - start].min(end - at) } else { 0 };
+        while at + count < lines.len() && lines[count] == lines[at + count] {
+            count += 1;
+        }
+        counts[at] = count;
+        if at + count > end {
+            (start, end) = (at, at + count);
+        }
+    }
+    counts
+}

@@ -1,0 +1,254 @@
+//! The seam between a held reply and its continuation.
+
+use super::held_lines::HeldLines;
+use super::next_reply::NextReply;
+use super::weight;
+use crate::{
+    Dialect, Strictness,
+    outbox::{FIRST_LINES, LAST_LINES, visible_lines},
+    read_in,
+    repair::{Fence, closing_kind, opening_kind, without_label},
+};
+
+/// The fewest non-blank characters of a shorter overlap, with which a continuation may begin.
+const SHORT_OVERLAP_CHARACTERS: usize = 8;
+
+/// The seam of a reply with the held one.
+pub(super) enum Seam<'a> {
+    /// The requested lines do not stand where they would continue the held reply.
+    None,
+    /// They do, and the lines around them contradict.
+    Unclear,
+    /// The reply continues behind these lines.
+    At {
+        /// Its lines behind the seam.
+        behind: Vec<&'a str>,
+    },
+}
+
+impl HeldLines<'_> {
+    /// Finds the last lines in a reply with nothing before them that reads as a tag, but for held lines directly in front of them,
+    /// or the opening tag.
+    ///
+    /// All of them count wherever they stand, a part of them only at the start.
+    pub(super) fn seam<'a>(&self, last_at: usize, next: &NextReply<'a>) -> Seam<'a> {
+        let last = &self.lines[last_at..];
+        if let Some((at, end)) = whole_lines(last, next) {
+            let Some(before) = self.lines_before(last_at, at, next) else { return Seam::None };
+            // Then the block of the lines may also be the open one, written anew.
+            let starts_at_tag =
+                before > 0 && last_at <= self.open_line && self.is_open_tag(next.lines[at - before]);
+            let began_earlier = before == 0 && at > next.begin && self.has_in_block(next.lines[at - 1]);
+            let may_lack_lines =
+                self.may_be_cut_line(next.lines[at - before]) && !self.continues_cut_line(&next.lines[end..]);
+            let is_certain = !starts_at_tag
+                && !began_earlier
+                && !may_lack_lines
+                && is_greeting(&next.raw[next.begin.min(at - before)..at - before]);
+            return self.seam_at(last_at, at - before, end, is_certain, next);
+        }
+        let rest = &next.lines[next.begin..];
+        let fewest = self.fewest_unmistakable();
+        let mut parts = (1..last.len()).map(|count| &last[count..]).take_while(|part| part.len() >= fewest);
+        let part = parts.find(|part| weight(part) >= SHORT_OVERLAP_CHARACTERS && rest.starts_with(part));
+        let Some(part) = part else { return Seam::None };
+        // A part is not what was requested: the reply may as well begin with the line in which the held one was cut off, or behind
+        // that.
+        let end = next.begin + part.len();
+        let is_certain = !self.may_be_cut_line(part[0]) && self.continues_cut_line(&next.lines[end..]);
+        self.seam_at(last_at, next.begin, end, is_certain, next)
+    }
+
+    /// Returns the number of lines before the last ones in a reply that belong to them; `None` if text before these reads as a tag.
+    fn lines_before(&self, last_at: usize, at: usize, next: &NextReply<'_>) -> Option<usize> {
+        let repeats_tag = at > 0 && self.is_open_tag(next.lines[at - 1]) && self.stand_in_the_middle(last_at);
+        let before = match repeats_tag {
+            true => 1,
+            false => self.held_lines_before(last_at, &next.lines[..at]),
+        };
+        is_prose(&next.raw[..at - before]).then_some(before)
+    }
+
+    /// Returns the number of lines at the end of `before` that stand in front of the last ones in the held reply as well. From its
+    /// first block on, it would be the held reply again, and from the open tag on that block written anew.
+    fn held_lines_before(&self, last_at: usize, before: &[&str]) -> usize {
+        let held = self.lines[..last_at].iter().rev();
+        let same = held.zip(before.iter().rev()).take_while(|(held, next)| held == next).count();
+        let first = last_at - same;
+        let is_unmistakable = || !self.has_blocks() || self.lines.len() - first >= self.fewest_unmistakable();
+        let is_continued = same > 0 && first > self.begin() && first != self.open_line;
+        if is_continued && is_unmistakable() { same } else { 0 }
+    }
+
+    fn seam_at<'a>(
+        &self,
+        last_at: usize,
+        start: usize,
+        end: usize,
+        is_certain: bool,
+        next: &NextReply<'a>,
+    ) -> Seam<'a> {
+        // From the first block on, the lines are the held reply as a whole: what follows may differ.
+        let is_at_the_tag = last_at <= self.begin()
+            || self
+                .cut_tag()
+                .is_none_or(|tag| first_text(&next.lines[end..]).is_some_and(|line| line.starts_with(tag)));
+        if !is_certain || !is_at_the_tag || self.is_opened_again(&next.lines[end..]) {
+            return Seam::Unclear;
+        }
+        Seam::At { behind: self.continuation(start, end, next) }
+    }
+
+    /// Returns the lines behind the seam, without the mark of the message behind the requested lines, and without the end of a
+    /// fence that was opened before them and closed before the closing tag.
+    fn continuation<'a>(&self, start: usize, end: usize, next: &NextReply<'a>) -> Vec<&'a str> {
+        let mut behind = next.raw[end..].to_vec();
+        let lines = &next.lines[end..];
+        let closes = |line: &&str| self.open_kind.is_some() && closing_kind(line) == self.open_kind;
+        if let Some(closer) = lines.iter().position(closes)
+            && let Some(last) = lines[..closer].iter().rposition(|line| !line.is_empty())
+            && let Some(around) = open_fence(next.lines[..start].iter())
+            && Fence::read(lines[last]).is_some_and(|fence| fence.closes(around))
+            && open_fence(self.lines[self.open_line + 1..].iter().chain(&lines[..last])).is_none()
+        {
+            behind.remove(last);
+        }
+        if lines.first() == Some(&LAST_LINES) {
+            behind.remove(0);
+        }
+        behind
+    }
+
+    /// Checks whether an opening tag of its kind stands in the continuation before the closing tag of the open block: the lines were
+    /// only quoted, and blocks follow as a whole.
+    fn is_opened_again(&self, behind: &[&str]) -> bool {
+        let Some(kind) = self.open_kind else { return false };
+        let (opens, closes) =
+            (|line: &str| opening_kind(line) == Some(kind), |line: &str| closing_kind(line) == Some(kind));
+        behind.iter().find(|line| opens(line) || closes(line)).is_some_and(|line| opens(line))
+    }
+
+    /// Checks whether a line may also be the one in which the reply was cut off.
+    fn may_be_cut_line(&self, line: &str) -> bool {
+        !self.cut_line.is_empty() && line.starts_with(self.cut_line)
+    }
+
+    /// Checks whether lines begin with what had arrived of the line in which the reply was cut off.
+    fn continues_cut_line(&self, behind: &[&str]) -> bool {
+        first_text(behind).is_some_and(|line| line.starts_with(self.cut_line))
+    }
+
+    /// Checks whether a line stands in the open block.
+    fn has_in_block(&self, line: &str) -> bool {
+        !line.is_empty() && self.lines.get(self.open_line + 1..).is_some_and(|body| body.contains(&line))
+    }
+}
+
+/// Finds all requested lines in a reply, as they are or as the message showed them; returns their first line and the one behind them.
+fn whole_lines(last: &[&str], next: &NextReply<'_>) -> Option<(usize, usize)> {
+    let mut starts = (0..next.lines.len()).filter(|at| !next.is_thought[*at]);
+    if let Some(at) = starts.find(|at| next.lines[*at..].starts_with(last)) {
+        return Some((at, at + last.len()));
+    }
+    // A line with a character that breaks lines was shown as several.
+    let rendered: Vec<String> = last.iter().map(|line| visible_lines(line)).collect();
+    let rendered: Vec<&str> = rendered.iter().flat_map(|line| line.split('\n').map(str::trim)).collect();
+    let stand_at = |at: &usize| {
+        let lines = next.lines.get(*at..*at + rendered.len());
+        lines.is_some_and(|lines| {
+            lines.iter().zip(&rendered).all(|(line, rendered)| stands_for(line, rendered))
+        })
+    };
+    let mut starts = (0..next.lines.len()).filter(|at| !next.is_thought[*at]);
+    starts.find(stand_at).map(|at| (at, at + rendered.len()))
+}
+
+/// The marks of a placeholder, with which a message shows a secret.
+const PLACEHOLDER: (&str, &str) = ("⟦secret:", "⟧");
+
+/// Checks whether a line is the one in the message, perhaps with placeholders where it has secrets.
+fn stands_for(line: &str, rendered: &str) -> bool {
+    let (first, mut rest) = line.split_once(PLACEHOLDER.0).unwrap_or((line, ""));
+    if first.len() == line.len() {
+        return line == rendered;
+    }
+    let Some(mut left) = rendered.strip_prefix(first) else { return false };
+    while let Some((_, behind)) = rest.split_once(PLACEHOLDER.1) {
+        // A secret has one character at least.
+        let Some(secret) = left.chars().next() else { return false };
+        left = &left[secret.len_utf8()..];
+        let Some((text, next)) = behind.split_once(PLACEHOLDER.0) else { return left.ends_with(behind) };
+        let Some(at) = left.find(text) else { return false };
+        (left, rest) = (&left[at + text.len()..], next);
+    }
+    false
+}
+
+/// Returns the first line that is not blank, a fence, or the mark of the message.
+fn first_text<'a>(lines: &[&'a str]) -> Option<&'a str> {
+    let is_text = |line: &&&str| !line.is_empty() && Fence::read(line).is_none() && **line != LAST_LINES;
+    lines.iter().find(is_text).copied()
+}
+
+/// Returns the fence that lines open and do not close.
+fn open_fence<'l>(lines: impl Iterator<Item = &'l &'l str>) -> Option<Fence> {
+    lines.filter_map(|line| Fence::read(line)).fold(None, |open, fence| match open {
+        Some(opening) if fence.closes(opening) => None,
+        Some(opening) => Some(opening),
+        None => Some(fence),
+    })
+}
+
+/// Checks whether the text in front of the requested lines is prose, if there is any. It is left out, so it must not be the rest of
+/// the line in which the held reply was cut off, and lines behind that.
+fn is_greeting(lines: &[&str]) -> bool {
+    let lines = without_label(lines);
+    let Some(first) = lines.iter().find(|line| !line.trim().is_empty()) else { return true };
+    let begins = first.chars().next().is_some_and(|first| {
+        first.is_alphabetic() && !first.is_lowercase() || !first.is_ascii() || "*_#><".contains(first)
+    });
+    let ends = lines.last().is_some_and(|last| {
+        let last = last.trim().trim_end_matches(['*', '_', '`']);
+        last.is_empty()
+            || Fence::read(last).is_some()
+            || last.ends_with([':', '.', '!', '?', '…', '：', '。', '！'])
+    });
+    begins && (ends || lines.last() == Some(&FIRST_LINES))
+}
+
+/// Checks whether no line of a text reads as a tag.
+fn is_prose(lines: &[&str]) -> bool {
+    let text = lines.join("\n");
+    let reply = read_in(&text, Strictness::Repair, Dialect::Agentd);
+    reply.items.is_empty()
+        && reply.refused.is_none()
+        && !lines.iter().any(|line| closing_kind(line).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stands_for;
+
+    #[test]
+    fn a_placeholder_stands_for_a_secret() {
+        for (line, rendered) in [
+            ("a", "a"),
+            ("⟦secret:token:1⟧", "ghp_1"),
+            ("a = \"⟦secret:token:1⟧\"", "a = \"ghp_1\""),
+            ("a⟦secret:x:1⟧b⟦secret:y:2⟧c", "a1b2c"),
+            ("⟦secret:x:1⟧, ⟦secret:y:2⟧", "1, 2"),
+        ] {
+            assert!(stands_for(line, rendered), "{line}");
+        }
+        for (line, rendered) in [
+            ("a", "b"),
+            ("⟦secret:token:1⟧", ""),
+            ("a = ⟦secret:token:1⟧;", "a = ghp_1"),
+            ("b = ⟦secret:token:1⟧", "a = ghp_1"),
+            ("a⟦secret:x:1⟧b⟦secret:y:2⟧c", "a1c2b"),
+            ("a⟦secret:x", "a⟦secret:x and more"),
+        ] {
+            assert!(!stands_for(line, rendered), "{line}");
+        }
+    }
+}

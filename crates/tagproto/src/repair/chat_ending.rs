@@ -1,0 +1,49 @@
+//! Lines that chat windows put behind an answer that was cut off: the end of its code block, and the label of a button or a note.
+
+use crate::repair::fence::Fence;
+
+/// Labels in lower case, without the signs around them.
+const LABELS: [&str; 8] = [
+    "continue",
+    "continue generating",
+    "continue response",
+    "response truncated",
+    "output truncated",
+    "message truncated",
+    "truncated",
+    "generation stopped",
+];
+
+/// Returns a text without such lines and blanks at its end. Of a text that was not cut off, they may be its own.
+pub(crate) fn without_chat_ending(text: &str) -> &str {
+    let mut text = text.trim_end();
+    loop {
+        let start = text.rfind('\n').map_or(0, |lf| lf + 1);
+        if !is_added(text[start..].trim()) {
+            return text;
+        }
+        text = text[..start].trim_end();
+    }
+}
+
+fn is_added(line: &str) -> bool {
+    let label = line.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    Fence::read(line).is_some_and(Fence::is_bare) || LABELS.contains(&&*label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_chat_ending;
+
+    #[test]
+    fn fences_and_labels_at_the_end_are_left_out() {
+        for added in
+            ["", "\n", "\n```", "\n~~~~\n\n", "\n```\n\nContinue generating\n", "\n[Response truncated]"]
+        {
+            assert_eq!(without_chat_ending(&format!("a\nline thr{added}")), "a\nline thr", "{added:?}");
+        }
+        for kept in ["a\n```text", "a\ncontinue with b", "", "a\nline"] {
+            assert_eq!(without_chat_ending(kept), kept);
+        }
+    }
+}
