@@ -286,6 +286,43 @@ mod tests {
         );
     }
 
+    /// The beginning of a line without blanks, a unit that follows it many times, and the end of the line. No value reaches far, and the
+    /// next blank is at the end of the line.
+    const WITHOUT_BLANKS: [(&str, &str, &str); 10] = [
+        ("x(\"", "password=a,", "\")"),
+        ("a=1&", "password=a&", ""),
+        ("", "⟦secret:a:1⟧", ""),
+        ("[", "{\"id\":1,\"email\":\"a@b\",\"password\":null,\"active\":true},", "{}]"),
+        ("[", "{\"api_key\":false,\"secret\":0,\"pwd\":[]},", "{}]"),
+        ("[", "{\\\"password\\\":null,\\\"secret\\\":null},", "{}]"),
+        ("f(", "password=g('a'),", ")"),
+        ("f(", "password=`a`,", ")"),
+        ("f(", "password=a;", "                                "),
+        ("", "Secret::new;", ""),
+    ];
+
+    #[test]
+    fn a_line_without_blanks_is_not_looked_at_often_by_a_rule() {
+        let rules = &Detector::usual().rules;
+        for (start, unit, end) in WITHOUT_BLANKS {
+            for count in [100, 10_000] {
+                let line = [start, &unit.repeat(count), &end.repeat(count), "\n"].concat();
+                for rule in rules {
+                    let mut hits = Vec::new();
+                    let looked_at = rule.find(&line, 0, &mut hits);
+                    // Each name at the start of the line may be the only one of a line of settings.
+                    let most = MOST_LOOKS * line.len();
+                    assert!(looked_at <= most, "{}: {looked_at} of {} of {unit}", rule.kind, line.len());
+                    assert_eq!(hits, [], "{unit}");
+                }
+            }
+            // The control: a rule that searched for the blank behind each value would have given up, and hidden the rest of the line.
+            let line = [start, &unit.repeat(10_000)].concat();
+            let behind_units = |at: usize| line.len() - at * unit.len();
+            assert!((0..10_000).map(behind_units).sum::<usize>() > 100 * MOST_LOOKS * line.len());
+        }
+    }
+
     #[test]
     fn a_line_with_too_many_values_that_do_not_count_is_hidden_from_there_on() {
         let unit = "jdbc:mysql://host/?password=test123;";

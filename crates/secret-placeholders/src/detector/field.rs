@@ -55,14 +55,20 @@ pub(super) enum Form {
 }
 
 impl<'l> Field<'l> {
-    /// Reads the value at `start` of a line; `name` are the bytes of the keyword. Beside other text, a value without quotes has only
-    /// signs that `allows` names.
+    /// Reads the value at `start` of a line without blanks at its end; `name` are the bytes of the keyword. Beside other text, a value
+    /// without quotes has only signs that `allows` names. Adds the bytes behind `start` that are searched for the end of the value to
+    /// `looked_at`.
     pub(super) fn read(
         line: &'l str,
         name: Range<usize>,
         start: usize,
         allows: impl Fn(char) -> bool,
+        looked_at: &mut usize,
     ) -> Option<Field<'l>> {
+        // The sign behind the name may be the last of the line.
+        if start >= line.len() {
+            return None;
+        }
         let is_of_name = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
         let before = line[..name.start].trim_end_matches(is_of_name);
         let is_joined = !line[name.end..start].contains(char::is_whitespace);
@@ -71,7 +77,7 @@ impl<'l> Field<'l> {
             .find(|prefix| line[start..].strip_prefix(**prefix).is_some_and(|rest| rest.starts_with(QUOTES)));
         let is_of_resource = line[name.end..start] == *":" && line[..name.start].ends_with(':');
         let value_start = start + prefix.map_or(0, |prefix| prefix.len());
-        let rest = line[value_start..].trim_end();
+        let rest = &line[value_start..];
         let is_parameter = is_joined && before.ends_with([';', '&', '?']);
         let is_plain_name = !line[name.end..start].contains(QUOTES);
         let is_settings = before.len() <= MOST_BEFORE_BYTES
@@ -79,14 +85,16 @@ impl<'l> Field<'l> {
             && before.split_whitespace().count() <= MOST_WORDS
             && name.end < start;
         let name = &line[before.len()..name.end];
-        let (range, form) = match quoted(rest) {
+        let (range, form) = match quoted(rest, looked_at) {
             Some(range) => (range, Form::Quoted),
             // The second colon of `Secret::new`.
             None if rest.starts_with(':') && line[..start].ends_with(':') => return None,
             None => {
                 // The quote behind it is on another line, or was cut off.
-                let quote = rest.len() - rest.trim_start_matches('\\').trim_start_matches(QUOTES).len();
-                let (range, form) = bare(&rest[quote..], is_settings, is_joined, is_parameter, allows)?;
+                let behind_quote = rest.trim_start_matches('\\').trim_start_matches(QUOTES).trim_start();
+                let quote = rest.len() - behind_quote.len();
+                let (range, form) =
+                    bare(behind_quote, is_settings, is_joined, is_parameter, allows, looked_at)?;
                 (quote + range.start..quote + range.end, form)
             }
         };
@@ -105,7 +113,7 @@ impl<'l> Field<'l> {
 
 /// Returns the bytes between the quotes at the start of a text. The closing one has as many backslashes in front as the opening one: JSON
 /// in a text of JSON has one, and escapes its own quotes with three.
-fn quoted(text: &str) -> Option<Range<usize>> {
+fn quoted(text: &str, looked_at: &mut usize) -> Option<Range<usize>> {
     let escapes = text.len() - text.trim_start_matches('\\').len();
     let quote = text[escapes..].chars().next().filter(|sign| QUOTES.contains(sign))?;
     let start = escapes + 1;
@@ -121,6 +129,7 @@ fn quoted(text: &str) -> Option<Range<usize>> {
         doubled = if is_doubled && !is_second { *at } else { 0 };
         !is_second && !is_doubled
     });
+    *looked_at += closing.unwrap_or(text.len());
     // Where a backslash is no escape, it may be the last byte of the value.
     let end = closing.map(|at| at - escapes).or_else(|| closings().rfind(|at| *at >= start + escapes))?;
     // A command in a shell and in Perl.
@@ -135,28 +144,36 @@ fn bare(
     is_joined: bool,
     is_parameter: bool,
     allows: impl Fn(char) -> bool,
+    looked_at: &mut usize,
 ) -> Option<(Range<usize>, Form)> {
-    let word = text.split_whitespace().next()?;
-    let rest = text[word.len()..].trim_start();
-    let is_alone = is_settings && (rest.is_empty() || rest.starts_with('#'));
-    // A list in code has a comma behind each value, which is an expression then.
-    let is_of_code = |sign: char| {
-        let is_sign = |signs: &str| signs.contains(sign);
-        sign.is_ascii_alphanumeric() || is_sign("_.") || !is_joined && is_sign(":()[]<>&*\"'")
-    };
-    let is_of_list = word.strip_suffix([',', ';']).is_some_and(|value| value.chars().all(is_of_code));
-    if !is_joined && ["('", "(\""].iter().any(|call| word.contains(call)) {
-        return None;
+    // The end of the word may be far behind that of the value, and is looked for only where few words can be: a line of settings has one
+    // value, and the sign in front of a value that is not joined has blanks around it.
+    if is_settings || !is_joined {
+        let word = &text[..text.find(char::is_whitespace).unwrap_or(text.len())];
+        *looked_at += word.len();
+        if !is_joined && ["('", "(\""].iter().any(|call| word.contains(call)) {
+            return None;
+        }
+        let rest = if is_settings { text[word.len()..].trim_start() } else { text };
+        // A list in code has a comma behind each value, which is an expression then.
+        let is_of_code = |sign: char| {
+            let is_sign = |signs: &str| signs.contains(sign);
+            sign.is_ascii_alphanumeric() || is_sign("_.") || !is_joined && is_sign(":()[]<>&*\"'")
+        };
+        let is_of_list = || word.strip_suffix([',', ';']).is_some_and(|value| value.chars().all(is_of_code));
+        let is_alone = is_settings && (rest.is_empty() || rest.starts_with('#'));
+        if is_alone && !is_of_list() && (is_joined || word.chars().all(&allows)) {
+            return (!word.is_empty()).then_some((0..word.len(), Form::Line { is_joined }));
+        }
     }
-    if is_alone && !is_of_list && (is_joined || word.chars().all(&allows)) {
-        return Some((0..word.len(), Form::Line { is_joined }));
-    }
-    let end = word.find(|sign| ENDS.contains(&sign) || !allows(sign)).unwrap_or(word.len());
-    let is_called = word[end..].starts_with(['(', '[']) && !word[..end].ends_with('=');
+    let ends = |sign: char| sign.is_whitespace() || ENDS.contains(&sign) || !allows(sign);
+    let end = text.find(ends).unwrap_or(text.len());
+    *looked_at += end;
+    let is_called = text[end..].starts_with(['(', '[']) && !text[..end].ends_with('=');
     if is_called {
         return None;
     }
-    let mut value = word[..end].trim_end_matches(['.', ':', '\\']);
+    let mut value = text[..end].trim_end_matches(['.', ':', '\\']);
     // The end of a list in which the field is.
     for (open, close) in [('{', '}'), ('[', ']')] {
         value = if value.contains(open) { value } else { value.trim_end_matches(close) };
@@ -209,7 +226,7 @@ mod tests {
         let start =
             name.end + line[name.end..].find(|sign: char| !"=: \"\\".contains(sign) || sign == '|')?;
         let start = line[..start].trim_end_matches(['"', '\\']).len();
-        let field = Field::read(line, name, start, |_| true)?;
+        let field = Field::read(line, name, start, |_| true, &mut 0)?;
         Some((&line[field.range], field.form))
     }
 
