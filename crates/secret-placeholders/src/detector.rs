@@ -6,6 +6,7 @@ mod field;
 mod own_rules;
 mod rule;
 mod text;
+mod value_end;
 mod words;
 
 use std::borrow::Cow;
@@ -22,6 +23,7 @@ pub(crate) use self::colours::Uncoloured;
 use self::own_rules::{REPLACED, own_rules};
 use self::rule::CompiledRule;
 pub(crate) use self::text::{is_ordinary, is_path};
+pub(crate) use self::words::reads_like_words;
 use crate::keyword_lines::KeywordLines;
 use crate::{addresses, private_key};
 
@@ -288,7 +290,7 @@ mod tests {
 
     /// The beginning of a line without blanks, a unit that follows it many times, and the end of the line. No value reaches far, and the
     /// next blank is at the end of the line.
-    const WITHOUT_BLANKS: [(&str, &str, &str); 10] = [
+    const WITHOUT_BLANKS: [(&str, &str, &str); 13] = [
         ("x(\"", "password=a,", "\")"),
         ("a=1&", "password=a&", ""),
         ("", "⟦secret:a:1⟧", ""),
@@ -299,6 +301,9 @@ mod tests {
         ("f(", "password=`a`,", ")"),
         ("f(", "password=a;", "                                "),
         ("", "Secret::new;", ""),
+        ("f(", "\"--password=a\",", ")"),
+        ("f(", "'PASSWORD=a;b=c',", ")"),
+        ("f(", "Server=h;Password=a;", ")"),
     ];
 
     #[test]

@@ -3,15 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The signs that quote a value.
-const QUOTES: [char; 3] = ['"', '\'', '`'];
+use super::value_end::{QUOTES, assigned, bare, is_connection, of_connection, quoted};
 
 /// The prefixes of a quote in code.
 const PREFIXES: [&str; 14] =
     ["b", "r", "f", "u", "B", "L", "@", "$", "$@", "br", "rb", "[]byte(", "String::from(", "str("];
-
-/// The signs that end a value without quotes beside other text.
-const ENDS: [char; 8] = [';', ',', '&', '"', '\'', '`', '<', ')'];
 
 /// Signs in front of a name that tell code and addresses from a line of settings.
 const OF_CODE: [char; 10] = ['"', '\'', '`', '(', '{', ',', '=', ';', '<', '?'];
@@ -54,6 +50,10 @@ pub(super) enum Form {
     },
 }
 
+/// A value without quotes alone behind its name, and among others of its kind.
+const ENTRY: Form = Form::Line { is_joined: true };
+const PARAMETER: Form = Form::Inline { is_parameter: true };
+
 impl<'l> Field<'l> {
     /// Reads the value at `start` of a line without blanks at its end; `name` are the bytes of the keyword. Beside other text, a value
     /// without quotes has only signs that `allows` names. Adds the bytes behind `start` that are searched for the end of the value to
@@ -84,11 +84,32 @@ impl<'l> Field<'l> {
             && !before.contains(OF_CODE)
             && before.split_whitespace().count() <= MOST_WORDS
             && name.end < start;
+        // The quote around a whole assignment: `"DB_PASSWORD=…"`, `'--password=…'`, `"-Ddb.password=…"`.
+        let option = before.trim_end_matches(|sign| is_of_name(sign) || matches!(sign, '-' | '.'));
+        let quote_around = option.chars().next_back().filter(|sign| QUOTES.contains(sign));
+        let quote_around =
+            quote_around.filter(|_| is_joined && line[name.end..].starts_with('=')).map(|quote| {
+                let escapes =
+                    option[..option.len() - 1].bytes().rev().take_while(|byte| *byte == b'\\').count();
+                (quote, escapes)
+            });
+        let is_of_connection = is_parameter && is_connection(before);
         let name = &line[before.len()..name.end];
-        let (range, form) = match quoted(rest, looked_at) {
+        let is_entry = is_of_environment(name) || before.ends_with('-');
+        let assigned = quote_around.and_then(|quote| assigned(rest, quote, is_entry, looked_at));
+        if assigned == Some(0) {
+            return None;
+        }
+        // A quote as the first sign of an assigned value may be closed by one behind the value.
+        let quoted = quoted(rest, looked_at).filter(|range| assigned.is_none_or(|end| range.end < end));
+        let (range, form) = match quoted {
             Some(range) => (range, Form::Quoted),
             // The second colon of `Secret::new`.
             None if rest.starts_with(':') && line[..start].ends_with(':') => return None,
+            None if let Some(end) = assigned => {
+                (0..end, if is_of_environment(name) { ENTRY } else { PARAMETER })
+            }
+            None if is_of_connection => (0..of_connection(rest, looked_at)?, PARAMETER),
             None => {
                 // The quote behind it is on another line, or was cut off.
                 let behind_quote = rest.trim_start_matches('\\').trim_start_matches(QUOTES).trim_start();
@@ -111,74 +132,9 @@ impl<'l> Field<'l> {
     }
 }
 
-/// Returns the bytes between the quotes at the start of a text. The closing one has as many backslashes in front as the opening one: JSON
-/// in a text of JSON has one, and escapes its own quotes with three.
-fn quoted(text: &str, looked_at: &mut usize) -> Option<Range<usize>> {
-    let escapes = text.len() - text.trim_start_matches('\\').len();
-    let quote = text[escapes..].chars().next().filter(|sign| QUOTES.contains(sign))?;
-    let start = escapes + 1;
-    let bytes = text.as_bytes();
-    let closings = || memchr::memchr_iter(quote as u8, &bytes[start..]).map(|at| start + at);
-    let backslashes = |at: usize| bytes[start..at].iter().rev().take_while(|byte| **byte == b'\\').count();
-    let closes = |at: &usize| backslashes(*at) % (2 * (escapes + 1)) == escapes;
-    let mut doubled = 0;
-    let closing = closings().filter(closes).find(|at| {
-        // A quote in a text of YAML and SQL is doubled.
-        let is_doubled = bytes.get(at + 1) == Some(&(quote as u8)) && *at > start && escapes == 0;
-        let is_second = doubled > 0 && doubled + 1 == *at;
-        doubled = if is_doubled && !is_second { *at } else { 0 };
-        !is_second && !is_doubled
-    });
-    *looked_at += closing.unwrap_or(text.len());
-    // Where a backslash is no escape, it may be the last byte of the value.
-    let end = closing.map(|at| at - escapes).or_else(|| closings().rfind(|at| *at >= start + escapes))?;
-    // A command in a shell and in Perl.
-    let is_command = quote == '`' && text[start..end].contains(char::is_whitespace);
-    (!is_command).then_some(start..end)
-}
-
-/// Returns the bytes of a value without quotes at the start of a text.
-fn bare(
-    text: &str,
-    is_settings: bool,
-    is_joined: bool,
-    is_parameter: bool,
-    allows: impl Fn(char) -> bool,
-    looked_at: &mut usize,
-) -> Option<(Range<usize>, Form)> {
-    // The end of the word may be far behind that of the value, and is looked for only where few words can be: a line of settings has one
-    // value, and the sign in front of a value that is not joined has blanks around it.
-    if is_settings || !is_joined {
-        let word = &text[..text.find(char::is_whitespace).unwrap_or(text.len())];
-        *looked_at += word.len();
-        if !is_joined && ["('", "(\""].iter().any(|call| word.contains(call)) {
-            return None;
-        }
-        let rest = if is_settings { text[word.len()..].trim_start() } else { text };
-        // A list in code has a comma behind each value, which is an expression then.
-        let is_of_code = |sign: char| {
-            let is_sign = |signs: &str| signs.contains(sign);
-            sign.is_ascii_alphanumeric() || is_sign("_.") || !is_joined && is_sign(":()[]<>&*\"'")
-        };
-        let is_of_list = || word.strip_suffix([',', ';']).is_some_and(|value| value.chars().all(is_of_code));
-        let is_alone = is_settings && (rest.is_empty() || rest.starts_with('#'));
-        if is_alone && !is_of_list() && (is_joined || word.chars().all(&allows)) {
-            return (!word.is_empty()).then_some((0..word.len(), Form::Line { is_joined }));
-        }
-    }
-    let ends = |sign: char| sign.is_whitespace() || ENDS.contains(&sign) || !allows(sign);
-    let end = text.find(ends).unwrap_or(text.len());
-    *looked_at += end;
-    let is_called = text[end..].starts_with(['(', '[']) && !text[..end].ends_with('=');
-    if is_called {
-        return None;
-    }
-    let mut value = text[..end].trim_end_matches(['.', ':', '\\']);
-    // The end of a list in which the field is.
-    for (open, close) in [('{', '}'), ('[', ']')] {
-        value = if value.contains(open) { value } else { value.trim_end_matches(close) };
-    }
-    (!value.is_empty()).then_some((0..value.len(), Form::Inline { is_parameter }))
+/// Checks for the name of a variable of the environment.
+fn is_of_environment(name: &str) -> bool {
+    !name.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
 /// Returns a value as the program sees it, however often its escapes are escaped.
