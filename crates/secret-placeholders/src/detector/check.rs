@@ -21,6 +21,9 @@ const LEAST_SIGNED_LETTERS: usize = 4;
 const LEAST_SIGNS: usize = 3;
 const ODD_SIGNS: &str = "!@#$%^&*=+<>?{}[]()~|\\";
 
+/// Signs that no name of a variable has, and no type of one.
+const OF_PASSWORDS: &str = "!@#$%^*+~-";
+
 /// The most digits in a long name.
 const MOST_NUMBER_DIGITS: usize = 2;
 
@@ -30,8 +33,9 @@ const LEAST_DIGITS: usize = 32;
 /// The names of the folder in which a shell is, and was.
 const OF_FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 
-/// A value without quotes among others of its kind, and in any other text.
+/// A value without quotes among others of its kind, alone as a shell wants it, and in any other text.
 const PARAMETER: Form = Form::Inline { is_parameter: true };
+const ENTRY: Form = Form::Line { is_joined: true };
 const BESIDE_TEXT: Form = Form::Inline { is_parameter: false };
 
 /// A condition on the value of a rule.
@@ -115,8 +119,11 @@ fn is_folder(field: &Field<'_>) -> bool {
 fn is_bare_password(value: &str, form: Form) -> bool {
     let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    if letters < 2 || is_time(value) {
+    if is_time(value) {
         return false;
+    }
+    if letters < 2 {
+        return form == ENTRY && value.bytes().all(|byte| byte.is_ascii_digit());
     }
     let signs = value.chars().filter(|sign| ODD_SIGNS.contains(*sign)).count();
     if !has(u8::is_ascii_digit) {
@@ -127,9 +134,11 @@ fn is_bare_password(value: &str, form: Form) -> bool {
     // Words with a number are a password in a file of settings; elsewhere they are the name of a variable.
     let ends_with_number =
         value.rsplit(['-', '.']).next().is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    // The first sign may be that of an expression.
+    let has_sign = value.chars().skip(1).any(|sign| OF_PASSWORDS.contains(sign));
     let is_remembered = match form {
         Form::Line { is_joined: true } => true,
-        Form::Line { is_joined: false } | PARAMETER => value.contains('-') || ends_with_number,
+        Form::Line { is_joined: false } | PARAMETER => has_sign || ends_with_number,
         _ => false,
     };
     is_remembered || !is_surely_of_words(value)

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::value_end::{QUOTES, assigned, bare, is_connection, of_connection, quoted};
 
-/// The prefixes of a quote in code.
-const PREFIXES: [&str; 14] =
-    ["b", "r", "f", "u", "B", "L", "@", "$", "$@", "br", "rb", "[]byte(", "String::from(", "str("];
+/// The prefixes of a quote in code, and of the first one of a list.
+const PREFIXES: [&str; 16] =
+    ["b", "r", "f", "u", "B", "L", "@", "$", "$@", "br", "rb", "[]byte(", "String::from(", "str(", "[", "[ "];
 
 /// Signs in front of a name that tell code and addresses from a line of settings.
 const OF_CODE: [char; 10] = ['"', '\'', '`', '(', '{', ',', '=', ';', '<', '?'];

@@ -18,9 +18,12 @@ struct Own {
 pub(super) const REPLACED: [&str; 5] =
     ["password-assignment", "generic-secret", "generic-api-key", "aws-secret-key", "azure-storage-key"];
 
-/// The part between the keyword of a field and its value: the quote of the name, a type, an equals sign or a colon.
-const BETWEEN: &str =
-    r#"(?:\\*['"])?\]?\s*(?::\s*&?(?:'\w+ )?[A-Za-z_][\w.<>:?|&\[\] ]{0,40}?\s=\s|[=:]=?>?)\s*"#;
+/// What may follow the keyword of a field in its name: `SECRET_KEY`, `PASSWORD_PROD`, `password2`. Others name something about the value, as
+/// `_hash`, `_file` and `_length` do.
+const ENDINGS: &str = "(?:s|[._-]?(?:key|token|value|base|prod|production|stage|staging|dev|development|test|live|qa|local|old|new|[0-9]{1,3}))*";
+
+/// The part between the keyword of a field and its value: the number of an element, the quote of the name, a type, an equals sign or a colon.
+const BETWEEN: &str = r#"(?:\\*['"])?(?:\[\d{0,3})?\]?\s*(?::\s*&?(?:'\w+ )?[A-Za-z_][\w.<>:?|&\[\] ]{0,40}?\s=\s|[?+|]{0,2}[=:]=?>?)\s*"#;
 
 /// The own rules. A rule with the name of one of the library finds the same values in further forms.
 const RULES: [Own; 26] = [
@@ -33,21 +36,21 @@ const RULES: [Own; 26] = [
     },
     Own {
         id: "password-assignment",
-        pattern: r"(?i)(password|passwd|passphrase|pwd)",
+        pattern: "password|passwd|passphrase|pwd",
         keywords: &["password", "passwd", "passphrase", "pwd"],
-        allowed: &["changeme", "(?i)password", "^xxxx", r"^\*+$"],
+        allowed: &[r"(?i)^[a-z_. -]*(?:password|changeme)[a-z_. -]*[0-9]{0,4}[!.?]?$", "^xxxx", r"^\*+$"],
         check: Check::Password,
     },
     Own {
         id: "generic-secret",
-        pattern: r"(?i)(secret)",
+        pattern: "secret",
         keywords: &["secret"],
         allowed: &["^[A-Z_]+$", "(?i)example", "changeme", "xxx"],
         check: Check::Secret,
     },
     Own {
         id: "generic-api-key",
-        pattern: r"(?i)(api[_-]?key)",
+        pattern: "api[_-]?key",
         keywords: &["api_key", "apikey", "api-key"],
         allowed: &["^[A-Z_]+$", "(?i)example", "(?i)your.*here"],
         check: Check::ApiKey,
@@ -216,7 +219,7 @@ pub(super) fn own_rules() -> Vec<(Rule, Check)> {
         name: own.id.to_owned(),
         severity: Severity::High,
         pattern: if own.check.reads_field() {
-            format!("{}{BETWEEN}", own.pattern)
+            format!("(?i)((?:{}){ENDINGS}){BETWEEN}", own.pattern)
         } else {
             own.pattern.to_owned()
         },
