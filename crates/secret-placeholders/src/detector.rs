@@ -3,6 +3,7 @@
 mod check;
 mod colours;
 mod field;
+mod joint;
 mod own_rules;
 mod rule;
 mod text;
@@ -249,7 +250,7 @@ mod tests {
     }
 
     /// Units of a line of which each holds a value that does not count, and the rest of the line where a rule lets it.
-    const REFUSED: [&str; 12] = [
+    const REFUSED: [&str; 15] = [
         "postgres://u:test@",
         "mysql://u:example@",
         "mongodb://u:changeme@",
@@ -261,6 +262,9 @@ mod tests {
         "password: 'password: ",
         "api_key=some-example-api_key=",
         "secret = 'xxx-client_secret_secret:",
+        "password '",
+        "'password', 'password': '",
+        "password || \"\"\"",
         "vercel token='test-test-test-test-test-vercel_token'",
     ];
 
@@ -290,7 +294,7 @@ mod tests {
 
     /// The beginning of a line without blanks, a unit that follows it many times, and the end of the line. No value reaches far, and the
     /// next blank is at the end of the line.
-    const WITHOUT_BLANKS: [(&str, &str, &str); 13] = [
+    const WITHOUT_BLANKS: [(&str, &str, &str); 17] = [
         ("x(\"", "password=a,", "\")"),
         ("a=1&", "password=a&", ""),
         ("", "⟦secret:a:1⟧", ""),
@@ -304,6 +308,10 @@ mod tests {
         ("f(", "\"--password=a\",", ")"),
         ("f(", "'PASSWORD=a;b=c',", ")"),
         ("f(", "Server=h;Password=a;", ")"),
+        ("f(", "'password','a',", ")"),
+        ("f(", "password=\"\"\"a\"\"\",", ")"),
+        ("f(", "password||'a',", ")"),
+        ("f(", "password=${A:-a},", ")"),
     ];
 
     #[test]

@@ -92,10 +92,21 @@ fn is_password(field: &Field<'_>) -> bool {
     if value.chars().count() < LEAST_PASSWORD_CHARACTERS || is_folder(field) {
         return false;
     }
+    if field.is_apart && !is_surely_password(value) {
+        return false;
+    }
     match field.form {
         Form::Quoted => !is_text(value) || field.is_plain_name && is_remembered(value),
         form => is_bare_password(value, form) && !is_code(value),
     }
+}
+
+/// Checks for letters of both cases with digits among them, and for long ones that are not words: no name of an algorithm or of a field has
+/// these.
+fn is_surely_password(value: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
+    let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    !is_surely_of_words(value) && (is_mixed || value.len() >= LEAST_SECRET_BYTES && !reads_like_words(value))
 }
 
 /// Checks for what stands without quotes in code, templates and settings instead of a value.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::joint::{Joint, first_quote, is_command, is_directive, is_outside_of_quotes};
 use super::value_end::{QUOTES, assigned, bare, is_connection, of_connection, quoted};
 
 /// The prefixes of a quote in code, and of the first one of a list.
@@ -32,6 +33,8 @@ pub(super) struct Field<'l> {
     pub(super) is_plain_name: bool,
     /// The keyword is a part of the name of a resource: `…:secret:name`.
     pub(super) is_of_resource: bool,
+    /// Nothing but the place behind the name says that it is its value: no sign, no command, and the name is not one of the environment.
+    pub(super) is_apart: bool,
 }
 
 /// The way in which a value is written.
@@ -69,67 +72,141 @@ impl<'l> Field<'l> {
         if start >= line.len() {
             return None;
         }
-        let is_of_name = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
         let before = line[..name.start].trim_end_matches(is_of_name);
-        let is_joined = !line[name.end..start].contains(char::is_whitespace);
+        let between = &line[name.end..start];
+        let joint = Joint::of(between);
+        let is_joined = !between.contains(char::is_whitespace);
+        let start = if is_joined { start } else { start + tag_bytes(&line[start..]) };
         let prefix = PREFIXES
             .iter()
             .find(|prefix| line[start..].strip_prefix(**prefix).is_some_and(|rest| rest.starts_with(QUOTES)));
-        let is_of_resource = line[name.end..start] == *":" && line[..name.start].ends_with(':');
         let value_start = start + prefix.map_or(0, |prefix| prefix.len());
         let rest = &line[value_start..];
-        let is_parameter = is_joined && before.ends_with([';', '&', '?']);
-        let is_plain_name = !line[name.end..start].contains(QUOTES);
-        let is_settings = before.len() <= MOST_BEFORE_BYTES
-            && !before.contains(OF_CODE)
-            && before.split_whitespace().count() <= MOST_WORDS
-            && name.end < start;
-        // The quote around a whole assignment: `"DB_PASSWORD=…"`, `'--password=…'`, `"-Ddb.password=…"`.
-        let option = before.trim_end_matches(|sign| is_of_name(sign) || matches!(sign, '-' | '.'));
-        let quote_around = option.chars().next_back().filter(|sign| QUOTES.contains(sign));
-        let quote_around =
-            quote_around.filter(|_| is_joined && line[name.end..].starts_with('=')).map(|quote| {
-                let escapes =
-                    option[..option.len() - 1].bytes().rev().take_while(|byte| *byte == b'\\').count();
-                (quote, escapes)
-            });
-        let is_of_connection = is_parameter && is_connection(before);
-        let name = &line[before.len()..name.end];
-        let is_entry = is_of_environment(name) || before.ends_with('-');
-        let assigned = quote_around.and_then(|quote| assigned(rest, quote, is_entry, looked_at));
+        let is_possible = match (joint, first_quote(rest)) {
+            (Joint::Sign, _) | (Joint::Listed, Some(_)) => true,
+            (Joint::Listed, None) => false,
+            (Joint::Blank, Some(quote)) => is_outside_of_quotes(before, quote),
+            (Joint::Blank, None) => is_command(before),
+        };
+        if !is_possible {
+            return None;
+        }
+        let is_of_settings = || {
+            before.len() <= MOST_BEFORE_BYTES
+                && !before.contains(OF_CODE)
+                && before.split_whitespace().count() <= MOST_WORDS
+        };
+        let around = Around {
+            is_settings: joint == Joint::Blank || !between.is_empty() && is_of_settings(),
+            is_joined,
+            is_parameter: is_joined && before.ends_with([';', '&', '?']),
+            is_behind_colon: line[..start].ends_with(':'),
+            before,
+            name: &line[before.len()..name.end],
+            quote: is_joined.then(|| quote_around(before)).flatten().filter(|_| between.starts_with('=')),
+        };
+        let is_variable = is_of_environment(around.name);
+        // Nothing but a command has words like that in front of the name, or that as a name.
+        let is_of_command =
+            first_quote(rest).is_none() && (!before.trim().is_empty() || is_directive(around.name));
+        let (range, form) = around.value(rest, allows, looked_at)?;
+        let range = of_default(rest, range);
+        let raw = &rest[range.clone()];
+        let value = if form == Form::Quoted { unescaped(raw) } else { Cow::Borrowed(raw) };
+        Some(Field {
+            name: around.name,
+            range: value_start + range.start..value_start + range.end,
+            value,
+            form,
+            is_plain_name: !between.contains(QUOTES),
+            is_of_resource: between == ":" && line[..name.start].ends_with(':'),
+            is_apart: joint != Joint::Sign && !is_variable && !is_of_command,
+        })
+    }
+}
+
+/// What is in front of a value.
+struct Around<'l> {
+    is_settings: bool,
+    is_joined: bool,
+    is_parameter: bool,
+    is_behind_colon: bool,
+    before: &'l str,
+    name: &'l str,
+    /// The quote around the whole assignment, with the number of backslashes in front.
+    quote: Option<(char, usize)>,
+}
+
+impl Around<'_> {
+    /// Returns the bytes of the value at the start of a text, and how it is written.
+    fn value(
+        &self,
+        rest: &str,
+        allows: impl Fn(char) -> bool,
+        looked_at: &mut usize,
+    ) -> Option<(Range<usize>, Form)> {
+        let is_variable = is_of_environment(self.name);
+        let is_only = is_variable || self.before.ends_with('-');
+        let assigned = self.quote.and_then(|quote| assigned(rest, quote, is_only, looked_at));
         if assigned == Some(0) {
             return None;
         }
         // A quote as the first sign of an assigned value may be closed by one behind the value.
-        let quoted = quoted(rest, looked_at).filter(|range| assigned.is_none_or(|end| range.end < end));
-        let (range, form) = match quoted {
-            Some(range) => (range, Form::Quoted),
-            // The second colon of `Secret::new`.
-            None if rest.starts_with(':') && line[..start].ends_with(':') => return None,
-            None if let Some(end) = assigned => {
-                (0..end, if is_of_environment(name) { ENTRY } else { PARAMETER })
-            }
-            None if is_of_connection => (0..of_connection(rest, looked_at)?, PARAMETER),
-            None => {
-                // The quote behind it is on another line, or was cut off.
-                let behind_quote = rest.trim_start_matches('\\').trim_start_matches(QUOTES).trim_start();
-                let quote = rest.len() - behind_quote.len();
-                let (range, form) =
-                    bare(behind_quote, is_settings, is_joined, is_parameter, allows, looked_at)?;
-                (quote + range.start..quote + range.end, form)
-            }
-        };
-        let raw = &rest[range.clone()];
-        let value = if form == Form::Quoted { unescaped(raw) } else { Cow::Borrowed(raw) };
-        Some(Field {
-            name,
-            range: value_start + range.start..value_start + range.end,
-            value,
-            form,
-            is_plain_name,
-            is_of_resource,
-        })
+        if let Some(range) =
+            quoted(rest, looked_at).filter(|range| assigned.is_none_or(|end| range.end < end))
+        {
+            return Some((range, Form::Quoted));
+        }
+        // The second colon of `Secret::new`.
+        if rest.starts_with(':') && self.is_behind_colon {
+            return None;
+        }
+        if let Some(end) = assigned {
+            return Some((0..end, if is_variable { ENTRY } else { PARAMETER }));
+        }
+        if self.is_parameter && is_connection(self.before) {
+            return Some((0..of_connection(rest, looked_at)?, PARAMETER));
+        }
+        // The quote behind it is on another line, or was cut off.
+        let behind_quote = rest.trim_start_matches('\\').trim_start_matches(QUOTES).trim_start();
+        let quote = rest.len() - behind_quote.len();
+        let Around { is_settings, is_joined, is_parameter, .. } = *self;
+        let (range, form) = bare(behind_quote, is_settings, is_joined, is_parameter, allows, looked_at)?;
+        Some((quote + range.start..quote + range.end, form))
     }
+}
+
+/// Checks for a sign of a name.
+fn is_of_name(sign: char) -> bool {
+    sign.is_ascii_alphanumeric() || sign == '_'
+}
+
+/// Returns the quote around an assignment as a whole, which ends a text up to its name: `"DB_PASSWORD=…"`, `'--password=…'`,
+/// `"-Ddb.password=…"`; with the number of backslashes in front of it.
+fn quote_around(before: &str) -> Option<(char, usize)> {
+    let option = before.trim_end_matches(|sign| is_of_name(sign) || matches!(sign, '-' | '.'));
+    let quote = option.chars().next_back().filter(|sign| QUOTES.contains(sign))?;
+    let escapes = option[..option.len() - 1].bytes().rev().take_while(|byte| *byte == b'\\').count();
+    Some((quote, escapes))
+}
+
+/// Returns the bytes of the type or the anchor of a value in YAML at the start of a text, up to the value.
+fn tag_bytes(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("!!").or_else(|| text.strip_prefix('&')) else { return 0 };
+    let behind = rest.trim_start_matches(is_of_name);
+    // A type of Rust.
+    let is_tag = behind.len() < rest.len() && behind.starts_with(' ') && !rest.starts_with("mut ");
+    if is_tag { text.len() - behind.trim_start().len() } else { 0 }
+}
+
+/// Returns the bytes of the value in `${NAME:-value}` and `${name:value}`; those of the whole if it is not one of these.
+fn of_default(text: &str, range: Range<usize>) -> Range<usize> {
+    let default = text[range.clone()].strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    let default = default.and_then(|inner| {
+        let behind = inner.trim_start_matches(|sign| is_of_name(sign) || sign == '.').strip_prefix(':')?;
+        Some(behind.trim_start_matches(['-', '=']))
+    });
+    default.map_or(range.clone(), |default| range.end - 1 - default.len()..range.end - 1)
 }
 
 /// Checks for the name of a variable of the environment.

@@ -3,6 +3,7 @@
 use nosecrets_rules::{Rule, RuleAllow, Severity};
 
 use super::check::Check;
+use super::joint::BETWEEN;
 
 /// A rule as a table has it.
 struct Own {
@@ -22,9 +23,6 @@ pub(super) const REPLACED: [&str; 5] =
 /// `_hash`, `_file` and `_length` do.
 const ENDINGS: &str = "(?:s|[._-]?(?:key|token|value|base|prod|production|stage|staging|dev|development|test|live|qa|local|old|new|[0-9]{1,3}))*";
 
-/// The part between the keyword of a field and its value: the number of an element, the quote of the name, a type, an equals sign or a colon.
-const BETWEEN: &str = r#"(?:\\*['"])?(?:\[\d{0,3})?\]?\s*(?::\s*&?(?:'\w+ )?[A-Za-z_][\w.<>:?|&\[\] ]{0,40}?\s=\s|[?+|]{0,2}[=:]=?>?)\s*"#;
-
 /// The own rules. A rule with the name of one of the library finds the same values in further forms.
 const RULES: [Own; 26] = [
     Own {
@@ -36,8 +34,8 @@ const RULES: [Own; 26] = [
     },
     Own {
         id: "password-assignment",
-        pattern: "password|passwd|passphrase|pwd",
-        keywords: &["password", "passwd", "passphrase", "pwd"],
+        pattern: "password|passwd|passphrase|pwd|requirepass|masterauth|bindpw",
+        keywords: &["password", "passwd", "passphrase", "pwd", "requirepass", "masterauth", "bindpw"],
         allowed: &[r"(?i)^[a-z_. -]*(?:password|changeme)[a-z_. -]*[0-9]{0,4}[!.?]?$", "^xxxx", r"^\*+$"],
         check: Check::Password,
     },

@@ -85,6 +85,14 @@ pub(super) fn quoted(text: &str, looked_at: &mut usize) -> Option<Range<usize>> 
     let escapes = text.len() - text.trim_start_matches('\\').len();
     let quote = text[escapes..].chars().next().filter(|sign| QUOTES.contains(sign))?;
     let start = escapes + 1;
+    let triple = [quote; 3].iter().collect::<String>();
+    if let Some(rest) = text.strip_prefix(&triple) {
+        let end = rest.find(&triple);
+        *looked_at += end.unwrap_or(rest.len());
+        if let Some(end) = end {
+            return Some(triple.len()..triple.len() + end);
+        }
+    }
     let bytes = text.as_bytes();
     let closings = || memchr::memchr_iter(quote as u8, &bytes[start..]).map(|at| start + at);
     let closing = closing(text, start, (quote, escapes));
