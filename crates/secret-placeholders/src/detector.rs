@@ -7,6 +7,7 @@ mod joint;
 mod own_rules;
 mod rule;
 mod text;
+mod token_rules;
 mod value_end;
 mod words;
 

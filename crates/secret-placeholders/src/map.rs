@@ -30,7 +30,8 @@ const LEAST_KNOWN_BYTES: usize = 8;
 const LEAST_KNOWN_WORD_BYTES: usize = 16;
 
 /// The kinds of values that only the name in front of them tells from other text: a path and words may stand elsewhere by chance.
-const FIELD_KINDS: [&str; 3] = ["password-assignment", "generic-secret", "generic-api-key"];
+const FIELD_KINDS: [&str; 5] =
+    ["password-assignment", "generic-secret", "generic-api-key", "generic-token", "generic-key"];
 
 /// The values that have a placeholder.
 #[derive(Debug, Default)]

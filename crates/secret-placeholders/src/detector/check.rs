@@ -30,6 +30,9 @@ const MOST_NUMBER_DIGITS: usize = 2;
 /// The shortest token of hexadecimal digits.
 const LEAST_DIGITS: usize = 32;
 
+/// The fewest digits in a token that only its field tells from other words.
+const LEAST_TOKEN_DIGITS: usize = 2;
+
 /// The names of the folder in which a shell is, and was.
 const OF_FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 
@@ -49,6 +52,8 @@ pub(super) enum Check {
     /// The field of a secret, or of a key for an interface: its value may be a name.
     Secret,
     ApiKey,
+    /// The field of a token or a key, which are names of much else: its value has to be random.
+    Token,
     /// A token that no prefix tells from other words.
     Random,
     /// A user and a password in Base64.
@@ -61,16 +66,17 @@ impl Check {
         self == Check::Password
             || sign.is_ascii_alphanumeric()
             || matches!(sign, '_' | '-' | '.' | '~' | '+' | '/' | '=')
+            || self == Check::Token && sign == ':'
     }
 
     /// Checks whether the pattern of the rule ends in front of the value, which is read as a [`Field`].
     pub(super) fn reads_field(self) -> bool {
-        matches!(self, Check::Password | Check::Secret | Check::ApiKey)
+        matches!(self, Check::Password | Check::Secret | Check::ApiKey | Check::Token)
     }
 
     pub(super) fn accepts(self, value: &str) -> bool {
         match self {
-            Check::None | Check::Password | Check::Secret | Check::ApiKey => true,
+            Check::None | Check::Password | Check::Secret | Check::ApiKey | Check::Token => true,
             Check::OfAddress => !is_example(value) && !value.contains(['"', '\'', '`', '<', '>']),
             Check::Random => is_random(value) && !is_example(value),
             Check::Login => is_login(value),
@@ -82,6 +88,7 @@ impl Check {
             Check::Password => is_password(field),
             Check::Secret => is_secret(field, LEAST_SECRET_BYTES),
             Check::ApiKey => is_secret(field, LEAST_API_KEY_BYTES),
+            Check::Token => is_token(field),
             _ => true,
         }
     }
@@ -171,6 +178,25 @@ fn is_secret(field: &Field<'_>, least_bytes: usize) -> bool {
         && !field.is_of_resource
         && value.bytes().all(is_of_secret)
         && !is_name(value)
+        && !is_code(value)
+        && !is_example(value)
+}
+
+/// Checks for letters and digits that are random without doubt.
+fn is_token(field: &Field<'_>) -> bool {
+    let value = &*field.value;
+    // As Laravel writes keys.
+    let value = value.strip_prefix("base64:").unwrap_or(value);
+    let is_number = value.len() >= LEAST_DIGITS && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_of_token = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
+    };
+    value.len() >= LEAST_API_KEY_BYTES
+        && !field.is_of_resource
+        && value.bytes().all(is_of_token)
+        && value.bytes().filter(u8::is_ascii_digit).count() >= LEAST_TOKEN_DIGITS
+        && is_random(value)
+        && (is_number || !reads_like_words(value))
         && !is_code(value)
         && !is_example(value)
 }
