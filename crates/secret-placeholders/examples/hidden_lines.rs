@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 16 << 20;
 /// The most characters that are printed of a line.
 const MOST_CHARACTERS: usize = 200;
 
-/// What was searched and hidden.
+/// Numbers of files and lines that were searched and hidden.
 #[derive(Default)]
 struct Counts {
     files: usize,

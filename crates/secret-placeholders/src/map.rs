@@ -52,7 +52,7 @@ pub(crate) struct SecretMap {
 #[derive(Debug)]
 struct Kept {
     marker: Marker,
-    /// Whether the value is replaced wherever it stands: to determine it takes longer than to compare the value.
+    /// True if the value is replaced wherever it stands: to determine it takes longer than to compare the value.
     is_distinctive: bool,
 }
 

@@ -125,7 +125,7 @@ impl<'l> Field<'l> {
     }
 }
 
-/// What is in front of a value.
+/// The context of a value in its line.
 struct Around<'l> {
     is_settings: bool,
     is_joined: bool,

@@ -1,4 +1,4 @@
-//! What stands between the name of a field and its value.
+//! The signs between the name of a field and its value.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ pub(super) const BETWEEN: &str = r#"(?x:
     )
 )"#;
 
-/// What stands in front of a name with nothing but blanks behind it, in commands and settings: `ENV`, `login me`.
+/// The words in front of a name with nothing but blanks behind it, in commands and settings: `ENV`, `login me`.
 const COMMANDS: &str = r"^\s*(?:(?:ENV|ARG|set(?:\s+-\w+)*|setx|setenv|machine\s+\S+|login\s+\S+|user\s+\S+|account\s+\S+)\s+)*(?:[A-Za-z_]*\.)?$";
 
 /// Names of passwords in files whose lines are a name and a value.
@@ -29,7 +29,7 @@ const DIRECTIVES: [&str; 3] = ["requirepass", "masterauth", "bindpw"];
 /// The most bytes in front of such a name.
 const MOST_BEFORE_BYTES: usize = 256;
 
-/// A kind of it.
+/// The kind of the signs between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joint {
     /// An equals sign, a colon.

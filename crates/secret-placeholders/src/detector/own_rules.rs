@@ -20,7 +20,7 @@ pub(super) struct Own {
 pub(super) const REPLACED: [&str; 5] =
     ["password-assignment", "generic-secret", "generic-api-key", "aws-secret-key", "azure-storage-key"];
 
-/// What may follow the keyword of a field in its name: `SECRET_KEY`, `PASSWORD_PROD`, `password2`. Others name something about the value, as
+/// The words that may follow the keyword of a field in its name: `SECRET_KEY`, `PASSWORD_PROD`, `password2`. Others name something about the value, as
 /// `_hash`, `_file` and `_length` do.
 const ENDINGS: &str = "(?:s|[._-]?(?:key|token|value|base|prod|production|stage|staging|dev|development|test|live|qa|local|old|new|[0-9]{1,3}))*";
 

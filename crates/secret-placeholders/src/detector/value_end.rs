@@ -1,4 +1,4 @@
-//! Where a value ends behind its name.
+//! The end of a value behind its name.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ pub(super) const QUOTES: [char; 3] = ['"', '\'', '`'];
 /// The signs that end a value without quotes beside other text.
 const ENDS: [char; 8] = [';', ',', '&', '"', '\'', '`', '<', ')'];
 
-/// What follows a value that is one of several: `;name=`.
+/// The beginning of the next of several values: `;name=`.
 const NEXT_PARAMETER: &str = r"^[;,&] ?[A-Za-z][A-Za-z_. -]*=";
 
 /// The beginning of the description of a connection, up to one of its parameters.

@@ -65,7 +65,7 @@ pub(super) fn find(text: &str, hide: impl FnMut(Range<usize>)) {
 ///
 /// A text may consist of braces: each takes nine bytes.
 struct Objects {
-    /// Whether an object is a key, and the object around it, which is itself if there is none.
+    /// For each object, true if it is a key, and the object around it, which is itself if there is none.
     is_key: Vec<bool>,
     around: Vec<u32>,
     /// The objects around the current one.
