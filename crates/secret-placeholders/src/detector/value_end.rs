@@ -61,7 +61,12 @@ pub(super) fn assigned(
         sign.is_whitespace() || is_between && NEXT.is_match(&value[*at..])
     };
     let end = value.char_indices().find(ends).map_or(value.len(), |(at, _)| at);
-    (!value.starts_with('<')).then_some(end)
+    // The end of a line in a text of code.
+    let mut value = &value[..end];
+    while let Some(rest) = [r"\n", r"\r", r"\t"].iter().find_map(|escape| value.strip_suffix(escape)) {
+        value = rest;
+    }
+    (!value.starts_with('<')).then_some(value.len())
 }
 
 /// Returns where the quote is that closes a text which begins at `start` behind a quote with so many backslashes in front.
