@@ -9,7 +9,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 pub(crate) use crate::addresses::example::{is_example, is_template};
-use crate::detector::Span;
+use crate::detector::{Span, reads_like_words};
 
 /// The kind of the placeholders.
 const KIND: &str = "address-password";
@@ -28,6 +28,9 @@ const LEAST_BYTES: usize = 4;
 
 /// The shortest token that stands for a user.
 const LEAST_TOKEN_BYTES: usize = 16;
+
+/// The shortest token of hexadecimal digits that stands for a user and has no password behind it.
+const LEAST_DIGITS: usize = 32;
 
 /// The passwords beside which the user is a token.
 const OF_TOKENS: [&str; 2] = ["", "x-oauth-basic"];
@@ -109,6 +112,14 @@ fn secret(address: &str, is_repository: bool) -> Option<Range<usize>> {
         true => authority.find('}')?,
         false => 0,
     };
+    // The name of a mail account has one, too.
+    if let Some((name, host)) = authority.split_once('@').filter(|(_, host)| !host.contains('@'))
+        && !name[user..].contains(':')
+    {
+        let has_host = host.starts_with(|sign: char| sign.is_ascii_alphanumeric());
+        let is_alone = has_host && !is_digest(&authority[name.len()..]) && is_random_token(name);
+        return is_alone.then_some(0..name.len());
+    }
     let start = user + authority[user..].find(':')? + 1;
     let value = match authority[start..].rfind('@') {
         Some(at) => start..start + at,
@@ -210,6 +221,13 @@ fn is_token(user: &str) -> bool {
         && !is_example(user)
 }
 
+/// Checks for a token that no password behind it tells from the name of a user.
+fn is_random_token(user: &str) -> bool {
+    let is_number =
+        user.len() >= LEAST_DIGITS && user.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    is_token(user) && (is_number || !reads_like_words(user))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,6 +323,14 @@ mod tests {
             ("smtp://me@corp.io:{}@host:587", &secret),
             ("https://{}:x-oauth-basic@host/x", &token),
             ("https://{}:@host", &token),
+            ("https://{}@host/x", &token),
+            ("https://{}@host:8443/x", &token),
+            ("origin\thttps://{}@github.com/me/x.git (fetch)", "0123456789abcdef0123456789abcdef01234567"),
+            (
+                "git clone https://{}@dev.azure.com/o/p/_git/x",
+                "k7qzwm2rt9xbk7qzwm2rt9xbk7qzwm2rt9xbk7qzwm2rt9xbk7qz",
+            ),
+            ("https://{}@host", "3b1c4d5e-1234-4abc-9def-0123456789ab"),
             ("dsn := \"svc:{}@tcp(127.0.0.1:3306)/db\"", &secret),
             ("DSN=svc:{}@unix(/run/db.sock)/db", "k7@Qz:Wm"),
         ] {
@@ -342,6 +368,14 @@ mod tests {
             "postgres://<user>:<pass>@h",
             "https://user:@host",
             "https://some-user-of-a-name:@host",
+            "https://some-user-of-a-name@host",
+            "ssh://deployment-user-01@host/x",
+            "https://ServiceAccountForBuilds2@host",
+            "https://${TOKEN_FOR_BUILDS_2}@host",
+            "https://x-access-token-1234567890@",
+            "docker://0123456789abcdef0123456789abcdef@sha256:0123456789",
+            "https://host/0123456789abcdef0123456789abcdef@x",
+            "https://cdn.host/npm/a1b2c3d4e5f6g7h8@1.2.3/x.js",
             "fmt.Sprintf(\"%s:%s@tcp(%s)/%s\", a)",
             "user + \":\" + word + \"@tcp(\" + host",
             "user:password@tcp(localhost:3306)/db",

@@ -3,9 +3,12 @@
 mod check;
 mod colours;
 mod field;
+mod joint;
 mod own_rules;
 mod rule;
 mod text;
+mod token_rules;
+mod value_end;
 mod words;
 
 use std::borrow::Cow;
@@ -22,6 +25,7 @@ pub(crate) use self::colours::Uncoloured;
 use self::own_rules::{REPLACED, own_rules};
 use self::rule::CompiledRule;
 pub(crate) use self::text::{is_ordinary, is_path};
+pub(crate) use self::words::reads_like_words;
 use crate::keyword_lines::KeywordLines;
 use crate::{addresses, private_key};
 
@@ -247,7 +251,7 @@ mod tests {
     }
 
     /// Units of a line of which each holds a value that does not count, and the rest of the line where a rule lets it.
-    const REFUSED: [&str; 12] = [
+    const REFUSED: [&str; 15] = [
         "postgres://u:test@",
         "mysql://u:example@",
         "mongodb://u:changeme@",
@@ -259,6 +263,9 @@ mod tests {
         "password: 'password: ",
         "api_key=some-example-api_key=",
         "secret = 'xxx-client_secret_secret:",
+        "password '",
+        "'password', 'password': '",
+        "password || \"\"\"",
         "vercel token='test-test-test-test-test-vercel_token'",
     ];
 
@@ -284,6 +291,50 @@ mod tests {
             REFUSED.iter().filter(reaches_end).collect::<Vec<_>>(),
             [&REFUSED[6], &REFUSED[7], &REFUSED[9]]
         );
+    }
+
+    /// The beginning of a line without blanks, a unit that follows it many times, and the end of the line. No value reaches far, and the
+    /// next blank is at the end of the line.
+    const WITHOUT_BLANKS: [(&str, &str, &str); 17] = [
+        ("x(\"", "password=a,", "\")"),
+        ("a=1&", "password=a&", ""),
+        ("", "⟦secret:a:1⟧", ""),
+        ("[", "{\"id\":1,\"email\":\"a@b\",\"password\":null,\"active\":true},", "{}]"),
+        ("[", "{\"api_key\":false,\"secret\":0,\"pwd\":[]},", "{}]"),
+        ("[", "{\\\"password\\\":null,\\\"secret\\\":null},", "{}]"),
+        ("f(", "password=g('a'),", ")"),
+        ("f(", "password=`a`,", ")"),
+        ("f(", "password=a;", "                                "),
+        ("", "Secret::new;", ""),
+        ("f(", "\"--password=a\",", ")"),
+        ("f(", "'PASSWORD=a;b=c',", ")"),
+        ("f(", "Server=h;Password=a;", ")"),
+        ("f(", "'password','a',", ")"),
+        ("f(", "password=\"\"\"a\"\"\",", ")"),
+        ("f(", "password||'a',", ")"),
+        ("f(", "password=${A:-a},", ")"),
+    ];
+
+    #[test]
+    fn a_line_without_blanks_is_not_looked_at_often_by_a_rule() {
+        let rules = &Detector::usual().rules;
+        for (start, unit, end) in WITHOUT_BLANKS {
+            for count in [100, 10_000] {
+                let line = [start, &unit.repeat(count), &end.repeat(count), "\n"].concat();
+                for rule in rules {
+                    let mut hits = Vec::new();
+                    let looked_at = rule.find(&line, 0, &mut hits);
+                    // Each name at the start of the line may be the only one of a line of settings.
+                    let most = MOST_LOOKS * line.len();
+                    assert!(looked_at <= most, "{}: {looked_at} of {} of {unit}", rule.kind, line.len());
+                    assert_eq!(hits, [], "{unit}");
+                }
+            }
+            // The control: a rule that searched for the blank behind each value would have given up, and hidden the rest of the line.
+            let line = [start, &unit.repeat(10_000)].concat();
+            let behind_units = |at: usize| line.len() - at * unit.len();
+            assert!((0..10_000).map(behind_units).sum::<usize>() > 100 * MOST_LOOKS * line.len());
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::detector::{is_ordinary, is_path};
 use crate::finder::Finder;
 use crate::marker::Marker;
-use crate::private_key::POSSIBLE_KIND;
+use crate::private_key::{self, POSSIBLE_KIND};
 
 /// The kind of texts that look like a placeholder and are part of a file.
 pub(crate) const LITERAL: &str = "literal";
@@ -30,18 +30,30 @@ const LEAST_KNOWN_BYTES: usize = 8;
 const LEAST_KNOWN_WORD_BYTES: usize = 16;
 
 /// The kinds of values that only the name in front of them tells from other text: a path and words may stand elsewhere by chance.
-const FIELD_KINDS: [&str; 3] = ["password-assignment", "generic-secret", "generic-api-key"];
+const FIELD_KINDS: [&str; 5] =
+    ["password-assignment", "generic-secret", "generic-api-key", "generic-token", "generic-key"];
 
 /// The values that have a placeholder.
 #[derive(Debug, Default)]
 pub(crate) struct SecretMap {
-    by_value: HashMap<String, Marker>,
+    by_value: HashMap<String, Kept>,
     by_marker: HashMap<Marker, String>,
     next: HashMap<String, u32>,
     bytes: usize,
     literals: usize,
+    /// Values without a placeholder, since there is no room, by their kind: they are hidden wherever they stand, too.
+    hidden: HashMap<String, String>,
+    hidden_bytes: usize,
     /// Finds the values in a text; built when it is needed.
     finder: Option<Finder>,
+}
+
+/// The placeholder of a value.
+#[derive(Debug)]
+struct Kept {
+    marker: Marker,
+    /// True if the value is replaced wherever it stands: to determine it takes longer than to compare the value.
+    is_distinctive: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -94,7 +106,7 @@ impl SecretMap {
     }
 
     pub(crate) fn marker_of(&self, value: &str) -> Option<&Marker> {
-        self.by_value.get(value)
+        self.by_value.get(value).map(|kept| &kept.marker)
     }
 
     /// Checks whether a value has a placeholder that serves for a kind: one of what may be of a key does not for a secret.
@@ -124,12 +136,53 @@ impl SecretMap {
             && self.bytes + bytes + value.len() <= MOST_BYTES
     }
 
-    /// Gives a value a placeholder, if it has none and the map has room.
-    pub(crate) fn assign(&mut self, kind: &str, value: &str) {
-        if !self.has(kind, value) && self.has_room(kind, value) {
-            let number = self.next.get(kind).copied().unwrap_or(1);
-            self.insert(Marker { kind: kind.to_owned(), number }, value.to_owned());
+    /// Gives values placeholders, if they have none and the map has room. Those of one text take at most half of the room that is left, so
+    /// that no file takes all of it.
+    pub(crate) fn assign(&mut self, values: &[(&str, &str)]) {
+        let most = (MOST_VALUES - self.len().min(MOST_VALUES)).div_ceil(2);
+        let most_bytes = (MOST_BYTES - self.bytes.min(MOST_BYTES)).div_ceil(2);
+        let (before, bytes_before) = (self.len(), self.bytes);
+        for (kind, value) in values {
+            let has_share =
+                self.len() - before < most && self.bytes - bytes_before + value.len() <= most_bytes;
+            if has_share && !self.has(kind, value) && self.has_room(kind, value) {
+                let number = self.next.get(*kind).copied().unwrap_or(1);
+                self.insert(Marker { kind: (*kind).to_owned(), number }, (*value).to_owned());
+            }
         }
+    }
+
+    /// Checks whether a value is hidden without a placeholder.
+    pub(crate) fn hides(&self, value: &str) -> bool {
+        self.hidden.contains_key(value)
+    }
+
+    /// Hides values for which there was no room, in this process. Returns false if that changes nothing. The lines of keys are recognised in
+    /// what quotes their file without it, and an edit by which another process would not recognise them has to be refused.
+    pub(crate) fn hide(&mut self, values: &[(&str, &str)]) -> bool {
+        let before = self.hidden.len();
+        for (kind, value) in values {
+            let has_room = self.hidden.len() < MOST_VALUES
+                && value.len() <= MOST_VALUE_BYTES
+                && self.hidden_bytes + value.len() <= MOST_BYTES;
+            let is_new = !self.has(kind, value) && !self.hides(value);
+            if has_room && is_new && *kind != private_key::KIND && is_replaced_anywhere(kind, value) {
+                self.hidden_bytes += value.len();
+                self.hidden.insert((*value).to_owned(), (*kind).to_owned());
+            }
+        }
+        let is_changed = self.hidden.len() > before;
+        if is_changed {
+            self.finder = None;
+        }
+        is_changed
+    }
+
+    /// Moves the values that another map hides without a placeholder to this one.
+    pub(crate) fn take_hidden(&mut self, other: &mut SecretMap) {
+        self.hidden = std::mem::take(&mut other.hidden);
+        self.hidden_bytes = std::mem::take(&mut other.hidden_bytes);
+        self.finder = None;
     }
 
     /// Adds the entries of another map whose value and placeholder are new here.
@@ -153,15 +206,17 @@ impl SecretMap {
         self.bytes += value.len();
         self.literals += usize::from(marker.kind == LITERAL);
         if !self.has(&marker.kind, &value) {
-            self.by_value.insert(value.clone(), marker.clone());
+            let is_distinctive = is_replaced_anywhere(&marker.kind, &value);
+            self.by_value.insert(value.clone(), Kept { marker: marker.clone(), is_distinctive });
         }
         self.by_marker.insert(marker, value);
         self.finder = None;
     }
 
-    /// Returns the values that are replaced wherever they stand.
-    fn distinctive(&self) -> impl Iterator<Item = (&String, &Marker)> {
-        self.by_value.iter().filter(|(value, marker)| is_replaced_anywhere(&marker.kind, value))
+    /// Returns the values that are replaced wherever they stand, each with its kind.
+    fn distinctive(&self) -> impl Iterator<Item = (&String, &String)> {
+        let kept = self.by_value.iter().filter(|(_, kept)| kept.is_distinctive);
+        kept.map(|(value, kept)| (value, &kept.marker.kind)).chain(&self.hidden)
     }
 
     /// Returns how many bytes at the start of a text are the rest of such a value.
@@ -191,11 +246,11 @@ impl SecretMap {
     /// Returns the search for all values that are replaced wherever they stand; `None` if there are none.
     pub(crate) fn finder(&mut self) -> Option<&Finder> {
         if self.finder.is_none() {
-            let distinctive: Vec<(&String, &Marker)> = self.distinctive().collect();
+            let distinctive: Vec<(&String, &String)> = self.distinctive().collect();
             if distinctive.is_empty() {
                 return None;
             }
-            let values = distinctive.iter().map(|(value, marker)| (value.as_bytes(), marker.kind.clone()));
+            let values = distinctive.iter().map(|(value, kind)| (value.as_bytes(), (*kind).clone()));
             self.finder = Finder::new(values);
         }
         self.finder.as_ref()
@@ -228,7 +283,7 @@ mod tests {
             text in "[ab]{0,9}[012]?[ab01]{0,4}",
         ) {
             let mut map = SecretMap::default();
-            values.iter().for_each(|value| map.assign("kind", value));
+            values.iter().for_each(|value| map.assign(&[("kind", value)]));
             let is_rest = |length: &usize| values.iter().any(|value| value.ends_with(&text[..*length]));
             let expected = (1..=text.len()).rev().find(is_rest).unwrap_or(0);
             prop_assert_eq!(map.rest_at_start(&text), expected);

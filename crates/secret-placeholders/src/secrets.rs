@@ -336,11 +336,14 @@ impl Secrets {
         masked
     }
 
-    /// Gives each value a placeholder, in the store first. Returns true if there are values that had none.
+    /// Gives each value a placeholder, in the store first, or hides it without one. Returns true if there are values that were not
+    /// hidden wherever they stand.
     fn keep(&self, map: &mut SecretMap, values: &[(&str, &str)]) -> bool {
+        let is_new = |(kind, value): &&(&str, &str)| !map.has(kind, value) && !map.hides(value);
+        let values: Vec<(&str, &str)> = values.iter().filter(is_new).copied().collect();
         // A full map stays full: it is not read again for each text.
-        if values.iter().all(|(kind, value)| map.has(kind, value) || !map.has_room(kind, value)) {
-            return false;
+        if !values.iter().any(|(kind, value)| map.has_room(kind, value)) {
+            return map.hide(&values);
         }
         let mut changed = None;
         let updated = self.store.update(&mut |bytes| {
@@ -352,15 +355,15 @@ impl Secrets {
             let before = kept.len();
             // What was given out keeps its meaning, although the store was emptied meanwhile.
             kept.adopt(map);
-            for (kind, value) in values {
-                kept.assign(kind, value);
-            }
+            kept.assign(&values);
             let encoded = (kept.len() > before).then(|| kept.encode());
             changed = Some(kept);
             encoded
         });
         // Only what the store has may be given out.
-        let (Ok(()), Some(kept)) = (updated, changed) else { return false };
+        let (Ok(()), Some(mut kept)) = (updated, changed) else { return false };
+        kept.take_hidden(map);
+        kept.hide(&values);
         *map = kept;
         true
     }

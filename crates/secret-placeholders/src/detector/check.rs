@@ -21,17 +21,24 @@ const LEAST_SIGNED_LETTERS: usize = 4;
 const LEAST_SIGNS: usize = 3;
 const ODD_SIGNS: &str = "!@#$%^&*=+<>?{}[]()~|\\";
 
+/// Signs that no name of a variable has, and no type of one.
+const OF_PASSWORDS: &str = "!@#$%^*+~-";
+
 /// The most digits in a long name.
 const MOST_NUMBER_DIGITS: usize = 2;
 
 /// The shortest token of hexadecimal digits.
 const LEAST_DIGITS: usize = 32;
 
+/// The fewest digits in a token that only its field tells from other words.
+const LEAST_TOKEN_DIGITS: usize = 2;
+
 /// The names of the folder in which a shell is, and was.
 const OF_FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 
-/// A value without quotes among others of its kind, and in any other text.
+/// A value without quotes among others of its kind, alone as a shell wants it, and in any other text.
 const PARAMETER: Form = Form::Inline { is_parameter: true };
+const ENTRY: Form = Form::Line { is_joined: true };
 const BESIDE_TEXT: Form = Form::Inline { is_parameter: false };
 
 /// A condition on the value of a rule.
@@ -45,6 +52,8 @@ pub(super) enum Check {
     /// The field of a secret, or of a key for an interface: its value may be a name.
     Secret,
     ApiKey,
+    /// The field of a token or a key, which are names of much else: its value has to be random.
+    Token,
     /// A token that no prefix tells from other words.
     Random,
     /// A user and a password in Base64.
@@ -57,16 +66,17 @@ impl Check {
         self == Check::Password
             || sign.is_ascii_alphanumeric()
             || matches!(sign, '_' | '-' | '.' | '~' | '+' | '/' | '=')
+            || self == Check::Token && sign == ':'
     }
 
     /// Checks whether the pattern of the rule ends in front of the value, which is read as a [`Field`].
     pub(super) fn reads_field(self) -> bool {
-        matches!(self, Check::Password | Check::Secret | Check::ApiKey)
+        matches!(self, Check::Password | Check::Secret | Check::ApiKey | Check::Token)
     }
 
     pub(super) fn accepts(self, value: &str) -> bool {
         match self {
-            Check::None | Check::Password | Check::Secret | Check::ApiKey => true,
+            Check::None | Check::Password | Check::Secret | Check::ApiKey | Check::Token => true,
             Check::OfAddress => !is_example(value) && !value.contains(['"', '\'', '`', '<', '>']),
             Check::Random => is_random(value) && !is_example(value),
             Check::Login => is_login(value),
@@ -78,6 +88,7 @@ impl Check {
             Check::Password => is_password(field),
             Check::Secret => is_secret(field, LEAST_SECRET_BYTES),
             Check::ApiKey => is_secret(field, LEAST_API_KEY_BYTES),
+            Check::Token => is_token(field),
             _ => true,
         }
     }
@@ -88,10 +99,21 @@ fn is_password(field: &Field<'_>) -> bool {
     if value.chars().count() < LEAST_PASSWORD_CHARACTERS || is_folder(field) {
         return false;
     }
+    if field.is_apart && !is_surely_password(value) {
+        return false;
+    }
     match field.form {
         Form::Quoted => !is_text(value) || field.is_plain_name && is_remembered(value),
         form => is_bare_password(value, form) && !is_code(value),
     }
+}
+
+/// Checks for letters of both cases with digits among them, and for long ones that are not words: no name of an algorithm or of a field has
+/// these.
+fn is_surely_password(value: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
+    let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    !is_surely_of_words(value) && (is_mixed || value.len() >= LEAST_SECRET_BYTES && !reads_like_words(value))
 }
 
 /// Checks for what stands without quotes in code, templates and settings instead of a value.
@@ -115,8 +137,11 @@ fn is_folder(field: &Field<'_>) -> bool {
 fn is_bare_password(value: &str, form: Form) -> bool {
     let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    if letters < 2 || is_time(value) {
+    if is_time(value) {
         return false;
+    }
+    if letters < 2 {
+        return form == ENTRY && value.bytes().all(|byte| byte.is_ascii_digit());
     }
     let signs = value.chars().filter(|sign| ODD_SIGNS.contains(*sign)).count();
     if !has(u8::is_ascii_digit) {
@@ -127,9 +152,11 @@ fn is_bare_password(value: &str, form: Form) -> bool {
     // Words with a number are a password in a file of settings; elsewhere they are the name of a variable.
     let ends_with_number =
         value.rsplit(['-', '.']).next().is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    // The first sign may be that of an expression.
+    let has_sign = value.chars().skip(1).any(|sign| OF_PASSWORDS.contains(sign));
     let is_remembered = match form {
         Form::Line { is_joined: true } => true,
-        Form::Line { is_joined: false } | PARAMETER => value.contains('-') || ends_with_number,
+        Form::Line { is_joined: false } | PARAMETER => has_sign || ends_with_number,
         _ => false,
     };
     is_remembered || !is_surely_of_words(value)
@@ -151,6 +178,25 @@ fn is_secret(field: &Field<'_>, least_bytes: usize) -> bool {
         && !field.is_of_resource
         && value.bytes().all(is_of_secret)
         && !is_name(value)
+        && !is_code(value)
+        && !is_example(value)
+}
+
+/// Checks for letters and digits that are random without doubt.
+fn is_token(field: &Field<'_>) -> bool {
+    let value = &*field.value;
+    // As Laravel writes keys.
+    let value = value.strip_prefix("base64:").unwrap_or(value);
+    let is_number = value.len() >= LEAST_DIGITS && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_of_token = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
+    };
+    value.len() >= LEAST_API_KEY_BYTES
+        && !field.is_of_resource
+        && value.bytes().all(is_of_token)
+        && value.bytes().filter(u8::is_ascii_digit).count() >= LEAST_TOKEN_DIGITS
+        && is_random(value)
+        && (is_number || !reads_like_words(value))
         && !is_code(value)
         && !is_example(value)
 }

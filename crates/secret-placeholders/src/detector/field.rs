@@ -3,15 +3,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The signs that quote a value.
-const QUOTES: [char; 3] = ['"', '\'', '`'];
+use super::joint::{Joint, first_quote, is_command, is_directive, is_outside_of_quotes};
+use super::value_end::{QUOTES, assigned, bare, is_connection, of_connection, quoted};
 
-/// The prefixes of a quote in code.
-const PREFIXES: [&str; 14] =
-    ["b", "r", "f", "u", "B", "L", "@", "$", "$@", "br", "rb", "[]byte(", "String::from(", "str("];
-
-/// The signs that end a value without quotes beside other text.
-const ENDS: [char; 8] = [';', ',', '&', '"', '\'', '`', '<', ')'];
+/// The prefixes of a quote in code, and of the first one of a list.
+const PREFIXES: [&str; 16] =
+    ["b", "r", "f", "u", "B", "L", "@", "$", "$@", "br", "rb", "[]byte(", "String::from(", "str(", "[", "[ "];
 
 /// Signs in front of a name that tell code and addresses from a line of settings.
 const OF_CODE: [char; 10] = ['"', '\'', '`', '(', '{', ',', '=', ';', '<', '?'];
@@ -36,6 +33,8 @@ pub(super) struct Field<'l> {
     pub(super) is_plain_name: bool,
     /// The keyword is a part of the name of a resource: `…:secret:name`.
     pub(super) is_of_resource: bool,
+    /// Nothing but the place behind the name says that it is its value: no sign, no command, and the name is not one of the environment.
+    pub(super) is_apart: bool,
 }
 
 /// The way in which a value is written.
@@ -54,114 +53,165 @@ pub(super) enum Form {
     },
 }
 
+/// A value without quotes alone behind its name, and among others of its kind.
+const ENTRY: Form = Form::Line { is_joined: true };
+const PARAMETER: Form = Form::Inline { is_parameter: true };
+
 impl<'l> Field<'l> {
-    /// Reads the value at `start` of a line; `name` are the bytes of the keyword. Beside other text, a value without quotes has only
-    /// signs that `allows` names.
+    /// Reads the value at `start` of a line without blanks at its end; `name` are the bytes of the keyword. Beside other text, a value
+    /// without quotes has only signs that `allows` names. Adds the bytes behind `start` that are searched for the end of the value to
+    /// `looked_at`.
     pub(super) fn read(
         line: &'l str,
         name: Range<usize>,
         start: usize,
         allows: impl Fn(char) -> bool,
+        looked_at: &mut usize,
     ) -> Option<Field<'l>> {
-        let is_of_name = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+        // The sign behind the name may be the last of the line.
+        if start >= line.len() {
+            return None;
+        }
         let before = line[..name.start].trim_end_matches(is_of_name);
-        let is_joined = !line[name.end..start].contains(char::is_whitespace);
+        let between = &line[name.end..start];
+        let joint = Joint::of(between);
+        let is_joined = !between.contains(char::is_whitespace);
+        let start = if is_joined { start } else { start + tag_bytes(&line[start..]) };
         let prefix = PREFIXES
             .iter()
             .find(|prefix| line[start..].strip_prefix(**prefix).is_some_and(|rest| rest.starts_with(QUOTES)));
-        let is_of_resource = line[name.end..start] == *":" && line[..name.start].ends_with(':');
         let value_start = start + prefix.map_or(0, |prefix| prefix.len());
-        let rest = line[value_start..].trim_end();
-        let is_parameter = is_joined && before.ends_with([';', '&', '?']);
-        let is_plain_name = !line[name.end..start].contains(QUOTES);
-        let is_settings = before.len() <= MOST_BEFORE_BYTES
-            && !before.contains(OF_CODE)
-            && before.split_whitespace().count() <= MOST_WORDS
-            && name.end < start;
-        let name = &line[before.len()..name.end];
-        let (range, form) = match quoted(rest) {
-            Some(range) => (range, Form::Quoted),
-            // The second colon of `Secret::new`.
-            None if rest.starts_with(':') && line[..start].ends_with(':') => return None,
-            None => {
-                // The quote behind it is on another line, or was cut off.
-                let quote = rest.len() - rest.trim_start_matches('\\').trim_start_matches(QUOTES).len();
-                let (range, form) = bare(&rest[quote..], is_settings, is_joined, is_parameter, allows)?;
-                (quote + range.start..quote + range.end, form)
-            }
+        let rest = &line[value_start..];
+        let is_possible = match (joint, first_quote(rest)) {
+            (Joint::Sign, _) | (Joint::Listed, Some(_)) => true,
+            (Joint::Listed, None) => false,
+            (Joint::Blank, Some(quote)) => is_outside_of_quotes(before, quote),
+            (Joint::Blank, None) => is_command(before),
         };
+        if !is_possible {
+            return None;
+        }
+        let is_of_settings = || {
+            before.len() <= MOST_BEFORE_BYTES
+                && !before.contains(OF_CODE)
+                && before.split_whitespace().count() <= MOST_WORDS
+        };
+        let around = Around {
+            is_settings: joint == Joint::Blank || !between.is_empty() && is_of_settings(),
+            is_joined,
+            is_parameter: is_joined && before.ends_with([';', '&', '?']),
+            is_behind_colon: line[..start].ends_with(':'),
+            before,
+            name: &line[before.len()..name.end],
+            quote: is_joined.then(|| quote_around(before)).flatten().filter(|_| between.starts_with('=')),
+        };
+        let is_variable = is_of_environment(around.name);
+        // Nothing but a command has words like that in front of the name, or that as a name.
+        let is_of_command =
+            first_quote(rest).is_none() && (!before.trim().is_empty() || is_directive(around.name));
+        let (range, form) = around.value(rest, allows, looked_at)?;
+        let range = of_default(rest, range);
         let raw = &rest[range.clone()];
         let value = if form == Form::Quoted { unescaped(raw) } else { Cow::Borrowed(raw) };
         Some(Field {
-            name,
+            name: around.name,
             range: value_start + range.start..value_start + range.end,
             value,
             form,
-            is_plain_name,
-            is_of_resource,
+            is_plain_name: !between.contains(QUOTES),
+            is_of_resource: between == ":" && line[..name.start].ends_with(':'),
+            is_apart: joint != Joint::Sign && !is_variable && !is_of_command,
         })
     }
 }
 
-/// Returns the bytes between the quotes at the start of a text. The closing one has as many backslashes in front as the opening one: JSON
-/// in a text of JSON has one, and escapes its own quotes with three.
-fn quoted(text: &str) -> Option<Range<usize>> {
-    let escapes = text.len() - text.trim_start_matches('\\').len();
-    let quote = text[escapes..].chars().next().filter(|sign| QUOTES.contains(sign))?;
-    let start = escapes + 1;
-    let bytes = text.as_bytes();
-    let closings = || memchr::memchr_iter(quote as u8, &bytes[start..]).map(|at| start + at);
-    let backslashes = |at: usize| bytes[start..at].iter().rev().take_while(|byte| **byte == b'\\').count();
-    let closes = |at: &usize| backslashes(*at) % (2 * (escapes + 1)) == escapes;
-    let mut doubled = 0;
-    let closing = closings().filter(closes).find(|at| {
-        // A quote in a text of YAML and SQL is doubled.
-        let is_doubled = bytes.get(at + 1) == Some(&(quote as u8)) && *at > start && escapes == 0;
-        let is_second = doubled > 0 && doubled + 1 == *at;
-        doubled = if is_doubled && !is_second { *at } else { 0 };
-        !is_second && !is_doubled
-    });
-    // Where a backslash is no escape, it may be the last byte of the value.
-    let end = closing.map(|at| at - escapes).or_else(|| closings().rfind(|at| *at >= start + escapes))?;
-    // A command in a shell and in Perl.
-    let is_command = quote == '`' && text[start..end].contains(char::is_whitespace);
-    (!is_command).then_some(start..end)
-}
-
-/// Returns the bytes of a value without quotes at the start of a text.
-fn bare(
-    text: &str,
+/// The context of a value in its line.
+struct Around<'l> {
     is_settings: bool,
     is_joined: bool,
     is_parameter: bool,
-    allows: impl Fn(char) -> bool,
-) -> Option<(Range<usize>, Form)> {
-    let word = text.split_whitespace().next()?;
-    let rest = text[word.len()..].trim_start();
-    let is_alone = is_settings && (rest.is_empty() || rest.starts_with('#'));
-    // A list in code has a comma behind each value, which is an expression then.
-    let is_of_code = |sign: char| {
-        let is_sign = |signs: &str| signs.contains(sign);
-        sign.is_ascii_alphanumeric() || is_sign("_.") || !is_joined && is_sign(":()[]<>&*\"'")
-    };
-    let is_of_list = word.strip_suffix([',', ';']).is_some_and(|value| value.chars().all(is_of_code));
-    if !is_joined && ["('", "(\""].iter().any(|call| word.contains(call)) {
-        return None;
+    is_behind_colon: bool,
+    before: &'l str,
+    name: &'l str,
+    /// The quote around the whole assignment, with the number of backslashes in front.
+    quote: Option<(char, usize)>,
+}
+
+impl Around<'_> {
+    /// Returns the bytes of the value at the start of a text, and how it is written.
+    fn value(
+        &self,
+        rest: &str,
+        allows: impl Fn(char) -> bool,
+        looked_at: &mut usize,
+    ) -> Option<(Range<usize>, Form)> {
+        let is_variable = is_of_environment(self.name);
+        let is_only = is_variable || self.before.ends_with('-');
+        let assigned = self.quote.and_then(|quote| assigned(rest, quote, is_only, looked_at));
+        if assigned == Some(0) {
+            return None;
+        }
+        // A quote as the first sign of an assigned value may be closed by one behind the value.
+        if let Some(range) =
+            quoted(rest, looked_at).filter(|range| assigned.is_none_or(|end| range.end < end))
+        {
+            return Some((range, Form::Quoted));
+        }
+        // The second colon of `Secret::new`.
+        if rest.starts_with(':') && self.is_behind_colon {
+            return None;
+        }
+        if let Some(end) = assigned {
+            return Some((0..end, if is_variable { ENTRY } else { PARAMETER }));
+        }
+        if self.is_parameter && is_connection(self.before) {
+            return Some((0..of_connection(rest, looked_at)?, PARAMETER));
+        }
+        // The quote behind it is on another line, or was cut off.
+        let behind_quote = rest.trim_start_matches('\\').trim_start_matches(QUOTES).trim_start();
+        let quote = rest.len() - behind_quote.len();
+        let Around { is_settings, is_joined, is_parameter, .. } = *self;
+        let (range, form) = bare(behind_quote, is_settings, is_joined, is_parameter, allows, looked_at)?;
+        Some((quote + range.start..quote + range.end, form))
     }
-    if is_alone && !is_of_list && (is_joined || word.chars().all(&allows)) {
-        return Some((0..word.len(), Form::Line { is_joined }));
-    }
-    let end = word.find(|sign| ENDS.contains(&sign) || !allows(sign)).unwrap_or(word.len());
-    let is_called = word[end..].starts_with(['(', '[']) && !word[..end].ends_with('=');
-    if is_called {
-        return None;
-    }
-    let mut value = word[..end].trim_end_matches(['.', ':', '\\']);
-    // The end of a list in which the field is.
-    for (open, close) in [('{', '}'), ('[', ']')] {
-        value = if value.contains(open) { value } else { value.trim_end_matches(close) };
-    }
-    (!value.is_empty()).then_some((0..value.len(), Form::Inline { is_parameter }))
+}
+
+/// Checks for a sign of a name.
+fn is_of_name(sign: char) -> bool {
+    sign.is_ascii_alphanumeric() || sign == '_'
+}
+
+/// Returns the quote around an assignment as a whole, which ends a text up to its name: `"DB_PASSWORD=…"`, `'--password=…'`,
+/// `"-Ddb.password=…"`; with the number of backslashes in front of it.
+fn quote_around(before: &str) -> Option<(char, usize)> {
+    let option = before.trim_end_matches(|sign| is_of_name(sign) || matches!(sign, '-' | '.'));
+    let quote = option.chars().next_back().filter(|sign| QUOTES.contains(sign))?;
+    let escapes = option[..option.len() - 1].bytes().rev().take_while(|byte| *byte == b'\\').count();
+    Some((quote, escapes))
+}
+
+/// Returns the bytes of the type or the anchor of a value in YAML at the start of a text, up to the value.
+fn tag_bytes(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("!!").or_else(|| text.strip_prefix('&')) else { return 0 };
+    let behind = rest.trim_start_matches(is_of_name);
+    // A type of Rust.
+    let is_tag = behind.len() < rest.len() && behind.starts_with(' ') && !rest.starts_with("mut ");
+    if is_tag { text.len() - behind.trim_start().len() } else { 0 }
+}
+
+/// Returns the bytes of the value in `${NAME:-value}` and `${name:value}`; those of the whole if it is not one of these.
+fn of_default(text: &str, range: Range<usize>) -> Range<usize> {
+    let default = text[range.clone()].strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    let default = default.and_then(|inner| {
+        let behind = inner.trim_start_matches(|sign| is_of_name(sign) || sign == '.').strip_prefix(':')?;
+        Some(behind.trim_start_matches(['-', '=']))
+    });
+    default.map_or(range.clone(), |default| range.end - 1 - default.len()..range.end - 1)
+}
+
+/// Checks for the name of a variable of the environment.
+fn is_of_environment(name: &str) -> bool {
+    !name.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
 /// Returns a value as the program sees it, however often its escapes are escaped.
@@ -209,7 +259,7 @@ mod tests {
         let start =
             name.end + line[name.end..].find(|sign: char| !"=: \"\\".contains(sign) || sign == '|')?;
         let start = line[..start].trim_end_matches(['"', '\\']).len();
-        let field = Field::read(line, name, start, |_| true)?;
+        let field = Field::read(line, name, start, |_| true, &mut 0)?;
         Some((&line[field.range], field.form))
     }
 

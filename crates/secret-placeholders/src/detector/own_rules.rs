@@ -3,51 +3,53 @@
 use nosecrets_rules::{Rule, RuleAllow, Severity};
 
 use super::check::Check;
+use super::joint::BETWEEN;
+use super::token_rules::TOKENS;
 
 /// A rule as a table has it.
-struct Own {
-    id: &'static str,
-    pattern: &'static str,
-    keywords: &'static [&'static str],
+pub(super) struct Own {
+    pub(super) id: &'static str,
+    pub(super) pattern: &'static str,
+    pub(super) keywords: &'static [&'static str],
     /// Values that are examples.
-    allowed: &'static [&'static str],
-    check: Check,
+    pub(super) allowed: &'static [&'static str],
+    pub(super) check: Check,
 }
 
 /// The rules of the library in place of which there are own ones.
 pub(super) const REPLACED: [&str; 5] =
     ["password-assignment", "generic-secret", "generic-api-key", "aws-secret-key", "azure-storage-key"];
 
-/// The part between the keyword of a field and its value: the quote of the name, a type, an equals sign or a colon.
-const BETWEEN: &str =
-    r#"(?:\\*['"])?\]?\s*(?::\s*&?(?:'\w+ )?[A-Za-z_][\w.<>:?|&\[\] ]{0,40}?\s=\s|[=:]=?>?)\s*"#;
+/// The words that may follow the keyword of a field in its name: `SECRET_KEY`, `PASSWORD_PROD`, `password2`. Others name something about the value, as
+/// `_hash`, `_file` and `_length` do.
+const ENDINGS: &str = "(?:s|[._-]?(?:key|token|value|base|prod|production|stage|staging|dev|development|test|live|qa|local|old|new|[0-9]{1,3}))*";
 
 /// The own rules. A rule with the name of one of the library finds the same values in further forms.
-const RULES: [Own; 26] = [
+const RULES: [Own; 30] = [
     Own {
         id: "npm-auth-token",
-        pattern: r#"\b(?:_(?:authToken|auth|password)\s*=|npmAuth(?:Token|Ident)['"]?\s*:)\s*['"]?([A-Za-z0-9+/=_.-]{16,})"#,
+        pattern: r#"(?:\b|_)(?:_authToken['"]?\s*[=:]|_(?:auth|password)\s*=|npmAuth(?:Token|Ident)['"]?\s*:)\s*['"]?([A-Za-z0-9+/=_.-]{16,})"#,
         keywords: &["_auth", "_password", "npmauth"],
         allowed: &[],
         check: Check::Random,
     },
     Own {
         id: "password-assignment",
-        pattern: r"(?i)(password|passwd|passphrase|pwd)",
-        keywords: &["password", "passwd", "passphrase", "pwd"],
-        allowed: &["changeme", "(?i)password", "^xxxx", r"^\*+$"],
+        pattern: "password|passwd|passphrase|pwd|requirepass|masterauth|bindpw",
+        keywords: &["password", "passwd", "passphrase", "pwd", "requirepass", "masterauth", "bindpw"],
+        allowed: &[r"(?i)^[a-z_. -]*(?:password|changeme)[a-z_. -]*[0-9]{0,4}[!.?]?$", "^xxxx", r"^\*+$"],
         check: Check::Password,
     },
     Own {
         id: "generic-secret",
-        pattern: r"(?i)(secret)",
+        pattern: "secret",
         keywords: &["secret"],
         allowed: &["^[A-Z_]+$", "(?i)example", "changeme", "xxx"],
         check: Check::Secret,
     },
     Own {
         id: "generic-api-key",
-        pattern: r"(?i)(api[_-]?key)",
+        pattern: "api[_-]?key",
         keywords: &["api_key", "apikey", "api-key"],
         allowed: &["^[A-Z_]+$", "(?i)example", "(?i)your.*here"],
         check: Check::ApiKey,
@@ -159,7 +161,7 @@ const RULES: [Own; 26] = [
     },
     Own {
         id: "json-web-token",
-        pattern: r"\b(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,})",
+        pattern: r"\b(eyJ[A-Za-z0-9_-]{10,}\.(?:eyJ[A-Za-z0-9_-]{10,}|[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]{10,}){2})\.[A-Za-z0-9_-]{20,})",
         keywords: &["eyj"],
         allowed: &[],
         check: Check::None,
@@ -206,6 +208,46 @@ const RULES: [Own; 26] = [
         allowed: &[],
         check: Check::None,
     },
+    Own {
+        id: "authorization-token",
+        pattern: r#"(?i)authorization(?:\\*['"])?\s*[=:,]>?\s*(?:\\*['"])?token\s+([A-Za-z0-9._~+/-]{20,}=*)"#,
+        keywords: &["authorization"],
+        allowed: &[],
+        check: Check::Random,
+    },
+    Own {
+        id: "hexadecimal-key",
+        pattern: r#"(?i)private[._-]?key(?:\\*['"])?\s*[=:]\s*(?:\\*['"])?((?:0x)?[0-9a-f]{64})\b"#,
+        keywords: &["privatekey", "private_key", "private.key", "private-key"],
+        allowed: &[],
+        check: Check::None,
+    },
+    // Last: where another rule finds the same value, it says more about it.
+    Own { id: "generic-token", pattern: "token", keywords: &["token"], allowed: &[], check: Check::Token },
+    Own {
+        id: "generic-key",
+        pattern: "(?:master|encryption|signing|app)[._-]?key",
+        keywords: &[
+            "masterkey",
+            "master_key",
+            "master.key",
+            "master-key",
+            "encryptionkey",
+            "encryption_key",
+            "encryption.key",
+            "encryption-key",
+            "signingkey",
+            "signing_key",
+            "signing.key",
+            "signing-key",
+            "appkey",
+            "app_key",
+            "app.key",
+            "app-key",
+        ],
+        allowed: &[],
+        check: Check::Token,
+    },
 ];
 
 /// Returns the own rules, each with the check of its values.
@@ -216,7 +258,7 @@ pub(super) fn own_rules() -> Vec<(Rule, Check)> {
         name: own.id.to_owned(),
         severity: Severity::High,
         pattern: if own.check.reads_field() {
-            format!("{}{BETWEEN}", own.pattern)
+            format!("(?i)((?:{}){ENDINGS}){BETWEEN}", own.pattern)
         } else {
             own.pattern.to_owned()
         },
@@ -226,8 +268,9 @@ pub(super) fn own_rules() -> Vec<(Rule, Check)> {
         paths: None,
         allow: Some(RuleAllow { patterns: texts(own.allowed), values: Vec::new() }),
     };
-    RULES
+    TOKENS
         .into_iter()
+        .chain(RULES)
         .map(|own| {
             let check = own.check;
             (rule(own), check)

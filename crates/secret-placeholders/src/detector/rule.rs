@@ -48,8 +48,6 @@ struct Validation {
 /// The part of a match that is its value.
 struct Value {
     range: Range<usize>,
-    /// Up to where the line was looked at.
-    end: usize,
     counts: bool,
 }
 
@@ -77,12 +75,12 @@ impl CompiledRule {
         let pattern = self.pattern.get();
         let kind = || Cow::Owned(self.kind.to_string());
         let most = line.len().saturating_mul(MOST_LOOKS);
+        let line_end = line.trim_end().len();
         let (mut from, mut looked_at) = (0, 0);
         while let Some(captures) = pattern.captures_at(line, from) {
             let whole = captures.get_match();
-            let value = self.value(line, &captures);
-            let end = value.as_ref().map_or(whole.end(), |value| value.end.max(whole.end()));
-            looked_at += end - from;
+            looked_at += whole.end() - from;
+            let value = self.value(&line[..line_end], &captures, &mut looked_at);
             if whole.is_empty() {
                 break;
             }
@@ -97,25 +95,25 @@ impl CompiledRule {
                 }
                 continue;
             };
-            from = end;
+            from = range.end.max(whole.end());
             hits.push(Span { range: offset + range.start..offset + range.end, kind: kind() });
         }
         looked_at + line.len() - from
     }
 
-    /// Returns the value of a match; `None` if it has none.
-    fn value(&self, line: &str, captures: &Captures<'_>) -> Option<Value> {
+    /// Returns the value of a match; `None` if it has none. Adds the bytes behind the match that are looked at to `looked_at`.
+    fn value(&self, line: &str, captures: &Captures<'_>, looked_at: &mut usize) -> Option<Value> {
         let group = captures.get(self.group)?;
         if self.check.reads_field() {
             let start = captures.get_match().end();
-            let field = Field::read(line, group.range(), start, |sign| self.check.allows(sign))?;
+            let field = Field::read(line, group.range(), start, |sign| self.check.allows(sign), looked_at)?;
             let counts = self.accepts(&field.value) && self.check.accepts_field(&field);
-            return Some(Value { end: field.range.end, range: field.range, counts });
+            return Some(Value { range: field.range, counts });
         }
         // A rule that allows any character but a quote would otherwise take the end of the line along.
         let text = group.as_str().trim_end_matches(['\n', '\r']);
         let range = group.start()..group.start() + text.len();
-        Some(Value { end: group.end(), range, counts: !text.is_empty() && self.accepts(text) })
+        Some(Value { range, counts: !text.is_empty() && self.accepts(text) })
     }
 
     fn accepts(&self, value: &str) -> bool {

@@ -30,15 +30,15 @@ pub(super) fn find(text: &str, hide: impl FnMut(Range<usize>)) {
     let from = text.ceil_char_boundary(first.saturating_sub(MOST_BETWEEN));
     let end = text.floor_char_boundary((last + MOST_BETWEEN).min(text.len()));
     let values = values(text, from..end);
-    let mut objects = Objects { all: vec![Object::default()], open: Vec::new(), current: 0 };
+    let mut objects = Objects::new();
     // What stands in an object, with the object.
-    let mut placed: Vec<(Range<usize>, usize)> = Vec::with_capacity(values.len());
+    let mut placed: Vec<(Range<usize>, u32)> = Vec::with_capacity(values.len());
     let (mut next_types, mut next_values) = (types.iter().peekable(), values.into_iter().peekable());
     let braces = memchr::memchr2_iter(b'{', b'}', &text.as_bytes()[from..end]).map(|at| from + at);
     for brace in braces.map(Some).chain([None]) {
         let limit = brace.unwrap_or(end);
         while next_types.next_if(|at| **at < limit).is_some() {
-            objects.all[objects.current].is_key = true;
+            objects.is_key[objects.current as usize] = true;
         }
         while let Some(value) = next_values.next_if(|value| value.start < limit) {
             placed.push((value, objects.current));
@@ -55,44 +55,50 @@ pub(super) fn find(text: &str, hide: impl FnMut(Range<usize>)) {
     };
     placed
         .into_iter()
-        .filter(|(value, object)| is_of_key[*object] && is_near(value.start))
+        .filter(|(value, object)| is_of_key[*object as usize] && is_near(value.start))
         .map(|(value, _)| value)
         .for_each(hide);
 }
 
 /// The objects of a text, by the braces around them. What stands in no braces is in one object up to a brace that closes none: the
 /// beginning of the text may be cut off, and some forms have no braces.
+///
+/// A text may consist of braces: each takes nine bytes.
 struct Objects {
-    all: Vec<Object>,
+    /// For each object, true if it is a key, and the object around it, which is itself if there is none.
+    is_key: Vec<bool>,
+    around: Vec<u32>,
     /// The objects around the current one.
-    open: Vec<usize>,
-    current: usize,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Object {
-    is_key: bool,
-    around: Option<usize>,
+    open: Vec<u32>,
+    current: u32,
 }
 
 impl Objects {
+    fn new() -> Objects {
+        Objects { is_key: vec![false], around: vec![0], open: Vec::new(), current: 0 }
+    }
+
     /// Takes the next brace.
     fn pass(&mut self, is_opening: bool) {
         if !is_opening && let Some(around) = self.open.pop() {
             self.current = around;
             return;
         }
-        let around = is_opening.then_some(self.current);
-        self.open.extend(around);
-        self.current = self.all.len();
-        self.all.push(Object { is_key: false, around });
+        // No text has more braces.
+        let Ok(next) = u32::try_from(self.is_key.len()) else { return };
+        if is_opening {
+            self.open.push(self.current);
+        }
+        self.around.push(if is_opening { self.current } else { next });
+        self.is_key.push(false);
+        self.current = next;
     }
 
     /// Returns which objects are keys or in one: a key with more than two primes has some of its fields in further objects.
-    fn of_keys(&self) -> Vec<bool> {
-        let mut is_of_key: Vec<bool> = Vec::with_capacity(self.all.len());
-        for object in &self.all {
-            is_of_key.push(object.is_key || object.around.is_some_and(|around| is_of_key[around]));
+    fn of_keys(self) -> Vec<bool> {
+        let mut is_of_key = self.is_key;
+        for (object, around) in self.around.into_iter().enumerate() {
+            is_of_key[object] |= is_of_key[around as usize];
         }
         is_of_key
     }
@@ -124,4 +130,32 @@ fn values(text: &str, part: Range<usize>) -> Vec<Range<usize>> {
         Some(part.start + value.start()..part.start + value.end())
     };
     SECRET.captures_iter(&text[part.clone()]).filter_map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_takes_few_bytes() {
+        let mut objects = Objects::new();
+        for at in 0..1_000 {
+            objects.pass(at % 3 != 0);
+        }
+        let bytes = objects.is_key.len() + 4 * (objects.around.len() + objects.open.len());
+        assert!(objects.is_key.len() > 600 && bytes <= 9 * 1_001, "{bytes}");
+    }
+
+    #[test]
+    fn an_object_in_a_key_is_of_it_and_one_behind_it_is_not() {
+        let mut objects = Objects::new();
+        let mut pass = |sign: char| {
+            objects.pass(sign == '{');
+            objects.current as usize
+        };
+        let [key, inner, _, _, behind, _, unopened] = ['{', '{', '}', '}', '{', '}', '}'].map(&mut pass);
+        objects.is_key[key] = true;
+        let of_keys = objects.of_keys();
+        assert_eq!([key, inner, behind, unopened].map(|object| of_keys[object]), [true, true, false, false]);
+    }
 }

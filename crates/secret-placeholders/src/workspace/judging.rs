@@ -23,8 +23,12 @@ use crate::exposure::hides_lines;
 use crate::private_key::{BOUNDARY, has_key};
 use crate::{Secrets, json};
 
-/// The most readings of a file for its whole text: one gives up to a mebibyte.
-const MOST_READINGS: usize = 16;
+/// The most bytes of a file that is searched whole.
+const MOST_TEXT_BYTES: usize = 16 << 20;
+
+/// The most readings of a file for its whole text: one gives up to a mebibyte, and two more than that, as the lines are whole. The first may
+/// be a refusal.
+const MOST_READINGS: usize = 2 * (MOST_TEXT_BYTES >> 20) + 1;
 
 /// A file, as far as it can be judged.
 enum WholeText {
@@ -228,6 +232,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 Err(_) => return WholeText::None,
             };
             text.push_str(&read.content);
+            if text.len() > MOST_TEXT_BYTES {
+                break;
+            }
             if !read.is_truncated {
                 return WholeText::Text { path: read.metadata.path, text, version: read.version };
             }

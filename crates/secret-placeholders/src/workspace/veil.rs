@@ -24,6 +24,10 @@ const AROUND_LINES: i64 = 200;
 const GAP: &str = "\n… ";
 const LEFT_OUT: &str = " bytes left out";
 
+/// The most gaps of an output at which the cut words are looked for: an engine leaves one, and a program may print any number of lines
+/// like one. Behind them, the whole lines beside a gap are left out.
+const MOST_GAPS: usize = 16;
+
 /// The most readings of a file for an answer that does not say which of its lines it quotes: one gives up to a mebibyte.
 const MOST_READINGS: usize = 16;
 
@@ -318,23 +322,31 @@ pub(super) fn is_gap(line: &str) -> bool {
 
 fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str> {
     let mut kept = String::new();
-    // The bytes that are done, and where the text between two gaps begins.
+    // The bytes that are done, where the text between two gaps begins, and the number of gaps so far.
     let mut start = 0;
-    let mut is_behind_gap = false;
+    let mut gaps = 0;
+    let without_start = |text: &'t str, gaps: usize| match gaps {
+        0 => text,
+        1..=MOST_GAPS => without_cut_start(secrets, text),
+        _ => text.split_once('\n').map_or("", |(_, rest)| rest),
+    };
     for (at, _) in output.match_indices(GAP) {
         let end = output[at + 1..].find('\n').map_or(output.len(), |length| at + 1 + length + 1);
         if at < start || !output[at..end].contains(LEFT_OUT) {
             continue;
         }
-        let before = &output[start..at];
-        let before = if is_behind_gap { without_cut_start(secrets, before) } else { before };
-        kept.push_str(without_cut_end(secrets, before));
+        let before = without_start(&output[start..at], gaps);
+        gaps += 1;
+        kept.push_str(match gaps {
+            ..=MOST_GAPS => without_cut_end(secrets, before),
+            _ => before.rsplit_once('\n').map_or("", |(rest, _)| rest),
+        });
         kept.push_str(&output[at..end]);
-        (start, is_behind_gap) = (end, true);
+        start = end;
     }
-    if !is_behind_gap {
+    if gaps == 0 {
         return Cow::Borrowed(output);
     }
-    kept.push_str(without_cut_start(secrets, &output[start..]));
+    kept.push_str(without_start(&output[start..], gaps));
     if kept.len() == output.len() { Cow::Borrowed(output) } else { Cow::Owned(kept) }
 }

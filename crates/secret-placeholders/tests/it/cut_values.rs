@@ -100,6 +100,25 @@ fn the_gap_of_an_output_shows_neither_a_beginning_nor_a_rest() {
 }
 
 #[test]
+fn an_output_with_many_lines_like_a_gap_has_the_lines_beside_them_left_out() {
+    let gap = "\n… 5 bytes left out …\n";
+    let value = values()[0].to_owned();
+    let (head, tail) = value.split_at(value.len() / 2);
+    let masked = knowing(&value, String::new());
+    let text = |gaps: usize| {
+        format!("first\ncat{}{tail} dog\nlast", format!("{gap}hat\nrat {head}").repeat(gaps) + gap)
+    };
+    // The control: beside few, only the words are left out.
+    let visible = output(&masked, text(3));
+    assert_eq!(visible, format!("first\ncat{}{gap} dog\nlast", format!("{gap}hat\nrat ").repeat(3)));
+    let visible = output(&masked, text(1_000));
+    let exact = format!("{gap}hat\nrat ").repeat(15) + gap + "hat";
+    assert!(visible.starts_with(&format!("first\ncat{exact}{gap}")), "{visible}");
+    assert!(visible.ends_with(&format!("{gap}{gap}last")), "{visible}");
+    assert_eq!(visible.matches("hat").count(), 16);
+}
+
+#[test]
 fn lines_of_an_output_that_are_read_beside_a_gap_show_neither_a_beginning_nor_a_rest() {
     let [value, ..] = values();
     let token = token();

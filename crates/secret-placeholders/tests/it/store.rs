@@ -128,12 +128,54 @@ impl PlaceholderStore for Counting {
     }
 }
 
+/// Puts values into a map until it is full: each text takes at most half of the room that is left.
+fn fill(secrets: &Secrets) {
+    let mut values = (0..).map(|number| format!("npm_{number:036}\n"));
+    let mut left: usize = 10_000;
+    while left > 0 {
+        let text: String = values.by_ref().take(left.div_ceil(2)).collect();
+        assert!(!secrets.mask(&text).contains(":0⟧"), "{left}");
+        left /= 2;
+    }
+}
+
+#[test]
+fn one_text_does_not_take_all_the_room() {
+    let secrets = Secrets::open(MemoryStore::default()).unwrap();
+    let many: String = (0..12_000).map(|number| format!("npm_{number:036}\n")).collect();
+    for _ in 0..3 {
+        assert_eq!(secrets.mask(&many).matches(":npm-token:0⟧").count(), 7_000);
+    }
+    assert_eq!(secrets.mask(&token()), "⟦secret:npm-token:5001⟧");
+}
+
+#[test]
+fn a_value_for_which_there_is_no_room_is_hidden_wherever_it_stands() {
+    let secrets = Secrets::open(MemoryStore::default()).unwrap();
+    let log = |value: &str| format!("connected with {value}\n");
+    let value = "Zq8wLr3TnV5xKb2M";
+    let assigned = format!("password = \"{value}\"\n");
+    fill(&secrets);
+    assert_eq!(secrets.mask(&log(value)), log(value), "the control: no rule finds it there");
+    assert_eq!(secrets.mask(&assigned), "password = \"⟦secret:password-assignment:0⟧\"\n");
+    let both = format!("{assigned}{}", log(value));
+    for text in [log(value), both] {
+        assert!(!secrets.mask(&text).contains(value), "{text}");
+    }
+    // What may stand elsewhere by chance stays.
+    assert!(secrets.mask("DB_PASSWORD=Winter-Garden-2024\n").ends_with(":0⟧\n"));
+    assert_eq!(secrets.mask(&log("Winter-Garden-2024")), log("Winter-Garden-2024"));
+    // Such values are bounded, too: these are more than there are kept.
+    let more: String = (10_000..22_000).map(|number| format!("npm_{number:036}\n")).collect();
+    let masked = secrets.mask(&more).into_owned();
+    assert!(!masked.contains("npm_") && secrets.mask(&log(value)).contains(":0⟧"));
+}
+
 #[test]
 fn a_full_map_is_not_written_again_for_each_text() {
     let store = Counting::default();
     let secrets = Secrets::open(store.clone()).unwrap();
-    let all: String = (0..10_000).map(|number| format!("npm_{number:036}\n")).collect();
-    let _ = secrets.mask(&all);
+    fill(&secrets);
     let updates = store.updates.load(Ordering::SeqCst);
     for _ in 0..3 {
         assert_eq!(secrets.mask(&token()), "⟦secret:npm-token:0⟧");

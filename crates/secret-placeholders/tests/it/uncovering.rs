@@ -240,6 +240,21 @@ fn an_edit_of_a_file_that_cannot_be_searched_for_secrets_is_by_lines() {
 }
 
 #[test]
+fn a_file_of_sixteen_mebibytes_is_edited_by_text() {
+    let edit_of = |bytes: usize, line: &str| {
+        let first = format!("const k = \"{}\"; let a = 1;\n", token());
+        let lines = line.repeat((bytes - first.len()) / line.len());
+        let masked = over([("a.js", first + &lines)]);
+        edit(&masked, vec![text("let a = 1;", "let a = 2;")])
+    };
+    for line in ["let b = compute(1, 2);\n".to_owned(), format!("let c = \"{}\";\n", "x".repeat(600_000))] {
+        edit_of((16 << 20) - 1_000, &line).unwrap();
+    }
+    let error = edit_of((16 << 20) + 10_000, "let b = compute(1, 2);\n").unwrap_err();
+    assert_eq!(error.reason(), Reason::FileTooLarge, "{error:?}");
+}
+
+#[test]
 fn the_answer_to_a_write_does_not_compare_a_file_of_credentials_with_a_guess() {
     let files = || [(".env", "PIN=4711\nAPI=x\n".to_owned())];
     let granted = PlaceholderWorkspace::new(

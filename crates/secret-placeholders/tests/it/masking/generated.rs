@@ -4,6 +4,7 @@ use secret_placeholders::Detector;
 use serde::Deserialize;
 
 use crate::corpus::read;
+use crate::masking::secrets;
 
 /// The values of a generator in a form.
 const VALUES: usize = 60;
@@ -185,6 +186,34 @@ fn generated_passwords_are_hidden_in_each_form() {
     );
     let most = of_letters * MOST_SHOWN_PERCENT / 100;
     assert!(letters_shown.len() <= most, "{} of {of_letters}: {letters_shown:#?}", letters_shown.len());
+}
+
+/// A line with a value.
+#[derive(Deserialize)]
+struct Hidden {
+    /// The line, with `{}` for the value.
+    form: String,
+    /// The parts of the value.
+    value: Vec<String>,
+    kind: String,
+}
+
+#[test]
+fn a_value_and_nothing_else_is_hidden_in_a_line() {
+    let lines: Vec<Hidden> = read("hidden.json");
+    assert!(lines.len() > 10, "{}", lines.len());
+    let mut failures = Vec::new();
+    for Hidden { form, value, kind } in lines {
+        let secrets = secrets();
+        let line = form.replace("{}", &value.concat());
+        let masked = secrets.mask(&line).into_owned();
+        if masked != form.replace("{}", &format!("⟦secret:{kind}:1⟧")) {
+            failures.push(masked);
+        } else if secrets.restore(&masked).as_deref() != Ok(&line) {
+            failures.push(line);
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]

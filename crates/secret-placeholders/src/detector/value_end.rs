@@ -1,0 +1,154 @@
+//! The end of a value behind its name.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::field::Form;
+
+/// The signs that quote a value.
+pub(super) const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// The signs that end a value without quotes beside other text.
+const ENDS: [char; 8] = [';', ',', '&', '"', '\'', '`', '<', ')'];
+
+/// The beginning of the next of several values: `;name=`.
+const NEXT_PARAMETER: &str = r"^[;,&] ?[A-Za-z][A-Za-z_. -]*=";
+
+/// The beginning of the description of a connection, up to one of its parameters.
+const CONNECTION: &str = r#"(?ix) (?: ^ | ["'`=:\s] )
+    (?: server | host | hostname | data\ source | addr | address | endpoint | driver | provider | dsn | database | initial\ catalog
+      | user | username | user\ id | uid ) \s* = [^;"'`]* ;
+    (?: [A-Za-z][A-Za-z_.\ -]* = [^;"'`]* ; )* \s* $"#;
+
+/// The most bytes of that.
+const MOST_CONNECTION_BYTES: usize = 256;
+
+/// Checks whether a text ends within the description of a connection, where a value reaches to the next semicolon.
+pub(super) fn is_connection(before: &str) -> bool {
+    static BEFORE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(CONNECTION).expect("the expression is valid"));
+    let from = before.ceil_char_boundary(before.len().saturating_sub(MOST_CONNECTION_BYTES));
+    before.ends_with(';') && BEFORE.is_match(&before[from..])
+}
+
+/// Returns the end of such a value.
+pub(super) fn of_connection(text: &str, looked_at: &mut usize) -> Option<usize> {
+    let ends = |sign: char| sign == ';' || sign == '<' || sign.is_whitespace() || QUOTES.contains(&sign);
+    let end = text.find(ends).unwrap_or(text.len());
+    *looked_at += end;
+    // Before a quote in a text of code and data, a backslash is its own.
+    let end = text[..end].trim_end_matches('\\').len();
+    (end > 0).then_some(end)
+}
+
+/// Returns the end of a value in an assignment that stands in quotes as a whole, which have so many backslashes in front: up to a blank, or
+/// to another parameter unless it is the only one. `None` if it has no end, or a tag stands there.
+pub(super) fn assigned(
+    text: &str,
+    quote: (char, usize),
+    is_only: bool,
+    looked_at: &mut usize,
+) -> Option<usize> {
+    static NEXT: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(NEXT_PARAMETER).expect("the expression is valid"));
+    let closing = closing(text, 0, quote);
+    *looked_at += closing.unwrap_or(text.len());
+    let value = &text[..closing? - quote.1];
+    let ends = |(at, sign): &(usize, char)| {
+        let is_between = !is_only && matches!(sign, ';' | ',' | '&');
+        sign.is_whitespace() || is_between && NEXT.is_match(&value[*at..])
+    };
+    let end = value.char_indices().find(ends).map_or(value.len(), |(at, _)| at);
+    // The end of a line in a text of code.
+    let mut value = &value[..end];
+    while let Some(rest) = [r"\n", r"\r", r"\t"].iter().find_map(|escape| value.strip_suffix(escape)) {
+        value = rest;
+    }
+    (!value.starts_with('<')).then_some(value.len())
+}
+
+/// Returns where the quote is that closes a text which begins at `start` behind a quote with so many backslashes in front.
+fn closing(text: &str, start: usize, (quote, escapes): (char, usize)) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let backslashes = |at: usize| bytes[start..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+    let closes = |at: &usize| backslashes(*at) % (2 * (escapes + 1)) == escapes;
+    let mut doubled = 0;
+    memchr::memchr_iter(quote as u8, &bytes[start..]).map(|at| start + at).filter(closes).find(|at| {
+        // A quote in a text of YAML and SQL is doubled.
+        let is_doubled = bytes.get(at + 1) == Some(&(quote as u8)) && *at > start && escapes == 0;
+        let is_second = doubled > 0 && doubled + 1 == *at;
+        doubled = if is_doubled && !is_second { *at } else { 0 };
+        !is_second && !is_doubled
+    })
+}
+
+/// Returns the bytes between the quotes at the start of a text. The closing one has as many backslashes in front as the opening one: JSON
+/// in a text of JSON has one, and escapes its own quotes with three.
+pub(super) fn quoted(text: &str, looked_at: &mut usize) -> Option<Range<usize>> {
+    let escapes = text.len() - text.trim_start_matches('\\').len();
+    let quote = text[escapes..].chars().next().filter(|sign| QUOTES.contains(sign))?;
+    let start = escapes + 1;
+    let triple = [quote; 3].iter().collect::<String>();
+    if let Some(rest) = text.strip_prefix(&triple) {
+        let end = rest.find(&triple);
+        *looked_at += end.unwrap_or(rest.len());
+        if let Some(end) = end {
+            return Some(triple.len()..triple.len() + end);
+        }
+    }
+    let bytes = text.as_bytes();
+    let closings = || memchr::memchr_iter(quote as u8, &bytes[start..]).map(|at| start + at);
+    let closing = closing(text, start, (quote, escapes));
+    *looked_at += closing.unwrap_or(text.len());
+    // Where a backslash is no escape, it may be the last byte of the value.
+    let end = closing.map(|at| at - escapes).or_else(|| closings().rfind(|at| *at >= start + escapes))?;
+    // A command in a shell and in Perl.
+    let is_command = quote == '`' && text[start..end].contains(char::is_whitespace);
+    (!is_command).then_some(start..end)
+}
+
+/// Returns the bytes of a value without quotes at the start of a text.
+pub(super) fn bare(
+    text: &str,
+    is_settings: bool,
+    is_joined: bool,
+    is_parameter: bool,
+    allows: impl Fn(char) -> bool,
+    looked_at: &mut usize,
+) -> Option<(Range<usize>, Form)> {
+    // The end of the word may be far behind that of the value, and is looked for only where few words can be: a line of settings has one
+    // value, and the sign in front of a value that is not joined has blanks around it.
+    if is_settings || !is_joined {
+        let word = &text[..text.find(char::is_whitespace).unwrap_or(text.len())];
+        *looked_at += word.len();
+        if !is_joined && ["('", "(\""].iter().any(|call| word.contains(call)) {
+            return None;
+        }
+        let rest = if is_settings { text[word.len()..].trim_start() } else { text };
+        // A list in code has a comma behind each value, which is an expression then.
+        let is_of_code = |sign: char| {
+            let is_sign = |signs: &str| signs.contains(sign);
+            sign.is_ascii_alphanumeric() || is_sign("_.") || !is_joined && is_sign(":()[]<>&*\"'")
+        };
+        let is_of_list = || word.strip_suffix([',', ';']).is_some_and(|value| value.chars().all(is_of_code));
+        let is_alone = is_settings && (rest.is_empty() || rest.starts_with('#'));
+        if is_alone && !is_of_list() && (is_joined || word.chars().all(&allows)) {
+            return (!word.is_empty()).then_some((0..word.len(), Form::Line { is_joined }));
+        }
+    }
+    let ends = |sign: char| sign.is_whitespace() || ENDS.contains(&sign) || !allows(sign);
+    let end = text.find(ends).unwrap_or(text.len());
+    *looked_at += end;
+    let is_called = text[end..].starts_with(['(', '[']) && !text[..end].ends_with('=');
+    if is_called {
+        return None;
+    }
+    let mut value = text[..end].trim_end_matches(['.', ':', '\\']);
+    // The end of a list in which the field is.
+    for (open, close) in [('{', '}'), ('[', ']')] {
+        value = if value.contains(open) { value } else { value.trim_end_matches(close) };
+    }
+    (!value.is_empty()).then_some((0..value.len(), Form::Inline { is_parameter }))
+}
