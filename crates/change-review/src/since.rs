@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::proposal::{Content, Proposal, ProposalId, State};
-use crate::step::{FileChangeKind, FileStep, ProposedStep, StepEffect};
+use crate::step::{CommandStep, FileChangeKind, FileStep, ProposedStep, StepEffect};
 
 /// The news of a proposal since its conversation was reviewed last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,11 +98,14 @@ fn was_left_out(proposal: &Proposal, step: u32) -> bool {
 fn is_about_the_same(one: &ProposedStep, other: &ProposedStep) -> bool {
     match (&one.effect, &other.effect) {
         (StepEffect::File(one), StepEffect::File(other)) => one.path == other.path,
-        (StepEffect::Command(one), StepEffect::Command(other)) => {
-            (&one.command, &one.folder, &one.background) == (&other.command, &other.folder, &other.background)
-        }
+        (StepEffect::Command(one), StepEffect::Command(other)) => request(one) == request(other),
         _ => false,
     }
+}
+
+/// Returns a command as it was requested, without what it changed when it was tried.
+fn request(command: &CommandStep) -> CommandStep {
+    CommandStep { effects: Vec::new(), unlisted: String::new(), ..command.clone() }
 }
 
 /// Returns the difference between two proposed states of a file; `None` if they are the same.

@@ -87,7 +87,7 @@ pub struct FileStep {
 }
 
 /// A command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandStep {
     /// The text for the shell.
@@ -98,12 +98,29 @@ pub struct CommandStep {
     /// The name of the background process, if it is left running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
+    /// The variables that it is given, by their names. What a variable holds can matter more than the command does.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// The text in its output by which a process in the background is ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<String>,
     /// The files that it changed when all steps were tried; empty until then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<FileStep>,
     /// A digest of the changes beyond those listed, so that the mark of the steps is about them as well; empty if all are listed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unlisted: String,
+}
+
+impl CommandStep {
+    /// Returns what it is given besides its text, a line for each: `with NAME="value"`. Values are quoted, so that none can look
+    /// like another line. The lines are as long as the values are.
+    pub fn surroundings(&self) -> impl Iterator<Item = String> + '_ {
+        let variables =
+            self.environment.iter().map(|(name, value)| format!("with {}={value:?}", name.escape_debug()));
+        let ready = self.ready.iter().map(|ready| format!("ready as soon as it prints {ready:?}"));
+        variables.chain(ready)
+    }
 }
 
 impl FileStep {

@@ -10,6 +10,7 @@ mod refused;
 mod relay;
 mod route;
 mod scope;
+mod system_names;
 mod system_outside;
 
 pub use dialer::{DialLimits, Dialer};

@@ -47,6 +47,10 @@ pub(crate) enum RowKind {
     Folder,
     /// The name of a command that is left running.
     Background,
+    /// A variable of a command, by its index.
+    Variable(u32),
+    /// The text by which a command that is left running is ready.
+    Ready,
     /// A part of the command's text.
     Command(Span),
     /// The verdict on a hunk of the step.
@@ -238,6 +242,12 @@ impl StepRows<'_> {
                 }
                 if command.background.is_some() {
                     self.push(RowKind::Background);
+                }
+                for index in 0..command.environment.len() {
+                    self.push(RowKind::Variable(small(index)));
+                }
+                if command.ready.is_some() {
+                    self.push(RowKind::Ready);
                 }
                 for line in lines_of(&command.command) {
                     self.push(RowKind::Command(line));

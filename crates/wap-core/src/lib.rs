@@ -80,7 +80,7 @@ pub use tool::modify_file::{
 };
 pub use tool::process::{
     MOST_PROCESSES, PROCESS_PREFIX, ProcessState, StartedProcess, StopProcess, StopProcessResponse,
-    check_process_name,
+    check_process_name, check_ready_text,
 };
 pub use tool::read_file::{ReadFile, ReadFileResponse};
 #[cfg(feature = "schema")]

@@ -85,6 +85,12 @@ impl Bodies {
     /// The bytes of a message that may be held without a share.
     pub(crate) const UNSHARED_BYTES: usize = SMALL_BYTES;
 
+    /// Returns the bytes that are left of the budgets of large and small bodies.
+    #[cfg(test)]
+    pub(crate) fn left(&self) -> (usize, usize) {
+        (self.large.available_permits() * UNIT_BYTES, self.small.available_permits() * UNIT_BYTES)
+    }
+
     /// Enlarges a share for a message of at most `most` bytes, of which `needed` have arrived.
     ///
     /// # Errors
@@ -265,7 +271,7 @@ mod tests {
     }
 
     fn left(bodies: &Bodies) -> (usize, usize) {
-        (bodies.large.available_permits() * UNIT_BYTES, bodies.small.available_permits() * UNIT_BYTES)
+        bodies.left()
     }
 
     #[test]

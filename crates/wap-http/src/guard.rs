@@ -71,12 +71,6 @@ impl Guard {
         router.layer(from_fn_with_state(Arc::clone(self), source))
     }
 
-    /// Checks whether a request has the token in its header; false for a server that needs none.
-    #[must_use]
-    pub fn has_token(&self, headers: &HeaderMap) -> bool {
-        self.token.is_some() && self.check_token(headers, &Uri::default()).is_ok()
-    }
-
     /// Counts a request that was refused for another reason.
     pub fn count_refusal(&self) {
         self.metrics.refused();

@@ -7,6 +7,7 @@ mod connections;
 mod guard;
 mod llm4s;
 mod mcp_gate;
+mod mcp_head;
 mod meter;
 mod metrics;
 mod open_api;

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use wap_core::{Limits, Reason, WapError};
 
 use crate::bodies::{self, Bodies, Received};
+use crate::mcp_head::MessageHead;
 use crate::refusal::{refusal, refusal_with};
 use wap_mcp::SessionRoom;
 
@@ -50,10 +51,18 @@ pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
     let sessions = gate.sessions;
     // The task runs on the other runtime. If the client is gone, this future is dropped, and the task must end as well.
     let mut answering = AbortOnDrop(gate.runtime.spawn(async move {
-        // Held until the answer is rendered, since the parsed message lives as long.
-        let _share = share;
         if let Err(error) = wap_core::check_json_size(&bytes) {
             return refusal(&error);
+        }
+        let message = match MessageHead::check(&bytes) {
+            Ok(message) => message,
+            Err(error) => return refusal(&error),
+        };
+        // The answer may be a stream that begins before the call has ended. The service keeps the head of a request with its
+        // call, even if the client is gone, and so its share. The head that begins a session lives as long as that.
+        let share = Arc::new(share);
+        if !message.begins_a_session() {
+            head.extensions.insert(Arc::clone(&share));
         }
         let body = match wap_mcp::rename_older(&bytes) {
             Cow::Borrowed(_) => Body::from(bytes),
@@ -64,6 +73,7 @@ pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
             }
         };
         let (response, is_full) = sessions.note(next.run(Request::from_parts(head, body))).await;
+        drop(share);
         if is_full { bodies::refused(&crowded()) } else { ended(is_end, response) }
     }));
     match (&mut answering.0).await {
@@ -98,5 +108,58 @@ fn rename_header(headers: &mut HeaderMap) {
         && method == "subscriptions/listen"
     {
         *method = HeaderValue::from_static(wap_mcp::LISTEN_METHOD);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use axum::Router;
+    use axum::http::request::Parts;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::post;
+    use hyper::service::Service;
+    use hyper_util::service::TowerToHyperService;
+
+    use super::*;
+
+    #[test]
+    fn a_share_lasts_as_long_as_the_service_keeps_the_call() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.expect("a runtime of one thread needs nothing").block_on(async {
+            let bodies = Bodies::default();
+            // Keeps the heads of its requests, as the service does while their calls run, and answers at once.
+            let calls: Arc<Mutex<Vec<Parts>>> = Arc::default();
+            let kept = Arc::clone(&calls);
+            let service = move |request: Request| {
+                kept.lock().expect("no test panics with it").push(request.into_parts().0);
+                async { StatusCode::OK }
+            };
+            let gate = McpGate { bodies: bodies.clone(), runtime: Handle::current(), sessions: SessionRoom };
+            let router = Router::new().route("/mcp", post(service));
+            let router = router.route_layer(from_fn_with_state(Arc::new(gate), pass));
+            let router = TowerToHyperService::new(router);
+            let ask = async |message: String| {
+                let request = Request::post("/mcp").body(Body::from(message)).expect("it is a request");
+                router.call(request).await.expect("it answers").status()
+            };
+            let all = bodies.left();
+            let content = "x".repeat(10 << 20);
+            let call = format!(r#"{{"id":1,"method":"tools/call","params":{{"arguments":"{content}"}}}}"#);
+            assert_eq!(ask(call).await, StatusCode::OK);
+            let left = bodies.left();
+            assert!(left.0 + content.len() <= all.0, "{left:?} of {all:?}");
+            calls.lock().expect("no test panics with it").clear();
+            assert_eq!(bodies.left(), all, "the control: nothing is held once the call has ended");
+            // The head that begins a session is kept with it.
+            let begin = r#"{"id":1,"method":"initialize","params":{}}"#.to_owned();
+            assert_eq!(ask(begin).await, StatusCode::OK);
+            assert_eq!((calls.lock().expect("no test panics with it").len(), bodies.left()), (1, all));
+            // What is too long reaches no service.
+            let long = format!(r#"{{"id":"{}","method":"ping"}}"#, "x".repeat(2 << 10));
+            assert_eq!(ask(long).await, StatusCode::BAD_REQUEST);
+            assert_eq!((calls.lock().expect("no test panics with it").len(), bodies.left()), (1, all));
+        });
     }
 }

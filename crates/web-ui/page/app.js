@@ -1,7 +1,7 @@
 // The page: its views, the address that names one, and the events that reach it.
 
 import { el, fill, problem } from "./dom.js";
-import { get, whenRefused } from "./server.js";
+import { get, whenEnteredElsewhere, whenRefused } from "./server.js";
 import { beginBehind, follow, hurry } from "./events.js";
 import { setKeys, addKey, help } from "./keys.js";
 import { enterByAddress, showEntry } from "./entry.js";
@@ -26,6 +26,7 @@ class App {
     });
     document.getElementById("help").addEventListener("click", help);
     addEventListener("hashchange", () => this.route());
+    whenEnteredElsewhere(() => this.entered());
   }
 
   async start() {
@@ -64,10 +65,13 @@ class App {
     this.view = null;
     document.title = "agentd";
     fill(document.getElementById("views"));
-    showEntry(this.main, failed, () => {
-      this.isAtEntry = false;
-      this.start();
-    });
+    showEntry(this.main, failed, () => this.entered());
+  }
+
+  entered() {
+    if (!this.isAtEntry) return;
+    this.isAtEntry = false;
+    this.start();
   }
 
   go(path) {
@@ -117,7 +121,7 @@ class App {
   connection(state) {
     const box = document.getElementById("connection");
     box.className = `connection ${state}`;
-    box.textContent = state === "open" ? "" : "no connection: trying again";
+    box.textContent = state === "lost" ? "no connection: trying again" : "";
     if (state === "open" && this.wasLost && !this.isAtEntry) this.refresh();
     this.wasLost = state === "lost";
   }

@@ -14,9 +14,8 @@ export async function enterByAddress() {
 
 async function enter(text) {
   const code = text.trim().replace(/^.*#code=/, "");
-  const isCode = /^[0-9a-f]{32}$/.test(code);
   try {
-    const { key } = isCode ? await send("enter", { code }) : await send("enter", {}, { authorization: `Bearer ${code}` });
+    const { key } = await send("enter", { code });
     keepKey(key);
     return null;
   } catch (error) {
@@ -43,7 +42,7 @@ export function showEntry(root, problem, then) {
       { class: "entry card" },
       el("h1", {}, "Open the page with its address"),
       el("p", {}, "This browser has no access yet. Run ", el("code", {}, "agentd ui"), " in the folder of code, and open the address that it prints. It works once."),
-      el("label", { for: "code" }, "Or put the address, its code, or the token of ", el("code", {}, "agentd serve"), " here"),
+      el("label", { for: "code" }, "Or put the address or its code here"),
       el("div", { class: "row" }, input, button("Enter", go, { kind: "primary" })),
       text,
     ),

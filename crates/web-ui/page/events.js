@@ -1,6 +1,6 @@
 // Events of the server, with resume after a lost connection. Read with fetch, because an EventSource cannot send the key.
 
-import { headers } from "./server.js";
+import { headers, refused } from "./server.js";
 
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 5000;
@@ -17,21 +17,25 @@ export function beginBehind(id) {
 
 let wake = () => {};
 
-/// Reads events for as long as the page is open. `onState` is called with "open" or "lost".
+/// Reads events for as long as the page is open. `onState` is called with "open" or "lost", or with "refused" by a server that does
+/// not know this browser: it is tried again after `hurry` only.
 export async function follow(onEvent, onState) {
   let pause = FIRST_PAUSE;
   for (;;) {
+    let isRefused = false;
     try {
       await read(onEvent, () => {
         pause = FIRST_PAUSE;
         onState("open");
       });
-    } catch {
-      // The connection is gone; why does not matter.
+    } catch (error) {
+      // Otherwise the connection is gone; why does not matter.
+      isRefused = error.message === "401";
     }
-    onState("lost");
+    onState(isRefused ? "refused" : "lost");
+    if (isRefused) refused();
     await new Promise((resolve) => {
-      const timer = setTimeout(resolve, pause);
+      const timer = isRefused ? null : setTimeout(resolve, pause);
       wake = () => {
         clearTimeout(timer);
         resolve();

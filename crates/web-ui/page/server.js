@@ -20,6 +20,16 @@ export function whenRefused(then) {
   onNoAccess = then;
 }
 
+/// Reports that the server does not know this browser.
+export function refused() {
+  onNoAccess();
+}
+
+/// Sets what happens when another tab has entered.
+export function whenEnteredElsewhere(then) {
+  addEventListener("storage", (event) => event.key === STORED_KEY && event.newValue && then());
+}
+
 export const keepKey = (key) => localStorage.setItem(STORED_KEY, key);
 
 /// The headers that show that a request comes from this page.
@@ -36,7 +46,7 @@ async function request(path, options) {
   }
   if (response.ok) return response;
   const body = await response.json().catch(() => ({}));
-  if (response.status === 401) onNoAccess();
+  if (response.status === 401) refused();
   throw new Problem(body.error ?? `the server answered ${response.status}`, body.advice, response.status, body);
 }
 
@@ -51,7 +61,7 @@ export async function getText(path) {
 }
 
 /// Sends a value.
-export async function send(path, value = {}, more = {}) {
-  const all = { ...headers(), "content-type": "application/json", ...more };
+export async function send(path, value = {}) {
+  const all = { ...headers(), "content-type": "application/json" };
   return (await request(path, { method: "POST", headers: all, body: JSON.stringify(value) })).json();
 }

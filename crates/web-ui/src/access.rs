@@ -2,18 +2,16 @@
 //!
 //! A cookie belongs to a host and not to a port, so another server of this machine would receive it from the same browser. The
 //! key is kept by the page in storage of its own origin, which includes the port, and a request needs both.
+//!
+//! Access ends with the process. Another program can take the port then, and a browser sends both to it: what it gets must
+//! open no later server, on this port or another.
 
-mod visitor_file;
-
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, header};
 use blake3::Hash;
 use uuid::Uuid;
-
-use visitor_file::{Visitor, VisitorFile};
 
 /// The time for which a code can be used.
 pub const CODE_LIFETIME: Duration = Duration::from_secs(10 * 60);
@@ -33,7 +31,6 @@ pub(crate) const KEY_HEADER: &str = "x-agentd-key";
 pub struct Access {
     /// Names the port, since servers on several ports share the cookies of a host.
     cookie_name: String,
-    file: VisitorFile,
     state: Mutex<State>,
 }
 
@@ -43,6 +40,15 @@ struct State {
     codes: Vec<(Hash, Instant)>,
     visitors: Vec<Visitor>,
     refused: u64,
+}
+
+/// A browser that has access, as hashes.
+#[derive(Debug)]
+struct Visitor {
+    cookie: Hash,
+    key: Hash,
+    /// The end of its access.
+    ends: Instant,
 }
 
 /// A code that gives no access.
@@ -60,14 +66,11 @@ pub(crate) struct Entry {
 }
 
 impl Access {
-    /// Returns the access to a server at a port. The browsers that had access before are read from the state folder, which
-    /// holds hashes only.
+    /// Returns the access to a server at a port, which no browser has yet.
     #[must_use]
-    pub fn new(port: u16, state_folder: &Path) -> Access {
-        let file = VisitorFile::new(state_folder);
-        let visitors = file.read();
-        let state = Mutex::new(State { codes: Vec::new(), visitors, refused: 0 });
-        Access { cookie_name: format!("agentd-{port}"), file, state }
+    pub fn new(port: u16) -> Access {
+        let state = Mutex::new(State { codes: Vec::new(), visitors: Vec::new(), refused: 0 });
+        Access { cookie_name: format!("agentd-{port}"), state }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -108,33 +111,22 @@ impl Access {
             };
             state.codes.remove(index);
         }
-        Ok(self.admit())
+        Ok(self.admit(now))
     }
 
-    /// Admits a browser that has proved in another way that it may enter.
-    pub(crate) fn admit(&self) -> Entry {
+    fn admit(&self, now: Instant) -> Entry {
         let [cookie, key] = [(); 2].map(|()| Uuid::new_v4().simple().to_string());
         let visitor = Visitor {
             cookie: blake3::hash(cookie.as_bytes()),
             key: blake3::hash(key.as_bytes()),
-            ends_at: now_seconds() + VISIT.as_secs(),
+            ends: now + VISIT,
         };
         let mut state = self.lock();
-        // Another server of this folder, on another port, has admitted browsers of its own since.
-        let others = self.file.read();
-        for other in others {
-            if !state.visitors.iter().any(|visitor| visitor.cookie == other.cookie) {
-                state.visitors.push(other);
-            }
-        }
-        state.visitors.sort_by_key(|visitor| visitor.ends_at);
-        state.visitors.retain(|visitor| visitor.ends_at > now_seconds());
+        state.visitors.retain(|visitor| visitor.ends > now);
         if state.visitors.len() >= MOST_VISITORS {
             state.visitors.remove(0);
         }
         state.visitors.push(visitor);
-        // Without the file a restart of the server needs a new code, and nothing else changes.
-        let _ = self.file.write(&state.visitors);
         let age = VISIT.as_secs();
         let name = &self.cookie_name;
         let cookie = format!("{name}={cookie}; Path=/ui; Max-Age={age}; HttpOnly; SameSite=Strict");
@@ -143,10 +135,10 @@ impl Access {
 
     /// Checks whether a request comes from a browser that has access.
     pub(crate) fn is_admitted(&self, headers: &HeaderMap) -> bool {
-        self.is_admitted_at(headers, now_seconds())
+        self.is_admitted_at(headers, Instant::now())
     }
 
-    fn is_admitted_at(&self, headers: &HeaderMap, now: u64) -> bool {
+    fn is_admitted_at(&self, headers: &HeaderMap, now: Instant) -> bool {
         let Some(key) = headers.get(KEY_HEADER) else { return false };
         let key = blake3::hash(key.as_bytes());
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -157,14 +149,10 @@ impl Access {
         let state = self.lock();
         values.any(|cookie| {
             let is_of =
-                |visitor: &&Visitor| visitor.cookie == cookie && visitor.key == key && visitor.ends_at > now;
+                |visitor: &&Visitor| visitor.cookie == cookie && visitor.key == key && visitor.ends > now;
             state.visitors.iter().any(|visitor| is_of(&visitor))
         })
     }
-}
-
-fn now_seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 #[cfg(test)]
@@ -185,57 +173,59 @@ mod tests {
     }
 
     #[test]
-    fn a_code_works_once_and_a_restart_keeps_the_browser() {
-        let folder = tempfile::tempdir().unwrap();
-        let access = Access::new(7412, folder.path());
+    fn a_code_works_once() {
+        let access = Access::new(7412);
         let code = access.code();
         assert!(access.enter("wrong").is_err());
         let entry = access.enter(&code).unwrap();
         assert_eq!(access.enter(&code).err(), Some(AccessError));
         assert_eq!(access.refused(), 2);
         assert!(access.is_admitted(&headers(&format!("other=1; {}", value(&entry)), &entry.key)));
-        let again = Access::new(7412, folder.path());
-        assert!(again.is_admitted(&headers(value(&entry), &entry.key)));
-        let other_port = Access::new(7413, folder.path());
-        assert!(!other_port.is_admitted(&headers(value(&entry), &entry.key)));
+    }
+
+    #[test]
+    fn what_a_browser_has_sent_to_a_port_opens_no_later_server() {
+        let access = Access::new(7412);
+        let entry = access.enter(&access.code()).unwrap();
+        let secret = value(&entry).split_once('=').unwrap().1;
+        // The client chooses the name of the cookie, so the value must not open the other port under its name, either.
+        for port in [7412, 7413] {
+            let later = Access::new(port);
+            assert!(!later.is_admitted(&headers(&format!("agentd-{port}={secret}"), &entry.key)), "{port}");
+        }
+        // The control: the server that gave them still admits it.
+        assert!(access.is_admitted(&headers(&format!("agentd-7412={secret}"), &entry.key)));
     }
 
     #[test]
     fn a_code_and_a_browser_have_their_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let access = Access::new(1, folder.path());
+        let access = Access::new(1);
         let second = Duration::from_secs(1);
         let (early, late) = (access.code(), access.code());
         let made = Instant::now();
-        let entry = access.enter_at(&early, made + CODE_LIFETIME - second).unwrap();
+        let entered = made + CODE_LIFETIME - second;
+        let entry = access.enter_at(&early, entered).unwrap();
         assert_eq!(access.enter_at(&late, made + CODE_LIFETIME + second).err(), Some(AccessError));
         let headers = headers(value(&entry), &entry.key);
-        let now = now_seconds();
-        assert!(access.is_admitted_at(&headers, now + VISIT.as_secs() - 1));
-        assert!(!access.is_admitted_at(&headers, now + VISIT.as_secs() + 1));
+        assert!(access.is_admitted_at(&headers, entered + VISIT - second));
+        assert!(!access.is_admitted_at(&headers, entered + VISIT + second));
     }
 
     #[test]
-    fn two_servers_of_a_folder_keep_the_browsers_of_each_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let (one, other) = (Access::new(1, folder.path()), Access::new(2, folder.path()));
-        let (of_one, of_other) = (one.admit(), other.admit());
-        let _ = one.admit();
-        for (port, entry) in [(1, of_one), (2, of_other)] {
-            let again = Access::new(port, folder.path());
-            assert!(again.is_admitted(&headers(value(&entry), &entry.key)), "port {port}");
-        }
-        // The oldest still make room.
-        let first = one.admit();
-        let last = (0..MOST_VISITORS).map(|_| other.admit()).last().unwrap();
-        assert!(!Access::new(1, folder.path()).is_admitted(&headers(value(&first), &first.key)));
-        assert!(Access::new(2, folder.path()).is_admitted(&headers(value(&last), &last.key)));
+    fn the_oldest_browser_makes_room() {
+        let access = Access::new(1);
+        let first = access.enter(&access.code()).unwrap();
+        let enter = |_| access.enter(&access.code()).unwrap();
+        let mut others: Vec<_> = (1..MOST_VISITORS).map(enter).collect();
+        assert!(access.is_admitted(&headers(value(&first), &first.key)), "the control: all have room");
+        others.push(enter(0));
+        assert!(!access.is_admitted(&headers(value(&first), &first.key)));
+        assert!(others.iter().all(|entry| access.is_admitted(&headers(value(entry), &entry.key))));
     }
 
     #[test]
     fn cookie_and_key_belong_together() {
-        let folder = tempfile::tempdir().unwrap();
-        let access = Access::new(1, folder.path());
+        let access = Access::new(1);
         let [one, other] = [(); 2].map(|()| access.enter(&access.code()).unwrap());
         assert!(!access.is_admitted(&headers(value(&one), &other.key)));
         assert!(!access.is_admitted(&headers(value(&one), "")));
@@ -245,8 +235,7 @@ mod tests {
 
     #[test]
     fn old_codes_make_room() {
-        let folder = tempfile::tempdir().unwrap();
-        let access = Access::new(1, folder.path());
+        let access = Access::new(1);
         let first = access.code();
         let codes: Vec<_> = (0..MOST_CODES).map(|_| access.code()).collect();
         assert!(access.enter(&first).is_err());

@@ -218,7 +218,7 @@ mod tests {
         let address = SocketAddr::from(([127, 0, 0, 1], 80));
         Page::new(PageConfig {
             workspace: Arc::new(SharedWorkspace::new(&options, &paths, &notices)),
-            access: Arc::new(Access::new(address.port(), &paths.base)),
+            access: Arc::new(Access::new(address.port())),
             paths,
             options,
             host: Arc::new(NoProgram),

@@ -103,36 +103,27 @@ struct EnterWith {
     code: String,
 }
 
-/// Exchanges a code, or the token of the server, for a cookie and a key.
+/// Exchanges a code for a cookie and a key.
 ///
-/// Codes can be seen by other users of the machine: a browser is started with one among its arguments.
-async fn enter(
-    State(page): State<Arc<Page>>,
-    peer: Option<Extension<Peer>>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
+/// The token of a server is not a way in: its clients have the rights of a model, and the page decides reviews. Codes can be seen
+/// by other users of the machine: a browser is started with one among its arguments.
+async fn enter(State(page): State<Arc<Page>>, peer: Option<Extension<Peer>>, body: Bytes) -> Response {
     if peer.is_some_and(|Extension(peer)| peer.is_of_other_user()) {
         page.config.guard.count_refusal();
         return Refused::new(StatusCode::FORBIDDEN, "the page belongs to another user of this machine")
             .advise("open it as the user who has started agentd")
             .into_response();
     }
-    let access = &page.config.access;
-    let entry = if page.config.guard.has_token(&headers) {
-        access.admit()
-    } else {
-        let Ok(EnterWith { code }) = serde_json::from_slice(&body) else {
-            return Refused::bad("send {\"code\":…}").into_response();
-        };
-        match access.enter(&code) {
-            Ok(entry) => entry,
-            Err(error) => {
-                page.config.guard.count_refusal();
-                return Refused::new(StatusCode::FORBIDDEN, error.to_string())
-                    .advise("run `agentd ui` again for a new address")
-                    .into_response();
-            }
+    let Ok(EnterWith { code }) = serde_json::from_slice(&body) else {
+        return Refused::bad("send {\"code\":…}").into_response();
+    };
+    let entry = match page.config.access.enter(&code) {
+        Ok(entry) => entry,
+        Err(error) => {
+            page.config.guard.count_refusal();
+            return Refused::new(StatusCode::FORBIDDEN, error.to_string())
+                .advise("run `agentd ui` in the folder of code for a new address")
+                .into_response();
         }
     };
     let mut response = json(&json!({ "key": entry.key })).into_response();

@@ -69,6 +69,8 @@ const OTHER_FILES: u64 = 256;
 #[serde(rename_all = "camelCase")]
 struct Listening {
     url: String,
+    /// The address of the page with a code, which works once.
+    page: String,
     token_file: Option<String>,
 }
 
@@ -97,8 +99,9 @@ pub(crate) fn serve(
         &workspace,
         options.mcp.offers_the_code_index(),
     ));
-    let page_guard = Arc::new(Guard::new(token.clone(), address, &options.allow_host, &metrics));
-    let access = Arc::new(Access::new(address.port(), &paths.base));
+    // Without the token: clients have the rights of a model, and the page is for a person, who enters it by a code.
+    let page_guard = Arc::new(Guard::new(None, address, &options.allow_host, &metrics));
+    let access = Arc::new(Access::new(address.port()));
     let program = PageProgram::new(common, config, console, &paths, "agentd serve");
     let page = ui::page(program, common, &paths, &workspace, &access, &page_guard, address, &cancel);
     let mcp = mcp::config(&options.mcp, &paths, &workspace, &code, &rules);
@@ -207,12 +210,13 @@ fn token_failure(error: TokenError) -> Failure {
 
 fn announce(console: Console, address: SocketAddr, token_file: Option<String>, access: &Access) {
     let url = format!("http://{address}");
+    let page = format!("{}#code={}", ui::page_url(address), access.code());
     if console.json {
-        console.json_result(&Listening { url, token_file });
+        console.json_result(&Listening { url, page, token_file });
         return;
     }
     console.result(&format!("listening on {url}"));
-    console.progress(&format!("the page is at {}#code={}", ui::page_url(address), access.code()));
+    console.progress(&format!("the page is at {page}"));
     if let Some(file) = token_file {
         console.progress(&format!("the token is in {file}"));
     }

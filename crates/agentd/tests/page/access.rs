@@ -61,6 +61,31 @@ fn a_code_works_once_and_nothing_else_gives_access() {
 }
 
 #[test]
+fn what_a_browser_sends_to_the_port_after_the_end_opens_no_later_page() {
+    let project = Project::new();
+    let page = project.page();
+    let (cookie, key) = entered(&page);
+    let value = cookie.split_once('=').unwrap().1.to_owned();
+    let reads = |page: &Page, cookie: &str, key: &str| {
+        page.ask("GET /ui/api/overview", &[("Cookie", cookie), ("x-agentd-key", key)], "").status
+    };
+    assert_eq!(reads(&page, &cookie, &key), 200);
+    let other = project.page();
+    let old = page.kill();
+    let again = project.page_at(&old);
+    assert_eq!(again.address, old);
+    for page in [&again, &other] {
+        // The client chooses the name of the cookie.
+        let port = page.address.rsplit_once(':').unwrap().1;
+        assert_eq!(reads(page, &format!("agentd-{port}={value}"), &key), 401);
+        assert_eq!(reads(page, &cookie, &key), 401);
+    }
+    // The control: a code of the later page gives access.
+    let (cookie, key) = entered(&again);
+    assert_eq!(reads(&again, &cookie, &key), 200);
+}
+
+#[test]
 fn the_page_is_for_this_machine_only() {
     let project = Project::new();
     let ran = project.command(&["ui", "--no-open", "--listen", "0.0.0.0:0"]).output().unwrap();

@@ -41,8 +41,10 @@ fn two_tabs_show_the_same_and_a_reload_in_the_middle_loses_nothing() {
 }
 
 #[test]
-fn a_killed_server_is_found_again_and_the_page_goes_on() {
-    let Some(browser) = browser("a_killed_server_is_found_again_and_the_page_goes_on") else { return };
+fn a_killed_server_is_found_again_and_the_page_resumes_with_a_new_code() {
+    let Some(browser) = browser("a_killed_server_is_found_again_and_the_page_resumes_with_a_new_code") else {
+        return;
+    };
     let project = Project::new();
     let session = project.session("Greet with a comma");
     let page = project.page();
@@ -61,8 +63,15 @@ fn a_killed_server_is_found_again_and_the_page_goes_on() {
     std::fs::write(&reply, "[CREATE_FILE path=\"new.txt\"]\n1\n[/CREATE_FILE]\n").unwrap();
     let ran = project.command(&["apply", reply.to_str().unwrap(), "--session", &session]).output().unwrap();
     assert!(ran.status.success());
-    // Without another code: the browser is known.
+    // Another program may have had the port meanwhile, and all that the browser sends: a new code is needed. This tab
+    // resumes as soon as another one has entered.
+    let first = browser.tab();
     let again = project.page_at(&address);
+    browser.sees("Open the page with its address");
+    browser.new_tab();
+    browser.goto(&again.url);
+    browser.sees("Message 2");
+    browser.switch_to(&first);
     browser.sees("Message 2");
     browser.wait("document.getElementById('connection').textContent === ''");
     assert_eq!(again.address, address);

@@ -6,12 +6,14 @@ use crate::browser::{ENTER, ESCAPE, browser};
 use crate::project::{Page, Project};
 
 #[test]
-fn the_token_of_a_server_opens_the_same_page() {
-    let Some(browser) = browser("the_token_of_a_server_opens_the_same_page") else { return };
+fn a_server_opens_the_same_page_by_its_code_and_not_by_its_token() {
+    let Some(browser) = browser("a_server_opens_the_same_page_by_its_code_and_not_by_its_token") else {
+        return;
+    };
     let project = Project::new();
     let session = project.session("Greet with a comma");
     let page = Page::start(project.command(&["serve", "--json", "--listen", "127.0.0.1:0"]));
-    let token = std::fs::read_to_string(page.listening["tokenFile"].as_str().unwrap()).unwrap();
+    let token = token(&page);
     browser.goto(&format!("http://{}/ui/", page.address));
     browser.sees("Open the page with its address");
     let enter = |text: &str| {
@@ -19,9 +21,9 @@ fn the_token_of_a_server_opens_the_same_page() {
         browser.script("document.getElementById('code').focus()", &[]);
         browser.press(&ENTER.to_string());
     };
-    enter(&"0".repeat(43));
-    browser.wait("document.getElementById('code-problem')?.textContent.length > 0");
     enter(&token);
+    browser.sees("this code was used before, has expired, or is wrong");
+    enter(page.listening["page"].as_str().unwrap());
     browser.sees("Message 1");
     browser.sees(&session);
     browser.reload();
@@ -33,6 +35,42 @@ fn the_token_of_a_server_opens_the_same_page() {
         &[],
     );
     assert_eq!(answer, 401);
+}
+
+#[test]
+fn a_client_with_the_token_alone_decides_no_review_and_reads_no_line_of_the_page() {
+    let project = Project::new();
+    project.write(".env", "KEY=kept-to-the-person\n");
+    let page = Page::start(project.command(&["serve", "--review", "--json", "--listen", "127.0.0.1:0"]));
+    let bearer = format!("Bearer {}", token(&page));
+    let origin = format!("http://{}", page.address);
+    let json = [("Origin", &*origin), ("Content-Type", "application/json")];
+    let with_token = [&json[..], &[("Authorization", &*bearer)]].concat();
+    // The control: the token is right.
+    assert_eq!(page.ask("GET /v1/info", &with_token, "").status, 200);
+    let code = page.listening["page"].as_str().unwrap().split_once("#code=").unwrap().1.to_owned();
+    for body in ["{}", "", &format!("{{\"code\":{:?}}}", token(&page))] {
+        let entered = page.ask("POST /ui/api/enter", &with_token, body);
+        assert!([400, 403].contains(&entered.status), "{entered:?}");
+        assert!(!entered.head.contains("set-cookie") && !entered.body.contains("key"), "{entered:?}");
+    }
+    for line in ["GET /ui/api/lines?path=.env", "GET /ui/api/overview", "POST /ui/api/review/1/land"] {
+        let answer = page.ask(line, &with_token, "{}");
+        assert_eq!(answer.status, 401, "{line}: {answer:?}");
+        assert!(!answer.body.contains("kept-to-the-person"), "{answer:?}");
+    }
+    // The control: the code opens what the token does not.
+    let entered = page.ask("POST /ui/api/enter", &json, &format!("{{\"code\":\"{code}\"}}"));
+    let key: Value = serde_json::from_str(&entered.body).unwrap();
+    let cookie = entered.head.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
+    let admitted = [("Cookie", cookie), ("x-agentd-key", key["key"].as_str().unwrap())];
+    let lines = page.ask("GET /ui/api/lines?path=.env", &admitted, "");
+    assert!(lines.body.contains("kept-to-the-person"), "{lines:?}");
+}
+
+fn token(page: &Page) -> String {
+    let file = page.listening["tokenFile"].as_str().unwrap();
+    std::fs::read_to_string(file).unwrap().trim().to_owned()
 }
 
 #[test]

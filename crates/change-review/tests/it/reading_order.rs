@@ -15,13 +15,9 @@ fn step(number: usize, effect: StepEffect) -> ProposedStep {
 /// Makes the steps of a proposal: a path with the text before and after, or a command after `$`.
 fn steps(changes: &[(&str, &str, &str)]) -> Vec<ProposedStep> {
     let effect = |(path, before, after): &(&str, &str, &str)| match path.strip_prefix("$ ") {
-        Some(command) => StepEffect::Command(CommandStep {
-            command: command.to_owned(),
-            folder: None,
-            background: None,
-            effects: Vec::new(),
-            unlisted: String::new(),
-        }),
+        Some(command) => {
+            StepEffect::Command(CommandStep { command: command.to_owned(), ..CommandStep::default() })
+        }
         None => {
             let before = Some(before.as_bytes()).filter(|before| !before.is_empty());
             StepEffect::File(FileStep::between(*path, before, Some(after.as_bytes())))

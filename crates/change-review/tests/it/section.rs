@@ -10,13 +10,7 @@ const AFTER: &str = "fn main() {\n    let a = 10;\n    let b = 2;\n    println!(
 
 fn steps() -> Vec<ProposedStep> {
     let file = FileStep::between("src/main.rs", Some(BEFORE.as_bytes()), Some(AFTER.as_bytes()));
-    let command = CommandStep {
-        command: "cargo test\necho done".to_owned(),
-        folder: None,
-        background: None,
-        effects: Vec::new(),
-        unlisted: String::new(),
-    };
+    let command = CommandStep { command: "cargo test\necho done".to_owned(), ..CommandStep::default() };
     vec![
         ProposedStep {
             step: 0,

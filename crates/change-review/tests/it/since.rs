@@ -14,13 +14,7 @@ fn file(step: u32, path: &str, before: Option<&str>, after: Option<&str>) -> Pro
 }
 
 fn command(step: u32, text: &str) -> ProposedStep {
-    let effect = CommandStep {
-        command: text.to_owned(),
-        folder: None,
-        background: None,
-        effects: Vec::new(),
-        unlisted: String::new(),
-    };
+    let effect = CommandStep { command: text.to_owned(), ..CommandStep::default() };
     ProposedStep { step, title: format!("run {text}"), effect: StepEffect::Command(effect), problem: None }
 }
 
@@ -175,4 +169,22 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_command_with_another_variable_is_another_command() {
+    let with = |value: &str| {
+        let mut step = command(0, "make test");
+        let StepEffect::Command(command) = &mut step.effect else { unreachable!("it runs a command") };
+        command.environment = [("MAKEFLAGS".to_owned(), value.to_owned())].into();
+        vec![step]
+    };
+    let earlier = [decided(1, with("-j2"), None)];
+    assert_eq!(
+        rendered(&with("--eval=$(shell ./evil)"), &earlier),
+        "run make test: new\ndropped: run make test\n"
+    );
+    // The control: the same command with the same variable comes again.
+    let again = SinceReview::of(&with("-j2"), &earlier);
+    assert!(again.is_some_and(|since| since.steps.contains_key(&0) && since.dropped.is_empty()));
 }

@@ -1,12 +1,13 @@
 //! The machine's own resolver and sockets.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::outside::{Outside, ResolveError};
+use super::system_names;
 
 /// The most look-ups at one time. A look-up cannot be interrupted: one that is given up holds its thread until the system's
 /// resolver has given up, too.
@@ -65,7 +66,7 @@ impl Outside for SystemOutside {
         let spawned = thread::Builder::new().name("egress-lookup".to_owned()).spawn(move || {
             let _lookup = lookup;
             // A receiver that is gone has given up.
-            let _ = answer.send((name.as_str(), 0).to_socket_addrs().map(Vec::from_iter));
+            let _ = answer.send(system_names::addresses(&name));
         });
         if spawned.is_err() {
             return Err(ResolveError::TimedOut);
@@ -74,8 +75,8 @@ impl Outside for SystemOutside {
         let answer = answers.recv_timeout(left).map_err(|_| ResolveError::TimedOut)?;
         let mut addresses: Vec<IpAddr> = Vec::new();
         for address in answer.map_err(|_| ResolveError::Unresolved)? {
-            if !addresses.contains(&address.ip()) {
-                addresses.push(address.ip());
+            if !addresses.contains(&address) {
+                addresses.push(address);
             }
         }
         if addresses.is_empty() { Err(ResolveError::Unresolved) } else { Ok(addresses) }

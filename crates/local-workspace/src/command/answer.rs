@@ -3,7 +3,7 @@
 use change_journal::JournalError;
 use sandbox_exec::{CommandError, Ending, Outcome, SpawnError, WaitError};
 use serde_json::Value;
-use wap_core::{Denied, ExecuteCommandResponse, Reason, WapError};
+use wap_core::{Denied, ExecuteCommandResponse, Reason, WapError, is_invisible};
 
 pub(crate) type CommandOutcome = Result<ExecuteCommandResponse, WapError>;
 
@@ -70,9 +70,13 @@ pub(crate) fn answer(
     Err(error)
 }
 
+/// Returns a receipt as it stands in an answer. A command chooses the names and paths in it: characters that turn the direction
+/// of writing or are invisible are made visible. An option with one is left out: it could not be copied from what is shown.
 pub(crate) fn denied(denied: &sandbox_exec::Denied) -> Denied {
-    let sandbox_exec::Denied { what, why, allow, count, .. } = denied.clone();
-    Denied { what, why, allow, count }
+    let sandbox_exec::Denied { what, why, allow, count, .. } = denied;
+    let visible = |text: &str| text.replace(is_invisible, "\u{fffd}");
+    let allow = allow.clone().filter(|allow| !allow.contains(is_invisible));
+    Denied { what: visible(what), why: visible(why), allow, count: *count }
 }
 
 /// The same outcome for a record that cannot take all of it.
@@ -188,7 +192,19 @@ fn ending_unknown(cause: &str) -> WapError {
 
 #[cfg(test)]
 mod tests {
-    use super::collapse_progress;
+    use super::{collapse_progress, denied};
+
+    #[test]
+    fn a_receipt_hides_nothing() {
+        let receipt = |what: &str, allow: &str| {
+            denied(&sandbox_exec::Denied::new(what.into(), "network is off".into(), Some(allow.into()), 1))
+        };
+        let hidden = receipt("look up \u{202e}abc.x\u{200b}", "--cache '/o/\u{2066}a'");
+        assert_eq!((hidden.what.as_str(), hidden.allow), ("look up \u{fffd}abc.x\u{fffd}", None));
+        // The control: letters of other languages stay.
+        let plain = receipt("write /o/über", "--cache /o/über");
+        assert_eq!((plain.what.as_str(), plain.allow.as_deref()), ("write /o/über", Some("--cache /o/über")));
+    }
 
     #[test]
     fn a_rewritten_line_shows_what_stood_there_last() {

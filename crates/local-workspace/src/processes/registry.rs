@@ -1,6 +1,7 @@
 //! The background processes of all conversations.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as MapEntry;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -45,20 +46,50 @@ struct Group {
     network: Arc<NetworkHolder>,
     /// In the order in which they were started.
     entries: Vec<Arc<Entry>>,
+    /// The names of those that are being started.
+    starting: Vec<String>,
 }
 
 impl Group {
+    /// Returns the number of processes that run or are being started.
     fn running(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.is_running()).count()
+        self.entries.iter().filter(|entry| entry.is_running()).count() + self.starting.len()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let mut running = self.entries.iter().filter(|entry| entry.is_running());
+        running.any(|entry| entry.name == name) || self.starting.iter().any(|starting| starting == name)
+    }
+}
+
+/// A process that is being started: it counts, and its name is taken, until this is dropped.
+struct Starting<'a> {
+    processes: &'a Processes,
+    conversation: &'a ConversationId,
+    name: &'a str,
+    network: Arc<NetworkHolder>,
+}
+
+impl Drop for Starting<'_> {
+    fn drop(&mut self) {
+        let mut groups = self.processes.groups();
+        let Some(group) = groups.get_mut(self.conversation) else { return };
+        if !Arc::ptr_eq(&group.network, &self.network) {
+            return;
+        }
+        group.starting.retain(|starting| starting != self.name);
+        if group.entries.is_empty() && group.starting.is_empty() {
+            groups.remove(self.conversation);
+        }
     }
 }
 
 impl Processes {
-    /// Adds a process, in place of one of the same name that has ended.
+    /// Adds a process, in place of one of the same name that has ended. Other conversations do not wait while it is made.
     ///
     /// # Errors
     ///
-    /// A process of this name runs, too many run, or what `make_network` and `make` answer.
+    /// A process of this name runs, too many run, the conversation has ended meanwhile, or what `make_network` and `make` answer.
     pub(crate) fn start(
         &self,
         conversation: &ConversationId,
@@ -66,13 +97,42 @@ impl Processes {
         make_network: impl FnOnce() -> Result<NetworkHolder, WapError>,
         make: impl FnOnce(&NetworkHolder) -> Result<Entry, WapError>,
     ) -> Result<Arc<Entry>, WapError> {
+        let starting = self.reserve(conversation, name, make_network)?;
+        let entry = Arc::new(make(&starting.network)?);
+        let mut groups = self.groups();
+        let group = groups.get_mut(conversation);
+        let Some(group) = group.filter(|group| Arc::ptr_eq(&group.network, &starting.network)) else {
+            drop(groups);
+            // Dropping the process ends it.
+            let text = "the conversation has ended, and the process with it";
+            return Err(WapError::new(Reason::Cancelled, text));
+        };
+        group.entries.retain(|other| other.name != name);
+        // Of those that have ended the newest can be read.
+        if group.entries.len() >= 2 * MOST_PROCESSES
+            && let Some(oldest) = group.entries.iter().position(|entry| !entry.is_running())
+        {
+            group.entries.remove(oldest);
+        }
+        group.entries.push(Arc::clone(&entry));
+        drop(groups);
+        Ok(entry)
+    }
+
+    /// Takes a name for a process that is to be made.
+    fn reserve<'a>(
+        &'a self,
+        conversation: &'a ConversationId,
+        name: &'a str,
+        make_network: impl FnOnce() -> Result<NetworkHolder, WapError>,
+    ) -> Result<Starting<'a>, WapError> {
         let mut groups = self.groups();
         if groups.values().map(Group::running).sum::<usize>() >= MOST_IN_ALL {
             let text = format!("{MOST_IN_ALL} background processes run already: stop one that is not needed");
             return Err(WapError::new(Reason::Busy, text));
         }
         if let Some(group) = groups.get(conversation) {
-            if group.entries.iter().any(|entry| entry.name == name && entry.is_running()) {
+            if group.has(name) {
                 let text = format!(
                     "a background process '{name}' runs already: stop it first with stopProcess, or use another name"
                 );
@@ -86,22 +146,16 @@ impl Processes {
                 return Err(WapError::new(Reason::Conflict, text).with("field", "background"));
             }
         }
-        let network = match groups.get(conversation) {
-            Some(group) => Arc::clone(&group.network),
-            None => Arc::new(make_network()?),
+        let group = match groups.entry(conversation.clone()) {
+            MapEntry::Occupied(group) => group.into_mut(),
+            MapEntry::Vacant(vacant) => {
+                let network = Arc::new(make_network()?);
+                vacant.insert(Group { network, entries: Vec::new(), starting: Vec::new() })
+            }
         };
-        let entry = Arc::new(make(&network)?);
-        let group =
-            groups.entry(conversation.clone()).or_insert_with(|| Group { network, entries: Vec::new() });
-        group.entries.retain(|other| other.name != name);
-        // Of those that have ended the newest can be read.
-        if group.entries.len() >= 2 * MOST_PROCESSES
-            && let Some(oldest) = group.entries.iter().position(|entry| !entry.is_running())
-        {
-            group.entries.remove(oldest);
-        }
-        group.entries.push(Arc::clone(&entry));
-        Ok(entry)
+        group.starting.push(name.to_owned());
+        let network = Arc::clone(&group.network);
+        Ok(Starting { processes: self, conversation, name, network })
     }
 
     /// Returns a process of a conversation.

@@ -9,7 +9,7 @@ use egress::Network;
 use sandbox_exec::{BackgroundProcess, FileConfinement, NetworkHolder, Readiness, ShellCommand};
 use wap_core::{
     Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, OutputStream, PROCESS_PREFIX,
-    ProcessState, Reason, StartedProcess, WapError, check_process_name,
+    ProcessState, Reason, StartedProcess, WapError, check_process_name, check_ready_text, visible_line,
 };
 
 use crate::adopt::build_folder_check::{BuildFoldersBefore, Moment};
@@ -25,6 +25,9 @@ use crate::step_record::{decode, other_request};
 /// The time in which a process that is not waited for may fail at once.
 const GLANCE: Duration = Duration::from_secs(1);
 
+/// The most characters of `ready` in a warning.
+const MOST_QUOTED: usize = 100;
+
 impl LocalWorkspace {
     /// Starts a process, and answers once the text of `ready` is in its output, it has ended, or the time is up.
     pub(crate) fn start_process(
@@ -35,6 +38,7 @@ impl LocalWorkspace {
     ) -> CommandOutcome {
         self.check_cancelled(call)?;
         check_process_name(name, "background")?;
+        check_ready_text(request.ready.as_deref().unwrap_or_default())?;
         let run = EngineRun::enter(&self.journal, call.origin)?;
         let step = call.origin.step;
         let state = run.recall(step, StepKind::ShellCommand)?;
@@ -167,8 +171,9 @@ impl LocalWorkspace {
             Readiness::Waiting => {
                 if let Some(ready) = ready {
                     warnings.push(format!(
-                        "`{ready}` has not appeared within {} ms; the process runs on, and '{PROCESS_PREFIX}{name}' has \
+                        "`{}` has not appeared within {} ms; the process runs on, and '{PROCESS_PREFIX}{name}' has \
                          its output; a program that buffers prints late (Python: PYTHONUNBUFFERED=1)",
+                        visible_line(ready, MOST_QUOTED),
                         limit.as_millis()
                     ));
                 }

@@ -189,6 +189,45 @@ fn the_answer_says_how_far_a_process_is() {
 }
 
 #[test]
+fn a_long_text_to_be_ready_by_is_refused_and_quoted_in_short() {
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
+    let after = |ready: &str| ExecuteCommand { timeout: Some(50), ..background("web", "sleep 600", ready) };
+    let error = execute(&workspace, &of("a"), &after(&"r".repeat(1025))).unwrap_err();
+    assert_eq!((error.reason(), error.detail("field")), (Reason::InvalidField, Some(&"ready".into())));
+    assert!(error.to_string().len() < 300, "{error}");
+    // The control: one byte less is waited for, and the answer names its beginning alone.
+    let late = execute(&workspace, &of("a"), &after(&"r".repeat(1024))).unwrap();
+    assert_eq!(state(&late), ProcessState::Running);
+    assert!(late.warnings[0].starts_with("`rrr") && late.warnings[0].len() < 500, "{late:?}");
+}
+
+#[test]
+fn processes_that_start_at_once_share_names_and_numbers() {
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
+    let start = |conversation: &str, name: &str| {
+        execute(&workspace, &of(conversation), &background(name, "echo up; sleep 600", "up"))
+    };
+    let started = |names: &[(&str, &str)]| {
+        std::thread::scope(|scope| {
+            let starting: Vec<_> =
+                names.iter().map(|(conversation, name)| scope.spawn(|| start(conversation, name))).collect();
+            let outcomes = starting.into_iter().map(|starting| starting.join().unwrap());
+            outcomes
+                .filter(|outcome| outcome.as_ref().is_ok_and(|answer| state(answer) == ProcessState::Ready))
+                .count()
+        })
+    };
+    assert_eq!(started(&[("a", "web"); 4]), 1);
+    // Two conversations do not take names or numbers from each other.
+    assert_eq!(started(&[("a", "db"), ("b", "db"), ("b", "web")]), 3);
+    let more: Vec<String> = (0..MOST_PROCESSES).map(|number| format!("p{number}")).collect();
+    let more: Vec<(&str, &str)> = more.iter().map(|name| ("a", name.as_str())).collect();
+    assert_eq!(started(&more), MOST_PROCESSES - 2);
+}
+
+#[test]
 fn the_next_command_learns_that_a_process_has_ended() {
     let fixture = Fixture::new();
     let workspace = fixture.open();

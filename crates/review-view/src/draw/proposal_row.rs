@@ -13,6 +13,9 @@ use crate::rows::{self, LineSource, Row, RowKind};
 /// The fewest cells of a line number.
 const FEWEST_DIGITS: usize = 3;
 
+/// The most cells of a variable's name.
+const MOST_NAME_CELLS: usize = 40;
+
 /// Draws rows of a proposal.
 pub(super) struct RowPainter<'a> {
     opened: &'a Opened,
@@ -107,6 +110,20 @@ impl<'a> RowPainter<'a> {
                 let text =
                     command(step).and_then(|command| command.background.as_deref()).unwrap_or_default();
                 Painted { text, ..plain("  left running as ", palette.note()) }
+            }
+            (RowKind::Variable(index), Some(step)) => {
+                let variable =
+                    command(step).and_then(|command| command.environment.iter().nth(index as usize));
+                let Some((name, value)) = variable else { return plain("", Style::new()) };
+                // A long name must not push its value out of the row, or look as if it were the whole of it.
+                let cut = cut_line(name, 0, MOST_NAME_CELLS);
+                let end = if cut.is_cut { "…=" } else { "=" };
+                let name = format!("{}{end}", cut.text);
+                Painted { text: value, ..fixed(&[("  with ", palette.note()), (&name, palette.strong())]) }
+            }
+            (RowKind::Ready, Some(step)) => {
+                let text = command(step).and_then(|command| command.ready.as_deref()).unwrap_or_default();
+                Painted { text, ..plain("  ready as soon as it prints ", palette.note()) }
             }
             (RowKind::NoLineEnd, _) => plain("  \\ no line end behind the last line", palette.faint()),
             (RowKind::Command(span), Some(step)) => {

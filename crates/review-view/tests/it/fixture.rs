@@ -23,13 +23,7 @@ pub(crate) fn file_step(step: u32, path: &str, before: Option<&str>, after: Opti
 
 /// A step that runs a command.
 pub(crate) fn command_step(step: u32, command: &str) -> ProposedStep {
-    let effect = CommandStep {
-        command: command.to_owned(),
-        folder: None,
-        background: None,
-        effects: vec![],
-        unlisted: String::new(),
-    };
+    let effect = CommandStep { command: command.to_owned(), ..CommandStep::default() };
     let title = format!("run {}", command.lines().next().unwrap_or_default());
     ProposedStep { step, title, effect: StepEffect::Command(effect), problem: None }
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use change_review::StepEffect;
 use proptest::prelude::*;
 use review_view::{Key, cut_line};
 use unicode_width::UnicodeWidthStr;
@@ -23,6 +24,36 @@ fn hostile_texts_are_inert_marks() {
     let screen = host.screen(80, 40);
     assert!(!screen.contains(|character: char| character.is_control() && character != '\n'), "{screen:?}");
     insta::assert_snapshot!(screen);
+}
+
+#[test]
+fn no_variable_of_a_command_is_out_of_sight() {
+    let mut step = command_step(0, "make test");
+    let StepEffect::Command(command) = &mut step.effect else { unreachable!("it runs a command") };
+    let long_name = "N".repeat(200);
+    command.environment = [
+        ("A", "x".repeat(600)),
+        ("BASH_ENV", "./evil\u{1b}[8m.sh\nB=1".to_owned()),
+        (&long_name, "end".to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into();
+    command.ready = Some("listening".to_owned());
+    let mut host = Host::new(vec![proposal(1, "run make test", vec![step])]);
+    let screen = host.screen(80, 24);
+    let lines: Vec<&str> = screen.lines().map(str::trim).collect();
+    let line = |start: &str| {
+        let row = lines.iter().find_map(|line| line.find(start).map(|at| &line[at..]));
+        row.unwrap_or_else(|| panic!("{start}: {screen}"))
+    };
+    // What is cut says so.
+    assert!(line("with A=xxx").ends_with('…'), "{screen}");
+    assert_eq!(line("with BASH_ENV="), "with BASH_ENV=./evil␛[8m.sh␊B=1");
+    assert_eq!(line("with NNN"), format!("with {}…=end", "N".repeat(40)));
+    assert_eq!(line("ready as soon"), "ready as soon as it prints listening");
+    // The control: a command without any says nothing of them.
+    let mut plain = Host::new(vec![proposal(1, "run make test", vec![command_step(0, "make test")])]);
+    assert!(!plain.screen(80, 24).contains("with "), "{}", plain.screen(80, 24));
 }
 
 #[test]

@@ -7,6 +7,9 @@ use crate::{LineNumbers, Reason, Request, Tool, WapError};
 /// The package of the types; a client may write it in front of a type's name.
 const PACKAGE: &str = "org.llm4s.shared.";
 
+/// The most bytes of a command's id.
+const MOST_ID_BYTES: usize = 1 << 10;
+
 /// Messages that only a server sends.
 const SERVER_MESSAGES: [&str; 6] = [
     "ResponseMessage",
@@ -62,6 +65,9 @@ pub enum BadMessage {
     /// a field of the wrong type. The original decodes a message as a whole and makes no difference.
     #[error("Invalid message format")]
     Format,
+    /// An id of a command that is too long: it is kept while the command waits, and stands in every message about it.
+    #[error("a commandId has at most {MOST_ID_BYTES} bytes")]
+    LongId,
     /// A message that only a server sends.
     #[error("Unexpected message type: {name}")]
     ServerOnly {
@@ -76,6 +82,7 @@ impl BadMessage {
     pub fn code(&self) -> &'static str {
         match self {
             BadMessage::Format => "PARSE_ERROR",
+            BadMessage::LongId => "INVALID_COMMAND_ID",
             BadMessage::ServerOnly { .. } => "INVALID_MESSAGE_TYPE",
         }
     }
@@ -94,6 +101,7 @@ pub fn decode(text: &str) -> Result<Incoming, BadMessage> {
             read_command(command).map(Incoming::Command)
         }
         "CancelCommandMessage" => match message.remove("commandId") {
+            Some(Value::String(command_id)) if command_id.len() > MOST_ID_BYTES => Err(BadMessage::LongId),
             Some(Value::String(command_id)) => Ok(Incoming::Cancel { command_id }),
             _ => Err(BadMessage::Format),
         },
@@ -130,6 +138,9 @@ fn read_command(command: Value) -> Result<Command, BadMessage> {
     let Value::Object(mut fields) = command else { return Err(BadMessage::Format) };
     let name = type_of(&fields).ok_or(BadMessage::Format)?.to_owned();
     let Some(Value::String(id)) = fields.remove("commandId") else { return Err(BadMessage::Format) };
+    if id.len() > MOST_ID_BYTES {
+        return Err(BadMessage::LongId);
+    }
     let tool = COMMANDS.into_iter().find(|(command, _)| *command == name).map(|(_, tool)| tool);
     // An unknown command is refused under its id; a known one with bad fields is a bad message, as in the original.
     let request = match tool {

@@ -14,6 +14,9 @@ pub const MOST_PROCESSES: usize = 8;
 /// The longest name of a background process, in bytes.
 const MOST_NAME_BYTES: usize = 40;
 
+/// The longest text by which a background process is ready, in bytes.
+const MOST_READY_BYTES: usize = 1024;
+
 /// Checks the name of a background process: 1 to 40 ASCII letters, digits, `-`, `_` and `.`, the first one no dot.
 ///
 /// # Errors
@@ -28,6 +31,21 @@ pub fn check_process_name(name: &str, field: &str) -> Result<(), WapError> {
         "a background process has a name of 1 to {MOST_NAME_BYTES} letters, digits, '-', '_' and '.', for example 'web'"
     );
     Err(WapError::new(Reason::InvalidField, text).with("field", field))
+}
+
+/// Checks the text by which a background process is ready. It is compared with every piece of the output, and named in answers.
+///
+/// # Errors
+///
+/// [`Reason::InvalidField`] with the field's name in `details.field`.
+pub fn check_ready_text(ready: &str) -> Result<(), WapError> {
+    if ready.len() <= MOST_READY_BYTES {
+        return Ok(());
+    }
+    let text = format!(
+        "`ready` has at most {MOST_READY_BYTES} bytes: give a short text of the line that the process prints when it is ready"
+    );
+    Err(WapError::new(Reason::InvalidField, text).with("field", "ready"))
 }
 
 /// The state of a background process.

@@ -317,3 +317,16 @@ proptest! {
         prop_assert_eq!(sent, String::from_utf8_lossy(&bytes));
     }
 }
+
+#[test]
+fn an_id_is_short_because_it_is_kept_and_repeated() {
+    let long = "x".repeat(1025);
+    let run = |id: &str| json!({ "$type": "ExecuteCommandCommand", "commandId": id, "command": "true" });
+    let message = |id: &str| json!({ "$type": "CommandMessage", "command": run(id) }).to_string();
+    let cancel = |id: &str| json!({ "$type": "CancelCommandMessage", "commandId": id }).to_string();
+    assert_eq!(decode(&message(&long)), Err(BadMessage::LongId));
+    assert_eq!(decode(&cancel(&long)), Err(BadMessage::LongId));
+    assert_eq!(decode_command(&run(&long).to_string()), Err(BadMessage::LongId));
+    // The control: one byte less.
+    assert!(decode(&message(&long[1..])).is_ok() && decode(&cancel(&long[1..])).is_ok());
+}

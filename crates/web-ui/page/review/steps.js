@@ -130,6 +130,8 @@ export class Steps {
       el("pre", { class: "command", tabindex: "0", "aria-label": "Command" }, step.command.text),
       step.folder && el("p", { class: "faint" }, `in ${step.folder}`),
       step.background && el("p", { class: "faint" }, `in the background, as ${step.background}`),
+      step.surroundings.length > 0 && el("ul", { class: "surroundings", "aria-label": "Variables" }, step.surroundings.map((line) => el("li", {}, line))),
+      step.surroundingsLeftOut > 0 && el("p", { class: "left-out" }, `${plural(step.surroundingsLeftOut, "more variable")} not shown here; landing sets them, too`),
     ];
     if (step.effects.length) {
       content.push(folded([`changed ${plural(step.effects.length + step.effectsLeftOut, "file")}`], () => changes(step.effects, step.effectsLeftOut), false));

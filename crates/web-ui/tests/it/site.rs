@@ -65,7 +65,7 @@ impl Site {
         let address = listener.local_addr().unwrap();
         let metrics = Arc::new(Metrics::default());
         let guard = Arc::new(Guard::new(None, address, &[], &metrics));
-        let access = Arc::new(Access::new(address.port(), &paths.base));
+        let access = Arc::new(Access::new(address.port()));
         let (stop, shutdown) = (CancelFlag::new(), Shutdown::default());
         let page = Page::new(PageConfig {
             workspace,

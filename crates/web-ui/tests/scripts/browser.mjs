@@ -87,7 +87,7 @@ const named = (id) => byId.get(id) ?? (byId.set(id, new Element("div")), byId.ge
 export const requests = [];
 let answer = () => ({});
 
-/// Sets how the server answers: `respond(path, body, headers)` returns a value, or a promise of one.
+/// Sets how the server answers: `respond(path, body, headers)` returns a value, `{ refusedWith: status }`, or a promise of one.
 export function serve(respond) {
   answer = respond;
 }
@@ -128,6 +128,7 @@ Object.assign(globalThis, {
     const body = options.body && JSON.parse(options.body);
     requests.push({ path, body, headers: options.headers });
     const value = await answer(path, body, options.headers);
+    if (value?.refusedWith) return { ok: false, status: value.refusedWith, json: async () => ({ error: "no" }) };
     return { ok: true, status: 200, json: async () => value, text: async () => String(value), body: null };
   },
 });

@@ -122,6 +122,32 @@ const tests = {
     assert.equal(sent("events")[0].headers["last-event-id"], "epoch-7");
   },
 
+  async a_server_that_does_not_know_the_browser_is_asked_again_after_an_entry_only() {
+    const { follow, hurry } = await import("./events.js");
+    const { whenRefused } = await import("./server.js");
+    const states = [];
+    let entries = 0;
+    whenRefused(() => (entries += 1));
+    // The other follower of these tests waits for its answer and makes no further request.
+    serve(() => ({ refusedWith: 401 }));
+    follow(() => {}, (state) => states.push(state));
+    await settle();
+    assert.deepEqual([states, entries, sent("events").length], [["refused"], 1, 1]);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    assert.equal(sent("events").length, 1);
+    hurry();
+    await settle();
+    assert.equal(sent("events").length, 2);
+    // The control: after another refusal it tries again by itself.
+    serve(() => ({ refusedWith: 503 }));
+    hurry();
+    await settle();
+    assert.equal(states.at(-1), "lost");
+    assert.equal(entries, 2);
+    const before = sent("events").length;
+    while (sent("events").length === before) await settle();
+  },
+
   async the_end_of_an_output_is_not_left_out_and_a_block_that_begins_anew_is_new() {
     const { RunPanel } = await import("./run.js");
     const block = (success, output) => ({ kind: "RUN_COMMAND", title: "t", success, summary: "", linesAdded: null, linesRemoved: null, denied: [], notes: [], resultOutput: { text: "" }, output: { text: "", leftOutBytes: 0, end: "", ...output } });
@@ -157,6 +183,20 @@ const tests = {
     view.refresh();
     await settle();
     assert.equal(sent("agents?skip=0").length, 2);
+  },
+
+  async a_command_is_shown_with_its_variables() {
+    const { Steps } = await import("./review/steps.js");
+    const steps = new Steps(document.createElement("div"), {});
+    steps.units = [];
+    const step = { step: 1, kind: "command", title: "run make test", command: { text: "make test" }, folder: null, background: null, effects: [], effectsLeftOut: 0 };
+    const shown = steps.command({ ...step, surroundings: ['with MAKEFLAGS="--eval=$(shell ./evil)"', 'with B="2"'], surroundingsLeftOut: 3 });
+    const lines = shown.all().filter((node) => node.tag === "li").map((node) => node.textContent);
+    assert.deepEqual(lines, ['with MAKEFLAGS="--eval=$(shell ./evil)"', 'with B="2"']);
+    assert.match(shown.textContent, /3 more variables not shown here/);
+    // The control: a command without any says nothing of them.
+    const plain = steps.command({ ...step, surroundings: [], surroundingsLeftOut: 0 });
+    assert.equal(plain.textContent, "make test");
   },
 
   async what_another_window_has_tried_does_not_land_unseen() {

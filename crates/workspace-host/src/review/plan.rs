@@ -105,23 +105,19 @@ pub(super) fn problem(summary: &str) -> String {
 }
 
 pub(super) fn command_step(step: u32, command: &ExecuteCommand) -> ProposedStep {
-    let ExecuteCommand { command, working_directory, background, recorded_command, environment, .. } =
-        command.clone();
+    let ExecuteCommand {
+        command, working_directory, background, recorded_command, environment, ready, ..
+    } = command.clone();
     // With placeholders instead of secrets, which must not get into the journal.
     let command = recorded_command.unwrap_or(command);
-    // What a variable says can matter more than the command does.
-    // As it is, with blanks for line ends alone: with escapes in it, a secret is not recognised where a model reads the title.
-    let variables = environment.iter().flatten();
-    let variables: String = variables
-        .map(|(name, value)| format!(", with {name}=\"{}\"", value.replace(['\n', '\r'], " ")))
-        .collect();
-    let title = format!("run {}{variables}", command.lines().next().unwrap_or_default());
+    let title = format!("run {}", command.lines().next().unwrap_or_default());
     let effect = StepEffect::Command(CommandStep {
         command,
         folder: working_directory,
         background,
-        effects: Vec::new(),
-        unlisted: String::new(),
+        environment: environment.unwrap_or_default(),
+        ready,
+        ..CommandStep::default()
     });
     ProposedStep { step, title, effect, problem: None }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use change_review::{FileStep, ProposalEnd, ProposedStep, State, StepEffect};
+use change_review::{CommandStep, FileStep, ProposalEnd, ProposedStep, State, StepEffect};
 
 use crate::SecretRules;
 use crate::review::calls::ShownProposal;
@@ -10,6 +10,9 @@ use crate::review::visible_file_step::visible_file_step;
 
 /// The most characters of a line about a step.
 const LINE_CHARACTERS: usize = 200;
+
+/// The most lines about the variables of a command.
+const MOST_SURROUNDINGS: usize = 100;
 
 /// Renders a proposal without secrets, and without the contents of files that hold credentials.
 #[must_use]
@@ -48,10 +51,25 @@ fn step_text(step: &ProposedStep, rules: &SecretRules) -> String {
         StepEffect::File(file) => text.push_str(&file_text(file, rules)),
         StepEffect::Command(command) => {
             text.push_str(&rules.mask_rest(&format!("{}\n", command.command.trim_end())));
+            text.push_str(&surroundings(command, rules));
             for file in &command.effects {
                 text.push_str(&file_text(file, rules));
             }
         }
+    }
+    text
+}
+
+/// Renders what a command is given besides its text. Values are masked as they are: with escapes in it, a secret is not recognised.
+fn surroundings(command: &CommandStep, rules: &SecretRules) -> String {
+    let variables = command.environment.iter().map(|(name, value)| format!("with {name}={value}"));
+    let ready = command.ready.iter().map(|ready| format!("ready as soon as it prints {ready}"));
+    let lines = variables.chain(ready).take(MOST_SURROUNDINGS);
+    let mut text: String = lines.map(|line| rules.mask_line(&line, LINE_CHARACTERS) + "\n").collect();
+    let all = command.environment.len() + usize::from(command.ready.is_some());
+    let more = all.saturating_sub(MOST_SURROUNDINGS);
+    if more > 0 {
+        let _ = writeln!(text, "[{more} more of these lines]");
     }
     text
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use change_review::{ProposalId, steps_mark};
+use change_review::{ProposalId, StepEffect, steps_mark};
 use tagproto::{CommandResult, Dialect, ExecutionObserver, Item, SessionId};
 use test_support::Caller;
 use wap_core::{
@@ -166,9 +166,13 @@ fn a_proposal_quotes_neither_lines_of_a_file_nor_a_variable_in_another_form() {
     let command = ExecuteCommand {
         command: "true".into(),
         environment: Some([("A".to_owned(), format!("{value}\nmore"))].into()),
+        ready: Some("listening".to_owned()),
         ..ExecuteCommand::default()
     };
     let call = Call { time_left: Some(Duration::ZERO), ..caller.call() };
     let steps = steps_of(reviewed.execute_command(&call, &command, &mut Unobserved).unwrap_err());
-    assert_eq!(steps[0].title, format!("run true, with A=\"{value} more\""));
+    assert_eq!(steps[0].title, "run true");
+    let StepEffect::Command(command) = &steps[0].effect else { unreachable!("the step runs a command") };
+    assert_eq!(command.environment["A"], format!("{value}\nmore"));
+    assert_eq!(command.ready.as_deref(), Some("listening"));
 }

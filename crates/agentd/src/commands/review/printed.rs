@@ -1,7 +1,8 @@
 //! A proposal as text.
 
 use change_review::{
-    CommentPosition, FileStep, Hunk, Proposal, ProposedStep, StepEffect, StepOutcome, StepVerdict, Tried,
+    CommandStep, CommentPosition, FileStep, Hunk, Proposal, ProposedStep, StepEffect, StepOutcome,
+    StepVerdict, Tried,
 };
 use workspace_host::ShownProposal;
 
@@ -13,6 +14,10 @@ const MOST_LINES: usize = 400;
 
 /// The most lines of one output that are printed.
 const MOST_OUTPUT: usize = 200;
+
+/// The most variables of a command that are printed, and the most characters of each.
+const MOST_SURROUNDINGS: usize = 200;
+const MOST_CHARACTERS: usize = 2_000;
 
 /// Returns the hunks of a step; none of a command.
 pub(super) fn hunks(step: &ProposedStep) -> &[Hunk] {
@@ -80,6 +85,7 @@ pub(super) fn step(console: Console, review: &ShownProposal, index: usize, is_si
             }
         }
         (StepEffect::Command(command), _) => {
+            surroundings(console, command);
             for line in command.command.lines() {
                 console.result_row(&[(Tone::Plain, &format!("  $ {}", printable(line)))]);
             }
@@ -100,6 +106,27 @@ pub(super) fn step(console: Console, review: &ShownProposal, index: usize, is_si
             CommentPosition::Outdated => " outdated".to_owned(),
         };
         console.result_row(&[(Tone::Good, &format!("  comment{at}: {}", one_line(&comment.text)))]);
+    }
+}
+
+/// Prints what a command is given besides its text, in front of it: a variable can matter more than the command does.
+fn surroundings(console: Console, command: &CommandStep) {
+    if let Some(folder) = &command.folder {
+        console.result_row(&[(Tone::Plain, &format!("  in the folder {}", one_line(folder)))]);
+    }
+    if let Some(name) = &command.background {
+        console.result_row(&[(Tone::Plain, &format!("  left running as {}", one_line(name)))]);
+    }
+    for line in command.surroundings().take(MOST_SURROUNDINGS) {
+        let more = line.chars().count().saturating_sub(MOST_CHARACTERS);
+        let start: String = line.chars().take(MOST_CHARACTERS).collect();
+        let end =
+            if more > 0 { format!("… [{more} more characters; --json has all]") } else { String::new() };
+        console.result_row(&[(Tone::Plain, &format!("  {}{end}", printable(&start)))]);
+    }
+    let more = command.surroundings().count().saturating_sub(MOST_SURROUNDINGS);
+    if more > 0 {
+        console.result_row(&[(Tone::Faint, &format!("  … {more} more variables; --json has all"))]);
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn ui(
     let workspace = Arc::new(SharedWorkspace::staying(&common.host(), &paths, &console.shared()));
     let metrics = Arc::new(Metrics::default());
     let guard = Arc::new(Guard::new(None, address, &[] as &[HostName], &metrics));
-    let access = Arc::new(Access::new(address.port(), &paths.base));
+    let access = Arc::new(Access::new(address.port()));
     let program = PageProgram::new(common, config, console, &paths, "agentd ui");
     let page = page(program, common, &paths, &workspace, &access, &guard, address, &cancel);
     let router = web_ui::site(Arc::clone(&page));
@@ -129,9 +129,8 @@ pub(super) fn page(
 fn listen(wanted: Option<SocketAddr>) -> Result<TcpListener, Failure> {
     let address = wanted.unwrap_or(USUAL);
     if !address.ip().is_loopback() {
-        return Err(Failure::new(Exit::Refused, "the page is for this machine only").advise(
-            "listen on 127.0.0.1; from another machine, forward the port over ssh, or use `agentd serve` with its token",
-        ));
+        return Err(Failure::new(Exit::Refused, "the page is for this machine only")
+            .advise("listen on 127.0.0.1; from another machine, forward the port over ssh"));
     }
     let failed = |error: io::Error| {
         Failure::new(Exit::Failed, format!("cannot listen on {address}: {error}"))

@@ -144,6 +144,61 @@ fn more_sessions_of_mcp_than_there_may_be_end_the_idle_ones() {
     });
 }
 
+#[test]
+fn a_call_of_mcp_holds_its_body_until_it_is_answered() {
+    let project = Project::new();
+    let server = WebServer::start(&project, &[]);
+    let session = session(&server);
+    let more = "x".repeat(15_000_000);
+    let call = |id: u32, command: &str| {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+            "name": "executeCommand", "arguments": { "command": command, "timeout": 120_000, "more": more }
+        } })
+    };
+    let large = || server.call("writeFile", &json!({ "path": "large", "content": more })).status;
+    thread::scope(|scope| {
+        let first = scope.spawn(|| post(&server, Some(&session), &call(3, "touch begun; sleep 30")));
+        eventually("the command runs", || project.written("begun").is_some());
+        // The answers are streams whose heads are sent at once. These wait behind the first.
+        let others: Vec<_> = (4..7)
+            .map(|id| {
+                let (server, session, call) = (&server, &session, call(id, "true"));
+                scope.spawn(move || post(server, Some(session), &call))
+            })
+            .collect();
+        eventually("there is no room beside four of them", || large() == 503);
+        first.join().unwrap().has_status(200);
+        for other in others {
+            other.join().unwrap().has_status(200);
+        }
+    });
+    // The control: they have returned their shares.
+    assert_eq!(large(), 200);
+}
+
+#[test]
+fn ids_and_names_of_clients_that_are_kept_are_short() {
+    let project = Project::new();
+    let server = WebServer::start(&project, &[]);
+    let long = "x".repeat(100_000);
+    let initialize = |name: &str| {
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": name, "version": "1" }
+        } })
+    };
+    post(&server, None, &initialize(&long)).has_status(400);
+    post(&server, None, &initialize("test")).has_status(200);
+    let session = session(&server);
+    let list = |id: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" });
+    post(&server, Some(&session), &list(&long)).has_status(400);
+    post(&server, Some(&session), &list("short")).has_status(200);
+    let agent =
+        |id: &str| json!({ "$type": "ReadFileCommand", "commandId": id, "path": "a.txt" }).to_string();
+    project.write("a.txt", "one\n");
+    server.send("POST", "/agent", &[JSON], agent(&long).as_bytes()).has_status(400);
+    server.send("POST", "/agent", &[JSON], agent("short").as_bytes()).has_status(200);
+}
+
 /// A port that is free now.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()

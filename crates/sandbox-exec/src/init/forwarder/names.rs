@@ -60,7 +60,7 @@ impl Names {
 
     /// Finds the address of a name in lower case; one that has none yet gets one.
     pub(super) fn find(&mut self, name: &str) -> Lookup {
-        // A label of a query may hold any byte. What no host name has reaches no list and no receipt.
+        // A label of a query may hold any byte. What no host name has reaches no list; the engine makes it visible in receipts.
         if !is_of_host(name) || !self.allowed.iter().any(|allowed| matches(&allowed.pattern, name)) {
             return Lookup::NotAllowed;
         }

@@ -19,6 +19,12 @@ const MOST_STEPS: usize = 1_000;
 const MOST_EFFECTS: usize = 100;
 const TITLE_CHARACTERS: usize = 500;
 
+/// The bounds of the title of a step.
+const TITLE: TextBounds = TextBounds { line_characters: TITLE_CHARACTERS, ..TextBounds::OUTPUT };
+
+/// The most variables of a command that are shown.
+const MOST_SURROUNDINGS: usize = 200;
+
 /// The bounds of one hunk, and of one step of its own.
 const HUNK: TextBounds = TextBounds { lines: 400, line_characters: 2_000, bytes: 64 * 1024 };
 const WHOLE: TextBounds = TextBounds { lines: 20_000, line_characters: 4_000, bytes: 1 << 20 };
@@ -87,6 +93,9 @@ enum EffectView {
         command: BoundedText,
         folder: Option<String>,
         background: Option<String>,
+        /// Its variables and what it is given besides, a line for each.
+        surroundings: Vec<String>,
+        surroundings_left_out: usize,
         effects: Vec<FileView>,
         effects_left_out: usize,
     },
@@ -226,11 +235,14 @@ fn step_view(step: &ProposedStep, bounds: TextBounds, budget: &mut Budget) -> St
             };
             (kind, EffectView::File(file_view(file, bounds, budget)))
         }
-        StepEffect::Command(CommandStep { command, folder, background, effects, .. }) => {
+        StepEffect::Command(step) => {
+            let CommandStep { command, folder, background, effects, .. } = step;
             let effect = EffectView::Command {
                 command: bounded(command, TextBounds::OUTPUT),
                 folder: folder.clone(),
                 background: background.clone(),
+                surroundings: surroundings(step, bounds),
+                surroundings_left_out: step.surroundings().count().saturating_sub(MOST_SURROUNDINGS),
                 effects: effects
                     .iter()
                     .take(MOST_EFFECTS)
@@ -243,13 +255,19 @@ fn step_view(step: &ProposedStep, bounds: TextBounds, budget: &mut Budget) -> St
     };
     StepView {
         step: step.step,
-        title: cut(&step.title, TITLE_CHARACTERS).0.to_owned(),
+        title: bounded(&step.title, TITLE).text,
         kind,
         position: 0,
         problem: step.problem.as_deref().map(|problem| bounded(problem, TextBounds::OUTPUT).text),
         since: None,
         effect,
     }
+}
+
+/// Returns the variables of a command, of which the first lines must not push the others out of sight.
+fn surroundings(command: &CommandStep, bounds: TextBounds) -> Vec<String> {
+    let bounds = TextBounds { line_characters: bounds.line_characters, ..TextBounds::OUTPUT };
+    command.surroundings().take(MOST_SURROUNDINGS).map(|line| bounded(&line, bounds).text).collect()
 }
 
 fn since_view(news: &StepSince, budget: &mut Budget) -> SinceView {
@@ -288,4 +306,70 @@ fn counts(file: &FileStep) -> (usize, usize) {
 /// Returns the name of a hunk for the page.
 fn id_of(id: &HunkId) -> String {
     id.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(environment: &[(&str, &str)], ready: Option<&str>) -> ProposedStep {
+        let environment =
+            environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let command = CommandStep {
+            command: "make test".into(),
+            environment,
+            ready: ready.map(Into::into),
+            ..CommandStep::default()
+        };
+        ProposedStep {
+            step: 0,
+            title: "run make test".into(),
+            effect: StepEffect::Command(command),
+            problem: None,
+        }
+    }
+
+    fn surroundings_in(view: &StepView) -> (Vec<&str>, usize) {
+        let EffectView::Command { surroundings, surroundings_left_out, .. } = &view.effect else {
+            unreachable!("the step runs a command")
+        };
+        (surroundings.iter().map(String::as_str).collect(), *surroundings_left_out)
+    }
+
+    #[test]
+    fn no_variable_hides_another_and_what_is_cut_says_so() {
+        let long = "x".repeat(3_000);
+        let step = command(&[("A", &long), ("BASH_ENV", "./evil.sh\nwith C=\"\"")], Some("up"));
+        let view = step_view(&step, HUNK, &mut Budget::of_a_proposal());
+        let (lines, left_out) = surroundings_in(&view);
+        assert_eq!((lines.len(), left_out), (3, 0));
+        assert!(
+            lines[0].starts_with("with A=\"xxx") && lines[0].ends_with("… [1009 more characters]"),
+            "{lines:?}"
+        );
+        // Quoted, so that no value looks like another line.
+        assert_eq!(
+            lines[1..],
+            [r#"with BASH_ENV="./evil.sh\nwith C=\"\"""#, r#"ready as soon as it prints "up""#]
+        );
+        // Alone it is shown with more.
+        assert!(surroundings_in(&whole_step(&step)).0[0].ends_with("xxx\""));
+    }
+
+    #[test]
+    fn many_variables_are_bounded_and_counted() {
+        let names: Vec<String> = (0..500).map(|number| format!("V{number}")).collect();
+        let all: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
+        let view = step_view(&command(&all, None), HUNK, &mut Budget::of_a_proposal());
+        let (lines, left_out) = surroundings_in(&view);
+        assert_eq!((lines.len(), left_out), (MOST_SURROUNDINGS, 500 - MOST_SURROUNDINGS));
+    }
+
+    #[test]
+    fn a_long_title_says_that_it_is_cut() {
+        let mut step = command(&[], None);
+        step.title = format!("run {}", "y".repeat(600));
+        let view = step_view(&step, HUNK, &mut Budget::of_a_proposal());
+        assert!(view.title.ends_with("y… [104 more characters]"), "{}", view.title);
+    }
 }
