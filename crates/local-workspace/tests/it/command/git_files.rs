@@ -12,5 +12,6 @@ mod missing_objects;
 mod object_caches;
 mod reference_tables;
 mod references;
+mod refspecs;
 mod settings;
 mod unfinished_work;
