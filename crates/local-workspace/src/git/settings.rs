@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use crate::git::linked_folders::NOT_PLAIN;
 use crate::git::settings::addresses::{is_plain_address, remotes};
-pub(crate) use crate::git::settings::directions::changed_directions;
+pub(crate) use crate::git::settings::directions::{changed_directions, changed_notice};
 use crate::git::settings::format::has_extensions;
 pub(crate) use crate::git::settings::format::{keeps_format, object_format};
 pub(crate) use crate::git::settings::harmful_change::HarmfulChange;

@@ -15,3 +15,4 @@ mod references;
 mod refspecs;
 mod settings;
 mod unfinished_work;
+mod unnoticed_changes;
