@@ -35,7 +35,7 @@ pub(crate) fn rebase_refusal(
     let inner = part.inner(context);
     let [_, name] = inner.names.as_slice() else { return None };
     let after = effect.text_after().filter(|_| names_rebased_branches(&effect.path))?;
-    // That of the user goes on as it began.
+    // That of the user continues as it began.
     if effect.text_before() == Some(after) {
         return None;
     }
@@ -50,8 +50,11 @@ pub(crate) fn rebase_refusal(
     } else if name.eq_ignore_ascii_case(b"update-refs") {
         let steps = beside(b"git-rebase-todo").unwrap_or_default();
         moved_references(after)?.iter().all(|moved| {
-            let is_open = moved.after.iter().all(|digit| *digit == b'0');
-            is_value(moved.name, moved.before)
+            let is_zeros = |object: &[u8]| object.iter().all(|digit| *digit == b'0');
+            let is_open = is_zeros(moved.after);
+            // A branch that the rebase makes was not there.
+            let is_new = || is_zeros(moved.before) && value(&repository, moved.name, content).is_none();
+            (is_value(moved.name, moved.before) || is_new())
                 && (!is_open || branches_in_steps(&steps).any(|name| name == moved.name))
         })
     } else {

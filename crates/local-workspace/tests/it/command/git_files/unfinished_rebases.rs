@@ -89,6 +89,7 @@ fn ordinary_rebases_are_aborted_and_continued() {
         "git branch -q middle HEAD~1; git rebase --update-refs side".to_owned(),
         "git checkout -q -b fresh; git commit -q --allow-empty -m fresh; git rebase side".to_owned(),
         "git checkout -q --detach; git rebase side".to_owned(),
+        "GIT_SEQUENCE_EDITOR='sed -i \"$ a update-ref refs/heads/made\"' git rebase -i side".to_owned(),
         merges.to_owned(),
     ];
     for format in ["", "--ref-format=reftable"] {
