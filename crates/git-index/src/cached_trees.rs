@@ -96,6 +96,11 @@ impl<'a> CachedTrees<'a> {
         self.folders.iter().any(|folder| folder.tree.is_some())
     }
 
+    /// Iterates over the names of the trees.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.folders.iter().filter_map(|folder| Some(folder.tree?.object))
+    }
+
     fn within(&self, folder: Option<usize>, name: &[u8]) -> Option<usize> {
         let folders = &self.folders[folder?].folders;
         let at = folders.binary_search_by_key(&order(name), |folder| order(self.folders[*folder].name));

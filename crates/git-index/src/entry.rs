@@ -29,7 +29,8 @@ impl Entry<'_> {
         self.mode == 0o040_000
     }
 
-    pub(crate) fn is_to_be_added(&self) -> bool {
+    /// Returns whether only its path is there so far, and its content is to be added later.
+    pub fn is_to_be_added(&self) -> bool {
         self.marks & TO_BE_ADDED != 0
     }
 

@@ -36,11 +36,34 @@ pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>
     check_whole(bytes, format, visit).map(drop)
 }
 
-/// The same; returns whether a shared index has a part of the entries.
+/// Does the same as [`check`], and passes the name of each cached tree to `visit_tree`. Git takes them for objects that it has.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_with_trees(
+    bytes: &[u8],
+    format: ObjectFormat,
+    visit: &mut dyn FnMut(Entry<'_>),
+    visit_tree: &mut dyn FnMut(&[u8]),
+) -> Result<(), IndexError> {
+    check_parts(bytes, format, visit, visit_tree).map(drop)
+}
+
+/// Does the same as [`check`]; returns whether a shared index has a part of the entries.
 pub(crate) fn check_whole(
     bytes: &[u8],
     format: ObjectFormat,
     visit: &mut dyn FnMut(Entry<'_>),
+) -> Result<bool, IndexError> {
+    check_parts(bytes, format, visit, &mut |_| {})
+}
+
+fn check_parts(
+    bytes: &[u8],
+    format: ObjectFormat,
+    visit: &mut dyn FnMut(Entry<'_>),
+    visit_tree: &mut dyn FnMut(&[u8]),
 ) -> Result<bool, IndexError> {
     let name_bytes = format.name_bytes();
     if !bytes.starts_with(b"DIRC") {
@@ -95,6 +118,7 @@ pub(crate) fn check_whole(
     if !trees.has_trees() {
         return Ok(extensions.is_split);
     }
+    trees.objects().for_each(visit_tree);
     if extensions.is_split {
         return Err(IndexError::SplitTrees);
     }

@@ -9,7 +9,7 @@
 //! those that name files which git removes. [`are_packed_references`] and the like judge whether git can read the
 //! references at all, and [`references_in_table`] lists those of a table. [`is_own_file`] knows the names of git's own files, [`is_file_only`]
 //! those at which a folder would make git fail, [`is_object_file`] those of files that git never writes into, and
-//! [`is_object_cache`] those of files that it computes from the objects.
+//! [`is_object_cache`] those of files that it computes from the objects. [`loose_object`] reads which objects one needs.
 //!
 //! This crate does no I/O.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
@@ -24,6 +24,7 @@ mod index;
 mod index_error;
 mod object_files;
 mod object_format;
+mod objects;
 mod order;
 mod own_files;
 mod reference_files;
@@ -35,10 +36,11 @@ mod unfinished_work;
 pub use entry::Entry;
 pub use entry_name::is_git_name;
 pub use file_lists::{is_file_list, lists_files_beside};
-pub use index::{MAX_PATH_BYTES, check};
+pub use index::{MAX_PATH_BYTES, check, check_with_trees};
 pub use index_error::IndexError;
 pub use object_files::{is_object_cache, is_object_file};
 pub use object_format::ObjectFormat;
+pub use objects::{Object, ObjectKind, is_built_in, loose_kind, loose_object};
 pub use own_files::{is_file_only, is_folder_only, is_own_file};
 pub use reference_files::{
     are_packed_references, are_shallow_ends, is_readable_head, is_readable_reference, keeps_objects_of_tags,
@@ -46,4 +48,7 @@ pub use reference_files::{
 pub use reference_tables::{TableReference, references_in_table};
 pub use references::{REFERENCE_BYTES, is_reference, is_reference_name, stays_in_references};
 pub use same_entries::has_same_entries;
-pub use unfinished_work::{UnfinishedWorkError, check_unfinished_work, is_unfinished_work};
+pub use unfinished_work::{
+    MovedReference, UnfinishedWorkError, branches_in_steps, check_unfinished_work, is_unfinished_work,
+    moved_references,
+};

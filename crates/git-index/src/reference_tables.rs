@@ -22,6 +22,10 @@ const INDEX: u8 = b'i';
 /// The levels of such blocks that are read. A table of a million references has two.
 const LEVELS: usize = 8;
 
+/// The largest number of an update. At the largest one that a table could hold, git ends with an error in its next update;
+/// the names of its tables have room for 12 digits.
+const MOST_UPDATES: u64 = 1 << 40;
+
 /// Takes the value behind a name from the bytes behind it, by the kind of the value.
 type ReadValue<'a> = dyn FnMut(&[u8], usize, &mut &[u8]) -> Option<()> + 'a;
 
@@ -51,6 +55,11 @@ pub fn references_in_table(table: &[u8], format: ObjectFormat) -> Option<Vec<Tab
     };
     let (blocks, footer) = table.split_at_checked(table.len().checked_sub(header + FOOTER_BYTES)?)?;
     let index = index_in_footer(footer, table.get(..header)?)?;
+    let number = |at: usize| Some(u64::from_be_bytes(*table.get(at..)?.first_chunk::<8>()?));
+    let (first_update, last_update) = (number(8)?, number(16)?);
+    if first_update > last_update || last_update > MOST_UPDATES {
+        return None;
+    }
     let reader = Reader { blocks, header, name_bytes, block_size: number_of_24_bits(rest.get(1..4)?) };
     let (mut references, mut ends) = (Vec::new(), Vec::new());
     let (mut start, mut name) = (0, Vec::new());

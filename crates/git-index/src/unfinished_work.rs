@@ -1,5 +1,6 @@
 //! The rules for files by which git continues work that was left unfinished, such as a rebase.
 
+use crate::own_files::is_hex;
 use crate::references::is_reference_name;
 
 /// The reason for which such a file is refused.
@@ -17,6 +18,9 @@ pub enum UnfinishedWorkError {
     /// Conflicts of which git would record the resolution, in files of any path.
     #[error("names files that git would read and write to record how their conflicts are resolved")]
     Resolutions,
+    /// References that git removes or moves.
+    #[error("names branches that git would remove or move when the work is continued or aborted")]
+    References,
 }
 
 /// The lists of steps of a rebase, with the lines that only move commits.
@@ -98,6 +102,12 @@ enum UnfinishedFile {
     /// The paths that a bisection is about. Older versions of git have a shell read them.
     BisectPaths,
     Resolutions,
+    /// The references that a rebase removes when it ends.
+    RemovedReferences,
+    /// The branch that a rebase moves when it ends.
+    Branch,
+    /// Further branches that it moves then.
+    MovedReferences,
 }
 
 /// Returns whether git takes a file of a repository's folder for a part of unfinished work that could lead it astray, by the
@@ -143,6 +153,13 @@ pub fn check_unfinished_work<'a>(
         UnfinishedFile::Resolutions => {
             (content.is_some_and(<[u8]>::is_empty), UnfinishedWorkError::Resolutions)
         }
+        UnfinishedFile::RemovedReferences => {
+            (content.is_some_and(are_labels), UnfinishedWorkError::References)
+        }
+        UnfinishedFile::Branch => (content.is_some_and(is_rebased_branch), UnfinishedWorkError::References),
+        UnfinishedFile::MovedReferences => {
+            (content.is_some_and(|text| moved_references(text).is_some()), UnfinishedWorkError::References)
+        }
     };
     if is_sound { Ok(()) } else { Err(error) }
 }
@@ -172,10 +189,61 @@ impl UnfinishedFile {
             Some(UnfinishedFile::BisectPaths)
         } else if is("MERGE_RR") {
             Some(UnfinishedFile::Resolutions)
+        } else if is("refs-to-delete") && of_rebase {
+            Some(UnfinishedFile::RemovedReferences)
+        } else if is("head-name") && of_rebase {
+            Some(UnfinishedFile::Branch)
+        } else if is("update-refs") && of_rebase {
+            Some(UnfinishedFile::MovedReferences)
         } else {
             None
         }
     }
+}
+
+/// A line of the list of branches that a rebase moves when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MovedReference<'a> {
+    /// The full name.
+    pub name: &'a [u8],
+    /// The object that it names while the rebase is unfinished, in hexadecimal digits.
+    pub before: &'a [u8],
+    /// The object that it will name; zeros where no step has determined it.
+    pub after: &'a [u8],
+}
+
+/// Returns the branches in the file `update-refs` of a rebase; `None` where git would not have written it so.
+pub fn moved_references(content: &[u8]) -> Option<Vec<MovedReference<'_>>> {
+    let Some(content) = content.strip_suffix(b"\n") else { return content.is_empty().then(Vec::new) };
+    let lines: Vec<&[u8]> = content.split(|byte| *byte == b'\n').collect();
+    let is_object = |text: &[u8]| matches!(text.len(), 40 | 64) && is_hex(text);
+    let references = lines.chunks(3).map(|lines| match *lines {
+        [name, before, after] if is_reference_name(name) && is_object(before) && is_object(after) => {
+            Some(MovedReference { name, before, after })
+        }
+        _ => None,
+    });
+    references.collect()
+}
+
+/// Returns the branches that the steps of a rebase still have to determine, by its list of steps.
+pub fn branches_in_steps(steps: &[u8]) -> impl Iterator<Item = &[u8]> {
+    steps.split(|byte| *byte == b'\n').filter_map(|line| {
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words.next().filter(|command| matches!(*command, b"update-ref" | b"u")).and_then(|_| words.next())
+    })
+}
+
+/// Returns whether a list of references holds only those that a rebase makes for its own labels.
+fn are_labels(text: &[u8]) -> bool {
+    let is_label = |name: &[u8]| name.starts_with(b"refs/rewritten/") && is_reference_name(name);
+    text.split(|byte| *byte == b'\n').all(|line| line.is_empty() || is_label(line))
+}
+
+/// Returns whether a text names a branch, or says that none was checked out.
+fn is_rebased_branch(text: &[u8]) -> bool {
+    let name = text.strip_suffix(b"\n").unwrap_or(text);
+    name == b"detached HEAD" || name.starts_with(b"refs/heads/") && is_reference_name(name)
 }
 
 /// Returns whether a list of steps holds no command.

@@ -11,6 +11,7 @@ pub(crate) mod layer_effects;
 pub(crate) mod layer_shelf;
 mod layered_command;
 mod left_names;
+mod moved_repositories;
 pub(crate) mod repository_use;
 mod selection;
 pub(crate) mod tracked_folders;

@@ -15,6 +15,7 @@ pub(crate) mod recorded;
 mod rights;
 mod run;
 pub(crate) mod tree_snapshot;
+mod unnoticed_changes;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -11,6 +11,7 @@ pub(crate) mod large_contents;
 pub(crate) mod linked_contents;
 pub(crate) mod linked_folders;
 pub(crate) mod packed_names;
+pub(crate) mod rebases;
 pub(crate) mod reference_tables;
 pub(crate) mod refusal;
 pub(crate) mod repository_context;

@@ -14,6 +14,7 @@ mod growth;
 mod names_of_git;
 #[cfg(test)]
 mod object_files;
+mod objects;
 #[cfg(test)]
 mod own_files;
 #[cfg(test)]

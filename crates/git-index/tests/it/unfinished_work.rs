@@ -14,6 +14,10 @@ const PATCHES: &str = "rebase-apply/apply-opt";
 const RESOLUTIONS: &str = "MERGE_RR";
 const BISECTION: &str = "worktrees/x/BISECT_START";
 const BISECT_PATHS: &str = "BISECT_NAMES";
+const REMOVED: &str = "rebase-merge/refs-to-delete";
+const BRANCH: &str = "worktrees/x/rebase-apply/head-name";
+const MOVED: &str = "rebase-merge/update-refs";
+const OBJECT: &str = "0123456789012345678901234567890123456789";
 
 #[test]
 fn what_git_writes_is_accepted() {
@@ -35,6 +39,12 @@ fn what_git_writes_is_accepted() {
         (BISECTION, "0123456789012345678901234567890123456789\n"),
         (BISECT_PATHS, "\n"),
         (BISECT_PATHS, " 'src/a b' 'x;$(y)'\n"),
+        (REMOVED, "refs/rewritten/onto\nrefs/rewritten/a-b\n"),
+        (REMOVED, ""),
+        (BRANCH, "refs/heads/feature/x\n"),
+        (BRANCH, "detached HEAD"),
+        (MOVED, ""),
+        (MOVED, &format!("refs/heads/x\n{OBJECT}\n{OBJECT}\nrefs/heads/y\n{OBJECT}\n{OBJECT}\n")),
         // Files of these names mean nothing elsewhere.
         ("strategy", "x"),
         ("opts", "[options]\n\tstrategy = x\n"),
@@ -46,11 +56,20 @@ fn what_git_writes_is_accepted() {
 
 #[test]
 fn what_runs_a_program_or_writes_elsewhere_is_refused() {
-    use UnfinishedWorkError::{ForeignOption, Resolutions, Steps};
+    use UnfinishedWorkError::{ForeignOption, References, Resolutions, Steps};
     let long = format!("{}\t/etc/passwd\0", "a".repeat(40));
     for (path, content, error) in [
         (TODO, "pick 1\nexec touch x\n", Steps),
         (TODO, "\t x touch x\n", Steps),
+        (REMOVED, "refs/rewritten/onto\nrefs/heads/x\n", References),
+        (REMOVED, "refs/rewritten/../heads/x\n", References),
+        (REMOVED, "HEAD\n", References),
+        ("worktrees/x/rebase-merge/Refs-To-Delete", "refs/heads/x", References),
+        (BRANCH, "refs/tags/x\n", References),
+        (BRANCH, "refs/heads/../tags/x\n", References),
+        (BRANCH, "HEAD", References),
+        (MOVED, &format!("refs/heads/x\n{OBJECT}\n"), References),
+        (MOVED, &format!("HEAD\n{OBJECT}\n{OBJECT}\n"), References),
         ("Rebase-Merge/GIT-REBASE-TODO", "x y", Steps),
         (STRATEGY, "x/../evil\n", ForeignOption),
         (OPTIONS, " --index-output=/x", ForeignOption),

@@ -11,22 +11,30 @@ use sandbox_fs::FileRoot;
 
 use crate::adopt::build_folders::BuildFolders;
 use crate::adopt::entry_beginnings::EntryBeginnings;
+use crate::adopt::moved_repositories::Moves;
 use crate::adopt::verdicts::{Decided, Verdicts};
 use crate::adopt::working_trees::WorkingTrees;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
-use crate::git::guard::{Refusal, in_git_folder};
-use crate::git::large_contents::borrowing_repository;
-use crate::git::linked_contents::{ContentsOnDisk, LinkedContents, Remembered, content_on_disk};
+use crate::git::guard::{INDEX_BYTES, InRepository, Refusal, in_git_folder, is_index};
+use crate::git::large_contents::{borrowing_repository, submodule_with_lasting_content};
+use crate::git::linked_contents::{
+    ContentsOnDisk, LinkedContents, Remembered, content_on_disk, content_on_disk_up_to,
+};
 use crate::git::packed_names::PackedNames;
+use crate::git::rebases::rebase_refusal;
 use crate::git::repository_context::{RepositoryContext, format_after};
-use crate::git::repository_parts::{TouchedPaths, is_repository, part_refusal};
-use crate::git::stored_names::StoredNames;
+use crate::git::repository_parts::{TouchedPaths, is_repository, part_refusal, repository_part};
+use crate::git::stored_names::object_checks::object_refusal;
+use crate::git::stored_names::{Fate, StoredNames, store_around};
 use crate::git::version_control;
 use crate::hidden::Hidden;
 
 /// Returns whether the repository in a folder surely lacks an object of this name.
 type LacksObject<'a> = dyn Fn(&RelPath, &[u8]) -> bool + 'a;
+
+/// Judges an effect by its content, and by the objects that are missing.
+type ByContent<'a> = dyn Fn(&Verdicts<'_>, &Effect, &LacksObject<'_>) -> Option<Refusal> + 'a;
 
 /// Sorts effects into those that are adopted and those that are refused.
 pub(crate) struct Guard<'a> {
@@ -117,18 +125,7 @@ impl Guard<'_> {
         };
         let refusal =
             |effect: &Effect, content: Option<&dyn LinkedContents>, lacks_object: &LacksObject<'_>| {
-                let context = RepositoryContext {
-                    workspace,
-                    is_layered: self.is_layered,
-                    was_there: &was_there,
-                    is_there: &is_there,
-                    is_unjudged: &is_unjudged,
-                    format: &format,
-                    lacks_object,
-                    text: &text,
-                    packed: &packed,
-                    content,
-                };
+                let context = RepositoryContext { format: &format, lacks_object, content, ..plain };
                 self.listed(effect, &beginnings)
                     .or_else(|| (self.is_layered && is_new_lock(effect)).then_some(Refusal::Lock))
                     .or_else(|| kept_around(&effect.path))
@@ -139,9 +136,10 @@ impl Guard<'_> {
                     })
                     .or_else(|| part_refusal(effect, &context))
             };
-        let mut verdicts = Verdicts::new(&effects, workspace, &|effect| refusal(effect, None, &|_, _| false));
-        let is_removed = |folder: &RelPath| is_repository(folder, &was_there) && !is_there(folder);
-        verdicts.keep_moved_repositories(&was_there, &is_removed);
+        let is_data = |path: &RelPath| in_git_folder(path).is_some_and(|part| part.inner(&plain).is_data());
+        let mut verdicts = Verdicts::new(&effects, &positions, workspace, &is_data, &|effect| {
+            refusal(effect, None, &|_, _| false)
+        });
         verdicts.keep_packed_objects();
         if self.is_layered {
             verdicts.keep_packs_whole();
@@ -151,17 +149,49 @@ impl Guard<'_> {
             let decided = Decided { verdicts, root: self.root, disk: &disk, worktrees: &worktrees };
             refusal(effect, Some(&decided), lacks_object)
         };
-        verdicts.judge_links(&|verdicts, effect| judge_by(verdicts, effect, &|_, _| false));
-        // References depend on which objects are adopted, and files that lead to each other on references of working trees.
-        while verdicts.judge_references(&|verdicts, judged| {
-            let fate = |position| verdicts.fate(position);
-            let objects = stored.after(&fate);
-            let lacks_object = |folder: &RelPath, object: &[u8]| objects.lacks(folder, object);
-            judged.iter().map(|position| judge_by(verdicts, &effects[*position], &lacks_object)).collect()
-        }) {
-            verdicts.judge_links(&|verdicts, effect| judge_by(verdicts, effect, &|_, _| false));
-        }
+        let judge_link = |verdicts: &Verdicts<'_>, effect: &Effect| judge_by(verdicts, effect, &|_, _| false);
+        let context = RepositoryContext { format: &format, ..plain };
+        let judge_references = |verdicts: &Verdicts<'_>, judged: &[usize]| {
+            let judged = judged.iter().map(|position| &effects[*position]).collect();
+            self.judge_by_objects(verdicts, judged, &context, &stored, &judge_by)
+        };
+        let is_removed = |folder: &RelPath| is_repository(folder, &was_there) && !is_there(folder);
+        let moves = Moves { was_there: &was_there, is_there: &is_there, is_removed: &is_removed };
+        verdicts.settle(&moves, &judge_link, &judge_references);
         verdicts.sorted()
+    }
+
+    /// Judges effects that are adopted only with certain objects, by those that are adopted so far.
+    fn judge_by_objects(
+        &self,
+        verdicts: &Verdicts<'_>,
+        judged: Vec<&Effect>,
+        context: &RepositoryContext<'_>,
+        stored: &StoredNames<'_>,
+        by_content: &ByContent<'_>,
+    ) -> Vec<Option<Refusal>> {
+        let fate = |position| verdicts.fate(position);
+        let objects = stored.after(&fate);
+        let unchanged = |_| Fate::Refused;
+        let former = stored.after(&unchanged);
+        let lacks_object = |folder: &RelPath, object: &[u8]| objects.lacks_something_of(folder, object);
+        let content = |path: &RelPath| {
+            verdicts.content(path, &|path| content_on_disk_up_to(self.root, path, INDEX_BYTES))
+        };
+        let judge = |effect: &Effect| {
+            let part = repository_part(&effect.path, context);
+            let is_index_of =
+                |part: &InRepository<'_>| is_index(&effect.path) && !part.inner(context).is_data();
+            // What else an index or object holds depends on no other one.
+            let is_judged = store_around(&effect.path).is_some() || part.as_ref().is_some_and(is_index_of);
+            let refusal = if is_judged { None } else { by_content(verdicts, effect, &lacks_object) };
+            refusal.or_else(|| {
+                let part = part?;
+                object_refusal(&part, effect, context, &objects, &former)
+                    .or_else(|| rebase_refusal(&part, effect, context, &content))
+            })
+        };
+        judged.into_iter().map(judge).collect()
     }
 
     /// Returns the entry of the list of protected names by which an effect is refused.
@@ -212,7 +242,8 @@ pub(crate) fn is_new_lock(effect: &Effect) -> bool {
 }
 
 /// The repositories in which nothing is adopted, each with the reason: `.git` folders of which the command has removed what makes
-/// them repositories, repositories that would have another format, and new ones without objects of their own. One that is gone with
+/// them repositories, repositories that would have another format, new ones without objects of their own, and those of submodules that go
+/// with contents that could not be restored. One that is gone with
 /// the folder that it was the repository of is like any other folder that is gone.
 fn kept_repositories(
     effects: &[Effect],
@@ -222,6 +253,9 @@ fn kept_repositories(
     let kept = |effect: &Effect| {
         if let Some(repository) = borrowing_repository(effect, context.was_there) {
             return Some((repository, Refusal::BorrowedObjects));
+        }
+        if let Some(submodule) = submodule_with_lasting_content(effect, context) {
+            return Some(submodule);
         }
         let Some(part) = in_git_folder(&effect.path) else {
             // Only settings decide the format.
@@ -233,10 +267,12 @@ fn kept_repositories(
         let refusal = refusal.filter(|why| matches!(why, Refusal::Removal | Refusal::Format));
         refusal.map(|why| (part.folder, why))
     };
-    let stays = |folder: &RelPath| {
-        folder.parent().is_none_or(|around| around.is_root() || is_there(&around)) || is_there(folder)
+    let stays = |folder: &RelPath, why: &Refusal| {
+        matches!(why, Refusal::LargeObject | Refusal::LargeContent)
+            || folder.parent().is_none_or(|around| around.is_root() || is_there(&around))
+            || is_there(folder)
     };
-    effects.iter().filter_map(kept).filter(|(folder, _)| stays(folder)).collect()
+    effects.iter().filter_map(kept).filter(|(folder, why)| stays(folder, why)).collect()
 }
 
 #[cfg(test)]

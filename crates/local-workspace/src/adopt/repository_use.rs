@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cow_layer::{Layer, LayerChanges};
+use cow_layer::{Layer, LayerChanges, Side};
 use git_index::{ObjectFormat, REFERENCE_BYTES, has_same_entries};
 use rel_path::RelPath;
-use sandbox_fs::{FileRoot, FsError};
+use sandbox_fs::{FileKind, FileRoot, FsError};
 
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
 
@@ -30,6 +30,14 @@ pub(crate) fn replace_refreshed_index(layer: &Layer, root: &FileRoot, changes: &
     if formats.into_iter().any(|format| has_same_entries(&then, &now, format)) {
         changes.replace_saved(&path);
     }
+}
+
+/// Returns whether the index of the workspace has other entries than when the command began, as far as that can be determined.
+fn has_other_index(layer: &Layer, root: &FileRoot, path: &RelPath) -> bool {
+    let present = root.open_file(path).and_then(|file| file.read_to_end(INDEX_BYTES)).ok();
+    let both = layer.content_at_start(path, INDEX_BYTES).zip(present);
+    let formats = [ObjectFormat::Sha1, ObjectFormat::Sha256];
+    !both.is_some_and(|(then, now)| formats.into_iter().any(|format| has_same_entries(&then, &now, format)))
 }
 
 /// Returns whether the checked-out commit is certainly the one of the start.
@@ -67,12 +75,16 @@ pub(crate) struct RepositoriesInUse {
 
 impl RepositoriesInUse {
     pub(crate) fn of(layer: &Layer, root: &FileRoot, changes: &LayerChanges) -> RepositoriesInUse {
-        let mut all = BTreeSet::new();
+        let (mut all, mut removing) = (BTreeSet::new(), BTreeSet::new());
         let mut in_use = RepositoriesInUse::default();
         for change in changes {
             let Some(part) = in_git_folder(&change.path) else { continue };
             if change.saved_meanwhile {
                 in_use.folders.insert(part.folder.clone());
+            }
+            let was_file = matches!(change.before, Some(Side::File { .. }));
+            if was_file && change.after.is_none() && part.is_object() {
+                removing.insert(part.folder.clone());
             }
             all.insert(part.folder);
         }
@@ -90,6 +102,11 @@ impl RepositoriesInUse {
                     .any(|path| changes.find(path).is_some())
         };
         for folder in all {
+            let removes_objects = removing.contains(&folder);
+            let use_of = ReferenceUse { layer, root, changes, folder: &folder, removes_objects };
+            if !in_use.folders.contains(&folder) && use_of.is_in_the_way() {
+                in_use.folders.insert(folder.clone());
+            }
             let mut locks = LOCKS.iter().filter_map(|name| folder.child(name).ok());
             if let Some(lock) = locks.find(counts) {
                 in_use.folders.insert(folder.clone());
@@ -97,5 +114,81 @@ impl RepositoriesInUse {
             }
         }
         in_use
+    }
+}
+
+/// The most folders of references of one repository that are looked at. Each branch with a slash in its name may have one.
+const REFERENCE_FOLDERS: usize = 4_096;
+
+/// The references of a repository that a command changed, as another program uses them.
+struct ReferenceUse<'a> {
+    layer: &'a Layer,
+    root: &'a FileRoot,
+    changes: &'a LayerChanges,
+    folder: &'a RelPath,
+    /// True if the command removes objects of it.
+    removes_objects: bool,
+}
+
+impl ReferenceUse<'_> {
+    /// Returns whether another program now depends on what the command moves or removes: it has checked out a branch that the
+    /// command moves, or the command removes objects and a reference or an index is new that may name one of them.
+    fn is_in_the_way(&self) -> bool {
+        let working_trees = self.working_trees();
+        let mut heads = working_trees.iter().filter_map(|folder| folder.child(b"HEAD").ok());
+        if heads.any(|head| self.is_newer(&head) && (self.moves_branch_of(&head) || self.removes_objects)) {
+            return true;
+        }
+        if !self.removes_objects {
+            return false;
+        }
+        let mut indexes = working_trees.iter().filter_map(|folder| folder.child(b"index").ok());
+        self.beneath(b"packed-refs").is_some_and(|list| self.is_newer(&list))
+            || indexes.any(|index| self.is_newer(&index) && has_other_index(self.layer, self.root, &index))
+            || working_trees.iter().any(|folder| self.has_newer_reference(folder))
+    }
+
+    /// Returns the folders that have a `HEAD`: that of the repository and those of its working trees.
+    fn working_trees(&self) -> Vec<RelPath> {
+        let all = self.beneath(b"worktrees").map(|all| self.root.list(&all).unwrap_or_default());
+        let records = all.into_iter().flatten().map(|entry| entry.path);
+        std::iter::once(self.folder.clone()).chain(records).collect()
+    }
+
+    /// Returns whether the command changes the branch that a `HEAD` now leads to.
+    fn moves_branch_of(&self, head: &RelPath) -> bool {
+        let text = self.root.open_file(head).and_then(|file| file.read_to_end(REFERENCE_BYTES));
+        let Ok(text) = text else { return false };
+        let Some(name) = text.strip_prefix(b"ref: ") else { return false };
+        let paths = [self.beneath(name.trim_ascii()), self.beneath(b"packed-refs")];
+        paths.into_iter().flatten().any(|path| self.changes.find(&path).is_some())
+    }
+
+    /// Returns whether a reference was made or changed in the `refs` of a folder: git makes a new file for it then, which changes the
+    /// folder around it.
+    fn has_newer_reference(&self, folder: &RelPath) -> bool {
+        let mut open: Vec<RelPath> = folder.child(b"refs").into_iter().collect();
+        let mut looked_at = 0;
+        while let Some(folder) = open.pop() {
+            looked_at += 1;
+            if self.is_newer(&folder) {
+                return true;
+            }
+            if looked_at == REFERENCE_FOLDERS {
+                return false;
+            }
+            let entries = self.root.list(&folder).unwrap_or_default().into_iter();
+            open.extend(entries.filter(|entry| entry.kind == FileKind::Folder).map(|entry| entry.path));
+        }
+        false
+    }
+
+    fn is_newer(&self, path: &RelPath) -> bool {
+        let metadata = self.root.metadata(path);
+        metadata.is_ok_and(|metadata| !self.layer.began_after(metadata.stamp().status_changed_nanoseconds))
+    }
+
+    fn beneath(&self, names: &[u8]) -> Option<RelPath> {
+        RelPath::from_bytes(names).and_then(|names| self.folder.join(&names)).ok()
     }
 }

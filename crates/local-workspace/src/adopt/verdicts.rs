@@ -11,7 +11,6 @@ use crate::adopt::working_trees::{WorkingTrees, with_folders};
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{Refusal, in_git_folder, is_index};
-use crate::git::kept_references::may_hold_references;
 use crate::git::linked_contents::{
     ContentsOnDisk, LinkedContents, NamedWorktree, Remembered, content_on_disk, is_short,
 };
@@ -19,6 +18,7 @@ use crate::git::linked_folders::is_linked_file;
 use crate::git::reference_tables::tables_around;
 use crate::git::repository_context::{decides_format, settings_of_index};
 use crate::git::settings::worktree;
+use crate::git::stored_names::object_checks::depends_on_objects;
 use crate::git::stored_names::{Fate, store_around};
 
 /// The parts of a repository that do not depend on what is checked out.
@@ -37,10 +37,10 @@ const OWN_PARTS: [&[u8]; 11] = [
 ];
 
 /// The rounds in which linked files are judged again because others were refused. Ordinary work needs one or two.
-const ROUNDS: usize = 16;
+pub(super) const ROUNDS: usize = 16;
 
 /// Judges the effects at some indexes by what was decided about all.
-type Refusals<'a> = dyn Fn(&Verdicts<'_>, &[usize]) -> Vec<Option<Refusal>> + 'a;
+pub(super) type Refusals<'a> = dyn Fn(&Verdicts<'_>, &[usize]) -> Vec<Option<Refusal>> + 'a;
 
 /// The contents by what was decided about effects so far.
 pub(crate) struct Decided<'a> {
@@ -53,7 +53,8 @@ pub(crate) struct Decided<'a> {
 
 impl LinkedContents for Decided<'_> {
     fn content(&self, path: &RelPath) -> Option<Vec<u8>> {
-        self.verdicts.content(self.root, path)
+        let content = self.verdicts.content(path, &|path| content_on_disk(self.root, path));
+        content.filter(|text| is_short(path, text.len()))
     }
 
     fn worktree(&self, settings: &RelPath) -> NamedWorktree {
@@ -71,34 +72,44 @@ pub(crate) struct Verdicts<'a> {
     staying: BTreeMap<RelPath, Refusal>,
     /// Working trees that the effects add, remove or move, and that are adopted so far.
     working_trees: WorkingTrees,
+    /// The index of the effect on each path.
+    positions: &'a BTreeMap<&'a RelPath, usize>,
     /// The indexes of the effects on files by which folders of git lead to each other.
     links: BTreeMap<&'a RelPath, usize>,
-    /// The indexes of the effects that leave references.
+    /// The indexes of the effects that are adopted only with certain objects and references.
     references: Vec<usize>,
     /// The number of times that these were judged by the objects that are adopted.
     rounds: usize,
+    /// The number of times that it was looked for moved repositories.
+    pub(super) move_rounds: usize,
+    /// The indexes of repositories and working trees, and what split ones share. A branch may have such a name.
+    indexes: BTreeSet<&'a RelPath>,
 }
 
 impl<'a> Verdicts<'a> {
     /// Decides about each effect by itself.
     pub(crate) fn new(
         effects: &'a [Effect],
+        positions: &'a BTreeMap<&'a RelPath, usize>,
         workspace: Option<&Path>,
+        is_data: &dyn Fn(&RelPath) -> bool,
         refusal: &dyn Fn(&Effect) -> Option<Refusal>,
     ) -> Verdicts<'a> {
+        let indexes =
+            effects.iter().map(|effect| &effect.path).filter(|path| is_index(path) && !is_data(path));
         let links = effects.iter().enumerate().filter(|(_, effect)| is_linked_file(&effect.path));
-        let is_reference = |effect: &Effect| {
-            effect.kind_after() == Some(PresentKind::File) && may_hold_references(&effect.path)
-        };
-        let references = effects.iter().enumerate().filter(|(_, effect)| is_reference(effect));
+        let references = effects.iter().enumerate().filter(|(_, effect)| depends_on_objects(effect));
         let mut verdicts = Verdicts {
             effects,
             refusals: effects.iter().map(refusal).collect(),
             staying: BTreeMap::new(),
             working_trees: WorkingTrees::all(effects, workspace),
+            positions,
             links: links.map(|(index, effect)| (&effect.path, index)).collect(),
             references: references.map(|(index, _)| index).collect(),
             rounds: 0,
+            move_rounds: 0,
+            indexes: indexes.collect(),
         };
         verdicts.refuse_what_depends();
         verdicts
@@ -214,59 +225,21 @@ impl<'a> Verdicts<'a> {
         self.refuse_what_depends();
     }
 
-    /// Keeps the repositories that the effects remove if they also make one, which is refused: it may be the same one under another
-    /// name. Nothing of that one is kept if its folder is new.
-    pub(crate) fn keep_moved_repositories(
-        &mut self,
-        was_there: &dyn Fn(&RelPath) -> bool,
-        is_removed: &dyn Fn(&RelPath) -> bool,
-    ) {
-        let made: BTreeSet<RelPath> = self
-            .refused()
-            .filter_map(|(_, why)| match why {
-                Refusal::BareRepository(folder) => Some(folder.clone()),
-                _ => None,
-            })
-            .collect();
-        if made.is_empty() {
-            return;
-        }
-        let heads = self.effects.iter().filter(|effect| {
-            effect.after.is_none()
-                && effect.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(b"HEAD"))
-        });
-        // A `.git` goes with the folder around it. What it holds are parts of it.
-        let is_own = |folder: &RelPath| in_git_folder(folder).is_none_or(|part| part.names.is_empty());
-        let removed: BTreeSet<RelPath> = heads
-            .filter_map(|effect| effect.path.parent())
-            .filter(|folder| is_own(folder) && is_removed(folder))
-            .collect();
-        if removed.is_empty() {
-            return;
-        }
-        let lies_in = |effect: &Effect, folders: &BTreeSet<RelPath>| {
-            with_folders(&effect.path).any(|folder| folders.contains(&folder))
-        };
-        self.refuse_all(&Refusal::OnlyRepository, &|effect| lies_in(effect, &removed));
-        for folder in made.into_iter().filter(|folder| !folder.is_root() && !was_there(folder)) {
-            let refusal = Refusal::BareRepository(folder.clone());
-            self.refuse_all(&refusal, &|effect| effect.path.starts_with(&folder));
-        }
-        self.refuse_what_depends();
-    }
-
-    /// Returns the content that a linked file will have by what was decided so far.
-    fn content(&self, root: &FileRoot, path: &RelPath) -> Option<Vec<u8>> {
-        let Some(index) = self.links.get(path) else { return content_on_disk(root, path) };
+    /// Returns the content that a file will have by what was decided so far. `on_disk` reads what is there now.
+    pub(crate) fn content(
+        &self,
+        path: &RelPath,
+        on_disk: &dyn Fn(&RelPath) -> Option<Vec<u8>>,
+    ) -> Option<Vec<u8>> {
+        let Some(index) = self.positions.get(path) else { return on_disk(path) };
         let effect = &self.effects[*index];
-        let short = |text: &[u8]| is_short(path, text.len()).then(|| text.to_vec());
         if self.is_adopted(*index) {
-            return effect.text_after().and_then(short);
+            return effect.text_after().map(<[u8]>::to_vec);
         }
         match effect.text_before() {
-            Some(text) => short(text),
+            Some(text) => Some(text.to_vec()),
             // What had no room beside much else that changed is not nothing.
-            None if effect.kind_before() == Some(PresentKind::File) => content_on_disk(root, path),
+            None if effect.kind_before() == Some(PresentKind::File) => on_disk(path),
             None => None,
         }
     }
@@ -291,12 +264,16 @@ impl<'a> Verdicts<'a> {
         self.refusals[index].is_none() && !(removes_folder && self.staying.contains_key(&effect.path))
     }
 
-    fn refused(&self) -> impl Iterator<Item = (&'a Effect, &Refusal)> {
+    pub(super) fn effects(&self) -> &'a [Effect] {
+        self.effects
+    }
+
+    pub(super) fn refused(&self) -> impl Iterator<Item = (&'a Effect, &Refusal)> {
         self.effects.iter().zip(&self.refusals).filter_map(|(effect, why)| Some((effect, why.as_ref()?)))
     }
 
     /// Refuses `why` all allowed effects for which `depends` returns true.
-    fn refuse_all(&mut self, why: &Refusal, depends: &dyn Fn(&Effect) -> bool) {
+    pub(super) fn refuse_all(&mut self, why: &Refusal, depends: &dyn Fn(&Effect) -> bool) {
         for (effect, refusal) in self.effects.iter().zip(&mut self.refusals) {
             if refusal.is_none() && depends(effect) {
                 *refusal = Some(why.clone());
@@ -305,7 +282,7 @@ impl<'a> Verdicts<'a> {
     }
 
     /// Refuses what cannot be adopted without something that is refused.
-    fn refuse_what_depends(&mut self) {
+    pub(super) fn refuse_what_depends(&mut self) {
         // In this order: each goes by what the ones before have refused.
         self.keep_indexes_whole();
         self.keep_tables_whole();
@@ -363,10 +340,12 @@ impl<'a> Verdicts<'a> {
             };
             self.refuse_all(&Refusal::IndexWithoutSettings, &is_of);
         }
-        let folder = |effect: &Effect| effect.path.parent().filter(|_| is_index(&effect.path));
-        let folders: BTreeSet<RelPath> = self.refused().filter_map(|(effect, _)| folder(effect)).collect();
+        let refused = self.refused().filter(|(effect, _)| self.indexes.contains(&effect.path));
+        let folders: BTreeSet<RelPath> = refused.filter_map(|(effect, _)| effect.path.parent()).collect();
         if !folders.is_empty() {
-            let is_part = |effect: &Effect| folder(effect).is_some_and(|folder| folders.contains(&folder));
+            let is_part = |effect: &Effect| {
+                is_index(&effect.path) && effect.path.parent().is_some_and(|folder| folders.contains(&folder))
+            };
             self.refuse_all(&Refusal::SplitIndex, &is_part);
         }
         self.keep_heads_with_indexes();
@@ -375,9 +354,8 @@ impl<'a> Verdicts<'a> {
     /// Refuses what says which commit is checked out, and the state of unfinished work, in a repository that was there and of which an
     /// index is refused. Against another commit than its own, an index is a set of changes that take that commit back.
     fn keep_heads_with_indexes(&mut self) {
-        let is_main = |effect: &&Effect| {
-            is_index(&effect.path) && in_git_folder(&effect.path).is_some_and(|part| !part.is_data())
-        };
+        let is_main =
+            |effect: &&Effect| self.indexes.contains(&effect.path) && in_git_folder(&effect.path).is_some();
         let refused = self.refused().map(|(effect, _)| effect).filter(is_main);
         let mut repositories: BTreeSet<RelPath> = refused.filter_map(|effect| effect.path.parent()).collect();
         if repositories.is_empty() {
@@ -432,9 +410,24 @@ impl<'a> Verdicts<'a> {
         // Git needs none of what it computes itself.
         let is_needed = |why: &Refusal| *why != Refusal::ObjectCache;
         let refused = self.refusals.iter().enumerate().filter(|(_, why)| why.as_ref().is_some_and(is_needed));
-        let refused = refused.map(|(index, _)| index).collect();
+        let refused = refused.map(|(index, _)| index).chain(self.heads_without_branches()).collect();
         for index in self.working_trees.take_split(self.effects, refused) {
             self.refusals[index].get_or_insert(Refusal::WorkingTree);
         }
+    }
+
+    /// Returns the indexes of the effects on the `HEAD` of new working trees that lead to a branch which is refused.
+    fn heads_without_branches(&self) -> Vec<usize> {
+        let leads_nowhere = |effect: &Effect| {
+            let is_head = effect.before.is_none() && effect.path.file_name() == Some(b"HEAD");
+            let record = if is_head { effect.path.parent()? } else { return None };
+            let all = record.parent().filter(|all| all.file_name() == Some(b"worktrees"))?;
+            let name = effect.text_after()?.strip_prefix(b"ref: ")?;
+            let name = RelPath::from_bytes(name.trim_ascii()).ok()?;
+            let branch = self.positions.get(&all.parent()?.join(&name).ok()?)?;
+            self.refusals[*branch].as_ref().map(drop)
+        };
+        let heads = self.effects.iter().enumerate();
+        heads.filter(|(_, effect)| leads_nowhere(effect).is_some()).map(|(index, _)| index).collect()
     }
 }

@@ -11,6 +11,7 @@ use crate::command::answer::CommandOutcome;
 use crate::command::effect::{Effect, EffectSide};
 use crate::command::forge_names::PushedFolders;
 use crate::command::rights::Right;
+use crate::command::unnoticed_changes;
 use crate::git::access::loses_access;
 use crate::git::guard::{Refusal, directions};
 use crate::git::history;
@@ -58,6 +59,8 @@ pub(crate) struct EffectNotes {
     pub directions: Vec<(String, Vec<String>)>,
     /// Files by which git shows other commits than there are, with what they replace.
     pub histories: Vec<(String, Vec<String>)>,
+    /// Files by which git notices or records fewer changes, with what they say.
+    pub unnoticed: Vec<(String, Vec<String>)>,
     /// Paths with names that other programs obey, and what does.
     pub obeyed: Vec<(String, String)>,
     /// Whole sentences.
@@ -168,6 +171,10 @@ impl EffectNotes {
             self.histories.iter().map(by_file).collect(),
             "changed which commits git shows, not which it pushes, show it to the user: ",
         );
+        say(
+            self.unnoticed.iter().map(by_file).collect(),
+            "changed which changes git notices or records, show it to the user: ",
+        );
         say(quoted(&self.not_undoable), "changed, not undoable: ");
         warnings.extend(self.other.iter().cloned());
         warnings
@@ -244,6 +251,12 @@ pub(crate) fn changed_directions<'a>(
 /// Returns by which files effects make git show other commits than there are.
 pub(crate) fn changed_histories(root: &FileRoot, effects: &[Effect]) -> Vec<(String, Vec<String>)> {
     let named = history::changed(root, effects).into_iter();
+    named.map(|(path, what)| (path.to_string(), what)).collect()
+}
+
+/// Returns by which files effects make git notice or record fewer changes.
+pub(crate) fn unnoticed_changes(root: &FileRoot, effects: &[Effect]) -> Vec<(String, Vec<String>)> {
+    let named = unnoticed_changes::changed(root, effects).into_iter();
     named.map(|(path, what)| (path.to_string(), what)).collect()
 }
 

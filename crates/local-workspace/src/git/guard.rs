@@ -3,8 +3,8 @@
 
 pub(crate) use git_index::is_git_name;
 use git_index::{
-    ObjectFormat, check_unfinished_work, is_file_list, is_file_only, is_folder_only, is_object_cache,
-    is_reference, lists_files_beside, stays_in_references,
+    ObjectFormat, UnfinishedWorkError, check_unfinished_work, is_file_list, is_file_only, is_folder_only,
+    is_object_cache, is_reference, lists_files_beside, stays_in_references,
 };
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
@@ -252,6 +252,15 @@ impl InRepository<'_> {
         if self.is_settings() {
             return Some(Refusal::SettingsRemoval);
         }
+        if matches!(self.inner(context).names.as_slice(), [name] if name.eq_ignore_ascii_case(b"index")) {
+            return Some(Refusal::IndexRemoval);
+        }
+        if self.is_beginning_of_patches(context) {
+            return Some(Refusal::UnfinishedWork(UnfinishedWorkError::References));
+        }
+        if self.is_key(context) {
+            return Some(Refusal::Content);
+        }
         if self.ends_with(&["info", "attributes"]) {
             return Some(Refusal::Attributes);
         }
@@ -261,8 +270,12 @@ impl InRepository<'_> {
     /// Judges a file that is new or was changed.
     fn file_refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
         let of_store = self.object_refusal(effect).or_else(|| self.large_content_refusal(effect, context));
+        let of_store = of_store.or_else(|| self.fixed_content_refusal(effect, context));
         if of_store.is_some() {
             return of_store;
+        }
+        if self.is_damaged_pack(effect, context) {
+            return Some(Refusal::DamagedPack);
         }
         if is_reference(self.names.iter().copied()) && effect.leads_out_of_references() {
             return Some(Refusal::Reference);
@@ -372,15 +385,18 @@ impl InRepository<'_> {
     /// Checks whether it lies in the folder of a submodule or of a working tree that is removed as a whole, with its settings
     /// and hooks.
     pub(super) fn goes_with_its_folder(&self, context: &RepositoryContext<'_>) -> bool {
+        self.folder_that_goes(context).is_some()
+    }
+
+    /// Returns the folder with which it goes then.
+    pub(super) fn folder_that_goes(&self, context: &RepositoryContext<'_>) -> Option<RelPath> {
         let goes = |count: usize| {
             let beneath = RelPath::from_bytes(&self.names[..count].join(&b'/'));
-            let folder = beneath.and_then(|names| self.folder.join(&names));
-            folder.is_ok_and(|folder| {
-                let was_one = folder.child(b"HEAD").is_ok_and(|head| (context.was_there)(&head));
-                was_one && !(context.is_there)(&folder)
-            })
+            let folder = beneath.and_then(|names| self.folder.join(&names)).ok()?;
+            let was_one = folder.child(b"HEAD").is_ok_and(|head| (context.was_there)(&head));
+            (was_one && !(context.is_there)(&folder)).then_some(folder)
         };
-        self.first_is(&["modules", "worktrees"]) && (2..self.names.len()).any(goes)
+        if self.first_is(&["modules", "worktrees"]) { (2..self.names.len()).find_map(goes) } else { None }
     }
 
     /// Checks whether it is a file of one working tree, such as `worktrees/NAME/gitdir`.

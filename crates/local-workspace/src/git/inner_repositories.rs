@@ -14,7 +14,7 @@ impl<'a> InRepository<'a> {
     /// Returns the path as seen from the submodule or working tree that it lies in, the innermost one; the same where that is none.
     ///
     /// Of several folders that could be the submodule's, the outermost counts: in that one, `hooks` would hold its hooks.
-    pub(super) fn inner(&self, context: &RepositoryContext<'_>) -> InRepository<'a> {
+    pub(crate) fn inner(&self, context: &RepositoryContext<'_>) -> InRepository<'a> {
         let start = self.inner_start(context);
         let folder = self.beneath(start).unwrap_or_else(|| self.folder.clone());
         InRepository { folder, names: self.names[start..].to_vec() }

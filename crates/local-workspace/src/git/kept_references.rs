@@ -117,7 +117,7 @@ pub(crate) fn may_hold_references(path: &RelPath) -> bool {
 
 impl InRepository<'_> {
     /// Returns the folder of the repository that has the objects which references here name; `None` where it has none.
-    pub(super) fn folder_with_objects(&self, context: &RepositoryContext<'_>) -> Option<RelPath> {
+    pub(crate) fn folder_with_objects(&self, context: &RepositoryContext<'_>) -> Option<RelPath> {
         let folder = self.inner(context).folder;
         let has = |name: &[u8]| folder.child(name).is_ok_and(|path| (context.is_there)(&path));
         let all = folder.parent().filter(|all| all.file_name() == Some(b"worktrees"));

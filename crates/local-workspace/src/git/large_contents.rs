@@ -4,11 +4,11 @@ use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
-use crate::git::guard::{InRepository, Refusal};
+use crate::git::guard::{InRepository, Refusal, in_git_folder};
 use crate::git::repository_context::RepositoryContext;
 
 impl InRepository<'_> {
-    /// Refuses the removal or change of a content that could not be restored. It goes with its repository, as objects do.
+    /// Refuses the removal or change of a content that could not be restored. It goes with the repository around it, as objects do.
     pub(super) fn large_content_refusal(
         &self,
         effect: &Effect,
@@ -25,6 +25,48 @@ impl InRepository<'_> {
         is_lost.then_some(Refusal::LargeContent)
     }
 
+    /// Refuses another content of Git LFS or git-annex under the name of one that was there, which is made from the content, and
+    /// another key of git-crypt: the user's next commit would be encrypted with it.
+    pub(super) fn fixed_content_refusal(
+        &self,
+        effect: &Effect,
+        context: &RepositoryContext<'_>,
+    ) -> Option<Refusal> {
+        let is_fixed = || self.is_key(context) || self.is_content(context) && self.has_name_of_content();
+        if effect.kind_before() != Some(PresentKind::File) || !is_fixed() {
+            return None;
+        }
+        let may_be_unchanged =
+            matches!(&effect.after, Some(EffectSide::Unkept(unkept)) if unkept.may_be_unchanged);
+        let is_same = match (effect.text_before(), effect.text_after()) {
+            (Some(before), Some(after)) => before == after,
+            _ => may_be_unchanged,
+        };
+        (!is_same).then_some(Refusal::Content)
+    }
+
+    /// Returns whether it is a key of git-crypt.
+    pub(super) fn is_key(&self, context: &RepositoryContext<'_>) -> bool {
+        let is_named = self.names.iter().any(|name| name.eq_ignore_ascii_case(b"git-crypt"));
+        is_named
+            && matches!(
+                self.inner(context).names.as_slice(),
+                [crypt, keys, _, ..]
+                    if crypt.eq_ignore_ascii_case(b"git-crypt") && keys.eq_ignore_ascii_case(b"keys")
+            )
+    }
+
+    /// Returns whether its name is made from its content. Beside contents, git-annex keeps what it knows of them.
+    fn has_name_of_content(&self) -> bool {
+        match self.names.as_slice() {
+            [.., objects, _, _, name] if objects.eq_ignore_ascii_case(b"objects") => {
+                name.len() == 64 && name.iter().all(u8::is_ascii_hexdigit)
+            }
+            [.., folder, name] => folder == name,
+            _ => false,
+        }
+    }
+
     fn is_content(&self, context: &RepositoryContext<'_>) -> bool {
         let is = |name: &[u8], wanted: &[u8]| name.eq_ignore_ascii_case(wanted);
         // Most paths are those of objects of git, and each look at a folder takes its time.
@@ -38,6 +80,25 @@ impl InRepository<'_> {
                 [store, objects, _, ..] if (is(store, b"lfs") || is(store, b"annex")) && is(objects, b"objects")
             )
     }
+}
+
+/// Returns the submodule's repository that is removed as a whole with an object or content that could not be restored, by the effect on that,
+/// and why it stays.
+pub(crate) fn submodule_with_lasting_content(
+    effect: &Effect,
+    context: &RepositoryContext<'_>,
+) -> Option<(RelPath, Refusal)> {
+    let is_large = effect.kind_before() == Some(PresentKind::File) && effect.text_before().is_none();
+    if !context.is_layered || !is_large || effect.after.is_some() {
+        return None;
+    }
+    let part = in_git_folder(&effect.path).filter(|part| (context.is_there)(&part.folder))?;
+    let refusal = match (part.is_stored_object(), part.is_content(context)) {
+        (true, _) => Refusal::LargeObject,
+        (_, true) => Refusal::LargeContent,
+        _ => return None,
+    };
+    Some((part.folder_that_goes(context)?, refusal))
 }
 
 /// Returns the repository that would be new at a path and take objects from another one, by the effect on the file that says so: with

@@ -47,10 +47,15 @@ fn limit(path: &RelPath) -> u64 {
 
 /// Returns the content of a short file in the workspace that no link leads to.
 pub(crate) fn content_on_disk(root: &FileRoot, path: &RelPath) -> Option<Vec<u8>> {
+    content_on_disk_up_to(root, path, limit(path))
+}
+
+/// Returns the content of a file of at most this length in the workspace that no link leads to.
+pub(crate) fn content_on_disk_up_to(root: &FileRoot, path: &RelPath, limit_bytes: u64) -> Option<Vec<u8>> {
     if root.canonical_path(path).ok()? != *path {
         return None;
     }
-    root.open_file(path).ok()?.read_to_end(limit(path)).ok()
+    root.open_file(path).ok()?.read_to_end(limit_bytes).ok()
 }
 
 /// The answers of settings files that were read.

@@ -40,8 +40,10 @@ pub(crate) enum Refusal {
     BareRepository(RelPath),
     /// It is what makes its folder a repository, and was removed.
     Removal,
-    /// It belongs to a bare repository that was removed, and may have been moved to where it is not adopted.
+    /// It belongs to a repository or working tree that was removed, and may have been moved to where it is not adopted.
     OnlyRepository,
+    /// It is the index, and was removed.
+    IndexRemoval,
     /// It holds settings of a submodule or working tree, and was removed alone.
     SettingsRemoval,
     /// It belongs to a working tree of which something else is refused.
@@ -66,6 +68,16 @@ pub(crate) enum Refusal {
     Reference,
     /// A reference names an object that is not there.
     MissingObject,
+    /// A new pack is not the one that its index is of.
+    DamagedPack,
+    /// A new object needs one that is not there.
+    IncompleteObject,
+    /// A new entry of an index names an object that is not there.
+    IndexObject,
+    /// A branch names an object that is not a commit.
+    NoCommit,
+    /// It ends the history at a commit that was there.
+    HistoryEnd,
     /// A table of references that was there was changed, or removed although git reads it.
     ReferenceTable,
     /// It belongs to tables of references of which another part is refused.
@@ -92,6 +104,8 @@ pub(crate) enum Refusal {
     OnlyObject,
     /// A content of Git LFS or git-annex was removed or changed that is too large to be restored.
     LargeContent,
+    /// A content of Git LFS or git-annex was replaced by another one, or a key of git-crypt.
+    Content,
     /// Git computes it from the objects, and would believe another one. It is dropped without a word.
     ObjectCache,
     /// Git fails at a line of it.
@@ -117,6 +131,50 @@ impl Refusal {
                 | Refusal::OnlyRepository
         )
     }
+
+    /// Returns the reason of a refusal that is about objects; empty for others.
+    fn about_objects(&self) -> &'static str {
+        match self {
+            Refusal::MissingObject => {
+                "a reference to an object that the repository does not have, or that is not kept, or to one that needs such an object; git would fail at it"
+            }
+            Refusal::IncompleteObject => {
+                "an object that needs another one, which the repository does not have, or that is not kept; git would fail at it"
+            }
+            Refusal::IndexObject => {
+                "an index with a file that the repository does not have, or that is not kept; the user's next commit would fail"
+            }
+            Refusal::NoCommit => "a branch that names no commit; the user's next commit would fail",
+            Refusal::HistoryEnd => {
+                "ends the history at a commit that was there, and the user's next `git gc` would remove what lies behind it; \
+                 a new clone may be shallow"
+            }
+            Refusal::DamagedPack => {
+                "a pack that is not the one of its index, at which git would fail; run `git gc` or `git repack` again"
+            }
+            Refusal::BorrowedObjects => {
+                "part of a new repository that takes objects from another one, which is not kept; clone without `--shared` and \
+                 `--reference`, or with `--dissociate`"
+            }
+            Refusal::Object => "an object that was there, which git never changes",
+            Refusal::UnreadObject => {
+                "an object that was there, which git never changes, and too much to be compared"
+            }
+            Refusal::LargeObject => {
+                "removes objects that are too large to be restored; if they are superfluous, the user's next `git gc` removes them"
+            }
+            Refusal::OnlyObject => "removes objects, and new ones that may hold the same were not kept",
+            Refusal::LargeContent => {
+                "removes or changes contents of Git LFS or git-annex that are too large to be restored; if they are superfluous, the \
+                 user removes them with `git lfs prune` or `git annex dropunused`"
+            }
+            Refusal::Content => {
+                "a content of Git LFS or git-annex, or a key of git-crypt, that was there; another one never takes its name"
+            }
+            Refusal::ObjectCache => "computed from the objects, which git does itself when it is missing",
+            _ => "",
+        }
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -141,7 +199,11 @@ impl fmt::Display for Refusal {
             Refusal::WorkingTree => out.write_str("part of a working tree that is not kept as a whole"),
             Refusal::Removal => out.write_str("removes the repository"),
             Refusal::OnlyRepository => out.write_str(
-                "removes a repository, and a bare repository elsewhere was not kept, which may be the same; ask the user to move it",
+                "removes a repository or working tree, and one elsewhere was not kept, which may be the same; use `git worktree move` or \
+                 `git mv`, or ask the user to move it",
+            ),
+            Refusal::IndexRemoval => out.write_str(
+                "removes the index, and everything would be staged as deleted; `git reset` makes one anew",
             ),
             Refusal::SettingsRemoval => out.write_str("removes settings and leaves what they are for"),
             Refusal::Index(error) => error.fmt(out),
@@ -149,9 +211,6 @@ impl fmt::Display for Refusal {
                 write!(out, "an index that cannot be judged, as one of more than {} MB", INDEX_BYTES >> 20)
             }
             Refusal::Reference => out.write_str("a reference that leads git out of its 'refs'"),
-            Refusal::MissingObject => {
-                out.write_str("a reference to an object that the repository does not have, or that is not kept; git would fail at it")
-            }
             Refusal::ReferenceTable => {
                 out.write_str("a table of references that was there and that git needs; git itself never changes one")
             }
@@ -159,10 +218,6 @@ impl fmt::Display for Refusal {
             Refusal::OnlyReference => {
                 out.write_str("removes a reference, and the list of references that may hold it was not kept")
             }
-            Refusal::BorrowedObjects => out.write_str(
-                "part of a new repository that takes objects from another one, which is not kept; clone without `--shared` and \
-                 `--reference`, or with `--dissociate`",
-            ),
             Refusal::ReferenceName => {
                 out.write_str("a file among the references whose name is not one of a reference, at which git fails")
             }
@@ -177,21 +232,6 @@ impl fmt::Display for Refusal {
                 out.write_str("its owner could not read it or write to it, and git would fail or pass it over")
             }
             Refusal::FileForFolder => out.write_str("a file where git keeps a folder, at which it would fail"),
-            Refusal::Object => out.write_str("an object that was there, which git never changes"),
-            Refusal::UnreadObject => {
-                out.write_str("an object that was there, which git never changes, and too much to be compared")
-            }
-            Refusal::LargeObject => out.write_str(
-                "removes objects that are too large to be restored; if they are superfluous, the user's next `git gc` removes them",
-            ),
-            Refusal::OnlyObject => {
-                out.write_str("removes objects, and new ones that may hold the same were not kept")
-            }
-            Refusal::LargeContent => out.write_str(
-                "removes or changes contents of Git LFS or git-annex that are too large to be restored; if they are superfluous, the \
-                 user removes them with `git lfs prune` or `git annex dropunused`",
-            ),
-            Refusal::ObjectCache => out.write_str("computed from the objects, which git does itself when it is missing"),
             Refusal::UnreadableReferences => {
                 out.write_str("holds a line that git cannot read as a reference, at which it would fail")
             }
@@ -207,6 +247,20 @@ impl fmt::Display for Refusal {
             Refusal::UnreadFormat => {
                 out.write_str("an index of settings that do not say with certainty how git reads it")
             }
+            Refusal::MissingObject
+            | Refusal::IncompleteObject
+            | Refusal::IndexObject
+            | Refusal::NoCommit
+            | Refusal::HistoryEnd
+            | Refusal::DamagedPack
+            | Refusal::BorrowedObjects
+            | Refusal::Object
+            | Refusal::UnreadObject
+            | Refusal::LargeObject
+            | Refusal::OnlyObject
+            | Refusal::LargeContent
+            | Refusal::Content
+            | Refusal::ObjectCache => out.write_str(self.about_objects()),
             Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
             Refusal::WithoutIndex => out.write_str(
                 "the index that belongs to it is not kept, and the user's next commit would take the work back",

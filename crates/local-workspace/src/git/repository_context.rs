@@ -16,6 +16,7 @@ use crate::git::settings::object_format;
 const SETTINGS_BYTES: u64 = 1 << 20;
 
 /// The surroundings of a file of a repository.
+#[derive(Clone, Copy)]
 pub(crate) struct RepositoryContext<'a> {
     /// The absolute path of the workspace.
     pub workspace: Option<&'a Path>,

@@ -56,6 +56,19 @@ pub(crate) fn part_refusal_outside(
     None
 }
 
+/// Returns a path as seen from the repository that it lies in, which may be one without a `.git` that was there.
+pub(crate) fn repository_part<'a>(
+    path: &'a RelPath,
+    context: &RepositoryContext<'_>,
+) -> Option<InRepository<'a>> {
+    in_git_folder(path).or_else(|| {
+        let mut folders = repositories_with_part(path).into_iter();
+        let folder = folders.find(|folder| is_repository(folder, context.was_there))?;
+        let names = path.components().skip(folder.components().count()).collect();
+        Some(InRepository { folder, names })
+    })
+}
+
 /// Returns whether a path has a name in it that a repository's folder would have.
 pub(crate) fn may_be_part(path: &RelPath) -> bool {
     let names: Vec<_> = path.components().collect();

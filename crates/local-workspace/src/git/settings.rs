@@ -14,14 +14,14 @@ use std::collections::BTreeSet;
 
 use crate::git::linked_folders::NOT_PLAIN;
 use crate::git::settings::addresses::{is_plain_address, remotes};
-pub(crate) use crate::git::settings::directions::changed_directions;
+pub(crate) use crate::git::settings::directions::{changed_directions, changed_notice};
 use crate::git::settings::format::has_extensions;
 pub(crate) use crate::git::settings::format::{keeps_format, object_format};
 pub(crate) use crate::git::settings::harmful_change::HarmfulChange;
 #[cfg(test)]
 pub(crate) use crate::git::settings::text::FILES_READ;
 use crate::git::settings::text::{Setting, settings};
-use crate::git::settings::values::is_sound;
+use crate::git::settings::values::{is_single_tag, is_sound, keeps_own_references};
 
 /// Settings that decide nothing but looks, names and addresses, `*` standing for the name in a section's quotes.
 const HARMLESS: &[(&str, &[&str])] = &[
@@ -108,6 +108,7 @@ pub(crate) fn harmful(
     surroundings: &Surroundings<'_>,
 ) -> Option<HarmfulChange> {
     let after = settings(after)?;
+    let is_new = before.is_none();
     // Those of the user that are not understood would be lost.
     let before = before.map_or_else(|| Some(Vec::new()), settings)?;
     let is_worktree = surroundings.is_worktree;
@@ -126,6 +127,7 @@ pub(crate) fn harmful(
     let harmful_of = |settings: &[Setting]| -> Vec<Setting> {
         let remotes = remotes(settings);
         let has_extensions = has_extensions(settings);
+        let fetches_own = settings.iter().any(Setting::overwrites_own_references);
         let is_harmless = |setting: &Setting| {
             if setting.is_worktree() {
                 has_sound_worktree
@@ -133,7 +135,11 @@ pub(crate) fn harmful(
                 // This extension is older than versions of the format, and in force without.
                 has_sound_switch
             } else {
-                (!setting.is_extension() || has_extensions) && setting.is_harmless(&remotes)
+                let is_of_clone = is_new || !setting.overwrites_own_references();
+                (!setting.is_extension() || has_extensions)
+                    && setting.is_harmless(&remotes)
+                    && is_of_clone
+                    && !(setting.prunes() && fetches_own)
             }
         };
         settings.iter().filter(|setting| !is_harmless(setting)).cloned().collect()
@@ -206,6 +212,21 @@ impl Setting {
     fn moving(&self) -> Option<(&str, Option<&str>)> {
         let is_foreign = self.name_in("branch").is_some() && !BRANCH_KEYS.contains(&self.key.as_str());
         (is_foreign && !self.has_harmful_name()).then_some((&self.key, self.written.as_deref()))
+    }
+
+    /// Returns whether a fetch by it writes to branches or tags of this repository. Of those that git fetches to such names
+    /// without being asked, only the tag of a new clone is harmless.
+    fn overwrites_own_references(&self) -> bool {
+        let is_fetch = self.name_in("remote").is_some() && self.key == "fetch";
+        let value = self.value.as_deref().filter(|_| is_fetch);
+        value.is_some_and(|value| !keeps_own_references(value) || is_single_tag(value))
+    }
+
+    /// Returns whether a fetch by it removes references that the remote does not have.
+    fn prunes(&self) -> bool {
+        let is_prune = self.key == "prune" && (&*self.section == "fetch" || self.name_in("remote").is_some());
+        let is_off = |value: &str| matches!(&*value.to_ascii_lowercase(), "" | "no" | "off" | "false" | "0");
+        is_prune && !self.value.as_deref().is_some_and(is_off)
     }
 
     fn is_harmless(&self, remotes: &BTreeSet<&str>) -> bool {

@@ -1,5 +1,8 @@
 //! The names of the objects that a repository has, loose and in packs.
 
+mod needed_objects;
+pub(crate) mod object_checks;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Deref};
@@ -12,6 +15,7 @@ use sandbox_fs::{FileKind, FileRoot, FsError};
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::linked_contents::Remembered;
+use crate::git::stored_names::needed_objects::Gaps;
 
 /// The most bytes of the indexes of a repository's packs that are read: about two million objects.
 const INDEX_BYTES: u64 = 64 << 20;
@@ -75,6 +79,10 @@ pub(crate) struct NamesAfter<'a> {
     fate: &'a dyn Fn(usize) -> Fate,
     /// By the folder of the repository; `None` where it may have objects that are in none of these.
     indexes: Remembered<RelPath, Option<Rc<Vec<Text<'a>>>>>,
+    /// True for an object of which everything is there that it needs, by the folder of the repository.
+    whole: RefCell<BTreeMap<(RelPath, Vec<u8>), bool>>,
+    /// The objects that a repository may lack.
+    gaps: Remembered<RelPath, Rc<Gaps>>,
 }
 
 impl<'a> StoredNames<'a> {
@@ -90,7 +98,13 @@ impl<'a> StoredNames<'a> {
 
     /// Returns the objects by the fate of each effect.
     pub(crate) fn after(&'a self, fate: &'a dyn Fn(usize) -> Fate) -> NamesAfter<'a> {
-        NamesAfter { names: self, fate, indexes: Remembered::default() }
+        NamesAfter {
+            names: self,
+            fate,
+            indexes: Remembered::default(),
+            whole: RefCell::default(),
+            gaps: Remembered::default(),
+        }
     }
 
     fn effects_in(&self, folder: &RelPath) -> impl Iterator<Item = &'a RelPath> {

@@ -36,7 +36,7 @@ impl InRepository<'_> {
     }
 
     /// Returns whether it is an object, or a file of several, which has its name from its content.
-    fn is_stored_object(&self) -> bool {
+    pub(super) fn is_stored_object(&self) -> bool {
         let ends_like = |name: &[u8], end: &[u8]| {
             name.get(name.len().saturating_sub(end.len())..)
                 .is_some_and(|last| last.eq_ignore_ascii_case(end))
@@ -60,6 +60,22 @@ impl InRepository<'_> {
         let pack = effect.path.as_bytes().strip_suffix(b".idx").map(|stem| [stem, b".pack"].concat());
         let pack = pack.filter(|_| effect.before.is_none() && self.is_stored_object());
         pack.and_then(|pack| RelPath::from_bytes(&pack).ok()).is_some_and(|pack| !(context.is_there)(&pack))
+    }
+
+    /// Returns whether it is a new pack that is not the one of its index: the index ends with the checksum of the pack, and with its own.
+    /// Packs that are too large to be kept are not compared.
+    pub(super) fn is_damaged_pack(&self, effect: &Effect, context: &RepositoryContext<'_>) -> bool {
+        const CHECKSUMS: [usize; 2] = [20, 32];
+        let stem = effect.path.as_bytes().strip_suffix(b".pack");
+        let stem = stem.filter(|_| effect.before.is_none() && self.is_stored_object());
+        let index = stem.and_then(|stem| RelPath::from_bytes(&[stem, b".idx"].concat()).ok());
+        let both = effect.text_after().zip(index.and_then(|index| (context.text)(&index)));
+        let Some((pack, index)) = both else { return false };
+        let is_own = |length: usize| {
+            let end = index.len().checked_sub(2 * length).and_then(|at| index.get(at..at + length));
+            end.is_some_and(|end| pack.ends_with(end))
+        };
+        !(pack.starts_with(b"PACK") && CHECKSUMS.into_iter().any(is_own))
     }
 
     /// Returns whether it is a part of a chain of commit graphs, or of lists of packs, of which the list of parts stays: a changed

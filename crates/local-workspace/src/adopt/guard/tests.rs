@@ -16,8 +16,8 @@ fn path(text: &str) -> RelPath {
     RelPath::parse(text).unwrap()
 }
 
-fn file(name: &str, text: &str) -> Effect {
-    let after = Some(EffectSide::Kept(Present::file(text.as_bytes().to_vec(), Some(0o644))));
+fn file(name: &str, text: impl AsRef<[u8]>) -> Effect {
+    let after = Some(EffectSide::Kept(Present::file(text.as_ref().to_vec(), Some(0o644))));
     Effect { path: path(name), before: None, after }
 }
 
@@ -52,9 +52,12 @@ fn sorted<Text: AsRef<[u8]>>(files: &[(&str, Text)], effects: Vec<Effect>) -> (S
 const SETTINGS: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n";
 const COMMIT: &str = "0123456789012345678901234567890123456789\n";
 
-/// The file of that commit, whose content is not judged.
+/// A commit without files or parents, as git compresses it. Its name is not compared.
+const COMMIT_FILE: &[u8] = b"x\xdaK\xce\xcf\xcd\xcd,Q01c()JMU0I\xb202MI631JN2KM\xb2L403H55IJ\xb3H1\xb34\xb2\xb0HKJM5\xb140\xe1\x02\x00\xe4\x09\x10\x1e";
+
+/// The file of that commit.
 fn object() -> Effect {
-    file(&format!(".git/objects/{}/{}", &COMMIT[..2], COMMIT[2..].trim_end()), "x")
+    file(&format!(".git/objects/{}/{}", &COMMIT[..2], COMMIT[2..].trim_end()), COMMIT_FILE)
 }
 
 fn references(count: usize) -> impl Iterator<Item = Effect> {
@@ -88,7 +91,7 @@ fn settings_are_read_once_for_all_references_of_a_repository() {
 fn settings_are_read_once_for_all_files_that_lead_to_a_submodule() {
     let module = [
         folder(".git/modules/s"),
-        file(".git/modules/s/config", &format!("{SETTINGS}\tworktree = ../../../s0\n")),
+        file(".git/modules/s/config", format!("{SETTINGS}\tworktree = ../../../s0\n")),
     ];
     let work = |count: usize| {
         let links = (0..count).map(|number| file(&format!("s{number}/.git"), "gitdir: ../.git/modules/s\n"));
@@ -151,7 +154,7 @@ fn pack_index(object: &str) -> Vec<u8> {
 #[test]
 fn indexes_of_packs_are_read_once_for_all_references() {
     let work = |count: usize| {
-        let missing = file(".git/refs/heads/missing", &COMMIT.replace('0', "f"));
+        let missing = file(".git/refs/heads/missing", COMMIT.replace('0', "f"));
         let mine = [
             (".git/config", SETTINGS.as_bytes().to_vec()),
             (".git/HEAD", b"ref: refs/heads/main\n".to_vec()),

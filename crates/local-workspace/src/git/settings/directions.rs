@@ -14,15 +14,28 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("submodule.*", &["url"]),
 ];
 
+/// Settings that decide which changes git notices in files, and records of references.
+const NOTICE: &[(&str, &[&str])] =
+    &[("core", &["checkstat", "trustctime", "ignorecase", "filemode", "logallrefupdates"])];
+
 /// The longest name or value that is shown, in characters.
 const SHOWN_CHARACTERS: usize = 100;
 
 /// The settings of `after` that decide what goes where when git fetches or pushes, and that `before` did not have or had
 /// otherwise, each with its value; those that are gone as well. Credentials are masked.
 pub(crate) fn changed_directions(before: Option<&[u8]>, after: &[u8]) -> Vec<String> {
+    changed(before, after, DIRECTIONS)
+}
+
+/// Returns the same of those that decide which changes git notices and records.
+pub(crate) fn changed_notice(before: &[u8], after: &[u8]) -> Vec<String> {
+    changed(Some(before), after, NOTICE)
+}
+
+fn changed(before: Option<&[u8]>, after: &[u8], list: &[(&str, &[&str])]) -> Vec<String> {
     let directions = |bytes: &[u8]| -> Vec<Setting> {
         let all = settings(bytes).unwrap_or_default();
-        all.into_iter().filter(|setting| setting.is_in(DIRECTIONS) && !setting.names_same_branch()).collect()
+        all.into_iter().filter(|setting| setting.is_in(list) && !setting.names_same_branch()).collect()
     };
     let (before, after) = (before.map(directions).unwrap_or_default(), directions(after));
     // There may be many thousands of them.

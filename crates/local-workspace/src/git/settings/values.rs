@@ -10,6 +10,7 @@ use git_index::is_reference_name;
 use crate::git::settings::text::Setting;
 use crate::git::settings::values::dates::{is_age_of_two_weeks, is_date_format};
 use crate::git::settings::values::refspecs::{is_fetch_refspec, is_push_refspec};
+pub(super) use crate::git::settings::values::refspecs::{is_single_tag, keeps_own_references};
 
 /// The values that git accepts.
 enum Values {

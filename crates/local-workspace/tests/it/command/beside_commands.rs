@@ -227,3 +227,54 @@ fn lock_from_before_a_command_keeps_only_work_that_removes_it() {
         assert_eq!(commits(&fixture), "two\none\n", "{lock}");
     }
 }
+
+/// A command, the user's work beside it, and true if that of the command is kept.
+const BESIDE: &[(&str, &str, bool)] = &[
+    // The user is on the branch that would be moved.
+    ("git branch -qf b1 HEAD~1", "git switch -q b1", false),
+    ("git branch -qf b1 HEAD~1", "git worktree add -q ../outside/wt b1", false),
+    ("git pack-refs --all && git branch -q -D b1", "git switch -q b1", false),
+    ("git branch -qf b1 HEAD~1", "git switch -q b2", true),
+    ("git branch -qf b1 HEAD~1", "git branch -q mine", true),
+    ("git -C wt commit -q --allow-empty -m w", "git commit -q --allow-empty -m mine", true),
+    // The user needs the objects that would be removed.
+    ("git prune --expire=now", "git branch -q rescue $(cat lost)", false),
+    ("git prune --expire=now", "git tag rescue $(cat lost)", false),
+    ("git prune --expire=now", "git update-ref refs/heads/deep/er $(cat lost)", false),
+    ("git prune --expire=now", "git switch -q --detach $(cat lost)", false),
+    ("git prune --expire=now", "git read-tree $(cat lost)", false),
+    ("git prune --expire=now", "touch -d '1 hour ago' a; git status", true),
+    ("git prune --expire=now", "echo more > a", true),
+];
+
+#[test]
+fn references_that_the_user_changes_beside_a_command_count() {
+    for (script, way, is_kept) in BESIDE {
+        let fixture = Fixture::new();
+        let root = fixture.root();
+        let begin = "git init -q -b main . && git config user.name x && git config user.email x@localhost && \
+                     echo x > a && git add a && git commit -qm one && git commit -q --allow-empty -m two && git branch b1 && \
+                     git branch b2 && git worktree add -q --detach wt && echo y > b && git add b && git commit -qm lost && \
+                     git rev-parse HEAD > lost && git reset -q --hard HEAD~ && git reflog expire --all --expire=now && \
+                     mkdir -p .git/refs/heads/deep && rm -f .git/ORIG_HEAD";
+        assert!(shell(&root, begin).status.success(), "{begin}");
+        // What is younger than a tick of the clock counts as changed by the user.
+        thread::sleep(std::time::Duration::from_millis(50));
+        let workspace = fixture.open_layered(Layered::Yes);
+        let mut meanwhile = Meanwhile(Some(|| {
+            let output = shell(&root, way);
+            assert!(output.status.success(), "{way}: {output:?}");
+        }));
+        let text = command(&format!("{script} && echo go && sleep 2"));
+        let response = workspace.execute_command(&Caller::once().call(), &text, &mut meanwhile).unwrap();
+        let warned = response.warnings.join("\n");
+        assert_eq!(response.exit_code, 0, "{script}, {way}: {response:?}");
+        assert_eq!(
+            warned.contains("run its git commands again: `.git`"),
+            !is_kept,
+            "{script}, {way}: {warned}"
+        );
+        let fsck = shell(&root, "git fsck && git status && git log --all && git -C wt log");
+        assert!(fsck.status.success(), "{script}, {way}: {fsck:?}");
+    }
+}

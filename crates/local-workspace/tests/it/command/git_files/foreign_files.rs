@@ -24,12 +24,8 @@ fn files_that_git_does_not_keep_are_not_adopted() {
             assert!(fixture.text(path).is_none(), "{path} ({layered:?})");
         }
         // The control: files of git beside them, made in the same way.
-        for path in [
-            ".git/info/exclude",
-            ".git/COMMIT_EDITMSG",
-            ".git/lfs/objects/ab/cd/abcd",
-            ".git/filter-repo/analysis/README",
-        ] {
+        for path in [".git/COMMIT_EDITMSG", ".git/lfs/objects/ab/cd/abcd", ".git/filter-repo/analysis/README"]
+        {
             let response =
                 run(&workspace, &format!("mkdir -p $(dirname {path}) && echo x > {path}")).unwrap();
             assert_eq!(response.warnings, [""; 0], "{path} ({layered:?})");

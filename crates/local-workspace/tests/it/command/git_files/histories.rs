@@ -36,7 +36,6 @@ fn other_histories_are_named() {
             "replaces an object",
         ),
         ("", "git rev-parse HEAD > .git/info/grafts", ".git/info/grafts", "gives a commit other parents"),
-        ("", "git rev-parse HEAD~ > .git/shallow", ".git/shallow", "cuts the history at a commit"),
     ];
     for layered in LAYERS {
         for (more, script, path, what) in cases {
@@ -71,6 +70,61 @@ fn other_histories_are_named() {
         let response = run(&workspace, "git clone -q --depth 1 file://$PWD copy").unwrap();
         assert_eq!(response.exit_code, 0, "{layered:?}: {response:?}");
         assert!(!response.warnings.join("\n").contains("which commits"), "{layered:?}: {response:?}");
+    }
+}
+
+/// `git gc` would remove what lies behind the end.
+#[test]
+fn history_does_not_end_at_a_commit_that_was_there() {
+    let cut = "git rev-parse HEAD > .git/shallow";
+    let gc = "rm -rf .git/logs && git gc -q --prune=now && rm .git/shallow; git log";
+    let plain = repository("");
+    git(&plain, cut);
+    assert!(!shell(&plain.root(), gc).status.success(), "control");
+    for layered in LAYERS {
+        for more in ["true", "git repack -qad && git prune-packed"] {
+            let fixture = repository("");
+            git(&fixture, more);
+            let workspace = fixture.open_layered(layered);
+            let warned = run(&workspace, cut).unwrap().warnings.join("\n");
+            assert!(
+                warned.contains("`.git/shallow`") && warned.contains("what lies behind it"),
+                "{layered:?}: {warned}"
+            );
+            assert!(!fixture.root().join(".git/shallow").exists(), "{layered:?}: {warned}");
+            let log = shell(&fixture.root(), gc);
+            assert!(String::from_utf8_lossy(&log.stdout).contains("one"), "{layered:?}: {log:?}");
+        }
+        // The control: a fetch brings new commits with the ends of their history, in a repository that is shallow or becomes so.
+        let fixture = repository("");
+        let theirs = format!(
+            "git init -q --bare -b main other.git && git remote add other file://$PWD/other.git && git push -q other main && \
+             git clone -q --depth 1 file://$PWD/other.git sh && git clone -q other.git ../outside/o && cd ../outside/o && \
+             for s in four five six; do {COMMIT} $s; done && git push -q"
+        );
+        git(&fixture, &theirs);
+        let workspace = fixture.open_layered(layered);
+        for script in [
+            "git fetch -q --depth 1 other main:theirs",
+            "git -C sh fetch -q --depth 1",
+            "git -C sh fetch -q --deepen 1",
+            "git -C sh fetch -q --unshallow",
+        ] {
+            let response = run(&workspace, script).unwrap();
+            let warned = response.warnings.join("\n");
+            assert!(
+                response.exit_code == 0 && !warned.contains("not kept"),
+                "{script} ({layered:?}): {response:?}"
+            );
+        }
+        assert_eq!(
+            git(&fixture, "git log --format=%s theirs && git log --format=%s main | wc -l"),
+            "six\n3\n"
+        );
+        assert_eq!(
+            git(&fixture, "git -C sh log --format=%s origin/main | wc -l && git -C sh fsck && git fsck"),
+            "6\n"
+        );
     }
 }
 

@@ -55,6 +55,38 @@ fn contents_of_lfs_and_annex_that_could_not_be_restored_stay() {
     );
 }
 
+/// A key, with which the user's next commit would be encrypted, and contents that `git switch` puts into the folder.
+#[test]
+fn contents_and_keys_are_not_replaced() {
+    let content = ".git/lfs/objects/ab/cd/abcd012345678901234567890123456789012345678901234567890123456789";
+    let key = ".git/annex/objects/1k/2m/SHA256E-s5--x.bin/SHA256E-s5--x.bin";
+    let names = [content, key, ".git/git-crypt/keys/default"];
+    for layered in LAYERS {
+        let fixture = Fixture::new();
+        git(&fixture, &format!("git init -q -b main . && {COMMIT} one"));
+        for name in names {
+            fixture.put(name, "mine\n");
+        }
+        let workspace = fixture.open_layered(layered);
+        for name in names {
+            let warned = run(&workspace, &format!("echo evil > {name}")).unwrap().warnings.join("\n");
+            assert!(warned.contains(&format!("`{name}`")), "{layered:?}: {warned}");
+            assert!(warned.contains("another one never takes its name"), "{layered:?}: {warned}");
+            assert_eq!(fixture.text(name).as_deref(), Some("mine\n"), "{layered:?}: {name}");
+        }
+        // Otherwise another one could come in the next command.
+        let warned = run(&workspace, &format!("rm {}", names[2])).unwrap().warnings.join("\n");
+        assert!(warned.contains("another one never takes its name"), "{layered:?}: {warned}");
+        // The control: others come, contents go, and their times change.
+        let script = format!(
+            "echo x > .git/git-crypt/keys/other && touch {content} && rm {key} && mkdir -p .git/lfs/tmp && echo x > .git/lfs/tmp/x && \
+             cp {content} {content}.new && mv {content}.new {content}"
+        );
+        let response = run(&workspace, &script).unwrap();
+        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{layered:?}: {response:?}");
+    }
+}
+
 /// A repository in which a branch and `main` change the same line.
 fn conflict() -> Fixture {
     let fixture = Fixture::new();

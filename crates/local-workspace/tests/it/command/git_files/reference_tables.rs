@@ -75,6 +75,48 @@ fn tables_that_stop_git_are_refused_as_a_whole() {
     }
 }
 
+/// A copy of the newest table with another number of its last update: no number is left for the user's next commit.
+#[test]
+fn table_with_the_last_number_of_an_update_is_refused() {
+    let forge = r#"
+import struct, sys, zlib
+folder, last = sys.argv[1], int(sys.argv[2])
+names = open(folder + '/tables.list').read().split()
+table = open(folder + '/' + names[-1], 'rb').read()
+header = 24 if table[4] == 1 else 28
+forged = bytearray(table)
+footer = len(table) - header - 44
+for start in (0, footer):
+    forged[start + 16:start + 24] = struct.pack('>Q', last)
+forged[-4:] = struct.pack('>I', zlib.crc32(bytes(forged[footer:-4])))
+name = '0x%012x-0x%012x-0badcafe.ref' % (1 << 40, 1 << 40)
+open(folder + '/' + name, 'wb').write(forged)
+open(folder + '/tables.list', 'w').write('\\n'.join(names[:-1] + [name]) + '\\n')
+"#;
+    let prepared = || {
+        let fixture = repository();
+        fixture.put("../outside/forge.py", forge);
+        fixture
+    };
+    for last in ["18446744073709551615", "9223372036854775807"] {
+        let plain = prepared();
+        git(&plain, &format!("python3 ../outside/forge.py .git/reftable {last}"));
+        assert!(!shell(&plain.root(), &format!("{COMMIT} four")).status.success(), "control: {last}");
+        for layered in LAYERS {
+            let fixture = prepared();
+            git(&fixture, "cp ../outside/forge.py .");
+            let workspace = fixture.open_layered(layered);
+            let response = run(&workspace, &format!("python3 forge.py .git/reftable {last}")).unwrap();
+            let warned = response.warnings.join("\n");
+            assert!(
+                warned.contains("reftable") && warned.contains("cannot read"),
+                "{layered:?}: {response:?}"
+            );
+            git(&fixture, &format!("{COMMIT} four && git log"));
+        }
+    }
+}
+
 #[test]
 fn tables_of_ordinary_work_are_adopted() {
     let scripts = [

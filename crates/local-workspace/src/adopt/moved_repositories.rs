@@ -1,0 +1,135 @@
+//! Repositories and working trees that a command moves: kept where they were if they cannot be adopted where they went.
+
+use std::collections::BTreeSet;
+
+use change_journal::ContentHash;
+use rel_path::RelPath;
+
+use crate::adopt::verdicts::{ROUNDS, Refusals, Verdicts};
+use crate::adopt::working_trees::with_folders;
+use crate::change::present::PresentKind;
+use crate::command::effect::{Effect, EffectSide};
+use crate::git::guard::{Refusal, in_git_folder};
+
+/// The answers about paths by which a moved repository is recognised.
+pub(crate) struct Moves<'a> {
+    /// Returns whether something was at a path before the command.
+    pub was_there: &'a dyn Fn(&RelPath) -> bool,
+    /// Returns whether something is at a path after it.
+    pub is_there: &'a dyn Fn(&RelPath) -> bool,
+    /// Returns whether a folder was a repository, and is gone.
+    pub is_removed: &'a dyn Fn(&RelPath) -> bool,
+}
+
+/// A file as seen from the `.git` that it is or lies in, with its content: the same before and after a move.
+type OwnFile = (Vec<u8>, ContentHash);
+
+impl Verdicts<'_> {
+    /// Judges links, references and moves until none of them refuses more: each of them depends on what the others have refused.
+    pub(crate) fn settle(
+        &mut self,
+        moves: &Moves<'_>,
+        judge_link: &dyn Fn(&Verdicts<'_>, &Effect) -> Option<Refusal>,
+        judge_references: &Refusals<'_>,
+    ) {
+        self.keep_moved_repositories(moves);
+        loop {
+            // References depend on which objects are adopted, and files that lead to each other on references of working trees.
+            self.judge_links(judge_link);
+            while self.judge_references(judge_references) {
+                self.judge_links(judge_link);
+            }
+            if !self.keep_moved_repositories(moves) {
+                return;
+            }
+        }
+    }
+
+    /// Keeps the repositories and working trees that the effects remove if they also make one of which a part is refused, and it may
+    /// be the same one under another name. Nothing of that one is kept if its folder is new. Returns true if more is refused than
+    /// before.
+    fn keep_moved_repositories(&mut self, moves: &Moves<'_>) -> bool {
+        // A command could make a chain of them that needs a round for each.
+        if self.move_rounds >= ROUNDS {
+            return false;
+        }
+        self.move_rounds += 1;
+        let before = self.refused().count();
+        self.keep_moved_bare_repositories(moves);
+        self.keep_moved_folders(moves);
+        self.refused().count() > before
+    }
+
+    fn keep_moved_bare_repositories(&mut self, moves: &Moves<'_>) {
+        let made: BTreeSet<RelPath> = self
+            .refused()
+            .filter_map(|(_, why)| match why {
+                Refusal::BareRepository(folder) => Some(folder.clone()),
+                _ => None,
+            })
+            .collect();
+        if made.is_empty() {
+            return;
+        }
+        let heads = self.effects().iter().filter(|effect| {
+            effect.after.is_none()
+                && effect.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(b"HEAD"))
+        });
+        // A `.git` goes with the folder around it. What it holds are parts of it.
+        let is_own = |folder: &RelPath| in_git_folder(folder).is_none_or(|part| part.names.is_empty());
+        let removed: BTreeSet<RelPath> = heads
+            .filter_map(|effect| effect.path.parent())
+            .filter(|folder| is_own(folder) && (moves.is_removed)(folder))
+            .collect();
+        if removed.is_empty() {
+            return;
+        }
+        self.refuse_all(&Refusal::OnlyRepository, &|effect| lies_in(effect, &removed));
+        for folder in made.into_iter().filter(|folder| !folder.is_root() && !(moves.was_there)(folder)) {
+            let refusal = Refusal::BareRepository(folder.clone());
+            self.refuse_all(&refusal, &|effect| effect.path.starts_with(&folder));
+        }
+        self.refuse_what_depends();
+    }
+
+    /// Keeps folders with a `.git` that are removed, if a file of that `.git` is refused elsewhere, at the same place in another one and
+    /// with the same content: its settings and hooks, or the `.git` file of a working tree.
+    fn keep_moved_folders(&mut self, moves: &Moves<'_>) {
+        let is_new = |effect: &Effect| effect.before.is_none() && effect.after.is_some();
+        let is_needed = |why: &Refusal| !matches!(why, Refusal::ObjectCache | Refusal::Lock);
+        let refused = self.refused().filter(|(effect, why)| is_new(effect) && is_needed(why));
+        let refused: Vec<(OwnFile, RelPath)> =
+            refused.filter_map(|(effect, _)| own_file(effect, effect.after.as_ref())).collect();
+        if refused.is_empty() {
+            return;
+        }
+        let files: BTreeSet<&OwnFile> = refused.iter().map(|(file, _)| file).collect();
+        let gone = self.effects().iter().filter(|effect| effect.after.is_none());
+        let gone = gone.filter_map(|effect| own_file(effect, effect.before.as_ref()));
+        let is_moved = |(file, folder): &(OwnFile, RelPath)| {
+            files.contains(file) && !folder.is_root() && !(moves.is_there)(folder)
+        };
+        let moved: Vec<(OwnFile, RelPath)> = gone.filter(is_moved).collect();
+        if moved.is_empty() {
+            return;
+        }
+        let files: BTreeSet<&OwnFile> = moved.iter().map(|(file, _)| file).collect();
+        let made = refused
+            .iter()
+            .filter(|(file, folder)| files.contains(file) && !folder.is_root() && !(moves.was_there)(folder));
+        let folders: BTreeSet<RelPath> = moved.iter().chain(made).map(|(_, folder)| folder.clone()).collect();
+        self.refuse_all(&Refusal::OnlyRepository, &|effect| lies_in(effect, &folders));
+        self.refuse_what_depends();
+    }
+}
+
+fn lies_in(effect: &Effect, folders: &BTreeSet<RelPath>) -> bool {
+    with_folders(&effect.path).any(|folder| folders.contains(&folder))
+}
+
+/// Returns a file of a `.git` by one side of an effect, with the folder around the `.git`.
+fn own_file(effect: &Effect, side: Option<&EffectSide>) -> Option<(OwnFile, RelPath)> {
+    let Some(EffectSide::Kept(present)) = side else { return None };
+    let part = in_git_folder(&effect.path).filter(|_| present.kind == PresentKind::File)?;
+    Some(((part.names.join(&b'/'), present.hash), part.folder.parent()?))
+}
