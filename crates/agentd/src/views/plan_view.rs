@@ -54,7 +54,7 @@ pub(crate) fn obeyed_line(path: &str, reason: &str) -> String {
 fn describe_block(block: &Block<'_>, width: LineWidth, lines: &mut Vec<String>) {
     let name = block.kind().name();
     match block {
-        Block::CreateFile { path, body } => {
+        Block::CreateFile { path, body, .. } => {
             lines.push(format!("  {name}  {} ({} lines)", one_line(path), body.line_count()));
         }
         Block::EditFile { path, start_line, end_line, body, .. } => {

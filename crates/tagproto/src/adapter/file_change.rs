@@ -4,7 +4,7 @@ use wap_core::{
     DeleteFile, FileChange, ModifyFile, ModifyOperation, SeenVersions, WholeLines, WriteFile, WriteMode,
 };
 
-use crate::{Block, Body, Dialect, TextHunk};
+use crate::{Block, Body, Dialect, IfExists, TextHunk};
 
 /// Returns the change that a block requests; `None` for a block that changes no file.
 ///
@@ -15,10 +15,13 @@ pub(super) fn file_change(
     versions: Option<SeenVersions>,
 ) -> Option<FileChange> {
     match block {
-        Block::CreateFile { path, body } => Some(FileChange::Write(WriteFile {
+        Block::CreateFile { path, body, if_exists } => Some(FileChange::Write(WriteFile {
             path: path.to_string(),
             content: content(body, dialect),
-            mode: Some(WriteMode::Overwrite),
+            mode: Some(match if_exists {
+                IfExists::Replace | IfExists::ReplaceWithNote => WriteMode::Overwrite,
+                IfExists::Refuse => WriteMode::Create,
+            }),
             create_directories: Some(true),
         })),
         Block::EditFile { path, start_line, end_line, was, body } => Some(FileChange::Modify(ModifyFile {

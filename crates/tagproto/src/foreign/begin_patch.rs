@@ -1,8 +1,9 @@
 //! Patches between `*** Begin Patch` and `*** End Patch`, as Codex has models write them.
 
+use super::hunk_end::is_bullet;
 use super::unified_diff::Sides;
 use super::{ForeignFault, Items, ReplyLine, body_of};
-use crate::{Block, TextHunk};
+use crate::{Block, IfExists, TextHunk};
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -10,13 +11,18 @@ const END: &str = "*** End Patch";
 /// Reads the patch that begins with the first of the lines, and returns the number of its lines. A patch that cannot be
 /// read whole is one error: the meaning of its other parts may depend on the unreadable one.
 pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
-    if lines.first()?.text.trim() != BEGIN {
+    if !begins(lines.first()?.text) {
         return None;
     }
-    let Some(end) = lines.iter().position(|line| line.text.trim() == END) else {
+    let Some(end) = lines.iter().position(|line| is_end(line.text)) else {
         items.push_fault(lines, ForeignFault::NoEnd);
         return Some(lines.len());
     };
+    if let Some(line_number) = rest_of_patch(&lines[end + 1..]) {
+        // Where it ends is unknown, so that nothing behind it is certain to be outside of it.
+        items.push_fault(lines, ForeignFault::BehindEnd { line_number, end: lines[end].number });
+        return Some(lines.len());
+    }
     let mut sections = Items { items: Vec::new() };
     let mut index = 1;
     while index < end {
@@ -51,6 +57,29 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
     Some(end + 1)
 }
 
+/// Checks whether a patch begins with a line.
+pub(super) fn begins(line: &str) -> bool {
+    line.trim() == BEGIN
+}
+
+/// Checks for the line behind a patch. With a blank in front it is a line of the file.
+fn is_end(line: &str) -> bool {
+    line.trim_end() == END
+}
+
+/// Returns the first line behind the end of a patch that seems to be part of it: then that end may be a line of the file.
+fn rest_of_patch(behind: &[ReplyLine<'_>]) -> Option<u32> {
+    let next = behind.iter().find(|line| !line.text.trim().is_empty());
+    let is_part = |line: &&ReplyLine<'_>| {
+        let is_hunk_line =
+            line.text.starts_with(['+', '-']) && !is_bullet(line.text) && !line.text.starts_with("---");
+        is_hunk_line || line.text.starts_with("@@") || section(line.text).is_some()
+    };
+    let before_next_patch = behind.iter().take_while(|line| !begins(line.text));
+    let other_end = before_next_patch.into_iter().find(|line| is_end(line.text));
+    next.filter(is_part).or(other_end).map(|line| line.number)
+}
+
 #[derive(Clone, Copy)]
 enum Kind {
     Add,
@@ -75,7 +104,10 @@ fn add<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Res
     let added = lines[1..].iter().take_while(|line| line.text.starts_with('+')).count();
     first_with_text(&lines[1 + added..])?;
     let body: Vec<&str> = lines[1..=added].iter().map(|line| &line.text[1..]).collect();
-    items.push(lines, Block::CreateFile { path: path.into(), body: body_of(&body) });
+    items.push(
+        lines,
+        Block::CreateFile { path: path.into(), body: body_of(&body), if_exists: IfExists::ReplaceWithNote },
+    );
     Ok(())
 }
 

@@ -1,9 +1,11 @@
-//! Unified diffs. The line numbers in their hunk headers are not looked at: models count badly, and text says more.
+//! Unified diffs. The line numbers in their hunk headers are not looked at, and the counts only where a hunk ends: models count
+//! badly, and text says more.
 
 use std::borrow::Cow;
 
+use super::hunk_end::{self, Counts};
 use super::{ForeignFault, Items, ReplyLine, body_of};
-use crate::{Block, TextHunk};
+use crate::{Block, IfExists, TextHunk};
 
 const NO_FILE: &str = "/dev/null";
 
@@ -52,24 +54,32 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
     let header = Header::read(lines)?;
     let mut index = header.lines;
     let mut hunks: Vec<(u32, Sides<'a>)> = Vec::new();
+    let mut fault = None;
     while lines.get(index).is_some_and(|line| is_hunk_header(line.text)) {
         let number = lines[index].number;
+        let counts = Counts::of(lines[index].text);
         index += 1;
         let mut sides = Sides::default();
         while let Some(line) = lines.get(index)
             && Header::read(&lines[index..]).is_none()
+            && !counts.is_end(line.text, &sides)
             && sides.take(line.text)
         {
             index += 1;
         }
+        let is_short = counts.is_short(&sides);
         index -= sides.unsigned_blank;
+        fault = fault.or_else(|| hunk_end::fault(&lines[index..], number, is_short, counts.are_met(&sides)));
         hunks.push((number, sides.finish()));
         let blank = lines[index..].iter().take_while(|line| line.text.trim().is_empty()).count();
         if lines.get(index + blank).is_some_and(|line| is_hunk_header(line.text)) {
             index += blank;
         }
     }
-    push(&header, &hunks, &lines[..index], items);
+    match fault {
+        Some(fault) => items.push_fault(&lines[..index], fault),
+        None => push(&header, &hunks, &lines[..index], items),
+    }
     Some(index)
 }
 
@@ -89,7 +99,10 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
     } else if old == NO_FILE && !hunks.iter().any(|(_, sides)| has_text(&sides.old)) {
         // A line that stands there contradicts: then there is a file, and it is edited.
         let body: Vec<&str> = hunks.iter().flat_map(|(_, sides)| sides.new.iter().copied()).collect();
-        items.push(lines, Block::CreateFile { path: path.into(), body: body_of(&body) });
+        items.push(
+            lines,
+            Block::CreateFile { path: path.into(), body: body_of(&body), if_exists: IfExists::Refuse },
+        );
     } else if hunks.iter().all(|(_, sides)| sides.old == sides.new) {
         items.push_fault(lines, ForeignFault::Empty { path: path.to_owned() });
     } else if let Some((number, _)) = hunks.iter().find(|(_, sides)| sides.old.is_empty()) {
@@ -106,8 +119,13 @@ fn has_text(lines: &[&str]) -> bool {
     lines.iter().any(|line| !line.trim().is_empty())
 }
 
-fn is_hunk_header(line: &str) -> bool {
+pub(super) fn is_hunk_header(line: &str) -> bool {
     line == "@@" || line.starts_with("@@ ")
+}
+
+/// Checks whether lines begin with the part of a diff about one file.
+pub(super) fn begins(lines: &[ReplyLine<'_>]) -> bool {
+    Header::read(lines).is_some()
 }
 
 /// The lines before the hunks of one file.

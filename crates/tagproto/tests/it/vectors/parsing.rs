@@ -16,7 +16,7 @@ fn short_form(item: &Item<'_>) -> Value {
     match item {
         Item::Error(error) => json!({"t": "PARSE_ERROR", "error": error.to_string()}),
         Item::Block(block) => match &block.value {
-            Block::CreateFile { path, body } => {
+            Block::CreateFile { path, body, .. } => {
                 json!({"t": "CREATE_FILE", "path": path, "body": body.text()})
             }
             Block::EditFile { path, start_line, end_line, was, body } => {
