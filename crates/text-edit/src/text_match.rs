@@ -21,7 +21,7 @@ use form::Form;
 use haystack::Haystack;
 pub(crate) use haystack::{is_curly, is_quote};
 pub use nearest::NearestPassage;
-pub(crate) use within_lines::ReplacedBytes;
+pub(crate) use within_lines::{ReplacedBytes, ReplacedEverywhere, replaced_everywhere};
 
 use crate::Source;
 
@@ -173,10 +173,12 @@ pub enum NoMatch {
         line_numbers: Vec<usize>,
     },
     /// The text does not occur.
-    #[error("the search text does not occur{}", nearest_text(.nearest.as_ref()))]
+    #[error("the search text does not occur{}{}", nearest_text(.nearest.as_ref()), new_text_note(.new_text.as_ref()))]
     Absent {
         /// The passage that is most like it; `None` if nothing is like it.
         nearest: Option<NearestPassage>,
+        /// The lines at which the text that is to replace it stands, 1-based, where that does not prove that the edit was made.
+        new_text: Option<RangeInclusive<usize>>,
     },
 }
 
@@ -204,14 +206,35 @@ fn nearest_text(nearest: Option<&NearestPassage>) -> String {
     }
 }
 
+fn new_text_note(lines: Option<&RangeInclusive<usize>>) -> String {
+    match lines {
+        None => String::new(),
+        Some(lines) if lines.start() == lines.end() => {
+            format!("; the new text stands at line {}, which may be another passage", lines.start())
+        }
+        Some(lines) => {
+            format!(
+                "; the new text stands at lines {}-{}, which may be another passage",
+                lines.start(),
+                lines.end()
+            )
+        }
+    }
+}
+
 impl NoMatch {
+    /// Returns the refusal of a text that does not occur.
+    pub(crate) fn absent(nearest: Option<NearestPassage>) -> NoMatch {
+        NoMatch::Absent { nearest, new_text: None }
+    }
+
     /// Returns the lines that a refusal should show: of the nearest passage, or of the first occurrence.
     #[must_use]
     pub fn lines_in_question(&self) -> Option<RangeInclusive<usize>> {
         match self {
             NoMatch::Empty => None,
             NoMatch::Occurs { line_numbers, .. } => line_numbers.first().map(|first| *first..=*first),
-            NoMatch::Absent { nearest } => nearest.as_ref().map(|nearest| nearest.lines.clone()),
+            NoMatch::Absent { nearest, .. } => nearest.as_ref().map(|nearest| nearest.lines.clone()),
         }
     }
 }
@@ -254,7 +277,7 @@ pub fn find_text(
         return if search.is_empty() { Err(NoMatch::Empty) } else { scope.exact(search, 1) };
     }
     let exact = match scope.exact(search, 1) {
-        Err(NoMatch::Absent { .. }) => NoMatch::Absent { nearest: None },
+        Err(NoMatch::Absent { .. }) => NoMatch::absent(None),
         outcome => return outcome,
     };
     let lines = search.as_lines();
@@ -282,7 +305,7 @@ pub fn find_text(
             return Ok(passage);
         }
     }
-    Err(NoMatch::Absent { nearest: nearest::passage(source, &lines.lines(), scope.lines) })
+    Err(NoMatch::absent(nearest::passage(source, &lines.lines(), scope.lines)))
 }
 
 /// Finds all passages that hold `search` exactly, if there are as many as expected, in the order of the text. They do
@@ -308,7 +331,7 @@ pub fn find_all_text(
     match scope.all(search, expected) {
         Err(NoMatch::Absent { .. }) => {
             let lines = search.as_lines();
-            Err(NoMatch::Absent { nearest: nearest::passage(source, &lines.lines(), scope.lines) })
+            Err(NoMatch::absent(nearest::passage(source, &lines.lines(), scope.lines)))
         }
         outcome => outcome,
     }
@@ -355,7 +378,7 @@ impl<'a> Scope<'a> {
         let occurrences =
             if expected == 1 { haystack.with_overlap(occurrences, search) } else { occurrences };
         match occurrences.count {
-            0 => Err(NoMatch::Absent { nearest: None }),
+            0 => Err(NoMatch::absent(None)),
             count if count == expected => {
                 Ok(occurrences.first.iter().map(|at| self.exact_match(search, *at)).collect())
             }

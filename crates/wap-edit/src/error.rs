@@ -36,7 +36,8 @@ pub fn edit_error(
         | Kind::UnsupportedRegex { .. }
         | Kind::PatternTooLong { .. }
         | Kind::RegexTooLarge { .. }
-        | Kind::BadGroup { .. } => Reason::InvalidRegex,
+        | Kind::BadGroup { .. }
+        | Kind::BackslashGroup { .. } => Reason::InvalidRegex,
         Kind::TooManyReferences { .. } => Reason::InvalidRegex,
         Kind::TooMuchWork { .. } | Kind::TooManyStretches { .. } => Reason::InvalidField,
         Kind::Cancelled => Reason::Cancelled,
@@ -68,7 +69,7 @@ pub fn edit_error(
                 let lines: Vec<Value> = line_numbers.iter().map(|line| Value::from(*line)).collect();
                 wap = wap.with("matches", *count as u64).with("matchLines", lines);
             }
-            NoMatch::Absent { nearest } => {
+            NoMatch::Absent { nearest, .. } => {
                 let lines = nearest.as_ref().map(|nearest| [*nearest.lines.start(), *nearest.lines.end()]);
                 wap = wap.with("matches", 0u64);
                 if let Some(lines) = lines {
