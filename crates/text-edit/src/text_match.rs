@@ -3,6 +3,7 @@
 //! A search text has to occur once. Where it does not occur as it is, the one passage that differs by no more than the
 //! allowed [`MatchRule`]s is taken. Everything else is a [`NoMatch`] with what is needed to write a better search text.
 
+mod anchors;
 mod content;
 mod form;
 mod haystack;
@@ -99,6 +100,10 @@ pub struct SearchText {
     text: String,
     is_whole_lines: bool,
     has_crlf: bool,
+    /// Lines behind which the text stands, in their order.
+    anchors: Vec<String>,
+    /// True if the text is an anchor itself, and lines are added behind it.
+    is_anchor: bool,
 }
 
 impl SearchText {
@@ -116,7 +121,20 @@ impl SearchText {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let has_crlf = text.contains("\r\n");
         let text = if has_crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
-        SearchText { text, is_whole_lines: false, has_crlf }
+        SearchText { text, is_whole_lines: false, has_crlf, anchors: Vec::new(), is_anchor: false }
+    }
+
+    /// Looks only behind the first of these lines, from there on behind the next, and so on. Blanks at their ends make no difference.
+    #[must_use]
+    pub fn behind(self, anchors: Vec<String>) -> SearchText {
+        SearchText { anchors, ..self }
+    }
+
+    /// Takes the text as one line behind which others are added as they are: blanks at its ends make no difference to it, and none
+    /// are given to the other lines.
+    #[must_use]
+    pub fn as_anchor(self) -> SearchText {
+        SearchText { is_anchor: true, ..self }
     }
 
     /// Checks whether there is nothing to find.
@@ -139,6 +157,11 @@ impl SearchText {
             return self.clone();
         }
         SearchText { has_crlf: self.has_crlf, ..SearchText::of_lines(&self.text) }
+    }
+
+    /// The same text without a position.
+    fn without_anchors(&self) -> SearchText {
+        SearchText { anchors: Vec::new(), is_anchor: false, ..self.clone() }
     }
 }
 
@@ -171,6 +194,14 @@ pub enum NoMatch {
         expected: usize,
         /// The lines at which the first ones begin, 1-based.
         line_numbers: Vec<usize>,
+    },
+    /// A line behind which the text stands does not occur.
+    #[error("the line {line:?} of the hunk's @@ does not occur{}: name a line of the file, or leave it out", behind_text(*.behind))]
+    NoAnchor {
+        /// The line.
+        line: String,
+        /// The number of the line behind which it was looked for; 0 for the whole text.
+        behind: usize,
     },
     /// The text does not occur.
     #[error("the search text does not occur{}{}", nearest_text(.nearest.as_ref()), new_text_note(.new_text.as_ref()))]
@@ -206,6 +237,10 @@ fn nearest_text(nearest: Option<&NearestPassage>) -> String {
     }
 }
 
+fn behind_text(line: usize) -> String {
+    if line == 0 { String::new() } else { format!(" behind line {line}") }
+}
+
 fn new_text_note(lines: Option<&RangeInclusive<usize>>) -> String {
     match lines {
         None => String::new(),
@@ -232,7 +267,7 @@ impl NoMatch {
     #[must_use]
     pub fn lines_in_question(&self) -> Option<RangeInclusive<usize>> {
         match self {
-            NoMatch::Empty => None,
+            NoMatch::Empty | NoMatch::NoAnchor { .. } => None,
             NoMatch::Occurs { line_numbers, .. } => line_numbers.first().map(|first| *first..=*first),
             NoMatch::Absent { nearest, .. } => nearest.as_ref().map(|nearest| nearest.lines.clone()),
         }
@@ -268,6 +303,9 @@ pub fn find_text(
     rules: &[MatchRule],
     within: Option<Range<usize>>,
 ) -> Result<TextMatch, NoMatch> {
+    if search.is_anchor || !search.anchors.is_empty() {
+        return anchors::find(source, search, rules, within);
+    }
     let scope = Scope::new(source, within);
     if search.is_empty() && !search.is_whole_lines {
         return Err(NoMatch::Empty);

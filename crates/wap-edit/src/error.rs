@@ -65,6 +65,7 @@ pub fn edit_error(
     if let Kind::NoMatch(reason) = &error.kind {
         match reason.as_ref() {
             NoMatch::Empty => wap = wap.with("field", "oldText"),
+            NoMatch::NoAnchor { .. } => {}
             NoMatch::Occurs { count, line_numbers, .. } => {
                 let lines: Vec<Value> = line_numbers.iter().map(|line| Value::from(*line)).collect();
                 wap = wap.with("matches", *count as u64).with("matchLines", lines);

@@ -60,7 +60,11 @@ fn replace_text(hunk: &TextHunk, within: Option<(i32, i32)>) -> ModifyOperation 
         old_text: hunk.search.clone(),
         new_text: hunk.replacement.clone(),
         expected_matches: None,
-        whole_lines: Some(WholeLines { within: within.map(|(first, last)| (first.into(), last.into())) }),
+        whole_lines: Some(WholeLines {
+            within: within.map(|(first, last)| (first.into(), last.into())),
+            behind: hunk.behind.clone(),
+            adds_behind: hunk.adds_behind,
+        }),
     }
 }
 

@@ -96,6 +96,17 @@ fn section(line: &str) -> Option<(Kind, &str)> {
     })
 }
 
+/// Returns the line of the file that a `@@` line names; `None` if it names none, or has the numbers of a diff.
+fn anchor_line(text: &str) -> Option<&str> {
+    let anchor = text.strip_prefix(' ').unwrap_or(text).trim_end();
+    let anchor = anchor.strip_suffix("@@").unwrap_or(anchor).trim_end();
+    // The line behind the numbers of a diff may be cut short, and may be of another function.
+    let is_of_diff = anchor.starts_with("-") && anchor.contains(" +") && anchor.contains("@@");
+    let is_numbers =
+        anchor.split([' ', ',', '-', '+']).all(|part| part.parse::<u32>().is_ok() || part.is_empty());
+    (!anchor.trim().is_empty() && anchor != "..." && !is_of_diff && !is_numbers).then_some(anchor)
+}
+
 fn first_with_text(lines: &[ReplyLine<'_>]) -> Result<(), u32> {
     lines.iter().find(|line| !line.text.trim().is_empty()).map_or(Ok(()), |line| Err(line.number))
 }
@@ -112,7 +123,7 @@ fn add<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Res
 }
 
 fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Result<(), u32> {
-    let mut hunks: Vec<(u32, Option<&str>, Sides<'a>)> = Vec::new();
+    let mut hunks: Vec<(u32, Vec<&str>, Sides<'a>)> = Vec::new();
     let mut moved_to = None;
     for line in &lines[1..] {
         if let Some(to) = line.text.strip_prefix("*** Move to:").filter(|_| hunks.is_empty()) {
@@ -124,15 +135,21 @@ fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> 
             continue;
         }
         if let Some(anchor) = line.text.strip_prefix("@@") {
-            let anchor = Some(anchor.trim()).filter(|anchor| !anchor.is_empty());
-            hunks.push((line.number, anchor, Sides::default()));
+            let anchor = anchor_line(anchor);
+            match hunks.last_mut() {
+                // Several such lines lead to one hunk: a class, and a function of it.
+                Some((_, anchors, sides)) if sides.old.is_empty() && sides.new.is_empty() => {
+                    anchors.extend(anchor)
+                }
+                _ => hunks.push((line.number, anchor.into_iter().collect(), Sides::default())),
+            }
             continue;
         }
         if line.text.is_empty() && hunks.is_empty() {
             continue;
         }
         if hunks.is_empty() {
-            hunks.push((line.number, None, Sides::default()));
+            hunks.push((line.number, Vec::new(), Sides::default()));
         }
         if !hunks.last_mut().is_some_and(|(_, _, sides)| sides.take(line.text)) {
             return Err(line.number);
@@ -143,24 +160,23 @@ fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> 
         return Ok(());
     }
     let mut texts = Vec::new();
-    for (number, anchor, sides) in hunks {
+    for (number, mut anchors, sides) in hunks {
         let mut sides = sides.finish();
         if sides.old == sides.new {
             continue;
         }
-        match anchor {
-            // New lines alone go behind the line that the hunk names.
-            Some(anchor) if sides.old.is_empty() => {
-                sides.old.push(anchor);
-                sides.new.insert(0, anchor);
-            }
-            None if sides.old.is_empty() => {
+        let adds_behind = sides.old.is_empty();
+        if adds_behind {
+            // New lines alone go behind the line that the hunk names last.
+            let Some(anchor) = anchors.pop() else {
                 items.push_fault(lines, ForeignFault::NoContext { line_number: number });
                 return Ok(());
-            }
-            _ => {}
+            };
+            sides.old.push(anchor);
+            sides.new.insert(0, anchor);
         }
-        texts.push(TextHunk::of(&sides.old, &sides.new, number));
+        let behind = anchors.into_iter().map(str::to_owned).collect();
+        texts.push(TextHunk { behind, adds_behind, ..TextHunk::of(&sides.old, &sides.new, number) });
     }
     if texts.is_empty() {
         items.push_fault(lines, ForeignFault::Empty { path: path.to_owned() });
