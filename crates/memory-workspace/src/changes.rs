@@ -5,7 +5,7 @@ use wap_core::{
     DeleteFile, DeleteFileResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, Reason,
     WapError, WriteFile, WriteFileResponse, WriteMode,
 };
-use wap_edit::{FileEdit, Rewrite, appended, check_content_size, check_request};
+use wap_edit::{FileEdit, Rewrite, appended, check_content_size, check_expected_lines, check_request};
 
 use crate::tree::{Access, Tree, parse_text, version_of};
 
@@ -70,7 +70,7 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
 fn delete(tree: &mut Tree, request: &DeleteFile) -> Result<DeleteFileResponse, WapError> {
     let path = tree.file_path(&request.path, Access::Write)?;
     // Removing does not fail for a missing file; reading it first gives the right error.
-    tree.content(&path)?;
+    check_expected_lines(&path, tree.content(&path)?, request)?;
     tree.remove(&path);
     Ok(DeleteFileResponse { success: true, path, warnings: Vec::new() })
 }

@@ -47,6 +47,8 @@ pub enum Block<'a> {
     DeleteFile {
         /// The path, never empty.
         path: Cow<'a, str>,
+        /// The lines of the file, where a diff gives them: a file with other lines stays. Tags give none.
+        lines: Option<Vec<String>>,
     },
     /// READ_FILE.
     ReadFile {
@@ -103,7 +105,7 @@ impl Block<'_> {
             Self::CreateFile { path, .. }
             | Self::EditFile { path, .. }
             | Self::EditText { path, .. }
-            | Self::DeleteFile { path }
+            | Self::DeleteFile { path, .. }
             | Self::ReadFile { path, .. } => Some(path),
             Self::RunCommand { .. } | Self::StopProcess { .. } | Self::Message { .. } | Self::Done { .. } => {
                 None
@@ -127,7 +129,7 @@ impl Block<'_> {
                 body: body.into_owned(),
             },
             Self::EditText { path, within, hunks } => Block::EditText { path: own(path), within, hunks },
-            Self::DeleteFile { path } => Block::DeleteFile { path: own(path) },
+            Self::DeleteFile { path, lines } => Block::DeleteFile { path: own(path), lines },
             Self::ReadFile { path, range } => Block::ReadFile { path: own(path), range },
             Self::RunCommand { command, background } => {
                 let background = background.map(Background::into_owned);

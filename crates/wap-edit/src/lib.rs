@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod append;
+mod deletion;
 mod edit_report;
 mod error;
 mod file_edit;
@@ -13,6 +14,7 @@ mod shown_text;
 mod size;
 
 pub use append::appended;
+pub use deletion::check_expected_lines;
 pub use error::edit_error;
 pub use file_edit::{ApplyOperations, EditedFile, FileEdit, FindVersion, KnownVersion};
 pub use rewrite::Rewrite;

@@ -16,7 +16,7 @@ use wap_core::{
     WriteFileResponse, WriteMode,
 };
 
-use wap_edit::{Rewrite, appended, check_content_size};
+use wap_edit::{Rewrite, appended, check_content_size, check_expected_lines};
 
 use crate::change::expected_files::{ExpectedFiles, unexpected};
 use crate::change::held_versions::{Edit, HeldVersions, version};
@@ -179,6 +179,7 @@ impl<'a> Plan<'a> {
         let Some(before) = self.present(&path, requested)? else {
             return Err(not_found(&path, requested));
         };
+        check_expected_lines(&path.to_string(), &before.bytes, delete)?;
         self.check_repositories(&path, Some(&before), None)?;
         self.make_room(Some(&before), None)?;
         let changed = FileChanged::Deleted(DeleteFileResponse {

@@ -160,7 +160,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         if let Block::CreateFile { path, .. }
         | Block::EditFile { path, .. }
         | Block::EditText { path, .. }
-        | Block::DeleteFile { path } = &block.value
+        | Block::DeleteFile { path, .. } = &block.value
         {
             self.versions.will_change(path);
         }
@@ -183,7 +183,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             Block::CreateFile { path, .. }
             | Block::EditFile { path, .. }
             | Block::EditText { path, .. }
-            | Block::DeleteFile { path } => {
+            | Block::DeleteFile { path, .. } => {
                 let Some(outcomes) = outcomes else {
                     return Ok((failed(command_type, Failure::not_begun()), None));
                 };

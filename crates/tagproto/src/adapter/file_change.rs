@@ -38,7 +38,9 @@ pub(super) fn file_change(
             line_numbers: None,
             seen_versions: versions,
         })),
-        Block::DeleteFile { path } => Some(FileChange::Delete(DeleteFile { path: path.to_string() })),
+        Block::DeleteFile { path, lines } => {
+            Some(FileChange::Delete(DeleteFile { path: path.to_string(), expected_lines: lines.clone() }))
+        }
         Block::ReadFile { .. }
         | Block::RunCommand { .. }
         | Block::StopProcess { .. }

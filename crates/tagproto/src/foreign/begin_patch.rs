@@ -38,7 +38,7 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
         let read = match section(header.text.trim_start()) {
             Some((Kind::Add, path)) => add(path, own, &mut sections),
             Some((Kind::Delete, path)) => {
-                sections.push(own, Block::DeleteFile { path: path.into() });
+                sections.push(own, Block::DeleteFile { path: path.into(), lines: None });
                 first_with_text(&own[1..])
             }
             Some((Kind::Update, path)) => update(path, own, &mut sections),

@@ -94,7 +94,12 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
         match hunks.iter().find(|(_, sides)| has_text(&sides.new)) {
             // A line that is to stand there contradicts: whether the file is to be removed is not certain.
             Some((number, _)) => items.push_fault(lines, ForeignFault::Line { line_number: *number }),
-            None => items.push(lines, Block::DeleteFile { path: path.into() }),
+            None => {
+                // A diff without hunks, for instance of an empty file, says nothing about the lines.
+                let old = || hunks.iter().flat_map(|(_, sides)| &sides.old).map(|line| (*line).to_owned());
+                let old = (!hunks.is_empty()).then(|| old().collect());
+                items.push(lines, Block::DeleteFile { path: path.into(), lines: old });
+            }
         }
     } else if old == NO_FILE && !hunks.iter().any(|(_, sides)| has_text(&sides.old)) {
         // A line that stands there contradicts: then there is a file, and it is edited.

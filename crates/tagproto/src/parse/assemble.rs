@@ -29,7 +29,7 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
             let (start_line, end_line) = (integer(&start_line)?, integer(&end_line)?);
             Block::EditFile { path, start_line, end_line, was, body }
         }
-        BlockKind::DeleteFile => Block::DeleteFile { path: path(tag.path)? },
+        BlockKind::DeleteFile => Block::DeleteFile { path: path(tag.path)?, lines: None },
         BlockKind::ReadFile => {
             let range = read_range(&tag.start_line, &tag.end_line);
             Block::ReadFile { path: path(tag.path)?, range }

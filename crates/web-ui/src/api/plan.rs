@@ -255,7 +255,7 @@ pub(crate) fn block_title(item: &Item<'_>) -> String {
             format!("{path} {}–{}", number(start_line), number(end_line))
         }
         Block::CreateFile { path, body, .. } => format!("{path}, {} lines", body.line_count()),
-        Block::DeleteFile { path } | Block::ReadFile { path, .. } => path.to_string(),
+        Block::DeleteFile { path, .. } | Block::ReadFile { path, .. } => path.to_string(),
         Block::RunCommand { command, background: Some(process) } => {
             format!("{} in the background: {command}", process.name)
         }

@@ -27,7 +27,7 @@ fn short_form(item: &Item<'_>) -> Value {
                 form
             }
             Block::EditText { path, .. } => json!({"t": "EDIT_FILE", "path": path}),
-            Block::DeleteFile { path } => json!({"t": "DELETE_FILE", "path": path}),
+            Block::DeleteFile { path, .. } => json!({"t": "DELETE_FILE", "path": path}),
             Block::ReadFile { path, .. } => json!({"t": "READ_FILE", "path": path}),
             Block::StopProcess { name } => json!({"t": "STOP_PROCESS", "name": name}),
             Block::RunCommand { command, .. } => json!({"t": "RUN_COMMAND", "body": command}),
