@@ -35,7 +35,8 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
         WriteMode::Append => appended(&path, old.map_or(&[][..], Vec::as_slice), &request.content)?,
         WriteMode::Create | WriteMode::Overwrite => request.content.as_bytes().to_vec(),
     };
-    let Rewrite { lines_added, lines_removed, changed } = Rewrite::between(old.map(Vec::as_slice), &new);
+    let Rewrite { lines_added, lines_removed, changed, format_note } =
+        Rewrite::between(old.map(Vec::as_slice), &new);
     let version = tree.put(&path, new, None);
     Ok(WriteFileResponse {
         success: true,
@@ -46,7 +47,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
         lines_added,
         lines_removed,
         changed,
-        warnings: Vec::new(),
+        warnings: format_note.into_iter().collect(),
     })
 }
 

@@ -12,6 +12,7 @@ mod response;
 mod rewrite;
 mod shown_text;
 mod size;
+mod view_numbers;
 
 pub use append::appended;
 pub use deletion::check_expected_lines;

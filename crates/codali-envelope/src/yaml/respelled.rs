@@ -91,7 +91,7 @@ pub(crate) fn other_list(text: &str) -> Option<(usize, &str)> {
     (1..).zip(text.lines()).find_map(|(number, line)| Some((number, other_mark(line)?)))
 }
 
-/// Returns a mark before a need that is no dash.
+/// Returns the mark of another list than one with dashes before a need.
 fn other_mark(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches([' ', '>']);
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

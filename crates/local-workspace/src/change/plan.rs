@@ -156,7 +156,7 @@ impl<'a> Plan<'a> {
         self.check_repositories(&path, before.as_ref(), Some(&after))?;
         // Last of the checks: it counts the bytes, and nothing after it fails, so a refused item leaves the plan as it was.
         self.make_room(before.as_ref(), Some(&after))?;
-        let Rewrite { lines_added, lines_removed, changed } =
+        let Rewrite { lines_added, lines_removed, changed, format_note } =
             Rewrite::between(before.as_ref().map(|present| &*present.bytes), &after.bytes);
         let written = FileChanged::Written(WriteFileResponse {
             success: true,
@@ -167,7 +167,7 @@ impl<'a> Plan<'a> {
             lines_added,
             lines_removed,
             changed,
-            warnings: self.warnings(&path),
+            warnings: self.warnings(&path).into_iter().chain(format_note).collect(),
         });
         let step = self.step(path, before, Some(after), written, None);
         Ok(PlannedStep { missing_folders, ..step })

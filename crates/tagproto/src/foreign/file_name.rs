@@ -91,13 +91,13 @@ const LABELS: [&str; 4] = ["file", "filename", "path", "file path"];
 /// Words before "file" that speak of another one.
 const OTHER: [&str; 6] = ["other", "another", "next", "second", "third", "new"];
 
-/// Words with a dot or a slash that are no paths.
+/// Words with a dot or a slash that do not name a file.
 const NO_PATHS: [&str; 5] = ["e.g", "i.e", "and/or", "i/o", "n/a"];
 
 /// Returns the path that a line consists of, apart from Markdown and a label such as `File:`.
 fn candidate(line: &str) -> Option<Candidate<'_>> {
     let labelled = line.trim_matches(MARKS).split_once(':').filter(|(label, _)| {
-        LABELS.iter().any(|known| label.trim_matches(MARKS).eq_ignore_ascii_case(known))
+        LABELS.iter().any(|usual| label.trim_matches(MARKS).eq_ignore_ascii_case(usual))
     });
     let path = labelled.map_or(line, |(_, path)| path).trim_matches(MARKS);
     let is_plain = labelled.is_some()

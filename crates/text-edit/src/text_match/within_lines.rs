@@ -145,7 +145,7 @@ fn all_matched(source: &Source<'_>, search: &str) -> Vec<Vec<MatchedLine>> {
         let mut at = from.max(span.start);
         while at <= text_end {
             let start = match pieces.len() {
-                1 => finder.find(&source.bytes()[at..text_end]).map(|found| at + found),
+                1 => finder.find(&source.bytes()[at..text_end]).map(|offset| at + offset),
                 _ => text_end.checked_sub(pieces[0].len()).filter(|start| *start >= at),
             };
             let Some(start) = start else { break };

@@ -45,7 +45,7 @@ fn counted(lines: &[Line]) -> String {
 const BEHIND: [&str; 4] = ["", "\nThat is all.\n", "\n- I changed it.\n+ All tests pass.\n", "-- \n2.40.0\n"];
 
 proptest! {
-    /// A line that lost its sign is no end of a hunk: what follows it would be left out without a word.
+    /// A line that lost its sign does not end a hunk: what follows it would be left out without a word.
     #[test]
     fn a_diff_whose_line_lost_its_sign_is_read_whole_or_refused(
         lines in hunk(), lost in any::<prop::sample::Index>(), has_counts: bool, behind in prop::sample::select(BEHIND.to_vec()),
