@@ -37,6 +37,7 @@ fn refusal(error: &EditError) -> Value {
     let refused = match &error.kind {
         EditErrorKind::NoMatch(reason) => match reason.as_ref() {
             NoMatch::Empty => json!({ "kind": "empty" }),
+            NoMatch::NoAnchor { line, .. } => json!({ "kind": "no_anchor", "line": line }),
             NoMatch::Occurs { count, line_numbers, .. } => {
                 json!({ "kind": "occurs", "count": count, "lines": line_numbers })
             }
