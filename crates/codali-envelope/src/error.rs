@@ -26,6 +26,11 @@ pub enum ReadErrorKind {
     /// The text contains no envelope.
     #[error("no envelope found")]
     NoRequest,
+    /// A line was meant as the header of a request, and is none.
+    #[error(
+        "the header is not understood: write \"AGENT_REQUEST v1\" on a line of its own, and nothing else on it"
+    )]
+    UnknownHeader,
     /// The text contains a second envelope, at the position of the error.
     #[error("a second envelope begins here")]
     MultipleEnvelopes,
@@ -65,7 +70,7 @@ impl ReadError {
     #[must_use]
     pub fn code(&self) -> WarningCode {
         match self.kind {
-            ReadErrorKind::NoRequest => WarningCode::NoRequest,
+            ReadErrorKind::NoRequest | ReadErrorKind::UnknownHeader => WarningCode::NoRequest,
             ReadErrorKind::MultipleEnvelopes => WarningCode::MultipleEnvelopes,
             ReadErrorKind::MissingRequestId => WarningCode::MissingRequestId,
             ReadErrorKind::NoValidNeed { .. } => WarningCode::NoValidNeed,

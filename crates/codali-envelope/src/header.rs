@@ -43,6 +43,29 @@ impl Header {
         let bare = heading.trim_matches(['*', '`']);
         // Decoration is the same on both sides; a lone mark in front is not decoration.
         let (before, after) = (heading.find(bare)?, heading.len() - bare.len());
-        if before * 2 != after { None } else { Header::parse(bare) }
+        if before * 2 != after { None } else { Header::parse_respelled(bare) }
+    }
+
+    /// Parses a header with a colon behind its name, with `v1.0`, or with an escaped underscore.
+    fn parse_respelled(line: &str) -> Option<Header> {
+        let line = line.trim().replace("\\_", "_");
+        let (name, version) = line.split_once([' ', '\t', ':'])?;
+        let version = version.trim_start_matches([' ', '\t', ':']);
+        let version = version.strip_suffix(".0").unwrap_or(version);
+        Header::parse(&format!("{name} {version}"))
+    }
+
+    /// Checks whether a line was meant as the header of a request, of another version or without one.
+    pub(crate) fn is_unknown_request(line: &str) -> bool {
+        let bare = line.trim_start_matches(['#', '*', '`', '>']).trim_start();
+        // An indented line may be quoted text, and a sentence may begin with the word.
+        if line.starts_with([' ', '\t']) || Header::parse_decorated(line).is_some() {
+            return false;
+        }
+        let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+        let item = bare[digits..].strip_prefix(['.', ')']).filter(|_| digits > 0).unwrap_or(bare);
+        let words: Vec<String> = item.split_whitespace().map(|word| word.replace('\\', "")).collect();
+        let is_name = |word: &String| word.trim_matches(['*', '`', ':']).eq_ignore_ascii_case(REQUEST);
+        words.first().is_some_and(is_name) && words.len() <= 2
     }
 }

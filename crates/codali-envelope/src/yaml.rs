@@ -5,6 +5,7 @@ pub(crate) mod escapes;
 pub(crate) mod forgiving;
 pub(crate) mod json;
 pub(crate) mod node;
+pub(crate) mod respelled;
 
 use std::collections::HashSet;
 

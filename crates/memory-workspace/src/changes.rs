@@ -5,7 +5,7 @@ use wap_core::{
     DeleteFile, DeleteFileResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, Reason,
     WapError, WriteFile, WriteFileResponse, WriteMode,
 };
-use wap_edit::{FileEdit, Rewrite, appended, check_content_size, check_request};
+use wap_edit::{FileEdit, Rewrite, appended, check_content_size, check_expected_lines, check_request};
 
 use crate::tree::{Access, Tree, parse_text, version_of};
 
@@ -35,7 +35,8 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
         WriteMode::Append => appended(&path, old.map_or(&[][..], Vec::as_slice), &request.content)?,
         WriteMode::Create | WriteMode::Overwrite => request.content.as_bytes().to_vec(),
     };
-    let Rewrite { lines_added, lines_removed, changed } = Rewrite::between(old.map(Vec::as_slice), &new);
+    let Rewrite { lines_added, lines_removed, changed, format_note } =
+        Rewrite::between(old.map(Vec::as_slice), &new);
     let version = tree.put(&path, new, None);
     Ok(WriteFileResponse {
         success: true,
@@ -46,7 +47,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
         lines_added,
         lines_removed,
         changed,
-        warnings: Vec::new(),
+        warnings: format_note.into_iter().collect(),
     })
 }
 
@@ -70,7 +71,7 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
 fn delete(tree: &mut Tree, request: &DeleteFile) -> Result<DeleteFileResponse, WapError> {
     let path = tree.file_path(&request.path, Access::Write)?;
     // Removing does not fail for a missing file; reading it first gives the right error.
-    tree.content(&path)?;
+    check_expected_lines(&path, tree.content(&path)?, request)?;
     tree.remove(&path);
     Ok(DeleteFileResponse { success: true, path, warnings: Vec::new() })
 }

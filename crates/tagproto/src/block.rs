@@ -18,6 +18,8 @@ pub enum Block<'a> {
         path: Cow<'a, str>,
         /// The text of the file.
         body: Body<'a>,
+        /// The effect on a file that exists. Tags always give [`IfExists::Replace`].
+        if_exists: IfExists,
     },
     /// EDIT_FILE.
     EditFile {
@@ -45,6 +47,8 @@ pub enum Block<'a> {
     DeleteFile {
         /// The path, never empty.
         path: Cow<'a, str>,
+        /// The lines of the file, where a diff gives them: a file with other lines stays. Tags give none.
+        lines: Option<Vec<String>>,
     },
     /// READ_FILE.
     ReadFile {
@@ -101,7 +105,7 @@ impl Block<'_> {
             Self::CreateFile { path, .. }
             | Self::EditFile { path, .. }
             | Self::EditText { path, .. }
-            | Self::DeleteFile { path }
+            | Self::DeleteFile { path, .. }
             | Self::ReadFile { path, .. } => Some(path),
             Self::RunCommand { .. } | Self::StopProcess { .. } | Self::Message { .. } | Self::Done { .. } => {
                 None
@@ -114,7 +118,9 @@ impl Block<'_> {
     pub fn into_owned(self) -> Block<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         match self {
-            Self::CreateFile { path, body } => Block::CreateFile { path: own(path), body: body.into_owned() },
+            Self::CreateFile { path, body, if_exists } => {
+                Block::CreateFile { path: own(path), body: body.into_owned(), if_exists }
+            }
             Self::EditFile { path, start_line, end_line, was, body } => Block::EditFile {
                 path: own(path),
                 start_line,
@@ -123,7 +129,7 @@ impl Block<'_> {
                 body: body.into_owned(),
             },
             Self::EditText { path, within, hunks } => Block::EditText { path: own(path), within, hunks },
-            Self::DeleteFile { path } => Block::DeleteFile { path: own(path) },
+            Self::DeleteFile { path, lines } => Block::DeleteFile { path: own(path), lines },
             Self::ReadFile { path, range } => Block::ReadFile { path: own(path), range },
             Self::RunCommand { command, background } => {
                 let background = background.map(Background::into_owned);
@@ -134,6 +140,19 @@ impl Block<'_> {
             Self::Done { summary } => Block::Done { summary: own(summary) },
         }
     }
+}
+
+/// The effect of a CREATE_FILE on a file that exists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IfExists {
+    /// The file is replaced.
+    #[default]
+    Replace,
+    /// The file is replaced, and a note says so: the format calls the file a new one, but the programs that it is written for
+    /// replace files with it.
+    ReplaceWithNote,
+    /// The block fails: its format says that there is no such file.
+    Refuse,
 }
 
 /// The lines of a file that READ_FILE requests.

@@ -6,6 +6,8 @@
 //! such edits.
 
 mod begin_patch;
+mod file_name;
+mod hunk_end;
 mod search_replace;
 mod unified_diff;
 
@@ -30,7 +32,7 @@ pub enum ForeignFault {
         fault: HunkFault,
     },
     /// No file name stands before a hunk.
-    #[error("the hunk does not name its file: write the path on the line before it")]
+    #[error("the hunk does not name its file: write the path, and nothing else, on the line before it")]
     NoPath,
     /// A hunk adds lines and has none around them.
     #[error(
@@ -52,9 +54,38 @@ pub enum ForeignFault {
         /// The path.
         path: String,
     },
+    /// A line behind the end of a patch that seems to be part of it.
+    #[error(
+        "line {line_number} seems to be part of the patch that ends at line {end}, so nothing of it was carried out: if the file \
+         has a line *** End Patch, write it with a blank in front, as any line of the file"
+    )]
+    BehindEnd {
+        /// The line of the reply, 1-based.
+        line_number: u32,
+        /// The line *** End Patch.
+        end: u32,
+    },
     /// A line without meaning.
     #[error("line {line_number} has no meaning there, so nothing of the patch was carried out")]
     Line {
+        /// The line of the reply, 1-based.
+        line_number: u32,
+    },
+    /// A line behind a hunk of a diff that may be one of its lines.
+    #[error(
+        "line {line_number} may be a line of the hunk before it, so nothing of this file was done: begin each line of a hunk with \
+         a blank, '-' or '+', and leave a blank line behind the diff"
+    )]
+    Unsigned {
+        /// The line of the reply, 1-based.
+        line_number: u32,
+    },
+    /// A hunk of a diff with fewer lines than its header states.
+    #[error(
+        "the hunk at line {line_number} has fewer lines than its @@ line counts, so nothing of this file was done: send all its \
+         lines, or '@@ ... @@' without numbers"
+    )]
+    ShortHunk {
         /// The line of the reply, 1-based.
         line_number: u32,
     },
@@ -143,13 +174,16 @@ impl Ending {
 pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
     let lines = visible_lines(text);
     let mut items = Items { items: Vec::new(), ending: Ending::of(text, &lines) };
-    let mut name = search_replace::FileName::default();
+    let mut name = file_name::FileName::default();
     let mut index = 0;
     while let Some(line) = lines.get(index) {
         let rest = &lines[index..];
-        let read = begin_patch::read(rest, &mut items)
-            .or_else(|| unified_diff::read(rest, &mut items))
-            .or_else(|| search_replace::read(rest, &mut name, &mut items));
+        let read = begin_patch::read(rest, &mut items).or_else(|| unified_diff::read(rest, &mut items));
+        if read.is_some() {
+            // A hunk behind it that names no file may be about the files of the patch.
+            name = file_name::FileName::default();
+        }
+        let read = read.or_else(|| search_replace::read(rest, &mut name, &mut items));
         match read {
             Some(read) => index += read.max(1),
             None => {
@@ -185,7 +219,7 @@ fn without_omission(item: Item<'_>) -> Item<'_> {
         Block::EditText { path, hunks, .. } => {
             hunks.iter().find_map(|hunk| Some((path, hunk.omitted(path)?)))
         }
-        Block::CreateFile { path, body } => {
+        Block::CreateFile { path, body, .. } => {
             let lines: Vec<&str> = body.lines().collect();
             omitted(path, &[], &lines).map(|line| (path, line))
         }

@@ -36,7 +36,7 @@ pub use block::background::Background;
 pub use block::body::Body;
 pub use block::hunk::{HunkFault, TextHunk};
 pub use block::kind::{BlockKind, UnknownBlock};
-pub use block::{Block, Item, ReadRange};
+pub use block::{Block, IfExists, Item, ReadRange};
 pub use command_result::{CommandResult, CommandType};
 pub use dialect::{Dialect, UnknownDialect};
 pub use foreign::ForeignFault;

@@ -48,9 +48,9 @@ pub enum RenderError {
 /// # Example
 ///
 /// ```
-/// use tagproto::{Block, Body, render_block};
+/// use tagproto::{Block, Body, IfExists, render_block};
 ///
-/// let block = Block::CreateFile { path: "a.txt".into(), body: Body::of_lines("one\ntwo") };
+/// let block = Block::CreateFile { path: "a.txt".into(), body: Body::of_lines("one\ntwo"), if_exists: IfExists::Replace };
 /// assert_eq!(render_block(&block)?, "[CREATE_FILE path=\"a.txt\"]\none\ntwo\n[/CREATE_FILE]\n");
 /// # Ok::<(), tagproto::RenderError>(())
 /// ```

@@ -114,6 +114,15 @@ pub enum EditErrorKind {
         /// The number of capturing groups, the whole match not counted.
         group_count: usize,
     },
+    /// A replacement that refers to a group with a backslash.
+    #[error(
+        "\\{group} in the replacement is not a group here: write ${group}, or if these two characters are meant, groups as (?:…) in \
+         the expression"
+    )]
+    BackslashGroup {
+        /// The group.
+        group: usize,
+    },
     /// A replacement that refers to groups more often than allowed.
     #[error("the replacement refers to groups more than {limit} times")]
     TooManyReferences {

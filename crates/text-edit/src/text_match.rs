@@ -3,6 +3,7 @@
 //! A search text has to occur once. Where it does not occur as it is, the one passage that differs by no more than the
 //! allowed [`MatchRule`]s is taken. Everything else is a [`NoMatch`] with what is needed to write a better search text.
 
+mod anchors;
 mod content;
 mod form;
 mod haystack;
@@ -21,7 +22,7 @@ use form::Form;
 use haystack::Haystack;
 pub(crate) use haystack::{is_curly, is_quote};
 pub use nearest::NearestPassage;
-pub(crate) use within_lines::ReplacedBytes;
+pub(crate) use within_lines::{ReplacedBytes, ReplacedEverywhere, replaced_everywhere};
 
 use crate::Source;
 
@@ -99,6 +100,10 @@ pub struct SearchText {
     text: String,
     is_whole_lines: bool,
     has_crlf: bool,
+    /// Lines behind which the text stands, in their order.
+    anchors: Vec<String>,
+    /// True if the text is an anchor itself, and lines are added behind it.
+    is_anchor: bool,
 }
 
 impl SearchText {
@@ -116,7 +121,20 @@ impl SearchText {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let has_crlf = text.contains("\r\n");
         let text = if has_crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
-        SearchText { text, is_whole_lines: false, has_crlf }
+        SearchText { text, is_whole_lines: false, has_crlf, anchors: Vec::new(), is_anchor: false }
+    }
+
+    /// Looks only behind the first of these lines, from there on behind the next, and so on. Blanks at their ends make no difference.
+    #[must_use]
+    pub fn behind(self, anchors: Vec<String>) -> SearchText {
+        SearchText { anchors, ..self }
+    }
+
+    /// Takes the text as one line behind which others are added as they are: blanks at its ends make no difference to it, and none
+    /// are given to the other lines.
+    #[must_use]
+    pub fn as_anchor(self) -> SearchText {
+        SearchText { is_anchor: true, ..self }
     }
 
     /// Checks whether there is nothing to find.
@@ -139,6 +157,11 @@ impl SearchText {
             return self.clone();
         }
         SearchText { has_crlf: self.has_crlf, ..SearchText::of_lines(&self.text) }
+    }
+
+    /// The same text without a position.
+    fn without_anchors(&self) -> SearchText {
+        SearchText { anchors: Vec::new(), is_anchor: false, ..self.clone() }
     }
 }
 
@@ -172,11 +195,21 @@ pub enum NoMatch {
         /// The lines at which the first ones begin, 1-based.
         line_numbers: Vec<usize>,
     },
+    /// A line behind which the text stands does not occur.
+    #[error("the line {line:?} of the hunk's @@ does not occur{}: name a line of the file, or leave it out", behind_text(*.behind))]
+    NoAnchor {
+        /// The line.
+        line: String,
+        /// The number of the line behind which it was looked for; 0 for the whole text.
+        behind: usize,
+    },
     /// The text does not occur.
-    #[error("the search text does not occur{}", nearest_text(.nearest.as_ref()))]
+    #[error("the search text does not occur{}{}", nearest_text(.nearest.as_ref()), new_text_note(.new_text.as_ref()))]
     Absent {
         /// The passage that is most like it; `None` if nothing is like it.
         nearest: Option<NearestPassage>,
+        /// The lines at which the text that is to replace it stands, 1-based, where that does not prove that the edit was made.
+        new_text: Option<RangeInclusive<usize>>,
     },
 }
 
@@ -204,14 +237,39 @@ fn nearest_text(nearest: Option<&NearestPassage>) -> String {
     }
 }
 
+fn behind_text(line: usize) -> String {
+    if line == 0 { String::new() } else { format!(" behind line {line}") }
+}
+
+fn new_text_note(lines: Option<&RangeInclusive<usize>>) -> String {
+    match lines {
+        None => String::new(),
+        Some(lines) if lines.start() == lines.end() => {
+            format!("; the new text stands at line {}, which may be another passage", lines.start())
+        }
+        Some(lines) => {
+            format!(
+                "; the new text stands at lines {}-{}, which may be another passage",
+                lines.start(),
+                lines.end()
+            )
+        }
+    }
+}
+
 impl NoMatch {
+    /// Returns the refusal of a text that does not occur.
+    pub(crate) fn absent(nearest: Option<NearestPassage>) -> NoMatch {
+        NoMatch::Absent { nearest, new_text: None }
+    }
+
     /// Returns the lines that a refusal should show: of the nearest passage, or of the first occurrence.
     #[must_use]
     pub fn lines_in_question(&self) -> Option<RangeInclusive<usize>> {
         match self {
-            NoMatch::Empty => None,
+            NoMatch::Empty | NoMatch::NoAnchor { .. } => None,
             NoMatch::Occurs { line_numbers, .. } => line_numbers.first().map(|first| *first..=*first),
-            NoMatch::Absent { nearest } => nearest.as_ref().map(|nearest| nearest.lines.clone()),
+            NoMatch::Absent { nearest, .. } => nearest.as_ref().map(|nearest| nearest.lines.clone()),
         }
     }
 }
@@ -245,6 +303,9 @@ pub fn find_text(
     rules: &[MatchRule],
     within: Option<Range<usize>>,
 ) -> Result<TextMatch, NoMatch> {
+    if search.is_anchor || !search.anchors.is_empty() {
+        return anchors::find(source, search, rules, within);
+    }
     let scope = Scope::new(source, within);
     if search.is_empty() && !search.is_whole_lines {
         return Err(NoMatch::Empty);
@@ -254,7 +315,7 @@ pub fn find_text(
         return if search.is_empty() { Err(NoMatch::Empty) } else { scope.exact(search, 1) };
     }
     let exact = match scope.exact(search, 1) {
-        Err(NoMatch::Absent { .. }) => NoMatch::Absent { nearest: None },
+        Err(NoMatch::Absent { .. }) => NoMatch::absent(None),
         outcome => return outcome,
     };
     let lines = search.as_lines();
@@ -282,7 +343,7 @@ pub fn find_text(
             return Ok(passage);
         }
     }
-    Err(NoMatch::Absent { nearest: nearest::passage(source, &lines.lines(), scope.lines) })
+    Err(NoMatch::absent(nearest::passage(source, &lines.lines(), scope.lines)))
 }
 
 /// Finds all passages that hold `search` exactly, if there are as many as expected, in the order of the text. They do
@@ -308,7 +369,7 @@ pub fn find_all_text(
     match scope.all(search, expected) {
         Err(NoMatch::Absent { .. }) => {
             let lines = search.as_lines();
-            Err(NoMatch::Absent { nearest: nearest::passage(source, &lines.lines(), scope.lines) })
+            Err(NoMatch::absent(nearest::passage(source, &lines.lines(), scope.lines)))
         }
         outcome => outcome,
     }
@@ -355,7 +416,7 @@ impl<'a> Scope<'a> {
         let occurrences =
             if expected == 1 { haystack.with_overlap(occurrences, search) } else { occurrences };
         match occurrences.count {
-            0 => Err(NoMatch::Absent { nearest: None }),
+            0 => Err(NoMatch::absent(None)),
             count if count == expected => {
                 Ok(occurrences.first.iter().map(|at| self.exact_match(search, *at)).collect())
             }

@@ -75,12 +75,19 @@ pub(crate) fn replace(
     let is_certain = added == Added::TellingLine;
     let passage = match find_text(source, search, &MatchRule::ALL, within) {
         Ok(passage) => passage,
-        Err(NoMatch::Absent { nearest }) => {
+        Err(NoMatch::Absent { nearest, .. }) => {
+            // A line that is much like the searched one is probably the one to edit, and the new text another passage.
+            let is_elsewhere = |lines: &RangeInclusive<usize>| {
+                nearest.as_ref().is_some_and(|nearest| !overlap(lines, &nearest.lines))
+            };
             return match done.filter(|_| is_certain) {
+                Some(lines) if is_elsewhere(&lines) => {
+                    Err(refusal(NoMatch::Absent { nearest, new_text: Some(lines) }))
+                }
                 Some(lines) => {
                     Ok(Replaced { edit: nothing(), outcome: outcome(vec![lines], Vec::new(), true) })
                 }
-                None => Err(refusal(NoMatch::Absent { nearest })),
+                None => Err(refusal(NoMatch::absent(nearest))),
             };
         }
         Err(reason) => return Err(refusal(reason)),
@@ -89,7 +96,9 @@ pub(crate) fn replace(
     // with a difference is probably another one, where the new text occurs without any.
     let is_loose = passage.rules.iter().any(|rule| rule.phrase().is_some());
     if let Some(lines) = done.filter(|lines| is_loose || covers(lines, &passage.lines)) {
-        if !is_certain {
+        // Without a line of the search text in it, the new text elsewhere may be any passage that reads the same.
+        let is_of_this_edit = covers(&lines, &passage.lines) || keeps_telling_line(search, replacement);
+        if !is_certain || !is_of_this_edit {
             return Err(EditErrorKind::StandsThere { lines });
         }
         return Ok(Replaced { edit: nothing(), outcome: outcome(vec![lines], Vec::new(), true) });
@@ -151,12 +160,6 @@ pub(crate) fn lines_of_all(
     Ok(matches.into_iter().map(|passage| passage.lines).collect())
 }
 
-/// Returns the expression and the replacement that replace a text wherever it occurs.
-pub(crate) fn as_regex(search: &SearchText, replacement: &str) -> (String, String) {
-    let pattern = regex_syntax::escape(search.as_str()).replace('\n', "\\r?\n");
-    (pattern, replacement.replace("\r\n", "\n").replace('$', "$$"))
-}
-
 /// The lines that an edit adds, by how much their presence says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Added {
@@ -168,9 +171,20 @@ enum Added {
     TellingLine,
 }
 
+fn with_end(text: &str) -> String {
+    format!("{}\n", text.strip_suffix('\n').unwrap_or(text))
+}
+
+/// Checks whether a replacement keeps a line of the search text by which its passage is recognised.
+fn keeps_telling_line(search: &SearchText, replacement: &str) -> bool {
+    let is_telling = |line: &&str| {
+        line.chars().filter(|character| !character.is_whitespace()).count() >= TELLING_CHARACTERS
+    };
+    search.as_str().lines().filter(is_telling).any(|line| replacement.lines().any(|new| new == line))
+}
+
 impl Added {
     fn between(search: &SearchText, replacement: &str) -> Added {
-        let with_end = |text: &str| format!("{}\n", text.strip_suffix('\n').unwrap_or(text));
         let (old, new) = (with_end(search.as_str()), with_end(replacement));
         let (Ok(old), Ok(new)) = (Source::parse(old.as_bytes()), Source::parse(new.as_bytes())) else {
             return Added::Nothing;
@@ -187,6 +201,10 @@ impl Added {
         });
         added.max().unwrap_or(Added::Nothing)
     }
+}
+
+fn overlap(lines: &RangeInclusive<usize>, others: &RangeInclusive<usize>) -> bool {
+    lines.start() <= others.end() && others.start() <= lines.end()
 }
 
 fn covers(lines: &RangeInclusive<usize>, others: &RangeInclusive<usize>) -> bool {

@@ -13,7 +13,7 @@ pub(crate) fn weight_bytes(request: &Request) -> usize {
         Request::ExploreFiles(ExploreFiles { path, pattern, exclude_patterns, .. }) => {
             path.len() + option(pattern.as_ref()) + exclude_patterns.as_deref().map_or(0, list)
         }
-        Request::ReadFile(ReadFile { path, .. }) | Request::DeleteFile(DeleteFile { path }) => path.len(),
+        Request::ReadFile(ReadFile { path, .. }) | Request::DeleteFile(DeleteFile { path, .. }) => path.len(),
         Request::WriteFile(WriteFile { path, content, .. }) => path.len() + content.len(),
         Request::ModifyFile(request) => modification(request),
         Request::SearchFiles(SearchFiles { paths, query, exclude_patterns, withheld, .. }) => {

@@ -32,7 +32,7 @@ impl Reversible {
     #[must_use]
     pub fn create(path: &str, lines: &[String]) -> Reversible {
         let (path, content) = (path.to_owned(), text_of(lines));
-        let inverse = FileChange::Delete(DeleteFile { path: path.clone() });
+        let inverse = FileChange::Delete(DeleteFile { path: path.clone(), ..DeleteFile::default() });
         let mode = Some(WriteMode::Create);
         let write = WriteFile { path, content, mode, create_directories: Some(true) };
         Reversible { change: FileChange::Write(write), inverse }

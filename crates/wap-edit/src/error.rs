@@ -36,7 +36,8 @@ pub fn edit_error(
         | Kind::UnsupportedRegex { .. }
         | Kind::PatternTooLong { .. }
         | Kind::RegexTooLarge { .. }
-        | Kind::BadGroup { .. } => Reason::InvalidRegex,
+        | Kind::BadGroup { .. }
+        | Kind::BackslashGroup { .. } => Reason::InvalidRegex,
         Kind::TooManyReferences { .. } => Reason::InvalidRegex,
         Kind::TooMuchWork { .. } | Kind::TooManyStretches { .. } => Reason::InvalidField,
         Kind::Cancelled => Reason::Cancelled,
@@ -64,11 +65,12 @@ pub fn edit_error(
     if let Kind::NoMatch(reason) = &error.kind {
         match reason.as_ref() {
             NoMatch::Empty => wap = wap.with("field", "oldText"),
+            NoMatch::NoAnchor { .. } => {}
             NoMatch::Occurs { count, line_numbers, .. } => {
                 let lines: Vec<Value> = line_numbers.iter().map(|line| Value::from(*line)).collect();
                 wap = wap.with("matches", *count as u64).with("matchLines", lines);
             }
-            NoMatch::Absent { nearest } => {
+            NoMatch::Absent { nearest, .. } => {
                 let lines = nearest.as_ref().map(|nearest| [*nearest.lines.start(), *nearest.lines.end()]);
                 wap = wap.with("matches", 0u64);
                 if let Some(lines) = lines {

@@ -63,6 +63,7 @@ impl FileEdit<'_> {
         find: &mut FindVersion<'_>,
         apply: &mut ApplyOperations<'_>,
     ) -> Result<EditedFile, WapError> {
+        self.check_view_numbers()?;
         let operations: Vec<_> = self.request.operations.iter().map(operation).collect();
         let meaning = Meaning { edit: self, operations: &operations };
         // One operation alone is the first in its turn: its numbers mean the text before the call either way.

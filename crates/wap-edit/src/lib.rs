@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod append;
+mod deletion;
 mod edit_report;
 mod error;
 mod file_edit;
@@ -11,8 +12,10 @@ mod response;
 mod rewrite;
 mod shown_text;
 mod size;
+mod view_numbers;
 
 pub use append::appended;
+pub use deletion::check_expected_lines;
 pub use error::edit_error;
 pub use file_edit::{ApplyOperations, EditedFile, FileEdit, FindVersion, KnownVersion};
 pub use rewrite::Rewrite;

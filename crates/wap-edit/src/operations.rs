@@ -33,14 +33,17 @@ pub(crate) fn operation(operation: &ModifyOperation) -> Operation {
         }
         ModifyOperation::ReplaceText { old_text, new_text, expected_matches, whole_lines } => {
             let search = match whole_lines {
-                Some(_) => SearchText::of_lines(old_text),
+                Some(lines) => {
+                    let search = SearchText::of_lines(old_text).behind(lines.behind.clone());
+                    if lines.adds_behind { search.as_anchor() } else { search }
+                }
                 None => SearchText::anywhere(old_text),
             };
             Operation::ReplaceText {
                 search,
                 replacement: new_text.clone(),
                 expected: expected_matches.map_or(1, |count| count as usize),
-                within: whole_lines.and_then(|lines| lines.within),
+                within: whole_lines.as_ref().and_then(|lines| lines.within),
             }
         }
         ModifyOperation::RegexReplace { pattern, replacement, flags } => Operation::RegexReplace {

@@ -1,6 +1,6 @@
 //! Lines that a rewrite of a whole file adds, removes and changes.
 
-use text_edit::{LineMap, Source};
+use text_edit::{LineEnding, LineMap, Source};
 use wap_core::ChangedLines;
 
 use crate::edit_report::passages;
@@ -15,6 +15,8 @@ pub struct Rewrite {
     pub lines_removed: u32,
     /// The changed lines as they are now; `None` for a new file, whose lines the client has just sent, and if none changed.
     pub changed: Option<ChangedLines>,
+    /// A note on line endings, a byte-order mark or an encoding that are others than before. `None` if they are the same.
+    pub format_note: Option<String>,
 }
 
 impl Rewrite {
@@ -31,6 +33,35 @@ impl Rewrite {
         let added = map.hunks().iter().map(|hunk| hunk.new.len()).sum();
         let removed = map.hunks().iter().map(|hunk| hunk.old.len()).sum();
         let changed = passages(&new, &map);
-        Rewrite { lines_added: bounded(added), lines_removed: bounded(removed), changed }
+        let format_note = format_note(&old, &new);
+        Rewrite { lines_added: bounded(added), lines_removed: bounded(removed), changed, format_note }
     }
+}
+
+/// Returns the differences of two contents that their lines do not show.
+fn format_note(old: &Source<'_>, new: &Source<'_>) -> Option<String> {
+    let (was, is) = (old.format(), new.format());
+    let has_endings = |source: &Source<'_>| {
+        source.total_lines() > 1 || source.total_lines() == 1 && source.format().final_newline
+    };
+    let mut notes = Vec::new();
+    if has_endings(old) && has_endings(new) {
+        if is.mixed_line_endings && !was.mixed_line_endings {
+            notes.push("the file has both CRLF and LF line endings now".to_owned());
+        } else if was.line_ending != is.line_ending {
+            let name = |ending: LineEnding| if ending == LineEnding::CrLf { "CRLF" } else { "LF" };
+            notes.push(format!(
+                "line endings changed from {} to {}",
+                name(was.line_ending),
+                name(is.line_ending)
+            ));
+        }
+    }
+    if was.encoding != is.encoding && old.total_lines() > 0 {
+        notes.push(format!("encoding changed from {} to {}", was.encoding, is.encoding));
+    }
+    if was.byte_order_mark && !is.byte_order_mark {
+        notes.push("byte-order mark removed".to_owned());
+    }
+    (!notes.is_empty()).then(|| notes.join(", "))
 }

@@ -38,7 +38,7 @@ fn obeyed(block: &Block<'_>, names: &ProtectedNames) -> Option<String> {
     let (Block::CreateFile { path, .. }
     | Block::EditFile { path, .. }
     | Block::EditText { path, .. }
-    | Block::DeleteFile { path }) = block
+    | Block::DeleteFile { path, .. }) = block
     else {
         return None;
     };
@@ -54,7 +54,7 @@ pub(crate) fn obeyed_line(path: &str, reason: &str) -> String {
 fn describe_block(block: &Block<'_>, width: LineWidth, lines: &mut Vec<String>) {
     let name = block.kind().name();
     match block {
-        Block::CreateFile { path, body } => {
+        Block::CreateFile { path, body, .. } => {
             lines.push(format!("  {name}  {} ({} lines)", one_line(path), body.line_count()));
         }
         Block::EditFile { path, start_line, end_line, body, .. } => {
@@ -72,7 +72,7 @@ fn describe_block(block: &Block<'_>, width: LineWidth, lines: &mut Vec<String>) 
             let line = |line: &Option<i32>| line.map(|line| line.to_string()).unwrap_or_default();
             lines.push(format!("  {name}  {} {}-{}", one_line(path), line(start_line), line(end_line)));
         }
-        Block::DeleteFile { path } | Block::ReadFile { path, .. } => {
+        Block::DeleteFile { path, .. } | Block::ReadFile { path, .. } => {
             lines.push(format!("  {name}  {}", one_line(path)))
         }
         Block::RunCommand { command, background } => {

@@ -35,6 +35,15 @@ impl<'a> Fields<'a> {
         self.warnings.push(Warning::with(code, detail));
     }
 
+    /// Warns about numbers of lines in a need that reads a whole file.
+    pub(crate) fn warn_of_lines(&mut self) {
+        let names = ["start_line", "startLine", "end_line", "endLine", "head"];
+        if self.entries.iter().any(|(key, _)| names.contains(&key.as_str())) {
+            let detail = "file.read reads the whole file; for some lines of it use docdex.open".to_owned();
+            self.warn(WarningCode::InvalidField, detail);
+        }
+    }
+
     /// Removes the fields with these names, and returns the one with the first name that exists, with that name.
     pub(crate) fn take<'n>(&mut self, names: &[&'n str]) -> Option<(&'n str, Node)> {
         let mut first = None;

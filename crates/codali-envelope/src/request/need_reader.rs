@@ -96,6 +96,7 @@ fn read_kind(need_type: &str, fields: &mut Fields<'_>) -> Result<NeedKind, (Warn
             max_nodes: fields.count(&["max_nodes", "maxNodes"], NODES),
         },
         "file.read" => {
+            fields.warn_of_lines();
             NeedKind::FileRead { path: fields.text(&["path", "file"]).ok_or_else(|| lacks("path"))? }
         }
         "file.list" => NeedKind::FileList {

@@ -8,6 +8,7 @@ use crate::request::need_reader::{Rejection, read_need};
 use crate::yaml::almost_yaml::{self, AlmostYaml, may_be_own_reading};
 use crate::yaml::forgiving::{forgive, with_ordinary_blanks};
 use crate::yaml::node::{Content, Node, NodeError, Position};
+use crate::yaml::respelled::other_list;
 use crate::yaml::{escapes, json};
 use crate::{Context, ReadLimits, Request, RequestId, Role, Warning, WarningCode, yaml};
 
@@ -188,13 +189,31 @@ fn only_one(
     text: &str,
     options: &ReadOptions,
 ) -> Result<Reading, ReadError> {
-    let Some(candidate) = candidate else { return Err(ReadError::at(text, ReadErrorKind::NoRequest, 1, 1)) };
+    let Some(candidate) = candidate else {
+        return Err(match unknown_header(text) {
+            Some(line) => ReadError::at(text, ReadErrorKind::UnknownHeader, line, 1),
+            None => ReadError::at(text, ReadErrorKind::NoRequest, 1, 1),
+        });
+    };
     // Before the first one is read: with two requests it is not certain which one the agent means.
     if let Some(second) = next_request(&mut envelopes, text, options) {
         return Err(ReadError::at(text, ReadErrorKind::MultipleEnvelopes, second.line, 1));
     }
     let AlmostYaml { node, skipped, .. } = candidate.content?;
     interpret(node, &skipped, candidate.warnings, text, options)
+}
+
+/// Returns the line of a header of a request that is not one of version 1, if a request seems to follow it.
+fn unknown_header(text: &str) -> Option<u32> {
+    let mut lines = (1..).zip(text.lines());
+    let first = text.lines().find(|line| !line.trim().is_empty())?;
+    // What a response quotes is none.
+    if Header::parse_decorated(first) == Some(Header::Response) {
+        return None;
+    }
+    let (number, _) = lines.find(|(_, line)| Header::is_unknown_request(line))?;
+    let is_field = |line: &str| ["needs:", "request_id:"].iter().any(|key| line.trim().starts_with(key));
+    lines.any(|(_, line)| is_field(line)).then_some(number)
 }
 
 fn read_strictly(text: &str, options: &ReadOptions) -> Result<Reading, ReadError> {
@@ -355,6 +374,12 @@ fn interpret(
         warnings.push(Warning::with(WarningCode::InvalidField, detail));
     }
     let request = Request { role, request_id, needs, context, extra };
+    if request.needs.is_empty()
+        && let Some((line, mark)) = other_list(text)
+    {
+        let detail = format!("line {line} begins a need with '{mark}': begin each need with '- '");
+        warnings.push(Warning::with(WarningCode::InvalidNeed, detail));
+    }
     let reading = Reading { request, rejected, warnings };
     if reading.request.needs.is_empty() {
         let kind = ReadErrorKind::NoValidNeed { reading: Box::new(reading) };

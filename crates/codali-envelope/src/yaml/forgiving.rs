@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::yaml::almost_yaml::{after_dash, split_key};
 use crate::yaml::node::{Content, Node};
+use crate::yaml::respelled::respell;
 use crate::{Warning, WarningCode};
 
 /// Keys under which models nest the fields of a need.
@@ -67,11 +68,13 @@ pub(crate) fn forgive(root: &mut Node, body: &str, most_needs: usize) -> Vec<War
         match (key.as_str(), &mut node.content) {
             ("needs", Content::List(needs)) => {
                 for need in needs.iter_mut().take(most_needs) {
+                    respell(need);
                     unwrap_fields(need, &mut comments.warnings);
                     comments.cut_in_sentences(need);
                 }
             }
             ("needs", Content::Map(_)) => {
+                respell(node);
                 unwrap_fields(node, &mut comments.warnings);
                 comments.cut_in_sentences(node);
             }

@@ -14,3 +14,4 @@ mod limits;
 mod properties;
 mod reading;
 mod reply_vectors;
+mod respelled;

@@ -16,7 +16,7 @@ use wap_core::{
     WriteFileResponse, WriteMode,
 };
 
-use wap_edit::{Rewrite, appended, check_content_size};
+use wap_edit::{Rewrite, appended, check_content_size, check_expected_lines};
 
 use crate::change::expected_files::{ExpectedFiles, unexpected};
 use crate::change::held_versions::{Edit, HeldVersions, version};
@@ -156,7 +156,7 @@ impl<'a> Plan<'a> {
         self.check_repositories(&path, before.as_ref(), Some(&after))?;
         // Last of the checks: it counts the bytes, and nothing after it fails, so a refused item leaves the plan as it was.
         self.make_room(before.as_ref(), Some(&after))?;
-        let Rewrite { lines_added, lines_removed, changed } =
+        let Rewrite { lines_added, lines_removed, changed, format_note } =
             Rewrite::between(before.as_ref().map(|present| &*present.bytes), &after.bytes);
         let written = FileChanged::Written(WriteFileResponse {
             success: true,
@@ -167,7 +167,7 @@ impl<'a> Plan<'a> {
             lines_added,
             lines_removed,
             changed,
-            warnings: self.warnings(&path),
+            warnings: self.warnings(&path).into_iter().chain(format_note).collect(),
         });
         let step = self.step(path, before, Some(after), written, None);
         Ok(PlannedStep { missing_folders, ..step })
@@ -179,6 +179,7 @@ impl<'a> Plan<'a> {
         let Some(before) = self.present(&path, requested)? else {
             return Err(not_found(&path, requested));
         };
+        check_expected_lines(&path.to_string(), &before.bytes, delete)?;
         self.check_repositories(&path, Some(&before), None)?;
         self.make_room(Some(&before), None)?;
         let changed = FileChanged::Deleted(DeleteFileResponse {

@@ -237,7 +237,7 @@ fn a_batch_goes_on_after_a_failure_and_sees_its_own_effects() {
         write("d/a", "1\n"),
         modify("d/missing", json!([replace(1, "x")]), None),
         modify("d/a", json!([replace(1, "2")]), None),
-        FileChange::Delete(DeleteFile { path: "d".into() }),
+        FileChange::Delete(DeleteFile { path: "d".into(), ..DeleteFile::default() }),
     ];
     let outcomes = workspace.change_files(&Caller::once().call(), &changes).unwrap();
     let reasons: Vec<_> =

@@ -181,7 +181,13 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 let operations = operations.collect::<Result<_, _>>()?;
                 FileChange::Modify(ModifyFile { path, operations, ..modify.clone() })
             }
-            FileChange::Delete(_) => FileChange::Delete(DeleteFile { path }),
+            FileChange::Delete(delete) => {
+                // Whether a file has certain lines would be told by its deletion.
+                if delete.expected_lines.is_some() && self.is_withheld(call, secrets, &path) {
+                    return Err(refusal(change.path()));
+                }
+                FileChange::Delete(DeleteFile { path, ..delete.clone() })
+            }
         })
     }
 }

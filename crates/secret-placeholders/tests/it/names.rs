@@ -41,7 +41,7 @@ fn answers(workspace: &dyn Workspace, name: &str) -> Vec<Result<String, WapError
     let explore = ExploreFiles { path: path(), ..ExploreFiles::default() };
     let search = SearchFiles { paths: vec![path()], ..search("x", QueryType::Literal) };
     vec![
-        change(1, FileChange::Delete(DeleteFile { path: path() })),
+        change(1, FileChange::Delete(DeleteFile { path: path(), ..DeleteFile::default() })),
         change(2, FileChange::Modify(modify)),
         change(3, FileChange::Write(write)),
         command(ExecuteCommand {

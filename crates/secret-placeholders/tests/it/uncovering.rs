@@ -304,7 +304,7 @@ fn a_short_value_is_no_part_of_a_path() {
             working_directory: Some(path.clone()),
             ..ExecuteCommand::default()
         };
-        let delete = FileChange::Delete(DeleteFile { path });
+        let delete = FileChange::Delete(DeleteFile { path, ..DeleteFile::default() });
         [
             with_call(10, |call| masked.read_file(call, &read)).map(|answer| format!("{answer:?}")),
             with_call(10, |call| masked.explore_files(call, &explore)).map(|answer| format!("{answer:?}")),

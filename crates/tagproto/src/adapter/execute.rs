@@ -18,7 +18,7 @@ use super::line_moves::LineMoves;
 use super::observer::ForwardedCommand;
 use super::reply_versions::ReplyVersions;
 use super::{BaseVersions, Execution, ExecutionObserver, command_output, read_lines, read_start};
-use crate::{Background, Block, BlockKind, CommandResult, CommandType, Dialect, Item, ReadRange};
+use crate::{Background, Block, BlockKind, CommandResult, CommandType, Dialect, IfExists, Item, ReadRange};
 
 /// Carries out the items of a reply in their order.
 ///
@@ -160,7 +160,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         if let Block::CreateFile { path, .. }
         | Block::EditFile { path, .. }
         | Block::EditText { path, .. }
-        | Block::DeleteFile { path } = &block.value
+        | Block::DeleteFile { path, .. } = &block.value
         {
             self.versions.will_change(path);
         }
@@ -183,7 +183,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             Block::CreateFile { path, .. }
             | Block::EditFile { path, .. }
             | Block::EditText { path, .. }
-            | Block::DeleteFile { path } => {
+            | Block::DeleteFile { path, .. } => {
                 let Some(outcomes) = outcomes else {
                     return Ok((failed(command_type, Failure::not_begun()), None));
                 };
@@ -226,7 +226,13 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                 self.moves.forget(&written.path);
                 let notes = written.changed.as_ref().filter(|_| self.dialect == Dialect::Agentd);
                 let notes = notes.map_or(&[][..], |changed| &changed.notes);
-                (format!("Created '{path}'"), [&written.warnings[..], notes].concat())
+                let mut warnings = [&written.warnings[..], notes].concat();
+                if let Block::CreateFile { if_exists: IfExists::ReplaceWithNote, .. } = block
+                    && !written.created
+                {
+                    warnings.push("the file existed: all of it was replaced".to_owned());
+                }
+                (format!("Created '{path}'"), warnings)
             }
             FileChanged::Modified(modified) => {
                 // The result of this block is pushed after those so far.

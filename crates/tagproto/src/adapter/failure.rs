@@ -10,7 +10,7 @@ use wap_core::{
 use super::command_output;
 use super::excerpt::{Excerpt, text_detail};
 use super::execute::lines;
-use crate::{Block, Dialect, ParseError};
+use crate::{Block, Dialect, IfExists, ParseError};
 
 /// The answer of a failed block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +105,11 @@ impl Failure {
             ) if !is_create => {
                 with_advice(format!("File '{path}' not found"), "see Workspace Files for what there is")
             }
+            (Reason::FileExists, Block::CreateFile { if_exists: IfExists::Refuse, .. }) => with_advice(
+                format!("Failed to create '{path}': {}", error.message()),
+                "to change the file, send the lines to change with lines of the file around them; to replace all of it, use \
+                 CREATE_FILE",
+            ),
             (Reason::InvalidRange, Block::EditFile { start_line, end_line, .. }) => {
                 invalid_range(*start_line, *end_line, error)
             }

@@ -4,7 +4,7 @@ use wap_core::{
     DeleteFile, FileChange, ModifyFile, ModifyOperation, SeenVersions, WholeLines, WriteFile, WriteMode,
 };
 
-use crate::{Block, Body, Dialect, TextHunk};
+use crate::{Block, Body, Dialect, IfExists, TextHunk};
 
 /// Returns the change that a block requests; `None` for a block that changes no file.
 ///
@@ -15,10 +15,13 @@ pub(super) fn file_change(
     versions: Option<SeenVersions>,
 ) -> Option<FileChange> {
     match block {
-        Block::CreateFile { path, body } => Some(FileChange::Write(WriteFile {
+        Block::CreateFile { path, body, if_exists } => Some(FileChange::Write(WriteFile {
             path: path.to_string(),
             content: content(body, dialect),
-            mode: Some(WriteMode::Overwrite),
+            mode: Some(match if_exists {
+                IfExists::Replace | IfExists::ReplaceWithNote => WriteMode::Overwrite,
+                IfExists::Refuse => WriteMode::Create,
+            }),
             create_directories: Some(true),
         })),
         Block::EditFile { path, start_line, end_line, was, body } => Some(FileChange::Modify(ModifyFile {
@@ -35,7 +38,9 @@ pub(super) fn file_change(
             line_numbers: None,
             seen_versions: versions,
         })),
-        Block::DeleteFile { path } => Some(FileChange::Delete(DeleteFile { path: path.to_string() })),
+        Block::DeleteFile { path, lines } => {
+            Some(FileChange::Delete(DeleteFile { path: path.to_string(), expected_lines: lines.clone() }))
+        }
         Block::ReadFile { .. }
         | Block::RunCommand { .. }
         | Block::StopProcess { .. }
@@ -57,7 +62,11 @@ fn replace_text(hunk: &TextHunk, within: Option<(i32, i32)>) -> ModifyOperation 
         old_text: hunk.search.clone(),
         new_text: hunk.replacement.clone(),
         expected_matches: None,
-        whole_lines: Some(WholeLines { within: within.map(|(first, last)| (first.into(), last.into())) }),
+        whole_lines: Some(WholeLines {
+            within: within.map(|(first, last)| (first.into(), last.into())),
+            behind: hunk.behind.clone(),
+            adds_behind: hunk.adds_behind,
+        }),
     }
 }
 

@@ -17,6 +17,11 @@ pub struct TextHunk {
     pub replacement: String,
     /// The line of the reply at which the hunk begins, 1-based.
     pub line_number: u32,
+    /// Lines behind which the lines to find stand, in their order. Only hunks of patches have some, and they are not rendered: they
+    /// tell one of several equal passages from the others.
+    pub behind: Vec<String>,
+    /// True if the only line to find is named apart from its indentation, and others are added behind it.
+    pub adds_behind: bool,
 }
 
 /// A fault of a hunk.
@@ -147,6 +152,6 @@ impl TextHunk {
         let replacement = replacement.iter().flat_map(|line| [line, "\n"]).collect();
         // A search text of one blank line differs from an empty one by its line feed.
         let search = if search.is_empty() { String::new() } else { format!("{}\n", search.join("\n")) };
-        TextHunk { search, replacement, line_number }
+        TextHunk { search, replacement, line_number, behind: Vec::new(), adds_behind: false }
     }
 }

@@ -1,8 +1,9 @@
 //! Patches between `*** Begin Patch` and `*** End Patch`, as Codex has models write them.
 
+use super::hunk_end::is_bullet;
 use super::unified_diff::Sides;
 use super::{ForeignFault, Items, ReplyLine, body_of};
-use crate::{Block, TextHunk};
+use crate::{Block, IfExists, TextHunk};
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -10,13 +11,18 @@ const END: &str = "*** End Patch";
 /// Reads the patch that begins with the first of the lines, and returns the number of its lines. A patch that cannot be
 /// read whole is one error: the meaning of its other parts may depend on the unreadable one.
 pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
-    if lines.first()?.text.trim() != BEGIN {
+    if !begins(lines.first()?.text) {
         return None;
     }
-    let Some(end) = lines.iter().position(|line| line.text.trim() == END) else {
+    let Some(end) = lines.iter().position(|line| is_end(line.text)) else {
         items.push_fault(lines, ForeignFault::NoEnd);
         return Some(lines.len());
     };
+    if let Some(line_number) = rest_of_patch(&lines[end + 1..]) {
+        // Where it ends is unknown, so that nothing behind it is certain to be outside of it.
+        items.push_fault(lines, ForeignFault::BehindEnd { line_number, end: lines[end].number });
+        return Some(lines.len());
+    }
     let mut sections = Items { items: Vec::new(), ending: items.ending };
     let mut index = 1;
     while index < end {
@@ -32,7 +38,7 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
         let read = match section(header.text.trim_start()) {
             Some((Kind::Add, path)) => add(path, own, &mut sections),
             Some((Kind::Delete, path)) => {
-                sections.push(own, Block::DeleteFile { path: path.into() });
+                sections.push(own, Block::DeleteFile { path: path.into(), lines: None });
                 first_with_text(&own[1..])
             }
             Some((Kind::Update, path)) => update(path, own, &mut sections),
@@ -51,6 +57,29 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
     Some(end + 1)
 }
 
+/// Checks whether a patch begins with a line.
+pub(super) fn begins(line: &str) -> bool {
+    line.trim() == BEGIN
+}
+
+/// Checks for the line behind a patch. With a blank in front it is a line of the file.
+fn is_end(line: &str) -> bool {
+    line.trim_end() == END
+}
+
+/// Returns the first line behind the end of a patch that seems to be part of it: then that end may be a line of the file.
+fn rest_of_patch(behind: &[ReplyLine<'_>]) -> Option<u32> {
+    let next = behind.iter().find(|line| !line.text.trim().is_empty());
+    let is_part = |line: &&ReplyLine<'_>| {
+        let is_hunk_line =
+            line.text.starts_with(['+', '-']) && !is_bullet(line.text) && !line.text.starts_with("---");
+        is_hunk_line || line.text.starts_with("@@") || section(line.text).is_some()
+    };
+    let before_next_patch = behind.iter().take_while(|line| !begins(line.text));
+    let other_end = before_next_patch.into_iter().find(|line| is_end(line.text));
+    next.filter(is_part).or(other_end).map(|line| line.number)
+}
+
 #[derive(Clone, Copy)]
 enum Kind {
     Add,
@@ -67,6 +96,17 @@ fn section(line: &str) -> Option<(Kind, &str)> {
     })
 }
 
+/// Returns the line of the file that a `@@` line names; `None` if it names none, or has the numbers of a diff.
+fn anchor_line(text: &str) -> Option<&str> {
+    let anchor = text.strip_prefix(' ').unwrap_or(text).trim_end();
+    let anchor = anchor.strip_suffix("@@").unwrap_or(anchor).trim_end();
+    // The line behind the numbers of a diff may be cut short, and may be of another function.
+    let is_of_diff = anchor.starts_with("-") && anchor.contains(" +") && anchor.contains("@@");
+    let is_numbers =
+        anchor.split([' ', ',', '-', '+']).all(|part| part.parse::<u32>().is_ok() || part.is_empty());
+    (!anchor.trim().is_empty() && anchor != "..." && !is_of_diff && !is_numbers).then_some(anchor)
+}
+
 fn first_with_text(lines: &[ReplyLine<'_>]) -> Result<(), u32> {
     lines.iter().find(|line| !line.text.trim().is_empty()).map_or(Ok(()), |line| Err(line.number))
 }
@@ -75,12 +115,15 @@ fn add<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Res
     let added = lines[1..].iter().take_while(|line| line.text.starts_with('+')).count();
     first_with_text(&lines[1 + added..])?;
     let body: Vec<&str> = lines[1..=added].iter().map(|line| &line.text[1..]).collect();
-    items.push(lines, Block::CreateFile { path: path.into(), body: body_of(&body) });
+    items.push(
+        lines,
+        Block::CreateFile { path: path.into(), body: body_of(&body), if_exists: IfExists::ReplaceWithNote },
+    );
     Ok(())
 }
 
 fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Result<(), u32> {
-    let mut hunks: Vec<(u32, Option<&str>, Sides<'a>)> = Vec::new();
+    let mut hunks: Vec<(u32, Vec<&str>, Sides<'a>)> = Vec::new();
     let mut moved_to = None;
     for line in &lines[1..] {
         if let Some(to) = line.text.strip_prefix("*** Move to:").filter(|_| hunks.is_empty()) {
@@ -92,15 +135,21 @@ fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> 
             continue;
         }
         if let Some(anchor) = line.text.strip_prefix("@@") {
-            let anchor = Some(anchor.trim()).filter(|anchor| !anchor.is_empty());
-            hunks.push((line.number, anchor, Sides::default()));
+            let anchor = anchor_line(anchor);
+            match hunks.last_mut() {
+                // Several such lines lead to one hunk: a class, and a function of it.
+                Some((_, anchors, sides)) if sides.old.is_empty() && sides.new.is_empty() => {
+                    anchors.extend(anchor)
+                }
+                _ => hunks.push((line.number, anchor.into_iter().collect(), Sides::default())),
+            }
             continue;
         }
         if line.text.is_empty() && hunks.is_empty() {
             continue;
         }
         if hunks.is_empty() {
-            hunks.push((line.number, None, Sides::default()));
+            hunks.push((line.number, Vec::new(), Sides::default()));
         }
         if !hunks.last_mut().is_some_and(|(_, _, sides)| sides.take(line.text)) {
             return Err(line.number);
@@ -111,24 +160,23 @@ fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> 
         return Ok(());
     }
     let mut texts = Vec::new();
-    for (number, anchor, sides) in hunks {
+    for (number, mut anchors, sides) in hunks {
         let mut sides = sides.finish();
         if sides.old == sides.new {
             continue;
         }
-        match anchor {
-            // New lines alone go behind the line that the hunk names.
-            Some(anchor) if sides.old.is_empty() => {
-                sides.old.push(anchor);
-                sides.new.insert(0, anchor);
-            }
-            None if sides.old.is_empty() => {
+        let adds_behind = sides.old.is_empty();
+        if adds_behind {
+            // New lines alone go behind the line that the hunk names last.
+            let Some(anchor) = anchors.pop() else {
                 items.push_fault(lines, ForeignFault::NoContext { line_number: number });
                 return Ok(());
-            }
-            _ => {}
+            };
+            sides.old.push(anchor);
+            sides.new.insert(0, anchor);
         }
-        texts.push(TextHunk::of(&sides.old, &sides.new, number));
+        let behind = anchors.into_iter().map(str::to_owned).collect();
+        texts.push(TextHunk { behind, adds_behind, ..TextHunk::of(&sides.old, &sides.new, number) });
     }
     if texts.is_empty() {
         items.push_fault(lines, ForeignFault::Empty { path: path.to_owned() });

@@ -1,53 +1,9 @@
 //! SEARCH/REPLACE hunks under a file name, as aider has models write them.
 
+use super::file_name::FileName;
 use super::{ForeignFault, Items, ReplyLine, body_of};
 use crate::block::hunk;
-use crate::{Block, TextHunk};
-
-/// The file name that the lines before a hunk give.
-#[derive(Default)]
-pub(super) struct FileName<'a> {
-    last: Option<Candidate<'a>>,
-    /// The file of the hunk before.
-    current: Option<&'a str>,
-}
-
-#[derive(Clone, Copy)]
-struct Candidate<'a> {
-    path: &'a str,
-    /// True if the line can hardly be anything but a path.
-    is_plain: bool,
-}
-
-impl<'a> FileName<'a> {
-    /// Takes note of a line of prose.
-    pub(super) fn pass(&mut self, line: &'a str) {
-        let line = line.trim();
-        if line.is_empty() {
-            self.last = self.last.filter(|last| last.is_plain);
-        } else if !is_fence(line) {
-            let path = line.trim_matches(['`', '*', '#', ':', ' ']);
-            let is_plain =
-                line.contains('`') || path.contains('/') || path.trim_end_matches('.').contains('.');
-            let is_one = !path.is_empty() && !path.contains([' ', '\t', '"']);
-            self.last = is_one.then_some(Candidate { path, is_plain });
-        }
-    }
-}
-
-/// Tags around code, which may have its language behind them. Behind another tag stands a file's name perhaps.
-const CODE_TAGS: [&str; 5] = ["source", "sourcecode", "code", "codename", "pre"];
-
-/// Checks whether a line stands around a hunk: backticks, tildes, a tag alone, or one around code with its language.
-fn is_fence(line: &str) -> bool {
-    let is_language = |text: &str| text.chars().all(|sign| sign.is_alphanumeric() || "+#-_".contains(sign));
-    let tag = line.strip_prefix('<').and_then(|rest| rest.split_once('>'));
-    line.starts_with("```")
-        || line.starts_with("~~~")
-        || tag.is_some_and(|(name, behind)| {
-            !name.contains('<') && (behind.is_empty() || CODE_TAGS.contains(&name) && is_language(behind))
-        })
-}
+use crate::{Block, IfExists, TextHunk};
 
 /// Reads the hunk that begins with the first of the lines, and returns the number of its lines.
 pub(super) fn read<'a>(
@@ -66,18 +22,14 @@ pub(super) fn read<'a>(
         }
     };
     let own = &lines[..=read];
-    let candidate = name.last.take();
-    // A file is made under a name that looks like one, and not under a word of prose.
-    let named = candidate
-        .filter(|candidate| candidate.is_plain || !search.is_empty())
-        .map(|candidate| candidate.path);
-    let Some(path) = named.or(name.current) else {
+    let Some(path) = name.of_hunk(search.is_empty()) else {
         items.push_fault(own, ForeignFault::NoPath);
         return Some(read + 1);
     };
-    name.current = Some(path);
     if search.is_empty() {
-        items.push(own, Block::CreateFile { path: path.into(), body: body_of(&replacement) });
+        // The format says so of a file that is not there, or at most is empty.
+        let (body, if_exists) = (body_of(&replacement), IfExists::Refuse);
+        items.push(own, Block::CreateFile { path: path.into(), body, if_exists });
     } else {
         items.push_hunk(own, path.into(), TextHunk::of(&search, &replacement, first.number));
     }

@@ -1,9 +1,11 @@
-//! Unified diffs. The line numbers in their hunk headers are not looked at: models count badly, and text says more.
+//! Unified diffs. The line numbers in their hunk headers are not looked at, and the counts only where a hunk ends: models count
+//! badly, and text says more.
 
 use std::borrow::Cow;
 
+use super::hunk_end::{self, Counts};
 use super::{Ending, ForeignFault, Items, ReplyLine, body_of};
-use crate::{Block, TextHunk};
+use crate::{Block, IfExists, TextHunk};
 
 const NO_FILE: &str = "/dev/null";
 
@@ -43,12 +45,10 @@ impl<'a> Sides<'a> {
 
     /// Checks whether the reply ends in this hunk, before the number of lines that its header says. Models count badly, so that a
     /// last line that stands in the file, with its end, is believed.
-    fn may_be_cut_off(&self, header: &str, last: ReplyLine<'_>, ending: Ending) -> bool {
+    fn may_be_cut_off(&self, counts: Counts, last: ReplyLine<'_>, ending: Ending) -> bool {
         let is_last = last.number == ending.last_line;
         let ends_in_file = last.text.starts_with(' ') && ending.has_line_end;
-        let Some((old, new)) = counts(header) else { return false };
-        let (has_old, has_new) = (self.old.len(), self.new.len());
-        is_last && !ends_in_file && (has_old < old || has_new < new) && has_old <= old && has_new <= new
+        is_last && !ends_in_file && counts.is_short(self) && !counts.are_exceeded(self)
     }
 
     /// Leaves out the blank lines at the end that have no sign.
@@ -66,19 +66,24 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
     let mut index = header.lines;
     let mut hunks: Vec<(u32, Sides<'a>)> = Vec::new();
     let mut is_cut_off = header.is_cut_off();
+    let mut fault = None;
     while lines.get(index).is_some_and(|line| is_hunk_header(line.text)) {
-        let (first, number) = (lines[index].text, lines[index].number);
+        let number = lines[index].number;
+        let counts = Counts::of(lines[index].text);
         index += 1;
         let mut sides = Sides::default();
         while let Some(line) = lines.get(index)
             && Header::read(&lines[index..]).is_none()
+            && !counts.is_end(line.text, &sides)
             && sides.take(line.text)
         {
             index += 1;
         }
+        let is_short = counts.is_short(&sides);
         index -= sides.unsigned_blank;
+        fault = fault.or_else(|| hunk_end::fault(&lines[index..], number, is_short, counts.are_met(&sides)));
         let sides = sides.finish();
-        is_cut_off = sides.may_be_cut_off(first, lines[index - 1], items.ending);
+        is_cut_off = sides.may_be_cut_off(counts, lines[index - 1], items.ending);
         hunks.push((number, sides));
         let blank = lines[index..].iter().take_while(|line| line.text.trim().is_empty()).count();
         if lines.get(index + blank).is_some_and(|line| is_hunk_header(line.text)) {
@@ -87,10 +92,10 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
     }
     // A fence that is not closed is that of the diff, and the reply ends in it.
     is_cut_off |= items.ending.open_fence.is_some_and(|fence| fence < lines[0].number);
-    if is_cut_off && !header.is_binary {
-        items.push_fault(&lines[..index], ForeignFault::CutOff { path: header.path().to_owned() });
-    } else {
-        push(&header, &hunks, &lines[..index], items);
+    let cut_off = || ForeignFault::CutOff { path: header.path().to_owned() };
+    match fault.or_else(|| (is_cut_off && !header.is_binary).then(cut_off)) {
+        Some(fault) => items.push_fault(&lines[..index], fault),
+        None => push(&header, &hunks, &lines[..index], items),
     }
     Some(index)
 }
@@ -106,12 +111,20 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
         match hunks.iter().find(|(_, sides)| has_text(&sides.new)) {
             // A line that is to stand there contradicts: whether the file is to be removed is not certain.
             Some((number, _)) => items.push_fault(lines, ForeignFault::Line { line_number: *number }),
-            None => items.push(lines, Block::DeleteFile { path: path.into() }),
+            None => {
+                // A diff without hunks, for instance of an empty file, says nothing about the lines.
+                let old = || hunks.iter().flat_map(|(_, sides)| &sides.old).map(|line| (*line).to_owned());
+                let old = (!hunks.is_empty()).then(|| old().collect());
+                items.push(lines, Block::DeleteFile { path: path.into(), lines: old });
+            }
         }
     } else if old == NO_FILE && !hunks.iter().any(|(_, sides)| has_text(&sides.old)) {
         // A line that stands there contradicts: then there is a file, and it is edited.
         let body: Vec<&str> = hunks.iter().flat_map(|(_, sides)| sides.new.iter().copied()).collect();
-        items.push(lines, Block::CreateFile { path: path.into(), body: body_of(&body) });
+        items.push(
+            lines,
+            Block::CreateFile { path: path.into(), body: body_of(&body), if_exists: IfExists::Refuse },
+        );
     } else if hunks.iter().all(|(_, sides)| sides.old == sides.new) {
         items.push_fault(lines, ForeignFault::Empty { path: path.to_owned() });
     } else if let Some((number, _)) = hunks.iter().find(|(_, sides)| sides.old.is_empty()) {
@@ -128,18 +141,13 @@ fn has_text(lines: &[&str]) -> bool {
     lines.iter().any(|line| !line.trim().is_empty())
 }
 
-/// Returns the numbers of lines before and after that a hunk header says.
-fn counts(header: &str) -> Option<(usize, usize)> {
-    let mut ranges = header.strip_prefix("@@ ")?.split(' ');
-    let mut count = |sign: char| {
-        let range = ranges.next()?.strip_prefix(sign)?;
-        range.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok())
-    };
-    Some((count('-')?, count('+')?))
+pub(super) fn is_hunk_header(line: &str) -> bool {
+    line == "@@" || line.starts_with("@@ ")
 }
 
-fn is_hunk_header(line: &str) -> bool {
-    line == "@@" || line.starts_with("@@ ")
+/// Checks whether lines begin with the part of a diff about one file.
+pub(super) fn begins(lines: &[ReplyLine<'_>]) -> bool {
+    Header::read(lines).is_some()
 }
 
 /// The lines before the hunks of one file.

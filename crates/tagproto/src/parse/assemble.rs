@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    Background, Block, BlockKind, Body, ParseErrorKind, ReadRange,
+    Background, Block, BlockKind, Body, IfExists, ParseErrorKind, ReadRange,
     block::hunk,
     parse::tag::{Attribute, OpeningTag},
 };
@@ -13,7 +13,9 @@ use crate::{
 /// `body` is the text between the tags; it is ignored for blocks without a body.
 pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>, ParseErrorKind> {
     Ok(match tag.kind {
-        BlockKind::CreateFile => Block::CreateFile { path: path(tag.path)?, body },
+        BlockKind::CreateFile => {
+            Block::CreateFile { path: path(tag.path)?, body, if_exists: IfExists::Replace }
+        }
         BlockKind::EditFile => {
             let missing = ParseErrorKind::MissingEditAttributes;
             // A repeated attribute is reported before a missing one: it says more about the model's mistake.
@@ -27,7 +29,7 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
             let (start_line, end_line) = (integer(&start_line)?, integer(&end_line)?);
             Block::EditFile { path, start_line, end_line, was, body }
         }
-        BlockKind::DeleteFile => Block::DeleteFile { path: path(tag.path)? },
+        BlockKind::DeleteFile => Block::DeleteFile { path: path(tag.path)?, lines: None },
         BlockKind::ReadFile => {
             let range = read_range(&tag.start_line, &tag.end_line);
             Block::ReadFile { path: path(tag.path)?, range }

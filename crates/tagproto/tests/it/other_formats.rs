@@ -1,15 +1,27 @@
-//! The cases of kind foreign in `fixtures/vectors/text-edits.json`, and what holds for every reply.
+//! The cases of the kinds foreign and carried_out in `fixtures/vectors/text-edits.json`, and what holds for every reply.
 
+mod whole_hunks;
+
+use std::collections::BTreeMap;
+
+use memory_workspace::MemoryWorkspace;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tagproto::{Block, Dialect, Item, RepairKind, Strictness, read_in, render_block};
+use tagproto::{Block, Dialect, Item, RepairKind, Strictness, base_versions, read_in, render_block};
+
+use crate::fixture::call_frame::Frame;
+use crate::fixture::round_trip::{run_items, session};
 
 const VECTORS: &str = include_str!("../../../../fixtures/vectors/text-edits.json");
 
 fn cases() -> Vec<Value> {
+    cases_of("foreign")
+}
+
+fn cases_of(kind: &str) -> Vec<Value> {
     let vectors: Value = serde_json::from_str(VECTORS).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
-    cases.iter().filter(|case| case["kind"] == "foreign").cloned().collect()
+    cases.iter().filter(|case| case["kind"] == kind).cloned().collect()
 }
 
 /// Checks whether `got` has every key of `expected`: a part of the text of an error, and else the same value.
@@ -34,6 +46,40 @@ fn every_reply_in_another_format_reads_as_the_vectors_state() {
             && got.iter().zip(expected).all(|(got, expected)| agrees(got, expected));
         if !agree || read["repairs"] != case["expect"]["repairs"] || !read["refused"].is_null() {
             failures.push(format!("{}: {read}\n    expected {}", case["name"], case["expect"]));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn every_reply_that_is_carried_out_leaves_the_files_of_the_vectors() {
+    let cases = cases_of("carried_out");
+    assert!(cases.len() > 10);
+    let texts =
+        |value: &Value| -> BTreeMap<String, String> { serde_json::from_value(value.clone()).unwrap() };
+    let mut failures = Vec::new();
+    for case in &cases {
+        let before = texts(&case["files"]);
+        let workspace = MemoryWorkspace::with_files(before.clone());
+        let reply = case["reply"].as_str().unwrap();
+        let items = read_in(reply, Strictness::Repair, Dialect::Agentd).items;
+        let session = session("T", Dialect::Agentd);
+        let base = base_versions(&items, &session, &workspace, &Frame::new(reply).call()).unwrap();
+        let results = run_items(&items, &session, base, &workspace).results;
+        let expected = texts(&case["expect"]["files"]);
+        let all = before.keys().chain(expected.keys());
+        let is_as_expected = |path: &String| workspace.text(path).as_ref() == expected.get(path);
+        let agree = |(result, part): (&tagproto::CommandResult, &Value)| {
+            let notes = result.notes.join("\n");
+            let text =
+                format!("{} {}\n{notes}", if result.success { "OK" } else { "FAILED" }, result.summary);
+            part.as_array().unwrap().iter().all(|part| text.contains(part.as_str().unwrap()))
+        };
+        let parts = case["expect"]["results"].as_array().unwrap();
+        let results_agree = results.len() == parts.len() && results.iter().zip(parts).all(agree);
+        if !all.clone().all(is_as_expected) || !results_agree {
+            let now: Vec<_> = all.map(|path| (path, workspace.text(path))).collect();
+            failures.push(format!("{}: {results:#?}\n    {now:?}", case["name"]));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));

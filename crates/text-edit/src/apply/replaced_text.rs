@@ -1,8 +1,10 @@
 //! The operation that replaces a text.
 
 use super::{Draft, Outcome, STEPS_OF_A_PASS};
+use crate::line_map::byte_edits;
 use crate::regex_edit::Replaced;
 use crate::splice::Splice;
+use crate::text_match::{ReplacedEverywhere, replaced_everywhere};
 use crate::text_replace::{self, Edit};
 use crate::{
     EditError, EditErrorKind, Mapped, MatchRule, NoMatch, Numbering, Operation, SearchText, Source,
@@ -21,26 +23,7 @@ impl Draft<'_> {
             unreachable!("only texts to replace are passed on");
         };
         if *expected != 1 {
-            let base = Source::of_edited(&self.bytes, &self.format);
-            let lines = text_replace::lines_of_all(&base, search, *expected).map_err(refused)?;
-            let (pattern, replacement) = text_replace::as_regex(search, replacement);
-            self.texts.push(TextOutcome {
-                operation_index,
-                lines,
-                rules: Vec::new(),
-                already_applied: false,
-            });
-            self.regex(operation_index, &pattern, &replacement, "g")?;
-            // The text is searched as a view shows it, and replaced as its bytes are.
-            let made = self.outcomes.last().map_or(0, |outcome| outcome.replacements);
-            return match self.texts.last().map(|text| &text.lines) {
-                Some(lines) if made != *expected => {
-                    let lines = lines.first().map_or(1, |first| *first.start())
-                        ..=lines.last().map_or(1, |last| *last.end());
-                    Err(refused(EditErrorKind::UndecodableMatch { lines }))
-                }
-                _ => Ok(()),
-            };
+            return self.replace_all_text(operation_index, search, replacement, *expected).map_err(refused);
         }
         let within = match within {
             None => None,
@@ -87,6 +70,34 @@ impl Draft<'_> {
         self.indentations.note(operation_index, search, replacement, &replaced.outcome);
         self.texts.push(TextOutcome { operation_index, ..replaced.outcome });
         if splices.is_empty() { Ok(()) } else { self.splice(&splices) }
+    }
+
+    /// Replaces a text wherever it occurs, if that is as often as expected.
+    fn replace_all_text(
+        &mut self,
+        operation_index: usize,
+        search: &SearchText,
+        replacement: &str,
+        expected: usize,
+    ) -> Result<(), EditErrorKind> {
+        self.work.spend(STEPS_OF_A_PASS + self.bytes.len() as u64)?;
+        let base = Source::of_edited(&self.bytes, &self.format);
+        let lines = text_replace::lines_of_all(&base, search, expected)?;
+        let limit_bytes = self.limits.result_limit_bytes.max(self.original.bytes().len());
+        let ReplacedEverywhere { bytes, edits } =
+            replaced_everywhere(&base, &self.format, search, replacement, limit_bytes)?;
+        let made = edits.len();
+        if made != expected {
+            // The text is searched as a view shows it, and replaced as its bytes are.
+            let lines =
+                lines.first().map_or(1, |first| *first.start())..=lines.last().map_or(1, |last| *last.end());
+            return Err(EditErrorKind::UndecodableMatch { lines });
+        }
+        let map = byte_edits::line_map(&base, &Source::of_edited(&bytes, &self.format), &edits);
+        let outcome = TextOutcome { operation_index, lines, rules: Vec::new(), already_applied: false };
+        self.texts.push(outcome);
+        self.replaced(operation_index, Replaced { bytes, map, replacements: made, matches: made })
+            .map_err(|error| error.kind)
     }
 
     /// Refuses lines that an earlier operation has written, where the text stood elsewhere before: both may be meant.

@@ -21,7 +21,7 @@ pub(crate) enum Piece {
 /// `group_names` has one item per group, the whole match (which has no name) first. A dollar sign that
 /// begins nothing is itself, as in JavaScript. A reference to a group that does not exist is refused:
 /// JavaScript would write it out, Java would throw, and neither is what was meant. The same holds for
-/// `` $` `` and `$'`, the text before and after the match.
+/// `` $` `` and `$'`, the text before and after the match, and for `\1`, which is a group elsewhere.
 pub(crate) fn parse(
     replacement: &str,
     group_names: &[Option<&str>],
@@ -32,6 +32,9 @@ pub(crate) fn parse(
         let group = reference.chars().take(QUOTED_CHARACTERS).collect();
         EditErrorKind::BadGroup { group, group_count }
     };
+    if let Some(group) = backslash_group(replacement, group_count) {
+        return Err(EditErrorKind::BackslashGroup { group });
+    }
     let mut pieces = Pieces { pieces: Vec::new(), literal: String::new() };
     let mut rest = replacement;
     // A bracket that is not there is looked for once, not from each dollar sign on.
@@ -87,6 +90,16 @@ pub(crate) fn parse(
     }
     pieces.literal.push_str(rest);
     Ok(pieces.finish(line_ending))
+}
+
+/// Returns the first group that is referred to as `\1`, as Python and sed do. Two backslashes before a digit are a backslash there.
+fn backslash_group(replacement: &str, group_count: usize) -> Option<usize> {
+    let mut is_escaped = false;
+    replacement.chars().find_map(|character| {
+        let group = character.to_digit(10).map(|digit| digit as usize).filter(|_| is_escaped);
+        is_escaped = character == '\\' && !is_escaped;
+        group.filter(|group| (1..=group_count).contains(group))
+    })
 }
 
 struct Pieces {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{MatchRule, SearchText, TextMatch, view_numbers};
+use super::{MatchRule, SearchText, TextMatch, anchors, view_numbers};
 use crate::{LineMap, Lines, Source};
 
 /// Lines to be replaced, and the new ones.
@@ -30,7 +30,7 @@ impl TextMatch {
         search: &SearchText,
         replacement: &str,
     ) -> Option<Vec<TextContent>> {
-        if self.is_within_lines {
+        if self.is_within_lines || search.is_anchor && !anchors::are_fit(source, search, self, replacement) {
             return None;
         }
         let replacement = replacement.replace("\r\n", "\n");

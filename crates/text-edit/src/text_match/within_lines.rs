@@ -6,6 +6,7 @@ use memchr::memmem;
 
 use super::TextMatch;
 use crate::encode::{Unencodable, encode, encode_any};
+use crate::line_map::byte_edits::ByteEdit;
 use crate::{EditErrorKind, LineMap, SearchText, Source, TextFormat};
 
 /// The bytes of a match that belong to one line of the search text.
@@ -42,21 +43,10 @@ impl TextMatch {
         let matched = self
             .matched_lines(source, search.as_str())
             .ok_or_else(|| EditErrorKind::UndecodableMatch { lines: self.lines.clone() })?;
-        let old = matched[0].text.start..matched[matched.len() - 1].text.end;
-        let replacement = replacement.replace("\r\n", "\n");
-        // A model that was shown the mark as part of line 1 sends it back; the text has it already.
-        let replacement = match replacement.strip_prefix('\u{FEFF}') {
-            Some(rest) if format.byte_order_mark && old.start == source.text_start() => rest,
-            _ => &replacement,
-        };
+        let old = extent(&matched);
+        let replacement = Replacement::of(source, format, search.as_str(), replacement);
         let mut bytes = source.bytes()[..old.start].to_vec();
-        write(source, format, search.as_str(), replacement, &matched, &mut bytes).map_err(
-            |(Unencodable(character), content_line)| EditErrorKind::Unencodable {
-                character,
-                encoding: format.encoding,
-                content_line,
-            },
-        )?;
+        replacement.write(&matched, &mut bytes)?;
         let new = old.start..bytes.len();
         bytes.extend_from_slice(&source.bytes()[old.end..]);
         Ok(ReplacedBytes { bytes, old, new })
@@ -108,34 +98,126 @@ fn follow(source: &Source<'_>, pieces: &[Vec<u8>], start: usize) -> Option<Vec<M
     Some(lines)
 }
 
-/// Writes the replacement. The error holds the 1-based line of the replacement.
-fn write(
+/// A text in which every match was replaced.
+pub(crate) struct ReplacedEverywhere {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) edits: Vec<ByteEdit>,
+}
+
+/// Replaces the bytes of all matches of a text that may begin and end within lines, and no other ones. The matches do not overlap.
+///
+/// # Errors
+///
+/// [`EditErrorKind::Unencodable`], and [`EditErrorKind::ResultTooLarge`].
+pub(crate) fn replaced_everywhere(
     source: &Source<'_>,
     format: &TextFormat,
-    search: &str,
+    search: &SearchText,
     replacement: &str,
-    matched: &[MatchedLine],
-    bytes: &mut Vec<u8>,
-) -> Result<(), (Unencodable, usize)> {
-    let mut ending = Vec::new();
-    encode(format.line_ending.as_str(), format.encoding, &mut ending)
-        .expect("every encoding has the line endings");
-    let lines: Vec<&str> = replacement.split('\n').collect();
-    let mut kept = kept_lines(search, replacement).into_iter().peekable();
-    for (index, line) in lines.iter().enumerate() {
-        let old = kept.next_if(|(_, new)| *new == index).map(|(old, _)| &matched[old]);
-        match old {
-            Some(old) => bytes.extend_from_slice(&source.bytes()[old.text.clone()]),
-            None => encode(line, format.encoding, bytes).map_err(|error| (error, index + 1))?,
+    limit_bytes: usize,
+) -> Result<ReplacedEverywhere, EditErrorKind> {
+    let replacement = Replacement::of(source, format, search.as_str(), replacement);
+    let (mut bytes, mut edits, mut copied) = (Vec::new(), Vec::new(), 0);
+    for matched in all_matched(source, search.as_str()) {
+        let old = extent(&matched);
+        bytes.extend_from_slice(&source.bytes()[copied..old.start]);
+        let start = bytes.len();
+        replacement.write(&matched, &mut bytes)?;
+        if bytes.len() > limit_bytes {
+            return Err(EditErrorKind::ResultTooLarge { limit_bytes });
         }
-        if index + 1 < lines.len() {
-            match old.filter(|old| !old.ending.is_empty()) {
-                Some(old) => bytes.extend_from_slice(&source.bytes()[old.ending.clone()]),
-                None => bytes.extend_from_slice(&ending),
+        copied = old.end;
+        edits.push(ByteEdit { old, new: start..bytes.len() });
+    }
+    bytes.extend_from_slice(&source.bytes()[copied..]);
+    Ok(ReplacedEverywhere { bytes, edits })
+}
+
+/// Finds the bytes of all matches, from the start of the text on.
+fn all_matched(source: &Source<'_>, search: &str) -> Vec<Vec<MatchedLine>> {
+    let (encoding, unit) = (source.format().encoding, source.format().encoding.unit_bytes());
+    let pieces: Vec<Vec<u8>> = search.split('\n').map(|piece| encode_any(piece, encoding)).collect();
+    let finder = memmem::Finder::new(&pieces[0]);
+    let (mut all, mut from) = (Vec::new(), source.text_start());
+    for line_number in 1..=source.total_lines() {
+        let Some(span) = source.line_span(line_number) else { break };
+        let text_end = span.end - source.ending_bytes(line_number - 1);
+        let mut at = from.max(span.start);
+        while at <= text_end {
+            let start = match pieces.len() {
+                1 => finder.find(&source.bytes()[at..text_end]).map(|offset| at + offset),
+                _ => text_end.checked_sub(pieces[0].len()).filter(|start| *start >= at),
+            };
+            let Some(start) = start else { break };
+            let is_aligned = (start - source.text_start()).is_multiple_of(unit);
+            match follow(source, &pieces, start).filter(|_| is_aligned) {
+                Some(matched) => {
+                    from = extent(&matched).end;
+                    // A text that matches no byte would match there again.
+                    at = from.max(start + 1);
+                    all.push(matched);
+                }
+                None => at = start + 1,
             }
         }
     }
-    Ok(())
+    all
+}
+
+fn extent(matched: &[MatchedLine]) -> Range<usize> {
+    matched[0].text.start..matched[matched.len() - 1].text.end
+}
+
+/// A replacement that keeps the bytes of the lines that it takes from the search text.
+struct Replacement<'a> {
+    source: &'a Source<'a>,
+    format: &'a TextFormat,
+    text: String,
+    kept: Vec<(usize, usize)>,
+}
+
+impl<'a> Replacement<'a> {
+    fn of(
+        source: &'a Source<'a>,
+        format: &'a TextFormat,
+        search: &str,
+        replacement: &str,
+    ) -> Replacement<'a> {
+        let text = replacement.replace("\r\n", "\n");
+        let kept = kept_lines(search, text.strip_prefix('\u{FEFF}').unwrap_or(&text));
+        Replacement { source, format, text, kept }
+    }
+
+    /// Writes the replacement of one match.
+    fn write(&self, matched: &[MatchedLine], bytes: &mut Vec<u8>) -> Result<(), EditErrorKind> {
+        let (source, encoding) = (self.source, self.format.encoding);
+        // A model that was shown the mark as part of line 1 sends it back; the text has it already.
+        let text = match self.text.strip_prefix('\u{FEFF}') {
+            Some(rest) if self.format.byte_order_mark && matched[0].text.start == source.text_start() => rest,
+            _ => &self.text,
+        };
+        let mut ending = Vec::new();
+        encode(self.format.line_ending.as_str(), encoding, &mut ending)
+            .expect("every encoding has the line endings");
+        let lines: Vec<&str> = text.split('\n').collect();
+        let mut kept = self.kept.iter().peekable();
+        for (index, line) in lines.iter().enumerate() {
+            let old = kept.next_if(|(_, new)| *new == index).map(|(old, _)| &matched[*old]);
+            match old {
+                Some(old) => bytes.extend_from_slice(&source.bytes()[old.text.clone()]),
+                None => encode(line, encoding, bytes).map_err(|Unencodable(character)| {
+                    EditErrorKind::Unencodable { character, encoding, content_line: index + 1 }
+                })?,
+            }
+            if index + 1 < lines.len() {
+                match old.filter(|old| !old.ending.is_empty()) {
+                    Some(old) => bytes.extend_from_slice(&source.bytes()[old.ending.clone()]),
+                    None => bytes.extend_from_slice(&ending),
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Returns the lines that a replacement has from the search text, as pairs of 0-based indexes in rising order.

@@ -7,6 +7,7 @@ mod bytes_kept;
 mod certain_lines;
 mod conflicts;
 mod encodings;
+mod expected_matches;
 mod line_maps;
 mod properties;
 mod rebasing;

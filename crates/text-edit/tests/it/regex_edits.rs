@@ -38,6 +38,21 @@ fn replacements_read_as_in_javascript() {
 }
 
 #[test]
+fn a_group_with_a_backslash_is_refused_and_other_backslashes_are_text() {
+    let refused = [("(a)", "\\1", 1), ("(a)(b)", "$1\\2", 2), ("(a)", "\\\\\\1", 1), ("(?<n>a)", "[\\1]", 1)];
+    for (pattern, replacement, group) in refused {
+        let kind = replaced("ab", pattern, replacement, "").unwrap_err();
+        assert_eq!(kind, EditErrorKind::BackslashGroup { group }, "{replacement}");
+        assert!(kind.to_string().contains(&format!("write ${group}")), "{kind}");
+    }
+    for (pattern, replacement) in
+        [("(?:a)", "\\1"), ("(a)", "\\2"), ("(a)", "\\0"), ("(a)", "\\\\1"), ("(a)", "\\n1")]
+    {
+        assert_eq!(replaced("ab", pattern, replacement, "").unwrap(), format!("{replacement}b"));
+    }
+}
+
+#[test]
 fn references_to_missing_groups_are_refused() {
     let cases = [
         ("a", "$1", "$1"),

@@ -64,7 +64,7 @@ fn every_text_of_a_waiting_request_counts() {
     let text = || "x".repeat(16 << 20);
     let delete = ModifyOperation::Delete { start_line: 1, end_line: 1, was: Some("x".repeat(16 << 10)) };
     for large in [
-        Request::DeleteFile(DeleteFile { path: text() }),
+        Request::DeleteFile(DeleteFile { path: text(), ..DeleteFile::default() }),
         Request::WriteFile(WriteFile { path: text(), ..WriteFile::default() }),
         Request::ModifyFile(ModifyFile { operations: vec![delete; 1_024], ..ModifyFile::default() }),
     ] {

@@ -10,6 +10,10 @@ pub struct DeleteFile {
     /// Path of the file.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub path: String,
+    /// Extension for adapters: the lines of the file. If it has others, it stays. Not in the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub expected_lines: Option<Vec<String>>,
 }
 
 /// The result of `deleteFile`.

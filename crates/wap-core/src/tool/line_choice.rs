@@ -264,7 +264,9 @@ impl ModifyOperation {
             ModifyOperation::Replace { start_line, end_line, .. }
             | ModifyOperation::Delete { start_line, end_line, .. } => Some((*start_line, *end_line)),
             ModifyOperation::Insert { after_line, .. } => Some((*after_line, *after_line)),
-            ModifyOperation::ReplaceText { whole_lines, .. } => whole_lines.and_then(|lines| lines.within),
+            ModifyOperation::ReplaceText { whole_lines, .. } => {
+                whole_lines.as_ref().and_then(|lines| lines.within)
+            }
             ModifyOperation::RegexReplace { .. } => None,
         }
     }

@@ -116,11 +116,17 @@ pub enum ModifyOperation {
 }
 
 /// The lines of a file among which whole lines are looked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WholeLines {
     /// The first and the last line, 1-based and inclusive; `None` for the whole file.
     pub within: Option<(i64, i64)>,
+    /// Lines behind which they stand, in their order; blanks at their ends make no difference.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<String>,
+    /// True if the old text is one line behind which lines are added as they are. Blanks at its ends make no difference.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub adds_behind: bool,
 }
 
 /// An operation as it arrives. Flat, so that an error can name the field: a tagged enum reads its fields from a

@@ -148,3 +148,26 @@ fn a_rewrite_has_no_notes_about_line_numbers() {
     );
     assert!(repeated.changed.unwrap().notes.is_empty());
 }
+
+#[test]
+fn a_rewrite_that_is_stored_otherwise_says_so() {
+    let cases: [(&[u8], &[u8], Option<&str>); 9] = [
+        (b"a\r\nb\r\n", b"a\nB\n", Some("line endings changed from CRLF to LF")),
+        (b"a\nb\n", b"a\r\nB\r\n", Some("line endings changed from LF to CRLF")),
+        (b"a\r\nb\r\n", b"a\r\nb\r\nc\n", Some("the file has both CRLF and LF line endings now")),
+        (b"\xEF\xBB\xBFa\n", b"a\n", Some("byte-order mark removed")),
+        (
+            b"\xFF\xFEa\0\n\0",
+            b"a\n",
+            Some("encoding changed from UTF-16LE to UTF-8, byte-order mark removed"),
+        ),
+        (b"a\r\nb\r\n", b"a\r\nB\r\n", None),
+        (b"a\r\nb\n", b"a\r\nB\n", None),
+        (b"a\r\n", b"a", None),
+        (b"a", b"a\nb\n", None),
+    ];
+    for (old, new, note) in cases {
+        assert_eq!(Rewrite::between(Some(old), new).format_note.as_deref(), note, "{old:?} {new:?}");
+        assert_eq!(Rewrite::between(None, new).format_note, None);
+    }
+}

@@ -149,3 +149,31 @@ fn content_is_appended_in_the_encoding_of_the_file() {
         assert!(error.message().starts_with("nothing was appended to 'a.txt': "), "{error}");
     }
 }
+
+#[test]
+fn new_lines_with_the_numbers_of_their_view_are_refused() {
+    let replace = |first: i64, last: i64, text: &str| json!({"path": "a.txt", "operations": [{"type": "replace", "startLine": first, "endLine": last, "newContent": text}]});
+    let insert = |after: i64, text: &str| json!({"path": "a.txt", "operations": [{"type": "insert", "afterLine": after, "newContent": text}]});
+    let refused = [
+        replace(2, 2, "2|    return 5"),
+        replace(2, 3, "2|x\n3|y\n"),
+        replace(2, 2, " 2|x\n 3|y\n 4|\n"),
+        insert(2, "3|x"),
+    ];
+    for request in refused {
+        let answer = outcome(request);
+        assert!(answer.contains("numbers of the view") && answer.contains("newContent"), "{answer}");
+    }
+    let table = "1|ann\n2|ben\n3|cem\n";
+    let kept = [
+        (NOW, replace(2, 2, "3|x"), "zero\n3|x\ntwo\nthree\nFOUR\nfive\n"),
+        (NOW, replace(2, 2, "2|x\ny"), "zero\n2|x\ny\ntwo\nthree\nFOUR\nfive\n"),
+        (NOW, replace(2, 2, "2 x"), "zero\n2 x\ntwo\nthree\nFOUR\nfive\n"),
+        // Rows of a table with such numbers.
+        (table, replace(2, 2, "2|bo"), "1|ann\n2|bo\n3|cem\n"),
+        (table, insert(3, "4|dan"), "1|ann\n2|ben\n3|cem\n4|dan\n"),
+    ];
+    for (now, request, expected) in kept {
+        assert_eq!(outcome_on(OLD, now, request), expected);
+    }
+}

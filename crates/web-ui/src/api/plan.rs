@@ -254,8 +254,8 @@ pub(crate) fn block_title(item: &Item<'_>) -> String {
             let number = |line: &Option<i32>| line.map(|line| line.to_string()).unwrap_or_default();
             format!("{path} {}–{}", number(start_line), number(end_line))
         }
-        Block::CreateFile { path, body } => format!("{path}, {} lines", body.line_count()),
-        Block::DeleteFile { path } | Block::ReadFile { path, .. } => path.to_string(),
+        Block::CreateFile { path, body, .. } => format!("{path}, {} lines", body.line_count()),
+        Block::DeleteFile { path, .. } | Block::ReadFile { path, .. } => path.to_string(),
         Block::RunCommand { command, background: Some(process) } => {
             format!("{} in the background: {command}", process.name)
         }

@@ -73,6 +73,7 @@ fn edits_by_text() -> Vec<(String, String, Vec<ModifyOperation>)> {
                 expected_matches: case["expected"].as_u64().map(|count| u32::try_from(count).unwrap()),
                 whole_lines: (case["anywhere"] != true).then(|| WholeLines {
                     within: hunk["within"][0].as_i64().zip(hunk["within"][1].as_i64()),
+                    ..WholeLines::default()
                 }),
             });
             (text(&case["name"]), text(&case["file"]), hunks.collect())

@@ -234,7 +234,7 @@ fn nothing_runs_that_a_reply_only_considered() {
     }
     let diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-one\n+ONE\n";
     assert!(outline(&format!("{diff}</think>\nNo.\n")).is_empty());
-    assert_eq!(outline(&format!("{diff}No.\n")), ["EDIT_FILE"]);
+    assert_eq!(outline(&format!("{diff}\nNo.\n")), ["EDIT_FILE"]);
     // The mark in the text of a file, and in prose.
     for text in [
         format!("[CREATE_FILE path=\"a.txt\"]\nbut no\n</think>\n[/CREATE_FILE]\n{command}"),

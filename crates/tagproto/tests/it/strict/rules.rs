@@ -2,7 +2,8 @@
 
 use insta::assert_snapshot;
 use tagproto::{
-    Block, Body, Decoder, Item, LineRange, ParseErrorKind, ReadRange, RenderError, parse, render_block,
+    Block, Body, Decoder, IfExists, Item, LineRange, ParseErrorKind, ReadRange, RenderError, parse,
+    render_block,
 };
 
 fn only(text: &str) -> Item<'static> {
@@ -253,6 +254,7 @@ fn blocks_that_no_text_can_carry_are_refused_by_render() {
     let file = |path: &'static str, text: &'static str| Block::CreateFile {
         path: path.into(),
         body: Body::of_lines(text),
+        if_exists: IfExists::Replace,
     };
     let kind = tagproto::BlockKind::CreateFile;
     assert_eq!(render_block(&file("", "x")), Err(RenderError::EmptyPath(kind)));

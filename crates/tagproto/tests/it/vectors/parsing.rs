@@ -16,7 +16,7 @@ fn short_form(item: &Item<'_>) -> Value {
     match item {
         Item::Error(error) => json!({"t": "PARSE_ERROR", "error": error.to_string()}),
         Item::Block(block) => match &block.value {
-            Block::CreateFile { path, body } => {
+            Block::CreateFile { path, body, .. } => {
                 json!({"t": "CREATE_FILE", "path": path, "body": body.text()})
             }
             Block::EditFile { path, start_line, end_line, was, body } => {
@@ -27,7 +27,7 @@ fn short_form(item: &Item<'_>) -> Value {
                 form
             }
             Block::EditText { path, .. } => json!({"t": "EDIT_FILE", "path": path}),
-            Block::DeleteFile { path } => json!({"t": "DELETE_FILE", "path": path}),
+            Block::DeleteFile { path, .. } => json!({"t": "DELETE_FILE", "path": path}),
             Block::ReadFile { path, .. } => json!({"t": "READ_FILE", "path": path}),
             Block::StopProcess { name } => json!({"t": "STOP_PROCESS", "name": name}),
             Block::RunCommand { command, .. } => json!({"t": "RUN_COMMAND", "body": command}),

@@ -1,0 +1,149 @@
+//! The file that a SEARCH/REPLACE hunk is about, by the lines before it.
+
+/// The file name that the lines before a hunk give.
+#[derive(Default)]
+pub(super) struct FileName<'a> {
+    last: Option<Candidate<'a>>,
+    /// The file of the hunk before.
+    current: Option<&'a str>,
+    /// True if a line since that hunk may be about another file.
+    may_be_another: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    path: &'a str,
+    /// True if the line can hardly be anything but a path.
+    is_plain: bool,
+}
+
+impl<'a> FileName<'a> {
+    /// Takes note of a line before a hunk.
+    pub(super) fn pass(&mut self, line: &'a str) {
+        let line = line.trim();
+        if line.is_empty() {
+            self.last = self.last.filter(|last| last.is_plain);
+        } else if let Some(behind) = behind_fence(line) {
+            self.pass_fence(behind);
+        } else {
+            self.last = candidate(line);
+            self.may_be_another |= self.may_name_another(line);
+        }
+    }
+
+    /// Takes note of the text behind the signs of a fence: a language, a path, or both.
+    fn pass_fence(&mut self, behind: &'a str) {
+        let words =
+            || behind.split([' ', '\t', ':', '=', ',', '{', '}', '"', '\'']).filter(|word| !word.is_empty());
+        let paths: Vec<&str> = words().filter(|word| is_path_like(word)).collect();
+        match (paths.as_slice(), self.last) {
+            ([], _) => {}
+            ([path], Some(last)) if last.path == *path => {}
+            // A language may have a dot in its name.
+            ([path], Some(_)) if words().count() == 1 && behind == *path => {}
+            ([path], None) => {
+                self.last = Some(Candidate { path, is_plain: true });
+                self.may_be_another = true;
+            }
+            // Two names: it is unknown which one is meant.
+            _ => (self.last, self.may_be_another) = (None, true),
+        }
+    }
+
+    /// Returns the file of a hunk, and takes it as that of the next one. `None` if no line certainly names it.
+    ///
+    /// A hunk that creates its file needs a name of its own: under that of the hunk before, it would replace that file.
+    pub(super) fn of_hunk(&mut self, creates: bool) -> Option<&'a str> {
+        let candidate = self.last.take();
+        // A file is made under a name that looks like one, and not under a word of prose.
+        let named =
+            candidate.filter(|candidate| candidate.is_plain || !creates).map(|candidate| candidate.path);
+        let current = self.current.filter(|_| !creates && !self.may_be_another);
+        self.may_be_another = false;
+        // Behind a hunk of an unknown file, the one before that is not meant either.
+        self.current = named.or(current);
+        self.current
+    }
+
+    /// Checks whether a line of prose may be about a file that is not the one of the hunk before.
+    fn may_name_another(&self, line: &str) -> bool {
+        let Some(current) = self.current else { return false };
+        let file_name = current.rsplit('/').next().unwrap_or(current);
+        let words: Vec<&str> =
+            line.split_whitespace().map(bare_word).filter(|word| !word.is_empty()).collect();
+        let is_another_name = |word: &&str| {
+            (is_path_like(word) || is_usual_name(word)) && *word != current && *word != file_name
+        };
+        let says_another = |pair: &[&str]| {
+            pair[1].eq_ignore_ascii_case("file")
+                && OTHER.iter().any(|other| pair[0].eq_ignore_ascii_case(other))
+        };
+        words.iter().any(is_another_name) || words.windows(2).any(says_another)
+    }
+}
+
+/// Signs of Markdown around a path.
+const MARKS: [char; 5] = ['`', '*', '#', ':', ' '];
+
+/// Words before a colon and a path.
+const LABELS: [&str; 4] = ["file", "filename", "path", "file path"];
+
+/// Words before "file" that speak of another one.
+const OTHER: [&str; 6] = ["other", "another", "next", "second", "third", "new"];
+
+/// Words with a dot or a slash that do not name a file.
+const NO_PATHS: [&str; 5] = ["e.g", "i.e", "and/or", "i/o", "n/a"];
+
+/// Returns the path that a line consists of, apart from Markdown and a label such as `File:`.
+fn candidate(line: &str) -> Option<Candidate<'_>> {
+    let labelled = line.trim_matches(MARKS).split_once(':').filter(|(label, _)| {
+        LABELS.iter().any(|usual| label.trim_matches(MARKS).eq_ignore_ascii_case(usual))
+    });
+    let path = labelled.map_or(line, |(_, path)| path).trim_matches(MARKS);
+    let is_plain = labelled.is_some()
+        || line.contains('`')
+        || path.contains('/')
+        || path.trim_end_matches('.').contains('.');
+    let is_one = !path.is_empty() && !path.contains([' ', '\t', '"']);
+    is_one.then_some(Candidate { path, is_plain })
+}
+
+/// A word without the punctuation around it.
+fn bare_word(word: &str) -> &str {
+    let word = word.trim_start_matches(['(', '[', '"', '\'', '`', '*', '#', '<']);
+    word.trim_end_matches(['.', ',', ':', ';', '!', '?', ')', ']', '"', '\'', '`', '*', '>'])
+}
+
+/// Checks whether a word has the form of a path: a slash, or a dot before an extension.
+fn is_path_like(word: &str) -> bool {
+    let is_extension = |text: &str| text.starts_with(char::is_alphabetic);
+    let has_form =
+        word.contains('/') || word.rsplit_once('.').is_some_and(|(_, behind)| is_extension(behind));
+    let is_code = word.contains(['(', '=']) || word.starts_with("self.") || word.starts_with("this.");
+    has_form && !is_code && !NO_PATHS.iter().any(|other| word.eq_ignore_ascii_case(other))
+}
+
+/// Checks whether a word is one of the names without an extension that projects have: Makefile, LICENSE.
+fn is_usual_name(word: &str) -> bool {
+    let is_made = |stem: &str| stem.chars().all(char::is_alphabetic) && !stem.is_empty();
+    word.strip_suffix("file").is_some_and(|stem| is_made(stem) && stem.starts_with(char::is_uppercase))
+        || ["makefile", "README", "LICENSE", "CHANGELOG"].contains(&word)
+}
+
+/// Tags around code, which may have its language behind them. Behind another tag stands a file's name perhaps.
+const CODE_TAGS: [&str; 5] = ["source", "sourcecode", "code", "codename", "pre"];
+
+/// Returns the text behind the signs of a line that stands around a hunk: backticks, tildes, a tag alone, or one around code with its
+/// language. `None` for another line.
+pub(super) fn behind_fence(line: &str) -> Option<&str> {
+    let is_language = |text: &str| text.chars().all(|sign| sign.is_alphanumeric() || "+#-_".contains(sign));
+    if let Some(sign) =
+        ['`', '~'].into_iter().find(|sign| line.chars().take(3).filter(|c| c == sign).count() == 3)
+    {
+        return Some(line.trim_start_matches(sign).trim());
+    }
+    let (name, behind) = line.strip_prefix('<')?.split_once('>')?;
+    let is_tag =
+        !name.contains('<') && (behind.is_empty() || CODE_TAGS.contains(&name) && is_language(behind));
+    is_tag.then_some("")
+}
