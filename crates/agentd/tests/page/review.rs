@@ -269,8 +269,14 @@ fn a_draft_survives_a_reload_and_the_end_of_the_daemon() {
     shown_as(&browser, "3 of 4 parts taken, 1 comment");
     let address = page.kill();
     browser.sees("no connection: trying again");
+    let first = browser.tab();
     let again = project.page_at(&address);
-    browser.wait("document.getElementById('connection').textContent === ''");
+    browser.sees("Open the page with its address");
+    browser.new_tab();
+    browser.goto(&again.url);
+    browser.sees("Message 1");
+    browser.switch_to(&first);
+    shown_as(&browser, "3 of 4 parts taken, 1 comment");
     browser.reload();
     shown_as(&browser, "3 of 4 parts taken, 1 comment");
     browser.sees("half a thought");
