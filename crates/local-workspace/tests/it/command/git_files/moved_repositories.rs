@@ -61,7 +61,7 @@ fn repositories_are_moved_and_removed() {
             "mv plain moved && git -C moved log main",
             "git worktree move tree moved-tree && git -C moved-tree status",
             // Not the same: its settings name a folder of this machine.
-            "rm -rf sub && git clone -q . other",
+            "rm -rf sub && git clone -q --no-hardlinks . other",
             "rm -rf borrowing",
         ] {
             let response = run(&workspace, script).unwrap();
