@@ -86,7 +86,7 @@ fn deletion(path: &str, file: &ReadFileResponse) -> Result<Reversible, Refusal> 
         return Err(Refusal::NotPlain(path.to_owned()));
     }
     let path = path.to_owned();
-    let change = FileChange::Delete(DeleteFile { path: path.clone() });
+    let change = FileChange::Delete(DeleteFile { path: path.clone(), ..DeleteFile::default() });
     let write = WriteFile { path, content, mode: Some(WriteMode::Create), create_directories: None };
     Ok(Reversible { change, inverse: FileChange::Write(write) })
 }

@@ -66,7 +66,7 @@ impl<'a> Lines<'a> {
                 numbers(&line_numbers)
             )),
             Err(NoMatch::Empty) => self.blank_line(start..end),
-            Err(absent @ NoMatch::Absent { .. }) => {
+            Err(absent @ (NoMatch::Absent { .. } | NoMatch::NoAnchor { .. })) => {
                 Err(self.absence(&source, chunk, start..end, from, &absent))
             }
         }
@@ -105,7 +105,7 @@ impl<'a> Lines<'a> {
         let (old, end) = (&chunk.old, self.lines.len());
         let loose = find_text(source, &search(old), &BLANKS, Some(scope)).ok().map(|passage| passage.lines);
         let nearest = match absent {
-            NoMatch::Absent { nearest } => nearest.as_ref().map(|nearest| nearest.lines.clone()),
+            NoMatch::Absent { nearest, .. } => nearest.as_ref().map(|nearest| nearest.lines.clone()),
             _ => None,
         };
         if let Some(why) = loose.or(nearest).and_then(|passage| self.blanks(old, passage.start() - 1)) {
@@ -125,7 +125,7 @@ impl<'a> Lines<'a> {
             _ if chunk.is_at_end => {
                 "its lines are not the last ones of the file: read the file again".to_owned()
             }
-            NoMatch::Absent { nearest: Some(nearest) } => format!(
+            NoMatch::Absent { nearest: Some(nearest), .. } => format!(
                 "its lines are not there; most like them is {nearest}: read the file again and copy them as they are"
             ),
             _ => "its lines are not there: read the file again and copy them as they are".to_owned(),

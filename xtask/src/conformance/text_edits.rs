@@ -103,9 +103,14 @@ fn refusal(error: &EditError) -> Value {
             NoMatch::Occurs { count, line_numbers, .. } => {
                 json!({ "kind": "occurs", "count": count, "lines": line_numbers })
             }
-            NoMatch::Absent { nearest } => {
+            NoMatch::NoAnchor { line, .. } => json!({ "kind": "no_anchor", "line": line }),
+            NoMatch::Absent { nearest, new_text } => {
                 let lines = nearest.as_ref().map(|nearest| [*nearest.lines.start(), *nearest.lines.end()]);
-                json!({ "kind": "absent", "nearest": lines })
+                let mut refused = json!({ "kind": "absent", "nearest": lines });
+                if let Some(lines) = new_text {
+                    refused["new_text"] = json!([lines.start(), lines.end()]);
+                }
+                refused
             }
         },
         EditErrorKind::UnfitIndentation { lines } => {

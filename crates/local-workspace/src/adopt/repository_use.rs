@@ -10,7 +10,7 @@ use sandbox_fs::{FileKind, FileRoot, FsError};
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
 
 /// The files that git holds while it changes a repository.
-const LOCKS: [&[u8]; 4] = [b"index.lock", b"HEAD.lock", b"config.lock", b"packed-refs.lock"];
+pub(crate) const LOCKS: [&[u8]; 4] = [b"index.lock", b"HEAD.lock", b"config.lock", b"packed-refs.lock"];
 
 /// Has the layer hold the files that another program may replace without a change that counts.
 pub(crate) fn hold_index(layer: &mut Layer) {

@@ -9,14 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use git_index::REFERENCE_BYTES;
 use rel_path::RelPath;
 
+use crate::adopt::repository_use::LOCKS;
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
 use crate::git::stored_names::store_around;
 use crate::undo::error::{ObstacleKind, UndoObstacle};
 use crate::undo::path::{UndoPath, obstacle};
 use crate::undo::plan::{UndoContext, UndoPlan};
-
-/// The files that git holds while it changes a repository, beside those of single references.
-const LOCKS: [&[u8]; 4] = [b"index.lock", b"HEAD.lock", b"config.lock", b"packed-refs.lock"];
 
 impl UndoPlan {
     /// Adds an obstacle for each branch that would move, or go, without the index of the working tree in which it is checked out, and for

@@ -37,7 +37,7 @@ pub(super) fn ours(reply: &str) -> ReadEdits {
             }
         };
         match block {
-            Block::CreateFile { path, body } => {
+            Block::CreateFile { path, body, .. } => {
                 let replacement = body.lines().map(|line| format!("{line}\n")).collect();
                 read.edits.push(Edit { path: path.into_owned(), search: String::new(), replacement });
             }
@@ -46,7 +46,7 @@ pub(super) fn ours(reply: &str) -> ReadEdits {
                 search: hunk.search,
                 replacement: hunk.replacement,
             })),
-            Block::DeleteFile { path } => {
+            Block::DeleteFile { path, .. } => {
                 let path = path.into_owned();
                 read.edits.push(Edit { path, search: "deleted".to_owned(), replacement: String::new() });
             }
