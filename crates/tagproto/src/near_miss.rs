@@ -12,7 +12,7 @@ mod unclear_end;
 use std::ops::Range;
 
 use self::tag_like::{TagLike, Weight};
-use self::unclear_end::{Ends, StrayCloser};
+use self::unclear_end::{Ends, StrayCloser, disjoint};
 use crate::{
     BlockKind, Dialect, Item, LineRange, ParseError, ParseErrorKind, Span,
     parse::{
@@ -85,15 +85,8 @@ pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>>
     }
     // A tag in which the reply ends is not text: what is missing may follow.
     let text_end = text[..cut_tag.as_ref().map_or(text.len(), |cut_tag| cut_tag.span.start)].trim_end().len();
-    let mut faults = ends.faults(&stray, text_end);
-    // What lies within a block whose end is unclear is a part of its text.
-    let is_outside = |one: &Fault| {
-        let last_before = faults.partition_point(|other| other.range.start <= one.range.start);
-        last_before.checked_sub(1).is_none_or(|index| faults[index].range.end <= one.range.start)
-    };
-    misspelt.retain(is_outside);
-    faults.extend(misspelt);
-    faults.sort_by_key(|fault| fault.range.start);
+    // A misspelt tag within a block whose end is unclear is a part of its text; one before it may have the block in its own.
+    let faults = disjoint(ends.faults(&stray, text_end).into_iter().chain(misspelt).collect());
     let mut items = merged(items, faults);
     items.extend(cut_tag.map(Item::Error));
     items

@@ -177,7 +177,7 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// Sorts faults and extends each over those that begin in it: they are a part of its text.
-fn disjoint(mut faults: Vec<Fault>) -> Vec<Fault> {
+pub(super) fn disjoint(mut faults: Vec<Fault>) -> Vec<Fault> {
     faults.sort_by_key(|fault| fault.range.start);
     let mut all: Vec<Fault> = Vec::with_capacity(faults.len());
     for fault in faults {
