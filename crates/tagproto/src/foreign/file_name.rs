@@ -71,14 +71,17 @@ impl<'a> FileName<'a> {
         let file_name = current.rsplit('/').next().unwrap_or(current);
         let words: Vec<&str> =
             line.split_whitespace().map(bare_word).filter(|word| !word.is_empty()).collect();
-        let is_another_name = |word: &&str| {
-            (is_path_like(word) || is_usual_name(word)) && *word != current && *word != file_name
+        let is_another_name = |word: &str| {
+            let (name, is_code) = (bare_word(word), word.contains('`'));
+            let is_name = is_usual_name(name) || is_file_name(name, file_name, is_code);
+            is_name && name != current && name != file_name
         };
         let says_another = |pair: &[&str]| {
             pair[1].eq_ignore_ascii_case("file")
                 && OTHER.iter().any(|other| pair[0].eq_ignore_ascii_case(other))
         };
-        words.iter().any(is_another_name) || words.windows(2).any(says_another)
+        let is_denied = || words.iter().any(|word| DENIALS.iter().any(|no| word.eq_ignore_ascii_case(no)));
+        line.split_whitespace().any(is_another_name) || words.windows(2).any(says_another) && !is_denied()
     }
 }
 
@@ -91,8 +94,33 @@ const LABELS: [&str; 4] = ["file", "filename", "path", "file path"];
 /// Words before "file" that speak of another one.
 const OTHER: [&str; 6] = ["other", "another", "next", "second", "third", "new"];
 
+/// Words by which a sentence says that there is none.
+const DENIALS: [&str; 5] = ["no", "not", "without", "isn't", "don't"];
+
 /// Words with a dot or a slash that do not name a file.
-const NO_PATHS: [&str; 5] = ["e.g", "i.e", "and/or", "i/o", "n/a"];
+const NO_PATHS: [&str; 11] = [
+    "e.g",
+    "i.e",
+    "and/or",
+    "i/o",
+    "n/a",
+    "node.js",
+    "next.js",
+    "vue.js",
+    "nuxt.js",
+    "express.js",
+    "three.js",
+];
+
+/// Extensions of the files that replies are about.
+const EXTENSIONS: [&str; 78] = [
+    "bash", "bat", "c", "cc", "cfg", "cjs", "clj", "cmake", "conf", "cpp", "cs", "css", "csv", "dart", "ejs",
+    "elm", "erb", "erl", "ex", "exs", "fs", "go", "gradle", "graphql", "groovy", "h", "hbs", "hpp", "hs",
+    "htm", "html", "ini", "ipynb", "java", "jl", "js", "json", "jsx", "kt", "kts", "less", "lua", "md",
+    "mdx", "mjs", "ml", "mts", "nix", "php", "pl", "proto", "ps1", "py", "pyi", "rb", "rs", "rst", "sass",
+    "scala", "scss", "sh", "sql", "svelte", "svg", "swift", "tex", "tf", "toml", "ts", "tsx", "txt", "vue",
+    "xml", "yaml", "yml", "zig", "zsh", "lock",
+];
 
 /// Returns the path that a line consists of, apart from Markdown and a label such as `File:`.
 fn candidate(line: &str) -> Option<Candidate<'_>> {
@@ -121,6 +149,22 @@ fn is_path_like(word: &str) -> bool {
         word.contains('/') || word.rsplit_once('.').is_some_and(|(_, behind)| is_extension(behind));
     let is_code = word.contains(['(', '=']) || word.starts_with("self.") || word.starts_with("this.");
     has_form && !is_code && !NO_PATHS.iter().any(|other| word.eq_ignore_ascii_case(other))
+}
+
+/// Checks whether a word of prose names a file: one in a folder has an extension, unless it stands in backticks (`is_code`), and one
+/// without a folder a usual one or that of `current`. Other words have dots and slashes, too: os.path, read/write.
+fn is_file_name(word: &str, current: &str, is_code: bool) -> bool {
+    let extension = |path: &str| {
+        let name = path.rsplit('/').next()?;
+        name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase())
+    };
+    let is_usual = |wanted: &String| {
+        EXTENSIONS.contains(&wanted.as_str()) || extension(current).as_ref() == Some(wanted)
+    };
+    is_path_like(word)
+        && !word.contains("://")
+        && (is_code && word.contains('/')
+            || extension(word).is_some_and(|wanted| word.contains('/') || is_usual(&wanted)))
 }
 
 /// Checks whether a word is one of the names without an extension that projects have: Makefile, LICENSE.
