@@ -41,6 +41,7 @@ impl Registry {
             ("message-parts.json", None, tag::message_parts::run),
             ("syntax-errors.json", None, syntax_errors::run),
             ("text-edits.json", Some("edit"), text_edits::edit),
+            ("text-edits.json", Some("carried_out"), tag::carried_out::run),
             ("text-edits.json", Some("foreign"), text_edits::foreign),
             ("numbered-views.json", Some("view"), tag::numbered_views::view),
             ("numbered-views.json", Some("body"), text_edits::foreign),

@@ -1,5 +1,6 @@
 //! Cases of the bracket-tag protocol.
 
+pub(crate) mod carried_out;
 pub(crate) mod cut_off_replies;
 pub(crate) mod exec;
 pub(crate) mod flow;

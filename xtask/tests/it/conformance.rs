@@ -74,7 +74,7 @@ type Broken = (&'static str, &'static str, &'static str, Value, &'static str);
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn a_case_about_a_real_folder_that_does_not_hold_fails() {
     // File, case, key, another value for it, and what is reported.
-    let broken: [Broken; 31] = [
+    let broken: [Broken; 33] = [
         (
             "tagproto",
             "exec_run_ok",
@@ -90,6 +90,14 @@ fn a_case_about_a_real_folder_that_does_not_hold_fails() {
             "summary of result 0",
         ),
         ("tagproto", "exec_create_dot_path", "results", json!([]), "the number of results is 1"),
+        (
+            "text-edits",
+            "empty_search_text_over_a_file",
+            "results",
+            json!([["OK"]]),
+            "is not in the result FAILED",
+        ),
+        ("text-edits", "empty_search_text_of_a_new_file", "files", json!({}), "the files are {\"a.py\""),
         ("tagproto", "exec_create_on_directory", "results_types_ok", json!([]), "results_types_ok is"),
         ("tagproto", "exec_create_makes_parents", "after", json!({}), "the files are {\"x/y/z.txt\": \"n\"}"),
         ("tagproto", "exec_done_empty", "complete", json!(false), "complete is true"),

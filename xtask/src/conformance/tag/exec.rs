@@ -193,7 +193,7 @@ fn bytes(input: &Value, content: &Value) -> Result<Vec<u8>, Problem> {
     Ok(content.chars().map(u8::try_from).collect::<Result<_, _>>()?)
 }
 
-fn render_files(files: &BTreeMap<String, Vec<u8>>) -> String {
+pub(super) fn render_files(files: &BTreeMap<String, Vec<u8>>) -> String {
     let files: Vec<_> = files
         .iter()
         .map(|(path, content)| format!("{path:?}: {:?}", content.escape_ascii().to_string()))
