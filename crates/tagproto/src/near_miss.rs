@@ -17,7 +17,7 @@ use crate::{
     BlockKind, Dialect, Item, LineRange, ParseError, ParseErrorKind, Span,
     parse::{
         error::EndDoubt,
-        scan::{after, count_lines},
+        scan::{Line, after, count_lines},
     },
     repair::{Thinking, lines_from},
 };
@@ -129,23 +129,27 @@ fn quoted(line: &str) -> String {
     }
 }
 
-/// Returns the lines outside of blocks and of closed thinking blocks that resemble tags.
-fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<TagLikeLine> {
-    let mut blocks = items.iter().map(Item::span).peekable();
-    let mut thinking = Thinking::of(Dialect::Agentd);
-    let mut tag_like = Vec::new();
-    let mut passed_until = 0;
-    let (mut counted_to, mut line_number) = (0, 1);
-    for line in lines_from(text, 0) {
+/// Returns the lines outside of blocks, which are in the order of the text, and of closed thinking, with their 0-based numbers.
+fn lines_outside(text: &str, blocks: impl Iterator<Item = Span>) -> impl Iterator<Item = (usize, Line)> {
+    let mut blocks = blocks.peekable();
+    let (mut thinking, mut passed_until) = (Thinking::of(Dialect::Agentd), 0);
+    lines_from(text, 0).enumerate().filter(move |(_, line)| {
         while blocks.next_if(|block| block.end <= line.start).is_some() {}
         let is_in_block = blocks.peek().is_some_and(|block| block.start < line.end);
         if is_in_block || line.start < passed_until {
-            continue;
+            return false;
         }
-        if let Some(end) = thinking.end_of_block(text, &line) {
-            passed_until = end.max(after(text, &line));
-            continue;
-        }
+        let end = thinking.end_of_block(text, line);
+        passed_until = end.map_or(passed_until, |end| end.max(after(text, line)));
+        end.is_none()
+    })
+}
+
+/// Returns the lines outside of blocks and of closed thinking blocks that resemble tags.
+fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<TagLikeLine> {
+    let mut tag_like = Vec::new();
+    let (mut counted_to, mut line_number) = (0, 1);
+    for (_, line) in lines_outside(text, items.iter().map(Item::span)) {
         let content = text[line.start..line.end].trim_start_matches('\u{feff}').trim();
         if !content.starts_with(['[', '<']) {
             continue;

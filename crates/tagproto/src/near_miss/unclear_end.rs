@@ -12,13 +12,13 @@
 use std::ops::Range;
 
 use crate::{
-    BlockKind, Dialect, Item, LineRange, ParseErrorKind, Span,
-    near_miss::Fault,
+    BlockKind, Item, LineRange, ParseErrorKind, Span,
+    near_miss::{Fault, lines_outside},
     parse::{
         error::EndDoubt,
-        scan::{after, count_lines, opening_kinds},
+        scan::{Line, count_lines, opening_kinds},
     },
-    repair::{Fence, Thinking, lines_from},
+    repair::Fence,
     span::line_number,
 };
 
@@ -128,24 +128,12 @@ impl<'t> Ends<'t> {
     /// Returns the number of the first line of text behind a block that stands in no block and in no thinking.
     fn text_behind(&self, outer: &Block, end: usize) -> Option<u32> {
         let text = &self.text[..end];
-        let mut blocks = self.blocks.iter().map(|block| block.span).peekable();
-        let (mut thinking, mut passed_until) = (Thinking::of(Dialect::Agentd), 0);
-        for (index, line) in lines_from(text, 0).enumerate() {
-            while blocks.next_if(|block| block.end <= line.start).is_some() {}
-            let is_in_block = blocks.peek().is_some_and(|block| block.start < line.end);
-            if is_in_block || line.start < passed_until {
-                continue;
-            }
-            if let Some(end) = thinking.end_of_block(text, &line) {
-                passed_until = end.max(after(text, &line));
-                continue;
-            }
+        let has_text = |line: &Line| {
             let content = text[line.start..line.end].trim();
-            if line.start > outer.span.end && !content.is_empty() && Fence::read(content).is_none() {
-                return Some(line_number(index + 1));
-            }
-        }
-        None
+            line.start > outer.span.end && !content.is_empty() && Fence::read(content).is_none()
+        };
+        let mut lines = lines_outside(text, self.blocks.iter().map(|block| block.span));
+        lines.find(|(_, line)| has_text(line)).map(|(index, _)| line_number(index + 1))
     }
 }
 
