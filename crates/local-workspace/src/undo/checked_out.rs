@@ -77,7 +77,7 @@ struct Repository<'a> {
 impl Repository<'_> {
     fn check_branches(&self, obstacles: &mut Vec<UndoObstacle>) {
         let heads = self.heads();
-        let checked_out = |head: &RelPath| branch(&self.after(head)?);
+        let checked_out = |head: &RelPath| branch(&self.after(head, REFERENCE_BYTES)?);
         for head in &heads {
             let Some(name) = checked_out(head) else { continue };
             let is_with_index = [Some(head.clone()), beside(head, b"index"), beside(head, b"logs/HEAD")]
@@ -115,7 +115,9 @@ impl Repository<'_> {
         for path in returning {
             let name = path.path.as_bytes().get(self.folder.as_bytes().len() + 1..).unwrap_or_default();
             let value = packed_value(&packed, name);
-            if value.is_some() && value != self.after(&path.path).map(|text| text.trim_ascii().to_vec()) {
+            if value.is_some()
+                && value != self.after(&path.path, REFERENCE_BYTES).map(|text| text.trim_ascii().to_vec())
+            {
                 obstacles.push(obstacle(&path.path, ObstacleKind::ChangedSince));
             }
         }
@@ -145,14 +147,14 @@ impl Repository<'_> {
             single.or_else(|| packed_value(&list()?, name.as_bytes()))
         };
         let now = value(self.read(&single, REFERENCE_BYTES), &|| self.read(&list, INDEX_BYTES));
-        now != value(self.after(&single), &|| self.after(&list))
+        now != value(self.after(&single, REFERENCE_BYTES), &|| self.after(&list, INDEX_BYTES))
     }
 
-    /// Returns the content that a file will have.
-    fn after(&self, path: &RelPath) -> Option<Vec<u8>> {
+    /// Returns the content that a file will have; `None` if one that stays has more than `limit` bytes.
+    fn after(&self, path: &RelPath, limit: u64) -> Option<Vec<u8>> {
         match self.planned.get(path) {
             Some(planned) => self.context.journal.content(&planned.wanted?.content?).ok().flatten(),
-            None => self.read(path, INDEX_BYTES),
+            None => self.read(path, limit),
         }
     }
 
