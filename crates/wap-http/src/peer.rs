@@ -19,15 +19,24 @@ impl Peer {
     /// system lists no connections as well.
     #[must_use]
     pub fn is_of_other_user(&self) -> bool {
-        if !self.client.ip().to_canonical().is_loopback() {
-            return false;
-        }
         let lists: Vec<String> = LISTS.iter().filter_map(|list| std::fs::read_to_string(list).ok()).collect();
-        !lists.is_empty()
-            && lists
-                .iter()
-                .find_map(|list| self.user_in(list))
-                .is_none_or(|user| user != 0 && user != own_user())
+        !lists.is_empty() && self.is_of_other_user_by(&lists, own_user())
+    }
+
+    /// Returns the same by the lists of connections, for a server of this user.
+    fn is_of_other_user_by(&self, lists: &[String], own_user: u32) -> bool {
+        match lists.iter().find_map(|list| self.user_in(list)) {
+            Some(user) => user != 0 && user != own_user,
+            // Its socket has gone, or is in another network namespace, as those of other machines are.
+            None => self.is_within_machine(),
+        }
+    }
+
+    /// Returns whether the addresses say that the client is on this machine. Where they do not, it may still be: a client can connect
+    /// to loopback from each of the machine's addresses.
+    fn is_within_machine(&self) -> bool {
+        [self.client, self.server].iter().any(|end| end.ip().to_canonical().is_loopback())
+            || self.client.ip().to_canonical() == self.server.ip().to_canonical()
     }
 
     /// Returns the user of the client's socket in such a list.
@@ -68,21 +77,38 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn the_user_of_a_connection_is_its_clients() {
-        // As `/proc/net/tcp` has them on a machine with little-endian words; the server's side of the connection comes first.
-        const LIST: &str =
-            "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-   0: 0100007F:1D4B 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1 0 100 0 0 10 0
+    /// As `/proc/net/tcp` has them on a machine with little-endian words; the server's side of a connection comes first.
+    const LIST: &str =
+        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:1D4B 00000000:0000 0A 00000000:00000000 00:00000000 00000000     7        0 1 1 0 100 0 0 10 0
    1: 0100007F:1D4B 0100007F:C350 01 00000000:00000000 00:00000000 00000000     7        0 2 1 0 20 4 30 10 -1
    2: 0100007F:C350 0100007F:1D4B 01 00000000:00000000 00:00000000 00000000  1000        0 3 1 0 20 4 30 10 -1
+   3: 0100007F:1D4B 020200C0:C350 01 00000000:00000000 00:00000000 00000000     7        0 2 1 0 20 4 30 10 -1
+   4: 020200C0:C350 0100007F:1D4B 01 00000000:00000000 00:00000000 00000000  1000        0 3 1 0 20 4 30 10 -1
 ";
-        let peer = |client: &str| Peer {
-            client: client.parse().unwrap(),
-            server: "127.0.0.1:7499".parse().unwrap(),
-        };
-        assert_eq!(peer("127.0.0.1:50000").user_in(LIST), Some(1000));
-        assert_eq!(peer("127.0.0.1:50001").user_in(LIST), None);
+
+    #[test]
+    fn the_user_of_a_connection_is_its_clients() {
+        let cases = [
+            ("127.0.0.1:50000", "127.0.0.1:7499", 7, true),
+            ("127.0.0.1:50000", "127.0.0.1:7499", 1000, false),
+            // A client may connect to loopback from another address of the machine.
+            ("192.0.2.2:50000", "127.0.0.1:7499", 7, true),
+            ("192.0.2.2:50000", "127.0.0.1:7499", 1000, false),
+            ("[::ffff:192.0.2.2]:50000", "[::ffff:127.0.0.1]:7499", 7, true),
+            // Without a socket here, a client is elsewhere, unless the addresses say that it cannot be.
+            ("192.0.2.1:50000", "192.0.2.2:7499", 7, false),
+            ("127.0.0.1:50001", "127.0.0.1:7499", 1000, true),
+            ("192.0.2.1:50000", "127.0.0.1:7499", 1000, true),
+            ("[2001:db8::1]:5", "[::1]:80", 1000, true),
+            ("192.0.2.2:50001", "192.0.2.2:7499", 1000, true),
+        ];
+        let lists = [LIST.to_owned()];
+        for (client, server, own_user, is_other) in cases {
+            let peer = Peer { client: client.parse().unwrap(), server: server.parse().unwrap() };
+            let is_of_other = peer.is_of_other_user_by(&lists, own_user);
+            assert_eq!(is_of_other, is_other, "{client} to {server} of {own_user}");
+        }
         assert_eq!(encoded("[::1]:80".parse().unwrap()), "00000000000000000000000001000000:0050");
     }
 
@@ -100,8 +126,5 @@ mod tests {
             let other = Peer { client: SocketAddr::new(peer.client.ip(), 1), ..peer };
             assert!(other.is_of_other_user(), "{address}");
         }
-        let elsewhere =
-            Peer { client: "192.0.2.1:5".parse().unwrap(), server: "192.0.2.2:80".parse().unwrap() };
-        assert!(!elsewhere.is_of_other_user());
     }
 }
