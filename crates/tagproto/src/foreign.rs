@@ -1,11 +1,12 @@
-//! Edit formats of other programs in a reply without blocks: SEARCH/REPLACE under a file name, unified diffs, and patches
-//! between `*** Begin Patch` and `*** End Patch`.
+//! Edit formats of other programs: SEARCH/REPLACE under a file name, unified diffs, and patches between `*** Begin Patch` and
+//! `*** End Patch`.
 //!
-//! They become the same blocks that a model could have written, so that one plan, one journal and one undo hold for them.
-//! Nothing is read out of closed thinking blocks, and nothing at all from a reply that has a block or a malformed one outside of
-//! such edits.
+//! In a reply without blocks they become the same blocks that a model could have written, so that one plan, one journal and one
+//! undo hold for them. Beside a block, or a malformed one, each is an error of its own. Nothing is read out of closed thinking
+//! blocks, and nothing out of blocks.
 
 mod begin_patch;
+mod beside_blocks;
 mod file_name;
 mod hunk_end;
 mod search_replace;
@@ -13,10 +14,12 @@ mod unified_diff;
 
 use std::borrow::Cow;
 
+pub(crate) use self::beside_blocks::beside_blocks;
 use crate::repair::{Fence, Thinking, lines_from, omitted};
 use crate::{
     Block, BlockKind, Body, Dialect, HunkFault, Item, LineRange, Located, ParseError, ParseErrorKind, Span,
-    TextHunk, parse::scan::after,
+    TextHunk,
+    parse::scan::{Line, after},
 };
 
 /// A reason why an edit in the format of another program is not carried out.
@@ -173,7 +176,11 @@ impl Ending {
 /// Reads the edits in a reply whose own blocks are not looked at. Empty if it has no edit in one of the formats.
 pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
     let lines = visible_lines(text);
-    let mut items = Items { items: Vec::new(), ending: Ending::of(text, &lines) };
+    items_of(&lines, Ending::of(text, &lines))
+}
+
+fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
+    let mut items = Items { items: Vec::new(), ending };
     let mut name = file_name::FileName::default();
     let mut index = 0;
     while let Some(line) = lines.get(index) {
@@ -246,13 +253,20 @@ fn visible_lines(text: &str) -> Vec<ReplyLine<'_>> {
             passed_until = end.max(after(text, &line));
             continue;
         }
+        lines.push(ReplyLine::of(text, index, &line));
+    }
+    lines
+}
+
+impl<'a> ReplyLine<'a> {
+    /// Makes a line of a reply from its 0-based number and its position.
+    fn of(text: &'a str, index: usize, line: &Line) -> ReplyLine<'a> {
         let content = &text[line.start..line.end];
         let content = content.strip_suffix('\r').unwrap_or(content);
         let content = if index == 0 { content.trim_start_matches('\u{feff}') } else { content };
         let number = crate::span::line_number(index + 1);
-        lines.push(ReplyLine { text: content, number, start: line.start, end: line.end });
+        ReplyLine { text: content, number, start: line.start, end: line.end }
     }
-    lines
 }
 
 impl<'a> Items<'a> {
