@@ -126,6 +126,13 @@ pub enum ForeignFault {
     },
 }
 
+impl ForeignFault {
+    /// Checks whether the faulty edit has an end.
+    fn has_end(&self) -> bool {
+        !matches!(self, Self::Hunk { .. } | Self::NoEnd | Self::BehindEnd { .. })
+    }
+}
+
 /// One line of a reply.
 #[derive(Clone, Copy, Debug)]
 struct ReplyLine<'a> {
@@ -205,10 +212,14 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
 /// Leaves out the blocks whose tags are part of an edit in the format of another program: it changes a text about our tags, and what
 /// is quoted there is not to be carried out.
 ///
-/// Edits that are themselves within a block are part of that.
+/// Edits that are themselves within a block are part of that. One that is faulty quotes as well, unless it is unknown where it ends.
 pub(crate) fn leave_out_quoted(items: &mut Vec<Item<'_>>, foreign: &[Item<'_>]) {
     let blocks: Vec<Span> = items.iter().map(Item::span).collect();
-    let edits = foreign.iter().filter(|item| matches!(item, Item::Block(_))).map(Item::span);
+    let has_end = |item: &&Item<'_>| match item {
+        Item::Block(_) => true,
+        Item::Error(error) => matches!(&error.kind, ParseErrorKind::Foreign(fault) if fault.has_end()),
+    };
+    let edits = foreign.iter().filter(has_end).map(Item::span);
     let edits: Vec<Span> = edits.filter(|edit| !begins_within(&blocks, edit.start)).collect();
     items.retain(|item| !begins_within(&edits, item.span().start));
 }
