@@ -195,7 +195,7 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
         let read = begin_patch::read(rest, &mut items).or_else(|| unified_diff::read(rest, &mut items));
         if read.is_some() {
             // A hunk behind it that names no file may be about the files of the patch.
-            name = file_name::FileName::default();
+            name.forget();
         }
         let read = read.or_else(|| search_replace::read(rest, &mut name, &mut items));
         match read {
