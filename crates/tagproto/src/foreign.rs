@@ -11,6 +11,7 @@ mod file_name;
 mod hunk_end;
 mod search_replace;
 mod unified_diff;
+mod unnamed_diff;
 
 use std::borrow::Cow;
 
@@ -37,6 +38,12 @@ pub enum ForeignFault {
     /// No file name stands before a hunk.
     #[error("the hunk does not name its file: write the path, and nothing else, on the line before it")]
     NoPath,
+    /// A diff without the names of its file.
+    #[error(
+        "the diff does not name its file, or has no @@ line: begin it with the lines --- a/NAME, +++ b/NAME and @@ ... @@, where \
+         NAME is the path of the file"
+    )]
+    UnnamedDiff,
     /// A hunk adds lines and has none around them.
     #[error(
         "the hunk at line {line_number} has no line of the file, so its position is unknown: add lines around it"
@@ -127,9 +134,9 @@ pub enum ForeignFault {
 }
 
 impl ForeignFault {
-    /// Checks whether the faulty edit has an end.
+    /// Checks whether the faulty edit has an end. In a fence of a diff, blocks may stand as well.
     fn has_end(&self) -> bool {
-        !matches!(self, Self::Hunk { .. } | Self::NoEnd | Self::BehindEnd { .. })
+        !matches!(self, Self::Hunk { .. } | Self::NoEnd | Self::BehindEnd { .. } | Self::UnnamedDiff)
     }
 }
 
@@ -192,7 +199,9 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
     let mut index = 0;
     while let Some(line) = lines.get(index) {
         let rest = &lines[index..];
-        let read = begin_patch::read(rest, &mut items).or_else(|| unified_diff::read(rest, &mut items));
+        let read = begin_patch::read(rest, &mut items)
+            .or_else(|| unified_diff::read(rest, &mut items))
+            .or_else(|| unnamed_diff::read(rest, &mut items));
         if read.is_some() {
             // A hunk behind it that names no file may be about the files of the patch.
             name.forget();

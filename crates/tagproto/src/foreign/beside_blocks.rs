@@ -16,13 +16,13 @@ pub(crate) fn beside_blocks<'a>(text: &'a str, blocks: &[Item<'_>]) -> Vec<Item<
     between.flat_map(|lines| items_of(lines, ending)).filter_map(error_of).collect()
 }
 
-/// Returns the error of an edit. One without a change leaves nothing out: `None`.
+/// Returns the error of an edit. A diff without a file shows what a block changes, and one without a change leaves nothing out: `None`.
 fn error_of(item: Item<'_>) -> Option<Item<'_>> {
     let (span, lines, command) = (item.span(), item.lines(), item.kind());
     let path = match item {
         Item::Block(block) => block.value.path().map(str::to_owned),
         Item::Error(error) => match error.kind {
-            ParseErrorKind::Foreign(ForeignFault::Empty { .. }) => return None,
+            ParseErrorKind::Foreign(ForeignFault::UnnamedDiff | ForeignFault::Empty { .. }) => return None,
             ParseErrorKind::Foreign(ForeignFault::CutOff { path }) => Some(path),
             ParseErrorKind::Foreign(ref fault) if fault.remains_in_a_block() => {
                 return Some(Item::Error(error));
@@ -40,6 +40,7 @@ impl ForeignFault {
             Self::Rename { .. } | Self::Binary { .. } | Self::OmittedCode { .. } => true,
             Self::Hunk { .. }
             | Self::NoPath
+            | Self::UnnamedDiff
             | Self::Empty { .. }
             | Self::NoContext { .. }
             | Self::NoEnd
