@@ -101,7 +101,7 @@ impl<'a> Hunks<'a> {
             let mut sides = Sides::default();
             while let Some(line) = lines.get(index)
                 && Header::read(&lines[index..]).is_none()
-                && !counts.is_end(line.text, &sides)
+                && !counts.is_end(&lines[index..], &sides)
                 && sides.take(line.text)
             {
                 index += 1;
