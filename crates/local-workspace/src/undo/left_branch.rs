@@ -29,7 +29,7 @@ pub(super) fn left_branch(
             let added = str::from_utf8(now?.strip_prefix(left?)?).ok()?;
             let moves = || added.lines().filter_map(|line| line.split_once(MOVING)?.1.split_once(TO));
             let (name, _) = moves().next()?;
-            (moves().last()?.1 != name).then_some(name)?
+            (moves().next_back()?.1 != name).then_some(name)?
         }
         _ => return None,
     };
