@@ -15,6 +15,7 @@ use crate::private_key::{has_body_line, may_be_body};
 use crate::surroundings::{
     CUT, Surroundings, before_cut, without_cut_end, without_cut_secrets, without_cut_start,
 };
+use crate::withheld::CUT_AT_GAPS;
 use crate::{Secrets, json};
 
 /// The lines around an excerpt among which the first and the last line of a private key are looked for.
@@ -49,8 +50,9 @@ pub(super) struct Veil<'a, W> {
     /// True once the file was read for its values, and the file, unless it is large.
     is_read: Cell<bool>,
     read_before: Cell<Option<FileParts>>,
-    /// True once output was cut, since placeholders made it too long.
+    /// True once output was cut, since placeholders made it too long, or beside gaps in it.
     has_cut_output: Cell<bool>,
+    is_cut_at_gaps: Cell<bool>,
 }
 
 /// A file in parts, as far as it can be read.
@@ -85,6 +87,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
             is_read: Cell::new(false),
             read_before: Cell::new(None),
             has_cut_output: Cell::new(false),
+            is_cut_at_gaps: Cell::new(false),
         }
     }
 
@@ -152,10 +155,15 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Masks output, which may have been cut, and cuts what placeholders make too long.
     fn output<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let masked = match without_cut_words(self.secrets, text) {
+        let mut lacks_lines = false;
+        let masked = match without_cut_words(self.secrets, text, &mut lacks_lines) {
             Cow::Borrowed(text) => self.text(text),
             Cow::Owned(text) => Cow::Owned(self.text(&text).into_owned()),
         };
+        if lacks_lines {
+            self.has_cut_output.set(true);
+            self.is_cut_at_gaps.set(true);
+        }
         match output_within_growth(text, &masked) {
             Some(cut) => {
                 self.has_cut_output.set(true);
@@ -168,6 +176,11 @@ impl<'a, W: Workspace> Veil<'a, W> {
     /// Reports whether output was cut that [`all_outputs`](Self::all_outputs) has masked.
     pub(super) fn has_cut_output(&self) -> bool {
         self.has_cut_output.get()
+    }
+
+    /// Returns the warning of an answer with output that lacks lines at its gaps.
+    pub(super) fn cut_warning(&self) -> Option<String> {
+        self.is_cut_at_gaps.get().then(|| CUT_AT_GAPS.to_owned())
     }
 
     /// Masks a text, which may be a view with numbers in front of its lines.
@@ -307,11 +320,16 @@ fn without_numbers(text: &str) -> Option<String> {
     Some(lines.map(|line| numbered_line(line).map_or(line, |(_, rest)| rest)).collect())
 }
 
-/// Returns output without the words at cuts in it, which may be parts of secrets: on both sides of gaps, and where git cuts lines.
-pub(super) fn without_cut_words<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str> {
+/// Returns output without the words at cuts in it, which may be parts of secrets: on both sides of gaps, and where git cuts lines. Sets
+/// `lacks_lines` if there is less of the lines beside a gap.
+pub(super) fn without_cut_words<'t>(
+    secrets: &Secrets,
+    output: &'t str,
+    lacks_lines: &mut bool,
+) -> Cow<'t, str> {
     match without_cut_contexts(secrets, output) {
-        Cow::Borrowed(output) => without_words_at_gaps(secrets, output),
-        Cow::Owned(output) => Cow::Owned(without_words_at_gaps(secrets, &output).into_owned()),
+        Cow::Borrowed(output) => without_words_at_gaps(secrets, output, lacks_lines),
+        Cow::Owned(output) => Cow::Owned(without_words_at_gaps(secrets, &output, lacks_lines).into_owned()),
     }
 }
 
@@ -320,7 +338,7 @@ pub(super) fn is_gap(line: &str) -> bool {
     line.starts_with(GAP.trim_start()) && line.contains(LEFT_OUT)
 }
 
-fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str> {
+fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str, lacks_lines: &mut bool) -> Cow<'t, str> {
     let mut kept = String::new();
     // The bytes that are done, where the text between two gaps begins, and the number of gaps so far.
     let mut start = 0;
@@ -348,5 +366,9 @@ fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str>
         return Cow::Borrowed(output);
     }
     kept.push_str(without_start(&output[start..], gaps));
-    if kept.len() == output.len() { Cow::Borrowed(output) } else { Cow::Owned(kept) }
+    if kept.len() == output.len() {
+        return Cow::Borrowed(output);
+    }
+    *lacks_lines = true;
+    Cow::Owned(kept)
 }
