@@ -2,11 +2,13 @@
 
 mod check;
 mod colours;
+mod common;
 mod field;
 mod joint;
 mod own_rules;
 mod rule;
 mod text;
+mod text_line;
 mod token_rules;
 mod value_end;
 mod words;
@@ -22,6 +24,7 @@ use nosecrets_rules::Rule;
 
 use self::check::Check;
 pub(crate) use self::colours::Uncoloured;
+pub(crate) use self::common::is_common;
 use self::own_rules::{REPLACED, own_rules};
 use self::rule::CompiledRule;
 pub(crate) use self::text::{is_ordinary, is_path};
@@ -31,6 +34,10 @@ use crate::{addresses, private_key};
 
 /// The rule that names only the first line of a key; [`private_key`] finds what follows it.
 const KEY_RULE: &str = "private-key";
+
+/// Keywords of the library's rules whose patterns need another keyword of the rule, too. Each is a part of other words.
+const NEEDLESS_KEYWORDS: [&str; 7] =
+    ["anon", "supabase_anon", "service_role", "supabase_service", "mailchimp", "mailgun", "basic"];
 
 /// The bytes from which on it takes less time to search the halves of a text on two threads, the start of one included.
 const HALVED_BYTES: usize = 256 * 1024;
@@ -43,6 +50,9 @@ pub struct Span {
     /// The name of the rule.
     pub kind: Cow<'static, str>,
 }
+
+/// Reports whether a search is to end early.
+pub(crate) type IsCancelled<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// The compiled rules.
 ///
@@ -66,6 +76,9 @@ impl Detector {
         static USUAL: LazyLock<Detector> = LazyLock::new(|| {
             let mut rules =
                 nosecrets_rules::load_builtin_rules().expect("the rules of the library are valid");
+            for rule in &mut rules {
+                rule.keywords.retain(|keyword| !NEEDLESS_KEYWORDS.contains(&&**keyword));
+            }
             rules.retain(|rule| rule.id != KEY_RULE && !REPLACED.contains(&&*rule.id));
             let own = own_rules().into_iter().map(|(rule, check)| (rule, Some(check)));
             let rules: Vec<(Rule, Option<Check>)> =
@@ -108,30 +121,41 @@ impl Detector {
     /// Returns the secrets of a text, in order and apart from each other.
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Span> {
-        let Some(plain) = Uncoloured::of(text) else { return self.find_plain(text) };
-        let spans = self.find_plain(&plain.text).into_iter();
-        spans.map(|span| Span { range: plain.coloured(span.range), kind: span.kind }).collect()
+        self.find_unless(text, &|| false).unwrap_or_default()
     }
 
-    fn find_plain(&self, text: &str) -> Vec<Span> {
+    /// Returns the secrets of a text as [`find`](Self::find); `None` if the search was cancelled, which it asks at each line that it
+    /// looks at.
+    pub(crate) fn find_unless(&self, text: &str, is_cancelled: IsCancelled<'_>) -> Option<Vec<Span>> {
+        let Some(plain) = Uncoloured::of(text) else { return self.find_plain(text, is_cancelled) };
+        let spans = self.find_plain(&plain.text, is_cancelled)?.into_iter();
+        Some(spans.map(|span| Span { range: plain.coloured(span.range), kind: span.kind }).collect())
+    }
+
+    fn find_plain(&self, text: &str, is_cancelled: IsCancelled<'_>) -> Option<Vec<Span>> {
         let mut hits = Vec::new();
-        self.find_by_rules(text, &mut hits);
+        self.find_by_rules(text, is_cancelled, &mut hits);
+        if is_cancelled() {
+            return None;
+        }
         addresses::find(text, &mut hits);
         private_key::find(text, &mut hits);
-        merge(hits)
+        Some(merge(hits))
     }
 
     /// Finds the values by rules, in both halves of a large text at once.
-    fn find_by_rules(&self, text: &str, hits: &mut Vec<Span>) {
-        let Some(middle) = middle(text) else { return self.find_in_part(text, 0..text.len(), hits) };
+    fn find_by_rules(&self, text: &str, is_cancelled: IsCancelled<'_>, hits: &mut Vec<Span>) {
+        let Some(middle) = middle(text) else {
+            return self.find_in_part(text, 0..text.len(), is_cancelled, hits);
+        };
         thread::scope(|scope| {
             let second = || {
                 let mut hits = Vec::new();
-                self.find_in_part(text, middle..text.len(), &mut hits);
+                self.find_in_part(text, middle..text.len(), is_cancelled, &mut hits);
                 hits
             };
             let elsewhere = thread::Builder::new().spawn_scoped(scope, second);
-            self.find_in_part(text, 0..middle, hits);
+            self.find_in_part(text, 0..middle, is_cancelled, hits);
             // Without another thread, it is done here.
             let behind = elsewhere.ok().and_then(|thread| thread.join().ok());
             hits.extend(behind.unwrap_or_else(second));
@@ -139,13 +163,22 @@ impl Detector {
     }
 
     /// Finds the values in a part of a text that consists of whole lines.
-    fn find_in_part(&self, text: &str, part: Range<usize>, hits: &mut Vec<Span>) {
+    fn find_in_part(
+        &self,
+        text: &str,
+        part: Range<usize>,
+        is_cancelled: IsCancelled<'_>,
+        hits: &mut Vec<Span>,
+    ) {
         let lines = &text[part.clone()];
         let Some(keyword_lines) = &self.keyword_lines else {
             return self.find_in_all(lines, part.start, hits);
         };
-        keyword_lines
-            .each_of(lines, |line| self.find_in_all(&lines[line.clone()], part.start + line.start, hits));
+        keyword_lines.each_of(lines, |line| {
+            if !is_cancelled() {
+                self.find_in_all(&lines[line.clone()], part.start + line.start, hits);
+            }
+        });
     }
 
     /// Finds the values in lines that begin at `offset` of the text.
@@ -217,13 +250,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Detector;
-    use super::rule::{HOST, MOST_LOOKS};
+    use super::rule::{COST_OF_JUDGING, HOST, MOST_LOOKS};
 
     #[test]
     fn every_pattern_of_the_library_compiles() {
         let rules = &Detector::usual().rules;
         assert!(rules.len() > 20, "{}", rules.len());
-        for pattern in rules.iter().flat_map(|rule| rule.allowed.iter().chain([&rule.pattern])) {
+        for pattern in
+            rules.iter().flat_map(|rule| rule.allowed.iter().chain([&rule.pattern]).chain(&rule.within_words))
+        {
             assert_eq!(pattern.get().as_str(), pattern.text);
         }
     }
@@ -277,7 +312,7 @@ mod tests {
                 let line = unit.repeat(count) + "\n";
                 for rule in rules {
                     let looked_at = rule.find(&line, 0, &mut Vec::new());
-                    let most = (MOST_LOOKS + 2) * line.len();
+                    let most = (MOST_LOOKS + COST_OF_JUDGING + 2) * line.len();
                     assert!(looked_at <= most, "{}: {looked_at} of {} of {unit}", rule.kind, line.len());
                 }
             }
@@ -361,7 +396,7 @@ mod tests {
         let line = "let key = \"AKIAIOSFODNN7EXAMPLQ\"; // é\nlet value = compute(1, 2);\n";
         let text = line.repeat(2 * super::HALVED_BYTES / line.len());
         let (mut by_halves, mut in_all) = (Vec::new(), Vec::new());
-        Detector::usual().find_by_rules(&text, &mut by_halves);
+        Detector::usual().find_by_rules(&text, &|| false, &mut by_halves);
         Detector::usual().find_in_all(&text, 0, &mut in_all);
         assert!(by_halves.len() > 1_000, "{}", by_halves.len());
         assert_eq!(by_halves, in_all);
@@ -388,7 +423,7 @@ mod tests {
         ) {
             let text = pieces.concat();
             let (mut by_lines, mut in_all) = (Vec::new(), Vec::new());
-            Detector::usual().find_by_rules(&text, &mut by_lines);
+            Detector::usual().find_by_rules(&text, &|| false, &mut by_lines);
             Detector::usual().find_in_all(&text, 0, &mut in_all);
             prop_assert_eq!(by_lines, in_all);
         }

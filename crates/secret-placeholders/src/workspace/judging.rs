@@ -93,9 +93,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             }
             WholeText::Text { .. } | WholeText::None | WholeText::TooLarge => return Ok(()),
         };
-        let visible = format!("{}{}", secrets.mask(&before), secrets.as_shown(&write.content));
+        let visible = format!("{}{}", masked(secrets, call, &before)?, secrets.as_shown(&write.content));
         let after = format!("{before}{}", restored.content);
-        if is_same_view(secrets, &after, &visible) {
+        if is_same_view(secrets, call, &after, &visible)? {
             return Ok(());
         }
         Err(uncovers(
@@ -140,7 +140,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             }
             WholeText::None | WholeText::TooLarge => return Ok(ShownAnswer::Engines),
         };
-        let masked = secrets.mask(&text);
+        let masked = masked(secrets, call, &text)?;
         let has_markers = modify.operations != restored.operations;
         let is_unaffected = match is_searched {
             true => matches!(masked, Cow::Borrowed(_)) && !has_markers,
@@ -297,7 +297,7 @@ impl JudgedEdit<'_> {
         let after_text = String::from_utf8_lossy(&after.edited.bytes);
         let visible_text = String::from_utf8_lossy(&visible.edited.bytes);
         let visible_text = stand_ins.taken_out(&visible_text);
-        let is_seen_so = is_same_view(secrets, &after_text, &visible_text)
+        let is_seen_so = is_same_view(secrets, call, &after_text, &visible_text)?
             // Whole lines alter no value: more may be hidden of them than before.
             || !has_texts && hides_lines(secrets, &after_text, &visible_text);
         if !is_seen_so || !has_same_lines(&after.edited, &visible.edited) {
@@ -406,9 +406,16 @@ fn has_same_lines(one: &Edited, other: &Edited) -> bool {
 }
 
 /// Checks whether a model sees the text of a file as it expects it, with every secret hidden that was hidden before.
-fn is_same_view(secrets: &Secrets, file: &str, expected: &str) -> bool {
-    let masked = secrets.mask(file);
-    masked == expected || masked == secrets.mask_rest(expected)
+fn is_same_view(secrets: &Secrets, call: &Call<'_>, file: &str, expected: &str) -> Result<bool, WapError> {
+    let masked = masked(secrets, call, file)?;
+    Ok(masked == expected || masked == secrets.mask_rest(expected))
+}
+
+/// Masks the text of a file, which may be long, unless the call is cancelled meanwhile.
+fn masked<'t>(secrets: &Secrets, call: &Call<'_>, text: &'t str) -> Result<Cow<'t, str>, WapError> {
+    let masked = secrets.mask_unless(text, &|| call.cancel.is_cancelled());
+    masked
+        .ok_or_else(|| WapError::new(Reason::Cancelled, "the call was cancelled before the file was changed"))
 }
 
 fn uncovers(text: &str) -> WapError {
