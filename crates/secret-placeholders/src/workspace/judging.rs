@@ -19,6 +19,7 @@ pub(super) use self::shown_answer::ShownAnswer;
 use self::stand_ins::StandIns;
 use super::expression::with_grouped_markers;
 use super::{PlaceholderWorkspace, check_stays_hidden};
+use crate::detector::Detector;
 use crate::exposure::hides_lines;
 use crate::private_key::{BOUNDARY, has_key};
 use crate::{Secrets, json};
@@ -145,7 +146,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let is_unaffected = match is_searched {
             true => matches!(masked, Cow::Borrowed(_)) && !has_markers,
             // Lines that come and go by their numbers change what is recognised in others only where a secret spans lines.
-            false => !has_key(&text),
+            false => !has_key(&text) && !Detector::usual().has_value_below(&text),
         };
         if is_unaffected {
             return Ok(ShownAnswer::Engines);

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use wap_core::{Call, ReadFile, ReadFileResponse, Workspace, numbered_line};
 
 use super::growth::output_within_growth;
+use crate::detector::may_be_below;
 use crate::hunk_context::without_cut_contexts;
 use crate::key_lines::KeyLines;
 use crate::new_values::NewValues;
@@ -34,6 +35,9 @@ const MOST_READINGS: usize = 16;
 
 /// The most bytes of files that are kept in memory between the two looks at them.
 pub(super) const MOST_KEPT_BYTES: usize = 32 << 20;
+
+/// The most lines of an excerpt that may have the value of a name above it.
+const MOST_BELOW: usize = 6;
 
 /// A range of lines that reaches to the end of any file.
 const ALL_LINES: i64 = i64::MAX;
@@ -185,7 +189,11 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Masks a text, which may be a view with numbers in front of its lines.
     pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if text.lines().any(|line| may_be_body(numbered_line(line).map_or(line, |(_, rest)| rest))) {
+        let may_need_file = |line: &str| {
+            let line = numbered_line(line).map_or(line, |(_, rest)| rest);
+            may_be_body(line) || self.path.is_some() && may_be_below(line)
+        };
+        if text.lines().any(may_need_file) {
             self.file();
         }
         if self.path.is_some() && text.contains(CUT) {
@@ -212,7 +220,10 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Masks the lines `first..` of the file.
     pub(super) fn excerpt<'t>(&self, text: &'t str, first: i64) -> Cow<'t, str> {
-        if has_body_line(text)
+        // The name of a value in the first lines may be above them.
+        let may_need_file =
+            || has_body_line(text) || first > 1 && text.lines().take(MOST_BELOW).any(may_be_below);
+        if may_need_file()
             && !self.file().is_whole
             && let Some(masked) = self.masked_within(text, first)
         {
