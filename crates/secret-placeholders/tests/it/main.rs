@@ -3,7 +3,6 @@
 
 mod answer_sizes;
 mod at_once;
-mod below;
 mod corpus;
 mod cut_values;
 mod cuts;

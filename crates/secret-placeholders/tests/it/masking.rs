@@ -1,5 +1,6 @@
 //! The texts that are replaced, and the form of a placeholder.
 
+mod below;
 mod coloured;
 mod forms;
 mod generated;
