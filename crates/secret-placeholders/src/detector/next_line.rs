@@ -63,7 +63,7 @@ pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t
             if text.len() > MOST_VALUE_BYTES || begin.starts_with(['}', ']']) || begin.starts_with("- ") {
                 return None;
             }
-            if let Some(value) = pattern.captures(text).and_then(|found| found.name("value")) {
+            if let Some(value) = pattern.captures(text).and_then(|captures| captures.name("value")) {
                 return Some(start + value.start()..start + value.end());
             }
             start += line.len();
@@ -96,7 +96,7 @@ pub(crate) fn may_be_below(line: &str) -> bool {
     if line.len() > MOST_VALUE_BYTES || !line.bytes().any(|byte| byte.is_ascii_digit()) {
         return false;
     }
-    let value = VALUE.captures(line).and_then(|found| found.name("value"));
+    let value = VALUE.captures(line).and_then(|captures| captures.name("value"));
     value.is_some_and(|value| {
         let value = value.as_str().trim_matches(['"', '\'']);
         value.len() >= LEAST_VALUE_BYTES && !value.contains(' ') && !is_surely_of_words(value)

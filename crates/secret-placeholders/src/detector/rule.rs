@@ -251,21 +251,31 @@ mod tests {
         let mut tokens = 0;
         for rule in &Detector::usual().rules {
             let Some(pattern) = &rule.within_words else { continue };
-            let found = |line: &str| {
+            let values = |line: &str| {
                 let mut hits = Vec::new();
                 rule.find(&format!("{line}\n"), 0, &mut hits);
                 hits.into_iter().map(|hit| line[hit.range].to_owned()).collect::<Vec<_>>()
             };
             // Some that match are examples, or have too few digits.
-            let example = examples(&pattern.text).find(|example| !found(example).is_empty());
+            let example = examples(&pattern.text).find(|example| !values(example).is_empty());
             let example = example.unwrap_or_else(|| panic!("{}: {}", rule.kind, pattern.text));
-            let value = found(&example);
+            let value = values(&example);
             for before in IN_FRONT {
-                assert_eq!(found(&format!("{before}{example} b")), value, "{}: {before}{example}", rule.kind);
+                assert_eq!(
+                    values(&format!("{before}{example} b")),
+                    value,
+                    "{}: {before}{example}",
+                    rule.kind
+                );
             }
             // The control: a longer word is another one.
             for before in ["q", "\\qq", "%q", "\\u003Q"] {
-                assert_eq!(found(&format!("{before}{example}")), [""; 0], "{}: {before}{example}", rule.kind);
+                assert_eq!(
+                    values(&format!("{before}{example}")),
+                    [""; 0],
+                    "{}: {before}{example}",
+                    rule.kind
+                );
             }
             tokens += 1;
         }

@@ -25,8 +25,8 @@ pub(super) fn line_in_text(line: &str, name: usize, value: usize, looked_at: &mu
     }
     let ends =
         |at: &usize| closes(line, *at, level) || is_line_end(line, *at) && backslashes(line, *at) == level;
-    let found = line[value..].char_indices().map(|(at, _)| value + at).find(ends);
-    let end = found.map_or(line.len(), |at| at - backslashes(line, at));
+    let ending = line[value..].char_indices().map(|(at, _)| value + at).find(ends);
+    let end = ending.map_or(line.len(), |at| at - backslashes(line, at));
     *looked_at += end.saturating_sub(value);
     (start + indent(&line[start..name], level), end)
 }

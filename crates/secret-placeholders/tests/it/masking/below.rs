@@ -69,8 +69,8 @@ fn an_edit_that_removes_the_name_alone_is_refused() {
     let text = "- name: DB_PASSWORD\n  value: correct-horse-battery-7\n- name: A\n  value: b\n";
     let remove = |line: i64| {
         let masked = over([("a.yaml", text.to_owned())]);
-        let shown = read(&masked, "a.yaml", None);
-        assert!(!shown.contains("horse"), "{shown}");
+        let visible = read(&masked, "a.yaml", None);
+        assert!(!visible.contains("horse"), "{visible}");
         let operations = vec![ModifyOperation::Delete { start_line: line, end_line: line, was: None }];
         let request = ModifyFile { path: "a.yaml".into(), operations, ..ModifyFile::default() };
         with_call(1, |call| masked.modify_file(call, &request))
