@@ -2,11 +2,14 @@
 
 mod check;
 mod colours;
+mod common;
 mod field;
 mod joint;
+mod next_line;
 mod own_rules;
 mod rule;
 mod text;
+mod text_line;
 mod token_rules;
 mod value_end;
 mod words;
@@ -22,6 +25,9 @@ use nosecrets_rules::Rule;
 
 use self::check::Check;
 pub(crate) use self::colours::Uncoloured;
+pub(crate) use self::common::is_common;
+pub(crate) use self::next_line::may_be_below;
+use self::next_line::{line_of, value_below};
 use self::own_rules::{REPLACED, own_rules};
 use self::rule::CompiledRule;
 pub(crate) use self::text::{is_ordinary, is_path};
@@ -31,6 +37,10 @@ use crate::{addresses, private_key};
 
 /// The rule that names only the first line of a key; [`private_key`] finds what follows it.
 const KEY_RULE: &str = "private-key";
+
+/// Keywords of the library's rules whose patterns need another keyword of the rule, too. Each is a part of other words.
+const NEEDLESS_KEYWORDS: [&str; 7] =
+    ["anon", "supabase_anon", "service_role", "supabase_service", "mailchimp", "mailgun", "basic"];
 
 /// The bytes from which on it takes less time to search the halves of a text on two threads, the start of one included.
 const HALVED_BYTES: usize = 256 * 1024;
@@ -44,10 +54,14 @@ pub struct Span {
     pub kind: Cow<'static, str>,
 }
 
+/// Reports whether a search is to end early.
+pub(crate) type IsCancelled<'a> = &'a (dyn Fn() -> bool + Sync);
+
 /// The compiled rules.
 ///
 /// A line is looked at only if it contains a keyword of a rule, and each line by itself, so a part of a text that consists
-/// of whole lines has the same secrets as the text; private keys apart, which are found by their first or last line.
+/// of whole lines has the same secrets as the text; apart from private keys, which are found by their first or last line, and from values
+/// below the line of their name.
 /// The time is linear in the length of the text.
 #[derive(Debug)]
 pub struct Detector {
@@ -57,6 +71,8 @@ pub struct Detector {
     /// The rules of each keyword, as bits.
     of_keyword: Vec<u128>,
     rules: Vec<CompiledRule>,
+    /// Those whose value has a name, as bits.
+    of_fields: u128,
 }
 
 impl Detector {
@@ -66,6 +82,9 @@ impl Detector {
         static USUAL: LazyLock<Detector> = LazyLock::new(|| {
             let mut rules =
                 nosecrets_rules::load_builtin_rules().expect("the rules of the library are valid");
+            for rule in &mut rules {
+                rule.keywords.retain(|keyword| !NEEDLESS_KEYWORDS.contains(&&**keyword));
+            }
             rules.retain(|rule| rule.id != KEY_RULE && !REPLACED.contains(&&*rule.id));
             let own = own_rules().into_iter().map(|(rule, check)| (rule, Some(check)));
             let rules: Vec<(Rule, Option<Check>)> =
@@ -97,7 +116,10 @@ impl Detector {
             .match_kind(MatchKind::Standard)
             .build(&keywords)
             .expect("keywords are few and short");
+        let is_of_field = |check: &Option<Check>| check.is_some_and(Check::reads_field);
+        let of_fields = rules.iter().enumerate().filter(|(_, (_, check))| is_of_field(check));
         Detector {
+            of_fields: of_fields.fold(0, |bits, (bit, _)| bits | 1 << bit),
             keywords,
             keyword_lines,
             of_keyword,
@@ -108,30 +130,41 @@ impl Detector {
     /// Returns the secrets of a text, in order and apart from each other.
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Span> {
-        let Some(plain) = Uncoloured::of(text) else { return self.find_plain(text) };
-        let spans = self.find_plain(&plain.text).into_iter();
-        spans.map(|span| Span { range: plain.coloured(span.range), kind: span.kind }).collect()
+        self.find_unless(text, &|| false).unwrap_or_default()
     }
 
-    fn find_plain(&self, text: &str) -> Vec<Span> {
+    /// Returns the secrets of a text as [`find`](Self::find); `None` if the search was cancelled, which it asks at each line that it
+    /// looks at.
+    pub(crate) fn find_unless(&self, text: &str, is_cancelled: IsCancelled<'_>) -> Option<Vec<Span>> {
+        let Some(plain) = Uncoloured::of(text) else { return self.find_plain(text, is_cancelled) };
+        let spans = self.find_plain(&plain.text, is_cancelled)?.into_iter();
+        Some(spans.map(|span| Span { range: plain.coloured(span.range), kind: span.kind }).collect())
+    }
+
+    fn find_plain(&self, text: &str, is_cancelled: IsCancelled<'_>) -> Option<Vec<Span>> {
         let mut hits = Vec::new();
-        self.find_by_rules(text, &mut hits);
+        self.find_by_rules(text, is_cancelled, &mut hits);
+        if is_cancelled() {
+            return None;
+        }
         addresses::find(text, &mut hits);
         private_key::find(text, &mut hits);
-        merge(hits)
+        Some(merge(hits))
     }
 
     /// Finds the values by rules, in both halves of a large text at once.
-    fn find_by_rules(&self, text: &str, hits: &mut Vec<Span>) {
-        let Some(middle) = middle(text) else { return self.find_in_part(text, 0..text.len(), hits) };
+    fn find_by_rules(&self, text: &str, is_cancelled: IsCancelled<'_>, hits: &mut Vec<Span>) {
+        let Some(middle) = middle(text) else {
+            return self.find_in_part(text, 0..text.len(), is_cancelled, hits);
+        };
         thread::scope(|scope| {
             let second = || {
                 let mut hits = Vec::new();
-                self.find_in_part(text, middle..text.len(), &mut hits);
+                self.find_in_part(text, middle..text.len(), is_cancelled, &mut hits);
                 hits
             };
             let elsewhere = thread::Builder::new().spawn_scoped(scope, second);
-            self.find_in_part(text, 0..middle, hits);
+            self.find_in_part(text, 0..middle, is_cancelled, hits);
             // Without another thread, it is done here.
             let behind = elsewhere.ok().and_then(|thread| thread.join().ok());
             hits.extend(behind.unwrap_or_else(second));
@@ -139,23 +172,34 @@ impl Detector {
     }
 
     /// Finds the values in a part of a text that consists of whole lines.
-    fn find_in_part(&self, text: &str, part: Range<usize>, hits: &mut Vec<Span>) {
+    fn find_in_part(
+        &self,
+        text: &str,
+        part: Range<usize>,
+        is_cancelled: IsCancelled<'_>,
+        hits: &mut Vec<Span>,
+    ) {
         let lines = &text[part.clone()];
         let Some(keyword_lines) = &self.keyword_lines else {
-            return self.find_in_all(lines, part.start, hits);
+            return self.find_in_all(text, part, hits);
         };
-        keyword_lines
-            .each_of(lines, |line| self.find_in_all(&lines[line.clone()], part.start + line.start, hits));
+        keyword_lines.each_of(lines, |line| {
+            if !is_cancelled() {
+                self.find_in_all(text, part.start + line.start..part.start + line.end, hits);
+            }
+        });
     }
 
-    /// Finds the values in lines that begin at `offset` of the text.
-    fn find_in_all(&self, lines: &str, offset: usize, hits: &mut Vec<Span>) {
+    /// Finds the values in the lines of a part of a text.
+    fn find_in_all(&self, text: &str, part: Range<usize>, hits: &mut Vec<Span>) {
+        let lines = &text[part.clone()];
         let bytes = lines.as_bytes();
         let mut line = 0..0;
         let mut rules = 0_u128;
+        let in_text = |line: &Range<usize>| part.start + line.start..part.start + line.end;
         for keyword in self.keywords.find_overlapping_iter(lines) {
             if keyword.end() > line.end {
-                self.find_in_line(&lines[line.clone()], offset + line.start, rules, hits);
+                self.find_in_line(text, in_text(&line), rules, hits);
                 let start = keyword.start();
                 let begin = memchr::memrchr(b'\n', &bytes[..start]).map_or(0, |at| at + 1);
                 let end = memchr::memchr(b'\n', &bytes[start..]).map_or(lines.len(), |at| start + at + 1);
@@ -163,19 +207,60 @@ impl Detector {
             }
             rules |= self.of_keyword[keyword.pattern().as_usize()];
         }
-        self.find_in_line(&lines[line.clone()], offset + line.start, rules, hits);
+        self.find_in_line(text, in_text(&line), rules, hits);
     }
 
-    fn find_in_line(&self, line: &str, offset: usize, mut rules: u128, hits: &mut Vec<Span>) {
+    fn find_in_line(&self, text: &str, line: Range<usize>, rules: u128, hits: &mut Vec<Span>) {
         if rules == 0 {
             return;
         }
+        let (offset, following) = (line.start, line.end);
+        let line = &text[line];
         // Some rules want a blank behind the value: the last line of a text ends like the others.
         let whole = if line.ends_with('\n') { Cow::Borrowed(line) } else { Cow::Owned(format!("{line}\n")) };
-        while rules != 0 {
-            let rule = &self.rules[rules.trailing_zeros() as usize];
-            rules &= rules - 1;
+        self.each_rule(rules, |rule| {
             rule.find(&whole, offset, hits);
+        });
+        if rules & self.of_fields != 0 {
+            self.find_below(line, text, following, rules, hits);
+        }
+    }
+
+    /// Finds the value of the name at the end of a line, which stands below it.
+    fn find_below(&self, line: &str, text: &str, following: usize, rules: u128, hits: &mut Vec<Span>) {
+        let Some(below) = value_below(line, &text[following..]) else { return };
+        let name = line_of(below.name);
+        let value = following + below.value.start..following + below.value.end;
+        let settings = format!("{name}{}\n", &text[value.clone()]);
+        let mut of_value = Vec::new();
+        self.each_rule(rules & self.of_fields, |rule| {
+            rule.find(&settings, 0, &mut of_value);
+        });
+        let of_value = of_value.into_iter().filter(|hit| hit.range.start >= name.len());
+        hits.extend(of_value.map(|Span { range, kind }| Span {
+            range: value.start + range.start - name.len()..value.start + range.end - name.len(),
+            kind,
+        }));
+    }
+
+    /// Checks whether a text has a value that is found by the line of its name above it.
+    pub(crate) fn has_value_below(&self, text: &str) -> bool {
+        let mut start = 0;
+        text.split_inclusive('\n').any(|line| {
+            let following = start + line.len();
+            start = following;
+            let mut hits = Vec::new();
+            if value_below(line, &text[following..]).is_some() {
+                self.find_below(line, text, following, self.of_fields, &mut hits);
+            }
+            !hits.is_empty()
+        })
+    }
+
+    fn each_rule(&self, mut rules: u128, mut each: impl FnMut(&CompiledRule)) {
+        while rules != 0 {
+            each(&self.rules[rules.trailing_zeros() as usize]);
+            rules &= rules - 1;
         }
     }
 }
@@ -217,13 +302,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Detector;
-    use super::rule::{HOST, MOST_LOOKS};
+    use super::rule::{COST_OF_JUDGING, HOST, MOST_LOOKS};
 
     #[test]
     fn every_pattern_of_the_library_compiles() {
         let rules = &Detector::usual().rules;
         assert!(rules.len() > 20, "{}", rules.len());
-        for pattern in rules.iter().flat_map(|rule| rule.allowed.iter().chain([&rule.pattern])) {
+        for pattern in
+            rules.iter().flat_map(|rule| rule.allowed.iter().chain([&rule.pattern]).chain(&rule.within_words))
+        {
             assert_eq!(pattern.get().as_str(), pattern.text);
         }
     }
@@ -277,7 +364,7 @@ mod tests {
                 let line = unit.repeat(count) + "\n";
                 for rule in rules {
                     let looked_at = rule.find(&line, 0, &mut Vec::new());
-                    let most = (MOST_LOOKS + 2) * line.len();
+                    let most = (MOST_LOOKS + COST_OF_JUDGING + 2) * line.len();
                     assert!(looked_at <= most, "{}: {looked_at} of {} of {unit}", rule.kind, line.len());
                 }
             }
@@ -361,8 +448,8 @@ mod tests {
         let line = "let key = \"AKIAIOSFODNN7EXAMPLQ\"; // é\nlet value = compute(1, 2);\n";
         let text = line.repeat(2 * super::HALVED_BYTES / line.len());
         let (mut by_halves, mut in_all) = (Vec::new(), Vec::new());
-        Detector::usual().find_by_rules(&text, &mut by_halves);
-        Detector::usual().find_in_all(&text, 0, &mut in_all);
+        Detector::usual().find_by_rules(&text, &|| false, &mut by_halves);
+        Detector::usual().find_in_all(&text, 0..text.len(), &mut in_all);
         assert!(by_halves.len() > 1_000, "{}", by_halves.len());
         assert_eq!(by_halves, in_all);
     }
@@ -388,8 +475,8 @@ mod tests {
         ) {
             let text = pieces.concat();
             let (mut by_lines, mut in_all) = (Vec::new(), Vec::new());
-            Detector::usual().find_by_rules(&text, &mut by_lines);
-            Detector::usual().find_in_all(&text, 0, &mut in_all);
+            Detector::usual().find_by_rules(&text, &|| false, &mut by_lines);
+            Detector::usual().find_in_all(&text, 0..text.len(), &mut in_all);
             prop_assert_eq!(by_lines, in_all);
         }
     }

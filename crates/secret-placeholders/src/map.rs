@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::detector::{is_ordinary, is_path};
+use crate::detector::{is_common, is_ordinary, is_path};
 use crate::finder::Finder;
 use crate::marker::Marker;
 use crate::private_key::{self, POSSIBLE_KIND};
@@ -30,8 +30,14 @@ const LEAST_KNOWN_BYTES: usize = 8;
 const LEAST_KNOWN_WORD_BYTES: usize = 16;
 
 /// The kinds of values that only the name in front of them tells from other text: a path and words may stand elsewhere by chance.
-const FIELD_KINDS: [&str; 5] =
-    ["password-assignment", "generic-secret", "generic-api-key", "generic-token", "generic-key"];
+const FIELD_KINDS: [&str; 6] = [
+    "password-assignment",
+    "generic-secret",
+    "generic-api-key",
+    "generic-token",
+    "generic-key",
+    "hexadecimal-key",
+];
 
 /// The values that have a placeholder.
 #[derive(Debug, Default)]
@@ -259,7 +265,8 @@ impl SecretMap {
 
 /// Checks whether a value is replaced wherever it stands.
 pub(crate) fn is_replaced_anywhere(kind: &str, value: &str) -> bool {
-    let may_be_text = || FIELD_KINDS.contains(&kind) && (is_ordinary(value) || is_path(value));
+    let may_be_text =
+        || FIELD_KINDS.contains(&kind) && (is_ordinary(value) || is_path(value) || is_common(value));
     is_distinctive(value) && ![LITERAL, POSSIBLE_KIND].contains(&kind) && !may_be_text()
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::detector::{Detector, Span, Uncoloured, merge};
+use crate::detector::{Detector, IsCancelled, Span, Uncoloured, merge};
 use crate::finder::Finder;
 use crate::key_lines::KeyLines;
 use crate::map::{LITERAL, SecretMap, is_replaced_anywhere};
@@ -110,6 +110,15 @@ impl Secrets {
     #[must_use]
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.mask_with(text, &KeyLines::default())
+    }
+
+    /// Replaces the secrets of a text of the user, as [`mask`](Self::mask); `None` if that was cancelled.
+    pub(crate) fn mask_unless<'t>(
+        &self,
+        text: &'t str,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Option<Cow<'t, str>> {
+        self.mask_source_unless(text, Source::Raw, &KeyLines::default(), is_cancelled)
     }
 
     /// Replaces the secrets of what a command prints, as [`mask`](Self::mask). A value with the colours of a terminal in it has the
@@ -326,20 +335,31 @@ impl Secrets {
     }
 
     fn mask_source<'t>(&self, text: &'t str, source: Source, keys: &KeyLines) -> Cow<'t, str> {
+        let masked = self.mask_source_unless(text, source, keys, &|| false);
+        masked.expect("only a search that is cancelled has no outcome")
+    }
+
+    fn mask_source_unless<'t>(
+        &self,
+        text: &'t str,
+        source: Source,
+        keys: &KeyLines,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Option<Cow<'t, str>> {
         self.read_what_was_added();
         let searched = Searched::new(text);
-        let mut spans = self.spans_in(&searched, source, keys);
+        let mut spans = self.spans_unless(&searched, source, keys, is_cancelled)?;
         if spans.is_empty() {
-            return Cow::Borrowed(text);
+            return Some(Cow::Borrowed(text));
         }
         for _ in 0..MOST_ROUNDS {
             if !self.keep(&mut self.lock().map, &searched.values(&spans)) {
                 break;
             }
             // A value that was found just now is replaced where no rule finds it, too.
-            spans = self.spans_in(&searched, source, keys);
+            spans = self.spans_unless(&searched, source, keys, is_cancelled)?;
         }
-        Cow::Owned(self.replaced(&searched, spans, source))
+        Some(Cow::Owned(self.replaced(&searched, spans, source)))
     }
 
     /// Adds the values of a text that have no placeholder to those of other texts.
@@ -415,14 +435,24 @@ impl Secrets {
     }
 
     fn spans_in(&self, text: &Searched<'_>, source: Source, keys: &KeyLines) -> Vec<Span> {
-        let mut spans = Detector::usual().find(text.plain());
+        self.spans_unless(text, source, keys, &|| false).unwrap_or_default()
+    }
+
+    fn spans_unless(
+        &self,
+        text: &Searched<'_>,
+        source: Source,
+        keys: &KeyLines,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Option<Vec<Span>> {
+        let mut spans = Detector::usual().find_unless(text.plain(), is_cancelled)?;
         keys.find(text.plain(), &mut spans);
         if let Some(finder) = self.lock().map.finder() {
             finder.find(text.plain(), &mut spans);
         }
         let mut spans = text.spans(spans);
         let markers = markers(text.text).map(|(range, _)| Span { range, kind: LITERAL.into() });
-        match source {
+        Some(match source {
             Source::Raw | Source::Printed => {
                 spans.extend(markers);
                 merge(spans)
@@ -433,7 +463,7 @@ impl Secrets {
                 let pieces = spans.iter().flat_map(|span| without_markers(span, &ours));
                 merge(pieces.filter(|piece| !text.text[piece.range.clone()].trim().is_empty()).collect())
             }
-        }
+        })
     }
 }
 

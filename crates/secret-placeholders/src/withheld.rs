@@ -61,6 +61,10 @@ const GRANT: &str =
 pub(crate) const MASKED: &str = "secrets are shown as placeholders such as ⟦secret:KIND:1⟧; written into a file or a command as they are, they \
      become the values again";
 
+/// The warning of an answer with output that lacks words beside a gap, or a line that reads like one.
+pub(crate) const CUT_AT_GAPS: &str = "beside lines like '… 12 bytes left out', words or whole lines are left out, since a secret may be cut there; \
+     read a file that has such lines by its path";
+
 /// The warning of an answer to a file that replaces one of credentials.
 pub(crate) const NOT_COMPARED: &str =
     "the file usually holds credentials, so its lines were not compared with those before";

@@ -49,6 +49,10 @@ pub(super) enum Check {
     OfAddress,
     /// The field of a password: its value may be a label, a type, a path, code.
     Password,
+    /// The field of a password by a name that much else has: its value has to be random.
+    ShortName,
+    /// A value behind a command or in a call that takes a password: it has to be random.
+    Surely,
     /// The field of a secret, or of a key for an interface: its value may be a name.
     Secret,
     ApiKey,
@@ -63,7 +67,7 @@ pub(super) enum Check {
 impl Check {
     /// Checks for a sign that a value without quotes may have beside other text.
     pub(super) fn allows(self, sign: char) -> bool {
-        self == Check::Password
+        matches!(self, Check::Password | Check::ShortName)
             || sign.is_ascii_alphanumeric()
             || matches!(sign, '_' | '-' | '.' | '~' | '+' | '/' | '=')
             || self == Check::Token && sign == ':'
@@ -71,12 +75,18 @@ impl Check {
 
     /// Checks whether the pattern of the rule ends in front of the value, which is read as a [`Field`].
     pub(super) fn reads_field(self) -> bool {
-        matches!(self, Check::Password | Check::Secret | Check::ApiKey | Check::Token)
+        matches!(self, Check::Password | Check::ShortName | Check::Secret | Check::ApiKey | Check::Token)
     }
 
     pub(super) fn accepts(self, value: &str) -> bool {
         match self {
-            Check::None | Check::Password | Check::Secret | Check::ApiKey | Check::Token => true,
+            Check::None
+            | Check::Password
+            | Check::ShortName
+            | Check::Secret
+            | Check::ApiKey
+            | Check::Token => true,
+            Check::Surely => is_surely_password(value) && !is_code(value) && !is_example(value),
             Check::OfAddress => !is_example(value) && !value.contains(['"', '\'', '`', '<', '>']),
             Check::Random => is_random(value) && !is_example(value),
             Check::Login => is_login(value),
@@ -86,6 +96,15 @@ impl Check {
     pub(super) fn accepts_field(self, field: &Field<'_>) -> bool {
         match self {
             Check::Password => is_password(field),
+            Check::ShortName => {
+                let value = &*field.value;
+                // Words of other languages, and other names of an address, may look random.
+                is_short_name(field.name)
+                    && value.bytes().all(|byte| byte.is_ascii_graphic())
+                    && is_surely_password(value)
+                    && !(value.contains(':') && value.contains('/'))
+                    && is_password(field)
+            }
             Check::Secret => is_secret(field, LEAST_SECRET_BYTES),
             Check::ApiKey => is_secret(field, LEAST_API_KEY_BYTES),
             Check::Token => is_token(field),
@@ -106,6 +125,16 @@ fn is_password(field: &Field<'_>) -> bool {
         Form::Quoted => !is_text(value) || field.is_plain_name && is_remembered(value),
         form => is_bare_password(value, form) && !is_code(value),
     }
+}
+
+/// Checks whether a name ends with one of the short words for a password as a part of its own: `dbPass`, `admin_pw`, and not `bypass`.
+fn is_short_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let start = ["pass", "pw", "psk"].iter().filter_map(|word| lower.rfind(word)).max();
+    let Some((before, word)) = start.and_then(|start| name.split_at_checked(start)) else { return false };
+    let is_part =
+        word.starts_with(char::is_uppercase) && before.ends_with(|sign: char| sign.is_ascii_lowercase());
+    is_part || !before.ends_with(|sign: char| sign.is_ascii_alphanumeric())
 }
 
 /// Checks for letters of both cases with digits among them, and for long ones that are not words: no name of an algorithm or of a field has
@@ -176,6 +205,7 @@ fn is_secret(field: &Field<'_>, least_bytes: usize) -> bool {
         |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>');
     value.len() >= least_bytes
         && !field.is_of_resource
+        && (!field.is_argument || is_surely_password(value))
         && value.bytes().all(is_of_secret)
         && !is_name(value)
         && !is_code(value)

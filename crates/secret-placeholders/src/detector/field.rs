@@ -3,12 +3,44 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::joint::{Joint, first_quote, is_command, is_directive, is_outside_of_quotes};
-use super::value_end::{QUOTES, assigned, bare, is_connection, of_connection, quoted};
+use super::joint::{Joint, first_quote, is_command, is_directive, is_option, is_outside_of_quotes};
+use super::text_line::{begins_escape, line_in_text};
+use super::value_end::{QUOTES, assigned, bare, is_connection, of_connection, of_element, quoted};
 
 /// The prefixes of a quote in code, and of the first one of a list.
-const PREFIXES: [&str; 16] =
-    ["b", "r", "f", "u", "B", "L", "@", "$", "$@", "br", "rb", "[]byte(", "String::from(", "str(", "[", "[ "];
+const PREFIXES: [&str; 25] = [
+    "b",
+    "r",
+    "f",
+    "u",
+    "B",
+    "L",
+    "@",
+    "$",
+    "$@",
+    "br",
+    "rb",
+    "[]byte(",
+    "String::from(",
+    "str(",
+    "[",
+    "[ ",
+    "(",
+    "{",
+    "Some(",
+    "bytes(",
+    "new String(",
+    "Buffer.from(",
+    "Field(",
+    "Field(default=",
+    "SecretStr(",
+];
+
+/// The most bytes of a value that are judged.
+const MOST_JUDGED_BYTES: usize = 512;
+
+/// The option of `kubectl` in front of a name and its value.
+const LITERAL_OPTION: &str = "--from-literal=";
 
 /// Signs in front of a name that tell code and addresses from a line of settings.
 const OF_CODE: [char; 10] = ['"', '\'', '`', '(', '{', ',', '=', ';', '<', '?'];
@@ -26,7 +58,7 @@ pub(super) struct Field<'l> {
     pub(super) name: &'l str,
     /// The bytes of the line that are the value, without its quotes.
     pub(super) range: Range<usize>,
-    /// The value without its escapes.
+    /// The value without its escapes, as far as it is judged.
     pub(super) value: Cow<'l, str>,
     pub(super) form: Form,
     /// The name has no quotes: it is one of code or settings, and not of data, where labels stand.
@@ -35,6 +67,8 @@ pub(super) struct Field<'l> {
     pub(super) is_of_resource: bool,
     /// Nothing but the place behind the name says that it is its value: no sign, no command, and the name is not one of the environment.
     pub(super) is_apart: bool,
+    /// It is an argument of a function or an option of a command, which may be a name.
+    pub(super) is_argument: bool,
 }
 
 /// The way in which a value is written.
@@ -72,7 +106,14 @@ impl<'l> Field<'l> {
         if start >= line.len() {
             return None;
         }
-        let before = line[..name.start].trim_end_matches(is_of_name);
+        let word_start = line[..name.start].trim_end_matches(is_of_name).len();
+        let name_start = word_start + usize::from(begins_escape(line, word_start, name.start));
+        // A line of settings within a text in quotes is read like one of a file.
+        let (line_start, line_end) = line_in_text(line, name_start, start, looked_at);
+        if start >= line_end {
+            return None;
+        }
+        let (line, before) = (&line[..line_end], &line[line_start..name_start]);
         let between = &line[name.end..start];
         let joint = Joint::of(between);
         let is_joined = !between.contains(char::is_whitespace);
@@ -82,11 +123,12 @@ impl<'l> Field<'l> {
             .find(|prefix| line[start..].strip_prefix(**prefix).is_some_and(|rest| rest.starts_with(QUOTES)));
         let value_start = start + prefix.map_or(0, |prefix| prefix.len());
         let rest = &line[value_start..];
+        let is_option = is_option(before);
         let is_possible = match (joint, first_quote(rest)) {
-            (Joint::Sign, _) | (Joint::Listed, Some(_)) => true,
-            (Joint::Listed, None) => false,
+            (Joint::Sign | Joint::Value | Joint::Element, _) | (Joint::Listed | Joint::Call, Some(_)) => true,
+            (Joint::Listed | Joint::Call, None) => false,
             (Joint::Blank, Some(quote)) => is_outside_of_quotes(before, quote),
-            (Joint::Blank, None) => is_command(before),
+            (Joint::Blank, None) => is_command(before) || is_option,
         };
         if !is_possible {
             return None;
@@ -99,28 +141,40 @@ impl<'l> Field<'l> {
         let around = Around {
             is_settings: joint == Joint::Blank || !between.is_empty() && is_of_settings(),
             is_joined,
-            is_parameter: is_joined && before.ends_with([';', '&', '?']),
+            is_parameter: is_joined
+                && (before.ends_with([';', '&', '?']) || before.ends_with(LITERAL_OPTION)),
             is_behind_colon: line[..start].ends_with(':'),
             before,
-            name: &line[before.len()..name.end],
+            name: &line[name_start..name.end],
             quote: is_joined.then(|| quote_around(before)).flatten().filter(|_| between.starts_with('=')),
         };
         let is_variable = is_of_environment(around.name);
         // Nothing but a command has words like that in front of the name, or that as a name.
         let is_of_command =
             first_quote(rest).is_none() && (!before.trim().is_empty() || is_directive(around.name));
-        let (range, form) = around.value(rest, allows, looked_at)?;
+        let is_argument = joint == Joint::Call || joint == Joint::Blank && is_option;
+        let (range, form) = match joint {
+            Joint::Element => (of_element(before, around.name, between, rest, looked_at)?, Form::Quoted),
+            _ => around.value(rest, allows, looked_at)?,
+        };
         let range = of_default(rest, range);
-        let raw = &rest[range.clone()];
+        // A longer value is judged by its beginning: its words take time for each name that stands in it.
+        let raw =
+            &rest[range.start..rest.floor_char_boundary(range.end.min(range.start + MOST_JUDGED_BYTES))];
         let value = if form == Form::Quoted { unescaped(raw) } else { Cow::Borrowed(raw) };
         Some(Field {
             name: around.name,
             range: value_start + range.start..value_start + range.end,
             value,
             form,
-            is_plain_name: !between.contains(QUOTES),
+            is_plain_name: !between.contains(QUOTES) && joint != Joint::Element,
             is_of_resource: between == ":" && line[..name.start].ends_with(':'),
-            is_apart: joint != Joint::Sign && !is_variable && !is_of_command,
+            is_apart: match joint {
+                Joint::Sign | Joint::Element => false,
+                Joint::Listed | Joint::Blank | Joint::Value => is_argument || !is_variable && !is_of_command,
+                Joint::Call => true,
+            },
+            is_argument,
         })
     }
 }
@@ -172,6 +226,13 @@ impl Around<'_> {
         let quote = rest.len() - behind_quote.len();
         let Around { is_settings, is_joined, is_parameter, .. } = *self;
         let (range, form) = bare(behind_quote, is_settings, is_joined, is_parameter, allows, looked_at)?;
+        // In front of a command in a shell, where the value ends with a blank.
+        let is_of_command = is_variable
+            && is_settings
+            && is_joined
+            && self.before.trim().is_empty()
+            && behind_quote[range.end..].starts_with(' ');
+        let form = if is_of_command { ENTRY } else { form };
         Some((quote + range.start..quote + range.end, form))
     }
 }

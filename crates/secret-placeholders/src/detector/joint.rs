@@ -7,18 +7,34 @@ use regex::Regex;
 use super::value_end::QUOTES;
 
 /// The part between the keyword of a field and its value: the number of an element, the quote of the name, a type, an equals sign or a colon;
-/// a comma behind a name in quotes; the sign of a value that stands for a missing one; or only blanks.
-pub(super) const BETWEEN: &str = r#"(?x:
-    \\*['"]\s*,\s*(?:\\*['"]value\\*['"]\s*:\s*)?
+/// a comma behind a name in quotes; the name of the value itself, as manifests and XML have it; the sign of a value that stands for a
+/// missing one; the parenthesis of a call; or only blanks.
+const BETWEEN: &str = r#"^(?x-u:
+    \\*['"]\s*,\s*(?:\\*['"]\w{1,20}\\*['"]\s*:\s*(?:true|false|null)\s*,\s*)?(?:\\*['"](?i:parameter)?(?i:value)\\*['"]\s*:\s*)?
+    | ,\s*(?i:parameter)?(?i:value)\s*[:=]\s*
+    | \\*['"](?:\s+value\s*=\s*|\s*\{\s*(?:default|value)\s*=\s*)
+    | \\*['"]\s*\)\s*(?:\|\||\?\?|or\b|\.(?:unwrap_or|or_else|orElse|getOrElse)\()\s*
+    | (?:\\*['"])?\s*[:=]\s*\{\s*\\*['"]?value\\*['"]?\s*[:=]\s*
+    | \s*\{\s*get;[\w\s;]{0,20}\}\s*=\s*
+    | \s+(?:[Ss]tring|\[\]byte)\s*=\s*
+    | (?:\\*['"])?\s*>\s*
+    | </\w{1,20}>\s*<\w{1,20}>
+    | (?:\.equals)?\(\s*
     | (?:\\*['"])? (?:\[\d{0,3})? \]? (?:
         \s*(?:
             :\s*&?(?:'\w+\ )?[A-Za-z_][\w.<>:?|&\[\]\ ]{0,40}?\s=\s
-            | [?+|]{0,2}[=:]=?>?
+            | [?+|!]{0,2}[=:]={0,2}>?
             | \|\| | \?\? | or\b
         )\s*
         | \s+
     )
 )"#;
+
+/// Returns where the part between a name and its value ends that begins at a byte; `None` if there is none.
+pub(super) fn end_between(line: &str, start: usize) -> Option<usize> {
+    static PATTERN: LazyLock<Regex> = LazyLock::new(|| Regex::new(BETWEEN).expect("the expression is valid"));
+    PATTERN.find(&line[start..]).map(|between| start + between.end())
+}
 
 /// The words in front of a name with nothing but blanks behind it, in commands and settings: `ENV`, `login me`.
 const COMMANDS: &str = r"^\s*(?:(?:ENV|ARG|set(?:\s+-\w+)*|setx|setenv|machine\s+\S+|login\s+\S+|user\s+\S+|account\s+\S+)\s+)*(?:[A-Za-z_]*\.)?$";
@@ -36,13 +52,28 @@ pub(super) enum Joint {
     Sign,
     /// A comma in a list of arguments, or an operator: `define('DB_PASSWORD', '…')`, `env.PASSWORD || '…'`.
     Listed,
-    /// `PASSWORD '…'`, `login me password …`.
+    /// `PASSWORD '…'`, `login me password …`, `--password …`.
     Blank,
+    /// The name of the value in a list: `name: PASSWORD, value: …`.
+    Value,
+    /// The tag in front of a text: `<password>…</password>`.
+    Element,
+    /// `setPassword("…")`.
+    Call,
 }
 
 impl Joint {
     pub(super) fn of(between: &str) -> Joint {
         let signs = between.trim();
+        if signs.ends_with('>') && !signs.contains('=') {
+            return Joint::Element;
+        }
+        if signs.ends_with('(') && !signs.contains(')') {
+            return Joint::Call;
+        }
+        if signs.starts_with(',') {
+            return Joint::Value;
+        }
         match signs.chars().next_back() {
             None if !between.is_empty() => Joint::Blank,
             Some('=' | ':' | '>') if !signs.contains(',') => Joint::Sign,
@@ -63,6 +94,14 @@ pub(super) fn is_outside_of_quotes(before: &str, quote: char) -> bool {
 pub(super) fn is_command(before: &str) -> bool {
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| Regex::new(COMMANDS).expect("the expression is valid"));
     before.len() <= MOST_BEFORE_BYTES && BEFORE.is_match(before)
+}
+
+/// Checks whether a text ends with the beginning of an option: `--db-`, `-`.
+pub(super) fn is_option(before: &str) -> bool {
+    let is_of_option = |sign: char| sign.is_ascii_alphanumeric() || sign == '-';
+    let rest = before.trim_end_matches(is_of_option);
+    let is_start = |sign: char| sign.is_whitespace() || QUOTES.contains(&sign);
+    before[rest.len()..].starts_with('-') && (rest.is_empty() || rest.ends_with(is_start))
 }
 
 /// Checks for one of the [`DIRECTIVES`].

@@ -3,7 +3,6 @@
 use nosecrets_rules::{Rule, RuleAllow, Severity};
 
 use super::check::Check;
-use super::joint::BETWEEN;
 use super::token_rules::TOKENS;
 
 /// A rule as a table has it.
@@ -24,21 +23,58 @@ pub(super) const REPLACED: [&str; 5] =
 /// `_hash`, `_file` and `_length` do.
 const ENDINGS: &str = "(?:s|[._-]?(?:key|token|value|base|prod|production|stage|staging|dev|development|test|live|qa|local|old|new|[0-9]{1,3}))*";
 
+/// Values behind the name of a password that are none.
+const NO_PASSWORDS: &[&str] =
+    &[r"(?i)^[a-z_. -]*(?:password|changeme)[a-z_. -]*[0-9]{0,4}[!.?]?$", "^xxxx", r"^\*+$"];
+
 /// The own rules. A rule with the name of one of the library finds the same values in further forms.
-const RULES: [Own; 30] = [
+const RULES: [Own; 31] = [
     Own {
         id: "npm-auth-token",
-        pattern: r#"(?:\b|_)(?:_authToken['"]?\s*[=:]|_(?:auth|password)\s*=|npmAuth(?:Token|Ident)['"]?\s*:)\s*['"]?([A-Za-z0-9+/=_.-]{16,})"#,
+        pattern: r#"\b(?:_authToken['"]?\s*[=:]|_(?:auth|password)\s*=|npmAuth(?:Token|Ident)['"]?\s*:)\s*['"]?([A-Za-z0-9+/=_.-]{16,})"#,
         keywords: &["_auth", "_password", "npmauth"],
         allowed: &[],
         check: Check::Random,
     },
     Own {
         id: "password-assignment",
-        pattern: "password|passwd|passphrase|pwd|requirepass|masterauth|bindpw",
-        keywords: &["password", "passwd", "passphrase", "pwd", "requirepass", "masterauth", "bindpw"],
-        allowed: &[r"(?i)^[a-z_. -]*(?:password|changeme)[a-z_. -]*[0-9]{0,4}[!.?]?$", "^xxxx", r"^\*+$"],
+        pattern: r"password|passwd|passphrase|pwd|requirepass|masterauth|bindpw|passcode|storepass|keypass|securestring|identified\s+by|(?:db|database|smtp|e?mail|user|admin|root|ftp|ssh|redis|mysql|postgres|pg|mongo|ldap|wifi|login|sudo|become)[._-]?(?:pass|pw)",
+        keywords: &[
+            "password",
+            "passwd",
+            "passphrase",
+            "pwd",
+            "requirepass",
+            "masterauth",
+            "bindpw",
+            "passcode",
+            "storepass",
+            "securestring",
+            "identified by",
+            "pass=",
+            "pass:",
+            "pass\"",
+            "pass'",
+            "pass\\",
+            "pass =",
+            "_pass ",
+            "pw=",
+            "pw:",
+            "pw\"",
+            "pw'",
+        ],
+        allowed: NO_PASSWORDS,
         check: Check::Password,
+    },
+    Own {
+        id: "password-assignment",
+        pattern: "pass|pw|psk",
+        keywords: &[
+            "pass=", "pass:", "pass\"", "pass'", "pass\\", "pass =", "_pass ", "pw=", "pw:", "pw\"", "pw'",
+            "psk=",
+        ],
+        allowed: NO_PASSWORDS,
+        check: Check::ShortName,
     },
     Own {
         id: "generic-secret",
@@ -78,7 +114,7 @@ const RULES: [Own; 30] = [
     Own {
         id: "azure-storage-key",
         pattern: r#"(?i)(?:account.?key|storage.?key).{0,20}['"\s=:]([A-Za-z0-9/+=]{88})(?:[^A-Za-z0-9/+=]|$)"#,
-        keywords: &["account", "storage", "key", "azure"],
+        keywords: &["key"],
         allowed: &[],
         check: Check::None,
     },
@@ -126,8 +162,8 @@ const RULES: [Own; 30] = [
     },
     Own {
         id: "gitlab-token",
-        pattern: r"\b(gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}(?:\.[0-9a-z]{2}\.[0-9a-z]{7,9})?)",
-        keywords: &["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-"],
+        pattern: r"\b(gl(?:pat|dt|rt|ptt|cbt|soat)-[A-Za-z0-9_-]{20,}(?:\.[0-9a-z]{2}\.[0-9a-z]{7,9})?)",
+        keywords: &["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-"],
         allowed: &[],
         check: Check::None,
     },
@@ -210,15 +246,15 @@ const RULES: [Own; 30] = [
     },
     Own {
         id: "authorization-token",
-        pattern: r#"(?i)authorization(?:\\*['"])?\s*[=:,]>?\s*(?:\\*['"])?token\s+([A-Za-z0-9._~+/-]{20,}=*)"#,
+        pattern: r#"(?i)authorization(?:\\*['"])?\]?\s*[=:,]>?\s*(?:\\*['"])?(?:token|api-?key)\s+([A-Za-z0-9._~+/-]{20,}=*)"#,
         keywords: &["authorization"],
         allowed: &[],
         check: Check::Random,
     },
     Own {
         id: "hexadecimal-key",
-        pattern: r#"(?i)private[._-]?key(?:\\*['"])?\s*[=:]\s*(?:\\*['"])?((?:0x)?[0-9a-f]{64})\b"#,
-        keywords: &["privatekey", "private_key", "private.key", "private-key"],
+        pattern: r#"(?i)(?:(?:private|deployer|signer|wallet|owner)[._-]?key(?:\\*['"])?\s*[=:]|\baccounts(?:\\*['"])?\s*[=:]\s*\[)\s*(?:\\*['"])?((?:0x)?[0-9a-f]{64})\b"#,
+        keywords: &["private", "deployer", "signer", "wallet", "owner", "accounts"],
         allowed: &[],
         check: Check::None,
     },
@@ -226,8 +262,19 @@ const RULES: [Own; 30] = [
     Own { id: "generic-token", pattern: "token", keywords: &["token"], allowed: &[], check: Check::Token },
     Own {
         id: "generic-key",
-        pattern: "(?:master|encryption|signing|app)[._-]?key",
+        pattern: "(?:master|encryption|signing|app|access|fernet|aes|hmac|storage|account|vapid[._-]?private)[._-]?key",
         keywords: &[
+            "access_key",
+            "accesskey",
+            "access-key",
+            "fernet",
+            "aes",
+            "hmac",
+            "storage_key",
+            "storagekey",
+            "account_key",
+            "accountkey",
+            "vapid",
             "masterkey",
             "master_key",
             "master.key",
@@ -258,7 +305,7 @@ pub(super) fn own_rules() -> Vec<(Rule, Check)> {
         name: own.id.to_owned(),
         severity: Severity::High,
         pattern: if own.check.reads_field() {
-            format!("(?i)((?:{}){ENDINGS}){BETWEEN}", own.pattern)
+            format!("(?i-u)(?:{}){ENDINGS}", own.pattern)
         } else {
             own.pattern.to_owned()
         },

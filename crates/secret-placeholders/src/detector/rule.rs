@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use nosecrets_rules::{Rule, RuleValidate};
-use regex::{Captures, Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder};
 
 use super::Span;
 use super::check::Check;
 use super::field::Field;
+use super::joint::end_between;
 use crate::addresses::is_template;
 
 /// The end of the rules for addresses with a password: the name of the host up to a blank. The first byte of it is enough, and a
@@ -20,10 +21,21 @@ pub(super) const HOST: &str = r#"@[^ \n'\"]+"#;
 /// line is hidden then.
 pub(super) const MOST_LOOKS: usize = 32;
 
+/// The times as long that it takes to judge a byte of a value as to search it.
+pub(super) const COST_OF_JUDGING: usize = 2;
+
+/// The beginning of a pattern whose value begins a word, and what may be in front of the value instead: a word, or an escape that ends with a
+/// letter or a digit, as a text has in JSON (`\n`), in an address (`%3D`) and with the colours of a terminal written out (`\e[1m`).
+const WORD_START: &str = r"\b";
+const ESCAPE: &str =
+    r"(?:\b|_|\\(?:[nrtbfave0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})|\[[0-9;]*[mK]|%[0-9A-Fa-f]{2})";
+
 #[derive(Debug)]
 pub(super) struct CompiledRule {
     pub(super) kind: Arc<str>,
     pub(super) pattern: Pattern,
+    /// The pattern without what may be in front of the value: hardly any line has that, and it is found faster.
+    pub(super) within_words: Option<Pattern>,
     group: usize,
     validation: Validation,
     pub(super) allowed: Vec<Pattern>,
@@ -54,13 +66,14 @@ struct Value {
 impl CompiledRule {
     pub(super) fn of(rule: &Rule, check: Option<Check>) -> CompiledRule {
         let allow = rule.allow.as_ref();
+        let pattern = if is_address(rule) { rule.pattern.trim_end_matches('+') } else { &rule.pattern };
+        let (flags, rest) = pattern.strip_prefix("(?i)").map_or(("", pattern), |rest| ("(?i)", rest));
+        let rest = rest.strip_prefix(WORD_START);
         CompiledRule {
             kind: rule.id.as_str().into(),
-            pattern: Pattern::of(if is_address(rule) {
-                rule.pattern.trim_end_matches('+')
-            } else {
-                &rule.pattern
-            }),
+            pattern: rest
+                .map_or_else(|| Pattern::of(pattern), |rest| Pattern::of(&[flags, ESCAPE, rest].concat())),
+            within_words: rest.map(|rest| Pattern::of(&[flags, rest].concat())),
             group: rule.capture,
             validation: rule.validate.as_ref().map(Validation::of).unwrap_or_default(),
             allowed: allow.iter().flat_map(|allow| &allow.patterns).map(|text| Pattern::of(text)).collect(),
@@ -72,22 +85,24 @@ impl CompiledRule {
     /// Finds the values of a line, which begins at `offset` of the text. Returns how many bytes were looked at: no pattern needs more
     /// than a few bytes behind a match to end it.
     pub(super) fn find(&self, line: &str, offset: usize, hits: &mut Vec<Span>) -> usize {
+        if self.within_words.as_ref().is_some_and(|pattern| !pattern.get().is_match(line)) {
+            return line.len();
+        }
         let pattern = self.pattern.get();
         let kind = || Cow::Owned(self.kind.to_string());
         let most = line.len().saturating_mul(MOST_LOOKS);
         let line_end = line.trim_end().len();
         let (mut from, mut looked_at) = (0, 0);
-        while let Some(captures) = pattern.captures_at(line, from) {
-            let whole = captures.get_match();
-            looked_at += whole.end() - from;
-            let value = self.value(&line[..line_end], &captures, &mut looked_at);
+        while let Some((whole, group)) = self.next_match(pattern, line, from) {
+            looked_at += whole.end - from;
+            let value = self.value(&line[..line_end], &whole, group, &mut looked_at);
             if whole.is_empty() {
                 break;
             }
             let Some(Value { range, counts: true, .. }) = value else {
                 // A match without a value may hold the name of one: `password: 'the password: '…`.
-                let start = value.map_or(whole.end(), |value| value.range.start);
-                from = if start > whole.start() { start } else { whole.end() };
+                let start = value.map_or(whole.end, |value| value.range.start);
+                from = if start > whole.start { start } else { whole.end };
                 if looked_at > most {
                     let end = line.trim_end_matches(['\n', '\r']).len().max(from);
                     hits.push(Span { range: offset + from..offset + end, kind: kind() });
@@ -95,24 +110,55 @@ impl CompiledRule {
                 }
                 continue;
             };
-            from = range.end.max(whole.end());
+            from = range.end.max(whole.end);
             hits.push(Span { range: offset + range.start..offset + range.end, kind: kind() });
         }
         looked_at + line.len() - from
     }
 
+    /// Returns the bytes of the next match, and of its group: the value, or the name of a field.
+    fn next_match(
+        &self,
+        pattern: &Regex,
+        line: &str,
+        mut from: usize,
+    ) -> Option<(Range<usize>, Range<usize>)> {
+        if !self.check.reads_field() {
+            let captures = pattern.captures_at(line, from)?;
+            let whole = captures.get_match().range();
+            return Some((
+                whole.clone(),
+                captures.get(self.group).map_or(whole.end..whole.end, |group| group.range()),
+            ));
+        }
+        loop {
+            // Apart, since to find where a part of a match ends takes many times as long as to find the match.
+            let name = pattern.find_at(line, from)?.range();
+            if let Some(end) = end_between(line, name.end) {
+                return Some((name.start..end, name));
+            }
+            from = name.start + 1;
+        }
+    }
+
     /// Returns the value of a match; `None` if it has none. Adds the bytes behind the match that are looked at to `looked_at`.
-    fn value(&self, line: &str, captures: &Captures<'_>, looked_at: &mut usize) -> Option<Value> {
-        let group = captures.get(self.group)?;
+    fn value(
+        &self,
+        line: &str,
+        whole: &Range<usize>,
+        group: Range<usize>,
+        looked_at: &mut usize,
+    ) -> Option<Value> {
         if self.check.reads_field() {
-            let start = captures.get_match().end();
-            let field = Field::read(line, group.range(), start, |sign| self.check.allows(sign), looked_at)?;
+            let field = Field::read(line, group, whole.end, |sign| self.check.allows(sign), looked_at)?;
+            *looked_at += COST_OF_JUDGING * field.value.len();
             let counts = self.accepts(&field.value) && self.check.accepts_field(&field);
             return Some(Value { range: field.range, counts });
         }
         // A rule that allows any character but a quote would otherwise take the end of the line along.
-        let text = group.as_str().trim_end_matches(['\n', '\r']);
-        let range = group.start()..group.start() + text.len();
+        let end = group.end.min(line.len()).max(group.start);
+        let text = line.get(group.start..end)?.trim_end_matches(['\n', '\r']);
+        let range = group.start..group.start + text.len();
         Some(Value { range, counts: !text.is_empty() && self.accepts(text) })
     }
 
@@ -160,5 +206,79 @@ impl Validation {
         let has_prefix =
             self.prefixes.is_empty() || self.prefixes.iter().any(|prefix| value.starts_with(prefix));
         is_long_enough && has_prefix
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::strategy::{Strategy, ValueTree};
+    use proptest::string::string_regex;
+    use proptest::test_runner::TestRunner;
+
+    use super::super::Detector;
+
+    /// What may be in front of a token, and is not a part of it.
+    const IN_FRONT: [&str; 16] = [
+        "",
+        " ",
+        "a\\n",
+        "\\t",
+        "\\r\\n",
+        "\\\\n",
+        "\\u003d",
+        "\\u001b[1m",
+        "\\x1b[0;31m",
+        "\\e[1m",
+        "\\033[1m",
+        "^[[K",
+        "%3D",
+        "%0a",
+        "pre_",
+        "\"a\\nb=",
+    ];
+
+    /// Values that a pattern matches, by chance and yet the same in each run.
+    fn examples(pattern: &str) -> impl Iterator<Item = String> {
+        let pattern = pattern.replace(r"\b", "").replace(r"[^A-Za-z0-9+/=]|$", " ");
+        // Of the characters for a name, those of ASCII.
+        let strategy = string_regex(&pattern.replace(r"[\w-]", "[A-Za-z0-9-]")).expect("a pattern of a rule");
+        let mut runner = TestRunner::deterministic();
+        (0..60).map(move |_| strategy.new_tree(&mut runner).expect("a text").current())
+    }
+
+    #[test]
+    fn a_token_is_found_behind_each_escape() {
+        let mut tokens = 0;
+        for rule in &Detector::usual().rules {
+            let Some(pattern) = &rule.within_words else { continue };
+            let values = |line: &str| {
+                let mut hits = Vec::new();
+                rule.find(&format!("{line}\n"), 0, &mut hits);
+                hits.into_iter().map(|hit| line[hit.range].to_owned()).collect::<Vec<_>>()
+            };
+            // Some that match are examples, or have too few digits.
+            let example = examples(&pattern.text).find(|example| !values(example).is_empty());
+            let example = example.unwrap_or_else(|| panic!("{}: {}", rule.kind, pattern.text));
+            let value = values(&example);
+            for before in IN_FRONT {
+                assert_eq!(
+                    values(&format!("{before}{example} b")),
+                    value,
+                    "{}: {before}{example}",
+                    rule.kind
+                );
+            }
+            // The control: a longer word is another one.
+            for before in ["q", "\\qq", "%q", "\\u003Q"] {
+                assert_eq!(
+                    values(&format!("{before}{example}")),
+                    [""; 0],
+                    "{}: {before}{example}",
+                    rule.kind
+                );
+            }
+            tokens += 1;
+        }
+        assert!(tokens > 50, "{tokens}");
     }
 }

@@ -42,7 +42,7 @@ const MOST_TYPE_BYTES: usize = 5;
 const AROUND_NAMES: [(char, char); 5] = [('{', '}'), ('[', ']'), ('<', '>'), ('%', '%'), ('@', '@')];
 
 /// Forms that no random value has by chance.
-const FORMS: [&str; 8] = [
+const FORMS: [&str; 10] = [
     // A template.
     r"^\{\{.*\}\}$",
     r"^(?:[$#%]\{.*\}|[$%]\(.*\)|<%.*%>|\{%.*%\})$",
@@ -54,6 +54,10 @@ const FORMS: [&str; 8] = [
     // An address, the name of a resource.
     r"^[a-z][a-z0-9+.-]*://",
     r"^arn:[a-z-]+:",
+    // A value that is encrypted, by sops and by Ansible.
+    r"^ENC\[(?:AES256_GCM\b|[A-Z]+,)",
+    // A variable of the environment in JavaScript.
+    r"^(?:import\.meta|process)\.env\b",
     // An expression for a value.
     r"^[/^].*(?:\(\?[=!:i]|\[[Aa0]-[Zz9]|\.\{\d|\{\d+,)",
 ];
@@ -276,6 +280,8 @@ mod tests {
             "$DB_PASS_2",
             "https://host/a1?b=2",
             "arn:aws:iam::123:role/x",
+            "ENC[AES256_GCM,data:p6RPzQ==,type:str]",
+            "import.meta.env.VITE_KEY_2",
             "^(?=.*[A-Z]).{8,}$",
             "prefix-${DB_PASS | lower}-1!",
             "{registry_id}-1",

@@ -109,6 +109,40 @@ pub(super) fn quoted(text: &str, looked_at: &mut usize) -> Option<Range<usize>> 
     (!is_command).then_some(start..end)
 }
 
+/// Returns the bytes of the text of an element of XML, whose name or attribute is the name of the value; `None` if it does not end with
+/// the tag of its name.
+pub(super) fn of_element(
+    before: &str,
+    name: &str,
+    between: &str,
+    rest: &str,
+    looked_at: &mut usize,
+) -> Option<Range<usize>> {
+    let end = rest.find('<')?;
+    *looked_at += end;
+    let behind = rest[end..].strip_prefix("</").or_else(|| rest[end..].strip_prefix(r"<\/"))?;
+    let is_closed = if between.contains(QUOTES) {
+        // The attribute of a name: `<property name="password">`.
+        let attribute = before.trim_end_matches(|sign: char| {
+            sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-' | '.' | ':')
+        });
+        let attribute = attribute.strip_suffix(QUOTES).map_or("", |before| before.trim_end_matches('\\'));
+        before.contains('<') && [" name=", " key="].iter().any(|name| attribute.ends_with(name))
+    } else if between.contains('<') {
+        before.ends_with('>') || before.contains("<key>")
+    } else {
+        let tag = &before[before.rfind('<')? + 1..];
+        let is_of_tag = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-' | '.' | ':');
+        tag.chars().all(is_of_tag)
+            && behind
+                .strip_prefix(tag)
+                .and_then(|behind| behind.strip_prefix(name))
+                .is_some_and(|end| !end.starts_with(is_of_tag))
+    };
+    let end = rest[..end].trim_end().len();
+    (is_closed && end > 0).then_some(0..end)
+}
+
 /// Returns the bytes of a value without quotes at the start of a text.
 pub(super) fn bare(
     text: &str,

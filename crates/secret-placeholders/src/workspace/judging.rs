@@ -26,6 +26,7 @@ use self::stand_ins::StandIns;
 use self::whole_text::WholeText;
 use super::expression::with_grouped_markers;
 use super::{PlaceholderWorkspace, check_stays_hidden};
+use crate::detector::Detector;
 use crate::exposure::hides_lines;
 use crate::private_key::has_key;
 use crate::{Secrets, json};
@@ -83,9 +84,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             }
             WholeText::Text { .. } | WholeText::None(_) | WholeText::TooLarge => return Ok(()),
         };
-        let visible = format!("{}{}", secrets.mask(&before), secrets.as_shown(&write.content));
+        let visible = format!("{}{}", masked(secrets, call, &before)?, secrets.as_shown(&write.content));
         let after = format!("{before}{}", restored.content);
-        if is_same_view(secrets, &after, &visible) {
+        if is_same_view(secrets, call, &after, &visible)? {
             return Ok(());
         }
         Err(uncovers(
@@ -133,14 +134,14 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             }
             WholeText::None(_) | WholeText::TooLarge => return Ok(ShownAnswer::Engines),
         };
-        let masked = secrets.mask(&text);
+        let masked = masked(secrets, call, &text)?;
         let own = || self.written.own(&call.origin.conversation, &path, &secrets.values(&text));
         without_guesses(secrets, (&text, &masked), modify, restored, &own);
         let has_markers = modify.operations != restored.operations;
         let is_unaffected = match is_searched {
             true => matches!(masked, Cow::Borrowed(_)) && !has_markers,
             // Lines that come and go by their numbers change what is recognised in others only where a secret spans lines.
-            false => !has_key(&text),
+            false => !has_key(&text) && !Detector::usual().has_value_below(&text),
         };
         if is_unaffected {
             return Ok(ShownAnswer::Engines);
@@ -229,7 +230,7 @@ impl JudgedEdit<'_> {
         let after_text = String::from_utf8_lossy(&after.edited.bytes);
         let visible_text = String::from_utf8_lossy(&visible.edited.bytes);
         let visible_text = stand_ins.taken_out(&visible_text);
-        let is_seen_so = is_same_view(secrets, &after_text, &visible_text)
+        let is_seen_so = is_same_view(secrets, call, &after_text, &visible_text)?
             // Whole lines alter no value: more may be hidden of them than before.
             || !has_texts && hides_lines(secrets, &after_text, &visible_text);
         if !is_seen_so || !has_same_lines(&after.edited, &visible.edited) {
@@ -359,9 +360,16 @@ fn has_same_lines(one: &Edited, other: &Edited) -> bool {
 }
 
 /// Checks whether a model sees the text of a file as it expects it, with every secret hidden that was hidden before.
-fn is_same_view(secrets: &Secrets, file: &str, expected: &str) -> bool {
-    let masked = secrets.mask(file);
-    masked == expected || masked == secrets.mask_rest(expected)
+fn is_same_view(secrets: &Secrets, call: &Call<'_>, file: &str, expected: &str) -> Result<bool, WapError> {
+    let masked = masked(secrets, call, file)?;
+    Ok(masked == expected || masked == secrets.mask_rest(expected))
+}
+
+/// Masks the text of a file, which may be long, unless the call is cancelled meanwhile.
+fn masked<'t>(secrets: &Secrets, call: &Call<'_>, text: &'t str) -> Result<Cow<'t, str>, WapError> {
+    let masked = secrets.mask_unless(text, &|| call.cancel.is_cancelled());
+    masked
+        .ok_or_else(|| WapError::new(Reason::Cancelled, "the call was cancelled before the file was changed"))
 }
 
 fn uncovers(text: &str) -> WapError {

@@ -14,7 +14,7 @@ use super::veil::{Veil, is_gap, without_cut_words};
 use crate::Secrets;
 use crate::new_values::NewValues;
 use crate::surroundings::{without_cut_end, without_cut_start, without_last_bytes};
-use crate::withheld::{MASKED, Verdict, refusal, warning};
+use crate::withheld::{CUT_AT_GAPS, MASKED, Verdict, refusal, warning};
 
 /// The most files of a listing whose content decides whether they are left out; further ones are.
 const MOST_LOOKED_AT: usize = 64;
@@ -42,11 +42,21 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             content.truncate(without_last_bytes(secrets, &content).len());
         }
         // The output of a command has a gap where it was cut.
+        let mut lacks_lines = false;
         let is_output = path.starts_with(OUTPUT_PREFIX) || path.starts_with(PROCESS_PREFIX);
         if is_output {
-            content = self.without_cut_lines(secrets, call, (&plain, read.returned_lines), content);
+            content = self.without_cut_lines(
+                secrets,
+                call,
+                (&plain, read.returned_lines),
+                content,
+                &mut lacks_lines,
+            );
         }
         let mut warnings = veil.all(warnings);
+        if lacks_lines {
+            warnings.push(CUT_AT_GAPS.to_owned());
+        }
         // Only a whole text has a version.
         let is_whole = version.is_some() && !read.is_truncated && read.returned_lines == read.total_lines;
         let masked = match is_whole {
@@ -84,8 +94,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         call: &Call<'_>,
         (request, returned_lines): (&ReadFile, u64),
         mut content: String,
+        lacks_lines: &mut bool,
     ) -> String {
-        if let Cow::Owned(without) = without_cut_words(secrets, &content) {
+        if let Cow::Owned(without) = without_cut_words(secrets, &content, lacks_lines) {
             content = without;
         }
         let first = request.start_line.unwrap_or(1);

@@ -43,7 +43,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let veil = Veil::new(&self.inner, secrets, call, None);
         match outcome {
             Ok(ran) => {
-                let ran = veil.all_outputs(ran);
+                let mut ran = veil.all_outputs(ran);
+                ran.warnings.extend(veil.cut_warning());
                 let is_output_truncated = ran.is_output_truncated || veil.has_cut_output();
                 Ok(ExecuteCommandResponse { is_output_truncated, ..ran })
             }
@@ -74,7 +75,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     ) -> Result<StopProcessResponse, WapError> {
         let veil = Veil::new(&self.inner, secrets, call, None);
         let stopped = self.inner.stop_process(call, request).map_err(|error| masked_error(&veil, error))?;
-        let stopped = veil.all_outputs(stopped);
+        let mut stopped = veil.all_outputs(stopped);
+        stopped.warnings.extend(veil.cut_warning());
         let is_output_truncated = stopped.is_output_truncated || veil.has_cut_output();
         Ok(StopProcessResponse { is_output_truncated, ..stopped })
     }

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use wap_core::{Call, ReadFile, ReadFileResponse, Workspace, numbered_line};
 
 use super::growth::output_within_growth;
+use crate::detector::may_be_below;
 use crate::hunk_context::without_cut_contexts;
 use crate::key_lines::KeyLines;
 use crate::new_values::NewValues;
@@ -15,6 +16,7 @@ use crate::private_key::{has_body_line, may_be_body};
 use crate::surroundings::{
     CUT, Surroundings, before_cut, without_cut_end, without_cut_secrets, without_cut_start,
 };
+use crate::withheld::CUT_AT_GAPS;
 use crate::{Secrets, json};
 
 /// The lines around an excerpt among which the first and the last line of a private key are looked for.
@@ -34,6 +36,9 @@ const MOST_READINGS: usize = 16;
 /// The most bytes of files that are kept in memory between the two looks at them.
 pub(super) const MOST_KEPT_BYTES: usize = 32 << 20;
 
+/// The most lines of an excerpt that may have the value of a name above it.
+const MOST_BELOW: usize = 6;
+
 /// A range of lines that reaches to the end of any file.
 const ALL_LINES: i64 = i64::MAX;
 
@@ -49,8 +54,9 @@ pub(super) struct Veil<'a, W> {
     /// True once the file was read for its values, and the file, unless it is large.
     is_read: Cell<bool>,
     read_before: Cell<Option<FileParts>>,
-    /// True once output was cut, since placeholders made it too long.
+    /// True once output was cut, since placeholders made it too long, or beside gaps in it.
     has_cut_output: Cell<bool>,
+    is_cut_at_gaps: Cell<bool>,
 }
 
 /// A file in parts, as far as it can be read.
@@ -85,6 +91,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
             is_read: Cell::new(false),
             read_before: Cell::new(None),
             has_cut_output: Cell::new(false),
+            is_cut_at_gaps: Cell::new(false),
         }
     }
 
@@ -152,10 +159,15 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Masks output, which may have been cut, and cuts what placeholders make too long.
     fn output<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let masked = match without_cut_words(self.secrets, text) {
+        let mut lacks_lines = false;
+        let masked = match without_cut_words(self.secrets, text, &mut lacks_lines) {
             Cow::Borrowed(text) => self.text(text),
             Cow::Owned(text) => Cow::Owned(self.text(&text).into_owned()),
         };
+        if lacks_lines {
+            self.has_cut_output.set(true);
+            self.is_cut_at_gaps.set(true);
+        }
         match output_within_growth(text, &masked) {
             Some(cut) => {
                 self.has_cut_output.set(true);
@@ -170,9 +182,18 @@ impl<'a, W: Workspace> Veil<'a, W> {
         self.has_cut_output.get()
     }
 
+    /// Returns the warning of an answer with output that lacks lines at its gaps.
+    pub(super) fn cut_warning(&self) -> Option<String> {
+        self.is_cut_at_gaps.get().then(|| CUT_AT_GAPS.to_owned())
+    }
+
     /// Masks a text, which may be a view with numbers in front of its lines.
     pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if text.lines().any(|line| may_be_body(numbered_line(line).map_or(line, |(_, rest)| rest))) {
+        let may_need_file = |line: &str| {
+            let line = numbered_line(line).map_or(line, |(_, rest)| rest);
+            may_be_body(line) || self.path.is_some() && may_be_below(line)
+        };
+        if text.lines().any(may_need_file) {
             self.file();
         }
         if self.path.is_some() && text.contains(CUT) {
@@ -199,7 +220,10 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Masks the lines `first..` of the file.
     pub(super) fn excerpt<'t>(&self, text: &'t str, first: i64) -> Cow<'t, str> {
-        if has_body_line(text)
+        // The name of a value in the first lines may be above them.
+        let may_need_file =
+            || has_body_line(text) || first > 1 && text.lines().take(MOST_BELOW).any(may_be_below);
+        if may_need_file()
             && !self.file().is_whole
             && let Some(masked) = self.masked_within(text, first)
         {
@@ -307,11 +331,16 @@ fn without_numbers(text: &str) -> Option<String> {
     Some(lines.map(|line| numbered_line(line).map_or(line, |(_, rest)| rest)).collect())
 }
 
-/// Returns output without the words at cuts in it, which may be parts of secrets: on both sides of gaps, and where git cuts lines.
-pub(super) fn without_cut_words<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str> {
+/// Returns output without the words at cuts in it, which may be parts of secrets: on both sides of gaps, and where git cuts lines. Sets
+/// `lacks_lines` if there is less of the lines beside a gap.
+pub(super) fn without_cut_words<'t>(
+    secrets: &Secrets,
+    output: &'t str,
+    lacks_lines: &mut bool,
+) -> Cow<'t, str> {
     match without_cut_contexts(secrets, output) {
-        Cow::Borrowed(output) => without_words_at_gaps(secrets, output),
-        Cow::Owned(output) => Cow::Owned(without_words_at_gaps(secrets, &output).into_owned()),
+        Cow::Borrowed(output) => without_words_at_gaps(secrets, output, lacks_lines),
+        Cow::Owned(output) => Cow::Owned(without_words_at_gaps(secrets, &output, lacks_lines).into_owned()),
     }
 }
 
@@ -320,7 +349,7 @@ pub(super) fn is_gap(line: &str) -> bool {
     line.starts_with(GAP.trim_start()) && line.contains(LEFT_OUT)
 }
 
-fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str> {
+fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str, lacks_lines: &mut bool) -> Cow<'t, str> {
     let mut kept = String::new();
     // The bytes that are done, where the text between two gaps begins, and the number of gaps so far.
     let mut start = 0;
@@ -348,5 +377,9 @@ fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str) -> Cow<'t, str>
         return Cow::Borrowed(output);
     }
     kept.push_str(without_start(&output[start..], gaps));
-    if kept.len() == output.len() { Cow::Borrowed(output) } else { Cow::Owned(kept) }
+    if kept.len() == output.len() {
+        return Cow::Borrowed(output);
+    }
+    *lacks_lines = true;
+    Cow::Owned(kept)
 }

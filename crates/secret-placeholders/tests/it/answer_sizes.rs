@@ -93,3 +93,27 @@ fn output_that_placeholders_make_too_long_is_cut_and_says_so() {
     let response = run(Ok(ran(&plain))).unwrap();
     assert!(!response.is_output_truncated && response.stdout == plain);
 }
+
+#[test]
+fn output_that_lacks_lines_beside_gaps_says_so() {
+    let log = |gap: &str| -> String {
+        (1..=40)
+            .map(|line| format!("test t passed\nresult {line} = ok\n{gap}{line} bytes left out\n"))
+            .collect()
+    };
+    // Lines of a program like those of an engine: which of them stand for a gap is unknown.
+    let response = run(Ok(ran(&log("… ")))).unwrap();
+    assert!(response.stdout.lines().count() < 120, "{}", response.stdout);
+    assert!(response.is_output_truncated);
+    let [warning] = &response.warnings[..] else { panic!("{:?}", response.warnings) };
+    assert!(warning.contains("bytes left out"), "{warning}");
+    let late = WapError::new(Reason::Timeout, "late").with("stdout", log("… "));
+    let error = run(Err(late.with("isOutputTruncated", false))).unwrap_err();
+    assert_eq!(error.detail("isOutputTruncated"), Some(&json!(true)));
+    // The control: lines that begin with something else.
+    let response = run(Ok(ran(&log("- ")))).unwrap();
+    assert_eq!(
+        (response.stdout, response.is_output_truncated, response.warnings),
+        (log("- "), false, vec![])
+    );
+}

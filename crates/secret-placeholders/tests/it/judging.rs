@@ -12,8 +12,8 @@ use secret_placeholders::{
     MemoryStore, PlaceholderStore, PlaceholderWorkspace, Secrets, StoreError, Withheld,
 };
 use wap_core::{
-    FileChange, FileChanged, Limits, ModifyFile, ModifyOperation, QueryType, Reason, WapError, Workspace,
-    WriteFile, WriteMode,
+    Call, CancelFlag, FileChange, FileChanged, Limits, ModifyFile, ModifyOperation, QueryType, Reason,
+    WapError, Workspace, WriteFile, WriteMode,
 };
 
 use crate::masking::token;
@@ -95,6 +95,60 @@ impl PlaceholderStore for Counted {
     fn update(&self, change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>) -> Result<(), StoreError> {
         self.1.fetch_add(1, Ordering::Relaxed);
         self.0.update(change)
+    }
+}
+
+/// A store that raises a flag when the first value is kept, and the text is about to be searched once more.
+struct Cancelling(Counted, CancelFlag);
+
+impl PlaceholderStore for Cancelling {
+    fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.0.read()
+    }
+
+    fn revision(&self) -> Result<u64, StoreError> {
+        self.0.revision()
+    }
+
+    fn update(&self, change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>) -> Result<(), StoreError> {
+        self.1.cancel();
+        self.0.update(change)
+    }
+}
+
+#[test]
+fn an_edit_that_is_cancelled_ends_the_search_for_secrets() {
+    let line = ["PASSWORD=", "k7Qz", "Wm2Rt9x\n"].concat();
+    for is_cancelled in [true, false] {
+        let (updates, cancel) = (Arc::new(AtomicUsize::new(0)), CancelFlag::new());
+        let counted = Counted(MemoryStore::default(), Arc::clone(&updates));
+        let raised = if is_cancelled { cancel.clone() } else { CancelFlag::new() };
+        let masked = PlaceholderWorkspace::new(
+            MemoryWorkspace::with_files([("a.txt", line.clone() + "one\n")]),
+            Some(Arc::new(Secrets::open(Cancelling(counted, raised)).unwrap())),
+            Withheld::default(),
+        );
+        let operations = vec![ModifyOperation::ReplaceText {
+            old_text: "one".into(),
+            new_text: "two".into(),
+            expected_matches: None,
+            whole_lines: None,
+        }];
+        let change =
+            FileChange::Modify(ModifyFile { path: "a.txt".into(), operations, ..ModifyFile::default() });
+        let outcome = with_call(0, |call| {
+            masked.change_files(&Call { cancel: &cancel, ..*call }, &[change]).unwrap().remove(0)
+        });
+        let text = masked.inner().text("a.txt").unwrap();
+        let word = if is_cancelled { "one\n" } else { "two\n" };
+        assert_eq!((text, updates.load(Ordering::Relaxed)), (line.clone() + word, 1));
+        if is_cancelled {
+            let error = outcome.unwrap_err();
+            assert_eq!(error.reason(), Reason::Cancelled);
+            insta::assert_snapshot!(error, @"the call was cancelled before the file was changed");
+        } else {
+            assert!(outcome.is_ok(), "{outcome:?}");
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The texts that are replaced, and the form of a placeholder.
 
+mod below;
 mod coloured;
 mod forms;
 mod generated;
@@ -53,6 +54,24 @@ fn words_and_paths_are_replaced_only_where_they_are_a_password() {
     store.update(&mut |_| Some(entry("k7QzWm2Rt9x").into_bytes())).unwrap();
     let secrets = Secrets::open(store).unwrap();
     assert_eq!(secrets.mask("ls k7QzWm2Rt9x"), "ls ⟦secret:password-assignment:1⟧");
+}
+
+#[test]
+fn a_secret_of_a_test_that_is_an_alphabet_hides_no_code() {
+    for value in ["0123456789abcdef", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "utf8mb4_bin", "x86_64-linux-gnu"] {
+        let secrets = secrets();
+        let field = format!("DB_PASSWORD={value}\nsecret = \"{value}{value}\"\n");
+        let masked = secrets.mask(&field).into_owned();
+        assert!(masked.starts_with("DB_PASSWORD=⟦secret:password-assignment:1⟧\n"), "{masked}");
+        assert_eq!(secrets.restore(&masked).unwrap(), field);
+        let code = format!("const DIGITS: &[u8] = b\"{value}\";\n");
+        assert_eq!(secrets.mask(&code), code);
+    }
+    // The control: a value of a generator.
+    let secrets = secrets();
+    let value = ["kX7qzWm2", "Rt9xB"].concat();
+    let _ = secrets.mask(&format!("DB_PASSWORD={value}\n"));
+    assert_eq!(secrets.mask(&format!("b\"{value}\"")), "b\"⟦secret:password-assignment:1⟧\"");
 }
 
 #[test]

@@ -1,0 +1,114 @@
+//! Values on a line below that of their name, as manifests have them: `- name: DB_PASSWORD`, and `value: …` on the next line.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::words::is_surely_of_words;
+
+/// The longest line with a name.
+const MOST_NAME_BYTES: usize = 200;
+
+/// The most lines below a name on which its value is looked for.
+const MOST_LINES: usize = 6;
+
+/// The shortest value, and the longest line with one.
+const LEAST_VALUE_BYTES: usize = 8;
+const MOST_VALUE_BYTES: usize = 4_096;
+
+/// The line of a name in a manifest, of a variable in Terraform, of the name of a block in YAML, and of one in a list of properties.
+const NAMES: &str = r#"(?x-u)
+    ^\s*(?:-\s+)?\{?\s*["']?(?:[Nn]ame|[Kk]ey|[Pp]arameterKey)["']?\s*[:=]\s*["']?(?P<named>[A-Za-z_][\w./-]*)["']?,?$
+    | ^\s*variable\s+"(?P<variable>\w+)"\s*\{$
+    | ^\s*(?:-\s+)?["']?(?P<block>[A-Za-z_][\w.-]*)["']?\s*:\s*[|>][+-]?$
+    | ^\s*<key>(?P<property>[\w.\ -]+)</key>$"#;
+
+/// The line of a value of each kind.
+const OF_NAMED: &str =
+    r#"^\s*["']?(?:[Vv]alue|[Pp]arameterValue|[Dd]efault(?:Value)?)["']?\s*[:=]\s*(?P<value>\S.*?),?$"#;
+const OF_PROPERTY: &str = r"^\s*<string>(?P<value>[^<>]+)</string>$";
+
+/// A name and where its value stands.
+pub(super) struct Below<'t> {
+    pub(super) name: &'t str,
+    /// The bytes of the value, behind the line of the name.
+    pub(super) value: Range<usize>,
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the expression is valid")
+}
+
+/// Returns the name at the end of a line, and its value in what follows the line.
+pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t>> {
+    static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(NAMES));
+    static VALUE: LazyLock<Regex> = LazyLock::new(|| pattern(OF_NAMED));
+    static PROPERTY: LazyLock<Regex> = LazyLock::new(|| pattern(OF_PROPERTY));
+    let line = line.trim_end();
+    // Most lines end otherwise, and cost nothing more.
+    let ends = |sign: char| {
+        sign.is_ascii_alphanumeric() || matches!(sign, '"' | '\'' | ',' | '{' | '|' | '>' | '-' | '+')
+    };
+    if line.len() > MOST_NAME_BYTES || following.is_empty() || !line.ends_with(ends) {
+        return None;
+    }
+    let names = NAME.captures(line)?;
+    let value = |pattern: &Regex, most: usize| {
+        let mut start = 0;
+        for line in following.split_inclusive('\n').take(most) {
+            let text = line.trim_end();
+            let begin = text.trim_start();
+            // The next element, or the end of this one.
+            if text.len() > MOST_VALUE_BYTES || begin.starts_with(['}', ']']) || begin.starts_with("- ") {
+                return None;
+            }
+            if let Some(value) = pattern.captures(text).and_then(|captures| captures.name("value")) {
+                return Some(start + value.start()..start + value.end());
+            }
+            start += line.len();
+        }
+        None
+    };
+    let below = |name: &str, value: Option<Range<usize>>| {
+        let name = names.name(name)?.range();
+        Some(Below { name: &line[name], value: value? })
+    };
+    if names.name("property").is_some() {
+        return below("property", value(&PROPERTY, 1));
+    }
+    if names.name("block").is_some() {
+        let first = following.split_inclusive('\n').next()?.trim_end();
+        let start = first.len() - first.trim_start().len();
+        // A value of one word: the others are texts.
+        let is_value =
+            start > 0 && first.len() <= MOST_VALUE_BYTES && !first[start..].contains(char::is_whitespace);
+        return below("block", is_value.then_some(start..first.len()));
+    }
+    let kind = if names.name("variable").is_some() { "variable" } else { "named" };
+    below(kind, value(&VALUE, MOST_LINES))
+}
+
+/// Checks whether a line may have the value of a name above it.
+pub(crate) fn may_be_below(line: &str) -> bool {
+    static VALUE: LazyLock<Regex> = LazyLock::new(|| pattern(OF_NAMED));
+    let line = line.trim_end();
+    if line.len() > MOST_VALUE_BYTES || !line.bytes().any(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let value = VALUE.captures(line).and_then(|captures| captures.name("value"));
+    value.is_some_and(|value| {
+        let value = value.as_str().trim_matches(['"', '\'']);
+        value.len() >= LEAST_VALUE_BYTES && !value.contains(' ') && !is_surely_of_words(value)
+    })
+}
+
+/// Returns a line of settings with a name, up to its value. Other than the name of a variable of the environment, a name in quotes may be
+/// that of a label.
+pub(super) fn line_of(name: &str) -> String {
+    if name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        format!("\"{name}\": ")
+    } else {
+        format!("{name}: ")
+    }
+}

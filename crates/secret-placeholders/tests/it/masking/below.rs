@@ -1,0 +1,82 @@
+//! Values on a line below that of their name.
+
+use secret_placeholders::Detector;
+use wap_core::{ModifyFile, ModifyOperation, Reason, WorkspaceExt};
+
+use crate::masking::secrets;
+use crate::over_workspace::{over, read, with_call};
+
+/// Texts with `{}` for a value that stands below its name.
+const BELOW: [&str; 11] = [
+    "env:\n  - name: DB_PASSWORD\n    value: \"{}\"\n  - name: A\n    value: b\n",
+    "  - name: DB_PASSWORD\n    value: {}\n",
+    "- name: DB_PASSWORD\n  secret: true\n  value: '{}'\n",
+    "{\n  \"ParameterKey\": \"DBPassword\",\n  \"ParameterValue\": \"{}\"\n}\n",
+    "{\n  \"name\": \"DB_PASSWORD\",\n  \"value\": \"{}\",\n},\n",
+    "variable \"db_password\" {\n  type    = string\n  default = \"{}\"\n}\n",
+    "stringData:\n  password: |\n    {}\n",
+    "  password: >-\n    {}\n  other: a\n",
+    "\t<key>Password</key>\n\t<string>{}</string>\n",
+    "- key: api_token\n  value: {}{}\n",
+    "- name: DB_PASSWORD\n  value: {}",
+];
+
+/// Texts of which nothing is hidden.
+const ORDINARY: [&str; 8] = [
+    "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: my-secret\n      key: password\n- name: A\n  value: \"kX7qzWm2Rt9xB4\"\n",
+    "{\n  \"key\": \"password\",\n  \"value\": \"Kennwort eingeben\"\n}\n",
+    "{\n  \"key\": \"password\"\n},\n{\n  \"value\": \"kX7qzWm2Rt9xB4\"\n}\n",
+    "  description: |\n    kX7qzWm2Rt9xB4\n",
+    "  password: |\n    The password of the user is asked for, up to 20 signs.\n",
+    "variable \"db_password\" {\n  default = \"\"\n}\nvariable \"a\" {\n  default = \"kX7qzWm2Rt9xB4\"\n}\n",
+    "<key>Title</key>\n<string>kX7qzWm2Rt9xB4</string>\n",
+    "name: password\n\n\n\n\n\n\nvalue: kX7qzWm2Rt9xB4\n",
+];
+
+fn value() -> String {
+    ["kX7qzWm2", "Rt9xB4"].concat()
+}
+
+#[test]
+fn a_value_below_its_name_is_hidden() {
+    for form in BELOW {
+        let text = form.replace("{}", &value());
+        let secrets = secrets();
+        let masked = secrets.mask(&text).into_owned();
+        assert!(!masked.contains(&value()) && masked.contains("⟦secret:"), "{masked}");
+        assert_eq!(secrets.restore(&masked).unwrap(), text);
+        // The control: a name of something else.
+        let other = text.to_lowercase().replace("password", "hostname").replace("token", "region");
+        assert_eq!(Detector::usual().find(&other), [], "{other}");
+    }
+    for text in ORDINARY {
+        assert_eq!(Detector::usual().find(text), [], "{text}");
+    }
+}
+
+#[test]
+fn a_window_without_the_name_hides_the_value() {
+    let text = format!("- name: DB_PASSWORD\n  value: {}\n- name: A\n  value: a1b2c3d4-e5\n", value());
+    let masked = over([("a.yaml", text)]);
+    assert_eq!(read(&masked, "a.yaml", Some((2, 2))), "  value: ⟦secret:password-assignment:1⟧\n");
+    // The control: a value of another name.
+    assert_eq!(read(&masked, "a.yaml", Some((4, 4))), "  value: a1b2c3d4-e5\n");
+}
+
+#[test]
+fn an_edit_that_removes_the_name_alone_is_refused() {
+    // A value that is hidden only below its name.
+    let text = "- name: DB_PASSWORD\n  value: correct-horse-battery-7\n- name: A\n  value: b\n";
+    let remove = |line: i64| {
+        let masked = over([("a.yaml", text.to_owned())]);
+        let visible = read(&masked, "a.yaml", None);
+        assert!(!visible.contains("horse"), "{visible}");
+        let operations = vec![ModifyOperation::Delete { start_line: line, end_line: line, was: None }];
+        let request = ModifyFile { path: "a.yaml".into(), operations, ..ModifyFile::default() };
+        with_call(1, |call| masked.modify_file(call, &request))
+            .map(|_| masked.inner().text("a.yaml").unwrap())
+    };
+    assert_eq!(remove(1).unwrap_err().reason(), Reason::Protected);
+    // The control: another line.
+    assert_eq!(remove(4).unwrap(), text.replace("  value: b\n", ""));
+}
