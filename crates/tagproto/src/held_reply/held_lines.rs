@@ -172,7 +172,7 @@ impl<'h> HeldLines<'h> {
 
     /// Checks whether a block with the opening tag of the open one begins as that does, so that it is not only the rest of it.
     ///
-    /// A file may have another first line, if that begins with the same word. Commands and edits mean nothing without what stands
+    /// A file may have another first line, if that begins with the same word or the old one follows. Commands and edits mean nothing without what stands
     /// before them; texts for the user do no harm.
     pub(super) fn is_written_anew(&self, first: &FirstBlock<'_>) -> bool {
         let is_telling =
@@ -188,10 +188,11 @@ impl<'h> HeldLines<'h> {
         if first.kind != BlockKind::CreateFile {
             return same >= held.len().min(2);
         }
+        let has_begin = weight(&[begin]) >= OPEN_BLOCK_CHARACTERS && next.clone().any(|line| line == begin);
         let word = |line: &str| line.split_whitespace().next().map(str::to_owned);
         let may_be_first = |line: &&str| {
             let is_rest = !self.cut_line.is_empty() && line.starts_with(self.cut_line);
-            !is_rest && !held.contains(line) && word(line) == word(begin)
+            !is_rest && !held.contains(line) && (has_begin || word(line) == word(begin))
         };
         same > 0 || next.next().is_some_and(may_be_first)
     }

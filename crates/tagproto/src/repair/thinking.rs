@@ -278,26 +278,25 @@ fn behind_line(text: &str, at: usize) -> usize {
 /// The position of a closing mark in its line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
-    Start,
-    /// Directly behind a word.
-    End,
-    /// Behind a blank: prose may mention it there.
-    EndBehindBlank,
+    /// Alone, or with text directly before or behind it.
+    Clear,
+    /// With a blank between it and text: prose may mention it there.
+    BesideBlank,
 }
 
 /// Returns the edge of a trimmed line at which it has a closing mark that may stand alone.
 fn closing_edge(content: &str) -> Option<Edge> {
     let dialect = Dialect::Agentd;
-    let mut closings =
-        SPELLINGS.iter().filter(|spelling| spelling.closes_alone).map(|spelling| spelling.closing);
-    if closings.clone().any(|closing| begins(content, closing, dialect)) {
-        return Some(Edge::Start);
-    }
-    let before = closings.find_map(|closing| {
+    let closings = SPELLINGS.iter().filter(|spelling| spelling.closes_alone).map(|spelling| spelling.closing);
+    let has_blank = closings.into_iter().find_map(|closing| {
+        if begins(content, closing, dialect) {
+            return Some(content[closing.len()..].starts_with(char::is_whitespace));
+        }
         let at = content.len().checked_sub(closing.len()).filter(|at| content.is_char_boundary(*at))?;
-        begins(&content[at..], closing, dialect).then_some(&content[..at])
+        let is_at_end = begins(&content[at..], closing, dialect);
+        is_at_end.then(|| content[..at].ends_with(char::is_whitespace))
     })?;
-    Some(if before.ends_with(char::is_whitespace) { Edge::EndBehindBlank } else { Edge::End })
+    Some(if has_blank { Edge::BesideBlank } else { Edge::Clear })
 }
 
 /// The evidence that a closing mark without an opening one ends thinking.
@@ -325,7 +324,7 @@ fn end_without_opening(text: &str) -> Option<(usize, Evidence)> {
                 return None;
             }
             if let Some(edge) = closing_edge(content) {
-                let is_mention = is_behind_block && edge == Edge::EndBehindBlank;
+                let is_mention = is_behind_block && edge == Edge::BesideBlank;
                 let evidence = if is_mention { Evidence::Mention } else { Evidence::Clear };
                 return Some((after(text, &line), evidence));
             }
