@@ -6,10 +6,12 @@
 //! 1. It continues the held reply behind these lines, if nothing before them reads as a tag, but for held lines directly in front of
 //!    them, and other text before them reads as a greeting. A part of the lines counts only at the start.
 //! 2. If it begins with all of the held reply again, line by line, it was written anew and stands alone.
-//! 3. If its first block has the opening tag of the block in which the held reply ended, that block was written anew, and takes its
-//!    place behind the complete ones. If a complete block has the same tag, and for a message, the text of the block has to show it.
+//! 3. If its first block has the opening tag of the block in which the held reply ended, and begins as that did, that block was
+//!    written anew, and takes its place behind the complete ones. If a complete block has the same tag, and for a message, the text of
+//!    the block has to show it.
 //! 4. If its first block is that of the held reply again, it was written anew and stands alone.
-//! 5. Any other whole reply is carried out instead of the held one.
+//! 5. Any other whole reply is carried out instead of the held one. It begins with a message, or has only blocks, with nothing but a
+//!    greeting before them and no text behind: else they may be examples in the rest of a file.
 //!
 //! Nothing is carried out, and the model is asked again, where the reply contradicts that:
 //!
@@ -20,13 +22,18 @@
 //!   the lines were only quoted;
 //! - blocks of the held reply come again behind the lines: two that stood in a row do so once more;
 //! - the lines may also be others: the reply begins some lines earlier, or with the line in which the held one was cut off;
-//! - text with a block or with the requested lines would be left out.
+//! - text with a block or with the requested lines would be left out;
+//! - it has the tag of the open block, but only the rest of its text;
+//! - words of the model stand between the lines and the text that continues the line that was cut off, or all lines have lost their
+//!   indentation.
 
+mod greeting;
 mod held_lines;
 mod incoming;
 mod next_reply;
 mod relation;
 mod seam;
+mod shift;
 
 pub use incoming::Incoming;
 
@@ -37,7 +44,10 @@ use serde::{Deserialize, Serialize};
 use self::held_lines::HeldLines;
 use self::relation::Relation;
 use crate::{
-    Dialect, Item, ParseErrorKind, Reply, repair::without_chat_ending, reply::read_blocks, session::Session,
+    BlockKind, Dialect, Item, ParseErrorKind, Reply,
+    repair::{opening_kind, without_chat_ending},
+    reply::read_blocks,
+    session::Session,
 };
 
 /// The fewest non-blank characters of the lines at which two replies are joined, and the most such lines within the block in
@@ -56,7 +66,7 @@ pub struct HeldReply {
     /// The line of the opening tag of the block that the reply ended in, 0-based; the line behind the text if the reply ended in
     /// that tag.
     open_line: usize,
-    /// The line behind the text, which may be incomplete, without blanks around it. Empty if there was none, and for a reply that
+    /// The line behind the text, which may be incomplete, without blanks at its end. Empty if there was none, and for a reply that
     /// was held before this was kept.
     #[serde(default)]
     cut_line: String,
@@ -106,7 +116,7 @@ impl HeldReply {
             ParseErrorKind::Unclosed { later_tags: 0, .. } => (lines.len() - 1).max(open_line + 1),
             _ => return None,
         };
-        let cut_line = lines.get(complete).map_or("", |line| line.trim()).to_owned();
+        let cut_line = lines.get(complete).map_or("", |line| line.trim_end()).to_owned();
         let text = lines[..complete].iter().flat_map(|line| [line, "\n"]).collect();
         let held = HeldReply { text, open_line, cut_line, since: None };
         let last_lines = held.last_lines();
@@ -124,7 +134,13 @@ impl HeldReply {
     /// Returns the opening tag of the block in which the reply ended, as it was written: a part of it if the reply ended in it.
     #[must_use]
     pub fn open_tag(&self) -> &str {
-        self.text.lines().nth(self.open_line).map_or(&*self.cut_line, str::trim)
+        self.text.lines().nth(self.open_line).unwrap_or(&self.cut_line).trim()
+    }
+
+    /// Returns the closing tag of the block in which the reply ended; `None` if it ended in its opening tag.
+    pub(crate) fn closing_tag(&self) -> Option<&'static str> {
+        let tag = self.text.lines().nth(self.open_line)?;
+        opening_kind(tag).map(BlockKind::closing_tag)
     }
 
     /// Returns the lines with which a continuation begins: the last ones, as many as it takes to find them again.
@@ -237,8 +253,9 @@ fn cut_off_or<'a>(text: Cow<'a, str>, whole: impl FnOnce(Cow<'a, str>) -> Incomi
 
 /// The note about a reply that was not joined to the held one.
 const NOT_CONTINUED: &str = "your reply could not be joined to the one that was cut off, and nothing was done: begin with exactly the lines \
-     below, without the blocks that stood before them, and go on from there, or, for something else, send a whole reply that begins with \
-     a [MESSAGE]";
+     below, with the blanks in front of them, without the blocks that stood before them, and continue directly behind them, without words \
+     of your own in between. If the rest of the text shows tags, put a dot in front of each of these lines. To begin anew, or for \
+     something else, send a whole reply that begins with a [MESSAGE]";
 
 /// Returns the lines, the last one first, from which on the text has enough characters to find it again.
 fn enough_from(lines: &[&str]) -> impl Iterator<Item = usize> {

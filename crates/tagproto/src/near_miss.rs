@@ -6,6 +6,7 @@
 //! meant as a body: no block in it is run.
 
 mod cut_tag;
+mod misspelt_end;
 mod tag_like;
 mod unclear_end;
 
@@ -19,7 +20,7 @@ use crate::{
         error::EndDoubt,
         scan::{Line, after, count_lines},
     },
-    repair::{Thinking, lines_from},
+    repair::{Thinking, considered, ends_with_closing_mark, lines_from, stray_closing_kind},
 };
 
 /// The most characters of a line that an error quotes.
@@ -44,11 +45,14 @@ struct Fault {
 
 /// Inserts the errors for such lines among the items of a reply, and removes the items inside of a misspelt block. Takes time
 /// linear in the text.
-pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>> {
-    let lines = tag_like_lines(text, &items);
+pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<'a>> {
+    if let Some(Item::Error(error)) = items.last_mut() {
+        misspelt_end::report(text, error);
+    }
+    let (lines, considered) = tag_like_lines(text, &items);
     let cut_tag = cut_tag::error(text, &items);
     let ends = Ends::of(text, &items);
-    if lines.is_empty() && cut_tag.is_none() && !ends.hold_own_tags() {
+    if lines.is_empty() && considered.is_empty() && cut_tag.is_none() && !ends.hold_own_tags() {
         return items;
     }
     let mut closers = Closers::of(&lines);
@@ -61,9 +65,8 @@ pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>>
             continue;
         }
         if line.tag.is_closing {
-            let is_exact = &text[line.span.clone()] == line.tag.kind.closing_tag();
-            if is_exact && line.tag.kind.has_body() {
-                let (kind, span) = (line.tag.kind, line.span.clone());
+            if let Some(kind) = stray_closing_kind(&text[line.span.clone()]) {
+                let span = line.span.clone();
                 stray.push(StrayCloser { kind, span, line_number: line.line_number });
             }
             continue;
@@ -86,7 +89,8 @@ pub(crate) fn with_errors<'a>(text: &str, items: Vec<Item<'a>>) -> Vec<Item<'a>>
     // A tag in which the reply ends is not text: what is missing may follow.
     let text_end = text[..cut_tag.as_ref().map_or(text.len(), |cut_tag| cut_tag.span.start)].trim_end().len();
     // A misspelt tag within a block whose end is unclear is a part of its text; one before it may have the block in its own.
-    let faults = disjoint(ends.faults(&stray, text_end).into_iter().chain(misspelt).collect());
+    let faults = ends.faults(&stray, text_end).into_iter().chain(misspelt).chain(considered);
+    let faults = disjoint(faults.collect());
     let mut items = merged(items, faults);
     items.extend(cut_tag.map(Item::Error));
     items
@@ -129,13 +133,14 @@ fn quoted(line: &str) -> String {
     }
 }
 
-/// Returns the lines outside of blocks, which are in the order of the text, and of closed thinking, with their 0-based numbers.
+/// Returns the lines outside of blocks, which are in the order of the text, and of thinking, with their 0-based numbers.
 pub(crate) fn lines_outside(
     text: &str,
     blocks: impl Iterator<Item = Span>,
+    thinking: &mut Thinking,
 ) -> impl Iterator<Item = (usize, Line)> {
     let mut blocks = blocks.peekable();
-    let (mut thinking, mut passed_until) = (Thinking::of(Dialect::Agentd), 0);
+    let mut passed_until = 0;
     lines_from(text, 0).enumerate().filter(move |(_, line)| {
         while blocks.next_if(|block| block.end <= line.start).is_some() {}
         let is_in_block = blocks.peek().is_some_and(|block| block.start < line.end);
@@ -148,16 +153,15 @@ pub(crate) fn lines_outside(
     })
 }
 
-/// Returns the lines outside of blocks and of closed thinking blocks that resemble tags.
-fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<TagLikeLine> {
+/// Returns the lines outside of blocks and of thinking that resemble tags, and the faults of thinking that holds blocks and may not be
+/// thinking.
+fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Fault>) {
     let mut tag_like = Vec::new();
     let (mut counted_to, mut line_number) = (0, 1);
-    for (_, line) in lines_outside(text, items.iter().map(Item::span)) {
+    let mut thinking = Thinking::of(Dialect::Agentd);
+    for (_, line) in lines_outside(text, items.iter().map(Item::span), &mut thinking) {
         let content = text[line.start..line.end].trim_start_matches('\u{feff}').trim();
-        if !content.starts_with(['[', '<']) {
-            continue;
-        }
-        let Some(tag) = TagLike::read(content) else { continue };
+        let Some(tag) = TagLike::read(content).or_else(|| TagLike::decorated_end(content)) else { continue };
         // Counted from the last such line on, so that every byte is counted once.
         line_number += count_lines(&text[counted_to..line.start]);
         counted_to = line.start;
@@ -165,7 +169,28 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> Vec<TagLikeLine> {
         let start = content.as_ptr() as usize - text.as_ptr() as usize;
         tag_like.push(TagLikeLine { tag, span: start..start + content.len(), line_number });
     }
-    tag_like
+    let mut considered = Vec::new();
+    let (mut counted_to, mut line_number) = (0, 1);
+    for range in thinking.doubtful() {
+        line_number += count_lines(&text[counted_to..range.start]);
+        counted_to = range.start;
+        considered.extend(considered_in(text, range, line_number, items));
+    }
+    (tag_like, considered)
+}
+
+/// Returns the fault of thinking that holds blocks; `None` if these were read, as strict parsing does.
+fn considered_in(text: &str, range: Range<usize>, line_number: usize, items: &[Item<'_>]) -> Option<Fault> {
+    let before = items.partition_point(|item| item.span().start < range.start);
+    let is_read = items.get(before).is_some_and(|item| item.span().start < range.end);
+    let command = considered(&text[range.clone()]).filter(|_| !is_read)?;
+    let last = line_number + count_lines(text[range.clone()].trim_end());
+    let lines = LineRange::of(line_number, last);
+    let kind = match range.end == text.len() && !ends_with_closing_mark(&text[range.clone()]) {
+        true => ParseErrorKind::OnlyConsidered,
+        false => ParseErrorKind::MaybeConsidered { line_number: lines.last },
+    };
+    Some(Fault { range, lines, command, kind })
 }
 
 /// The closing tags among the lines, by kind. Look-ups must go from the front to the back.

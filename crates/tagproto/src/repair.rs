@@ -27,15 +27,15 @@ mod tag_line;
 mod thinking;
 mod view_gutter;
 
-pub(crate) use chat_ending::without_chat_ending;
+pub(crate) use chat_ending::{without_chat_ending, without_end_of_text};
 pub(crate) use copy_label::without_label;
 pub(crate) use fence::Fence;
 pub(crate) use omission::omitted;
 pub(crate) use outline::lines_from;
 pub use refusal::{Refusal, RefusalKind};
 pub use repair_kind::{RepairKind, RepairSet};
-pub(crate) use tag_line::{closing_kind, opening_kind};
-pub(crate) use thinking::{Thinking, unfinished};
+pub(crate) use tag_line::{closing_kind, opening_kind, stray_closing_kind};
+pub(crate) use thinking::{Thinking, considered, ends_with_closing_mark, unfinished};
 
 use crate::{
     BlockKind, Body, Dialect, Item, Located, ParseError, Reply,
@@ -49,6 +49,10 @@ use crate::{
 
 /// Parses a paste with repairs.
 pub(crate) fn read(text: &str, dialect: Dialect) -> Reply<'_> {
+    let text = match dialect {
+        Dialect::Agentd => without_end_of_text(text),
+        Dialect::CodingAgent => text,
+    };
     match items_and_repairs(text, dialect) {
         Ok((items, repairs)) => Reply { items, repairs, refused: None },
         Err(refusal) => Reply { items: Vec::new(), repairs: RepairSet::EMPTY, refused: Some(refusal) },

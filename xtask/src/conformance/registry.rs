@@ -38,6 +38,7 @@ impl Registry {
             ("tagproto.json", Some("flow"), tag::flow::run),
             ("paste.json", None, tag::paste::run),
             ("cut-off-replies.json", None, tag::cut_off_replies::run),
+            ("unclear-blocks.json", None, text_edits::foreign),
             ("message-parts.json", None, tag::message_parts::run),
             ("syntax-errors.json", None, syntax_errors::run),
             ("text-edits.json", Some("edit"), text_edits::edit),

@@ -11,7 +11,10 @@ use crate::TaskError;
 /// which no text is better than another.
 const VECTORS: [(&str, &[&str]); 6] = [
     ("tag_parser", &["tagproto", "paste", "message-parts", "cut-off-replies"]),
-    ("tag_repair", &["tagproto", "paste", "message-parts", "cut-off-replies", "text-edits"]),
+    (
+        "tag_repair",
+        &["tagproto", "paste", "message-parts", "cut-off-replies", "text-edits", "unclear-blocks"],
+    ),
     ("envelope_readers", &["codali", "envelope-replies"]),
     ("llm4s_messages", &["wap"]),
     ("mcp_messages", &["wap"]),

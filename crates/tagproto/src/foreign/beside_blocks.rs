@@ -4,11 +4,12 @@
 
 use super::{Ending, ForeignFault, ReplyLine, items_of};
 use crate::near_miss::lines_outside;
-use crate::{Item, ParseError, ParseErrorKind};
+use crate::{Dialect, Item, ParseError, ParseErrorKind, repair::Thinking};
 
 /// Returns an error for each edit outside of the blocks of a reply, in the order of the text. Takes time linear in the text.
 pub(crate) fn beside_blocks<'a>(text: &'a str, blocks: &[Item<'_>]) -> Vec<Item<'a>> {
-    let outside = lines_outside(text, blocks.iter().map(Item::span));
+    let mut thinking = Thinking::of(Dialect::Agentd);
+    let outside = lines_outside(text, blocks.iter().map(Item::span), &mut thinking);
     let lines: Vec<ReplyLine<'a>> = outside.map(|(index, line)| ReplyLine::of(text, index, &line)).collect();
     let ending = Ending::of(text, &lines);
     // An edit cannot reach over a block.

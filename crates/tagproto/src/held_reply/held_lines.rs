@@ -6,18 +6,26 @@ use super::next_reply::{FirstBlock, NextReply, lines_of, trimmed};
 use super::{HeldReply, weight};
 use crate::{
     BlockKind, Item,
-    repair::{closing_kind, opening_kind},
+    repair::{Fence, closing_kind, opening_kind},
     reply::read_blocks,
 };
 
 /// The fewest non-blank characters of an open block by which it is recognised where a complete block has its tag.
 pub(super) const OPEN_BLOCK_CHARACTERS: usize = 8;
 
-/// The lines of a held reply, without blanks around them.
+/// The most bytes of a line in which a tag may have been cut off, and the most that are read to try lines as the rest of it.
+const LONGEST_TAG: usize = 4096;
+const TAG_BYTES: usize = 256 << 10;
+
+/// The lines of a held reply.
 pub(super) struct HeldLines<'h> {
+    pub(super) raw: Vec<&'h str>,
+    /// The same lines without blanks around them.
     pub(super) lines: Vec<&'h str>,
     pub(super) open_line: usize,
     pub(super) cut_line: &'h str,
+    /// The same line with the blanks in front of it.
+    pub(super) raw_cut_line: &'h str,
     /// The complete blocks, malformed ones included.
     pub(super) blocks: Vec<Range<usize>>,
     /// The kind of the block that was open; `None` if the reply ended in its tag.
@@ -36,9 +44,11 @@ impl<'h> HeldLines<'h> {
         HeldLines {
             open_kind: items.last().filter(is_open).map(Item::kind),
             blocks: items.iter().filter(before).map(lines_of).collect(),
+            raw: held.text.lines().collect(),
             lines,
             open_line: held.open_line,
-            cut_line: &held.cut_line,
+            cut_line: held.cut_line.trim(),
+            raw_cut_line: &held.cut_line,
         }
     }
 
@@ -89,8 +99,13 @@ impl<'h> HeldLines<'h> {
     /// Checks whether a reply begins with the rest of the very tag in which this one ended: its blocks may be examples in the text
     /// of that block.
     pub(super) fn is_continued_within_its_tag(&self, next: &NextReply<'_>) -> bool {
+        if !self.cut_line.starts_with('[') || self.cut_line.len() > LONGEST_TAG {
+            return false;
+        }
         let is_tag = |line: &str| opening_kind(line).is_some() || closing_kind(line).is_some();
         let before = next.items.first().map_or(next.lines.len(), |first| first.start);
+        let may_end_tag = |index: &usize| next.lines[*index].ends_with(']');
+        let mut ends = (0..before).filter(may_end_tag);
         let completes = |index: usize| {
             let line = next.lines[index];
             !line.is_empty()
@@ -100,7 +115,8 @@ impl<'h> HeldLines<'h> {
                     // The blank between may be lost. Prose in front of a block may end in a bracket as well.
                     || index == next.begin && is_tag(&format!("{} {line}", self.cut_line)))
         };
-        self.cut_line.starts_with('[') && (0..before).any(completes)
+        // Each such line costs the time of reading the tag. Where that would be too much, it is not clear.
+        ends.by_ref().take(TAG_BYTES / self.cut_line.len()).any(completes) || ends.next().is_some()
     }
 
     /// Checks whether no block begins with the last lines: a reply that repeats the opening tag directly before them continues
@@ -117,7 +133,7 @@ impl<'h> HeldLines<'h> {
         let complete: Vec<&str> = cut.text.lines().map(trimmed).skip(first.start).collect();
         let held = &self.lines[self.begin()..];
         held.starts_with(&complete)
-            && held.get(complete.len()).is_none_or(|line| line.starts_with(&cut.cut_line))
+            && held.get(complete.len()).is_none_or(|line| line.starts_with(cut.cut_line.trim()))
     }
 
     /// Checks whether the held reply ends with a reply, up to the very line in which both are cut off.
@@ -155,6 +171,33 @@ impl<'h> HeldLines<'h> {
         }
     }
 
+    /// Checks whether a block with the opening tag of the open one begins as that does, so that it is not only the rest of it.
+    ///
+    /// A file may have another first line, if that begins with the same word or the old one follows. Commands and edits mean nothing without what stands
+    /// before them; texts for the user do no harm.
+    pub(super) fn is_written_anew(&self, first: &FirstBlock<'_>) -> bool {
+        let is_telling =
+            |line: &&&str| !line.is_empty() && Fence::read(line).is_none() && !is_hunk_mark(line);
+        let body = |lines: &[&'h str]| -> Vec<&'h str> { lines.iter().filter(is_telling).copied().collect() };
+        let held = body(self.lines.get(self.open_line + 1..).unwrap_or_default());
+        let Some(begin) = held.first() else { return true };
+        let mut next = first.lines[1..].iter().filter(is_telling);
+        let same = held.iter().zip(next.clone()).take_while(|(held, next)| held == next).count();
+        if matches!(first.kind, BlockKind::Message | BlockKind::Done) {
+            return true;
+        }
+        if first.kind != BlockKind::CreateFile {
+            return same >= held.len().min(2);
+        }
+        let has_begin = weight(&[begin]) >= OPEN_BLOCK_CHARACTERS && next.clone().any(|line| line == begin);
+        let word = |line: &str| line.split_whitespace().next().map(str::to_owned);
+        let may_be_first = |line: &&str| {
+            let is_rest = !self.cut_line.is_empty() && line.starts_with(self.cut_line);
+            !is_rest && !held.contains(line) && (has_begin || word(line) == word(begin))
+        };
+        same > 0 || next.next().is_some_and(may_be_first)
+    }
+
     /// Checks whether a block is the first one again, which stands in the held reply once.
     pub(super) fn repeats_first_once(&self, block: &[&str]) -> bool {
         self.blocks.iter().position(|held| self.lines[held.clone()] == *block) == Some(0)
@@ -170,6 +213,12 @@ impl<'h> HeldLines<'h> {
             && first.lines[..common] == open[..common]
             && first.lines.get(open.len()).is_none_or(|line| line.starts_with(self.cut_line))
     }
+}
+
+/// Checks for a line that marks a part of a hunk.
+fn is_hunk_mark(line: &str) -> bool {
+    let marks = ["<<<<<", "=====", ">>>>>"];
+    marks.iter().any(|mark| line.starts_with(mark))
 }
 
 /// Returns for each line behind the first one how many lines from there on repeat the first ones.

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use super::greeting::is_greeting;
 use super::relation::Relation;
 use super::{HeldReply, OVERLAP_CHARACTERS, weight};
 use crate::{
-    BlockKind, Dialect, Item, ParseErrorKind,
+    BlockKind, Dialect, Item, ParseErrorKind, RepairKind,
     outbox::FIRST_LINES,
     parse::scan::after,
     repair::{Thinking, closing_kind, lines_from},
@@ -23,6 +24,8 @@ pub(super) struct NextReply<'a> {
     has_only_blocks: bool,
     /// True if its first block is a message, and only the last one is malformed.
     begins_with_message: bool,
+    /// True if its blocks are edits in the format of another program.
+    has_other_format: bool,
     /// True if a closing tag, decorated or not, closes no block.
     pub(super) has_stray_closer: bool,
     /// The part to hold if it is cut off, read alone.
@@ -64,6 +67,7 @@ impl<'a> NextReply<'a> {
         let mut next = NextReply {
             has_only_blocks: has_only_blocks && !reply.items.is_empty(),
             begins_with_message,
+            has_other_format: reply.repairs.contains(RepairKind::OtherFormat),
             has_stray_closer: false,
             cut_off: HeldReply::of(text, &reply),
             items: reply.items.iter().map(lines_of).collect(),
@@ -82,9 +86,33 @@ impl<'a> NextReply<'a> {
     /// Returns the relation of a reply about something else. One that begins with a message, as the request says, may be cut off
     /// as well.
     pub(super) fn other(&self) -> Relation<'a> {
-        let is_other = self.has_only_blocks
+        let is_other = self.has_only_blocks && self.has_only_a_greeting_around()
             || self.cut_off.as_ref().is_some_and(|cut| self.begins_with_message && cut.open_line > 0);
         if is_other { Relation::Other } else { Relation::Unclear }
+    }
+
+    /// Checks whether a reply can be a whole one: text around its blocks may be that of the file in which the held one was cut off,
+    /// and the blocks examples in it.
+    fn has_only_a_greeting_around(&self) -> bool {
+        let [first, ..] = self.items.as_slice() else { return false };
+        let before = &self.raw[self.begin.min(first.start)..first.start];
+        let is_mark = |line: &str| self.has_other_format && PATCH_MARKS.contains(&line);
+        let is_bare = |lines: &[&str]| {
+            lines.iter().map(|line| line.trim()).all(|line| is_preface(line) || is_mark(line))
+        };
+        if self.first_kind == Some(BlockKind::Message) && is_bare(before) {
+            return true;
+        }
+        let last = self.items.last().map_or(0, |last| last.end);
+        let begins_well = match self.has_other_format {
+            false => is_greeting(before),
+            // The name of the file, as it stands before such an edit.
+            true => {
+                let mut texts = before.iter().filter(|line| !is_bare(&[**line]));
+                texts.next().is_none_or(|name| is_name(name)) && texts.next().is_none()
+            }
+        };
+        begins_well && is_bare(&self.raw[last..])
     }
 
     pub(super) fn first_block(&self) -> Option<FirstBlock<'_>> {
@@ -96,7 +124,7 @@ impl<'a> NextReply<'a> {
             None => FirstBlock { kind, at, lines, cut_line: None },
             Some(cut) => {
                 let complete = cut.text.lines().count() - cut.open_line;
-                FirstBlock { kind, at, lines: &lines[..complete], cut_line: Some(&cut.cut_line) }
+                FirstBlock { kind, at, lines: &lines[..complete], cut_line: Some(cut.cut_line.trim()) }
             }
         })
     }
@@ -121,6 +149,15 @@ fn has_unclear_end(item: &Item<'_>) -> bool {
         }
         Item::Block(_) => false,
     }
+}
+
+/// The marks around a patch.
+const PATCH_MARKS: [&str; 2] = ["*** Begin Patch", "*** End Patch"];
+
+/// Checks for a line of one word, such as the path of a file, with Markdown around it.
+fn is_name(line: &str) -> bool {
+    let name = line.trim().trim_matches(['*', '#', '`', ':', ' ']);
+    !name.is_empty() && !name.contains(char::is_whitespace)
 }
 
 /// Removes the blanks around a line, and a byte-order mark.

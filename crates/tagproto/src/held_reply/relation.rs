@@ -65,7 +65,8 @@ impl HeldReply {
         let opens = held.is_open_tag(next.lines[first.at]);
         if held.blocks.is_empty() {
             return match opens {
-                true => Relation::Joined(Cow::Borrowed(text)),
+                true if held.is_written_anew(&first) => Relation::Joined(Cow::Borrowed(text)),
+                true => Relation::Unclear,
                 false => next.other(),
             };
         }
@@ -76,8 +77,10 @@ impl HeldReply {
             // A message may also begin a reply about something else, as the request says.
             let is_tag_enough = first.kind != BlockKind::Message && !held.has_block_with_open_tag();
             if is_tag_enough || held.may_be_open_block(&first) {
-                let is_certain = is_tag_enough
-                    || !held.repeats_any(&first) && held.open_characters() >= OPEN_BLOCK_CHARACTERS;
+                let is_certain = match is_tag_enough {
+                    true => held.is_written_anew(&first),
+                    false => !held.repeats_any(&first) && held.open_characters() >= OPEN_BLOCK_CHARACTERS,
+                };
                 if !is_certain {
                     return Relation::Unclear;
                 }

@@ -1,16 +1,22 @@
 //! The seam between a held reply and its continuation.
 
+use super::greeting::{is_greeting, is_greeting_before_continuation};
 use super::held_lines::HeldLines;
 use super::next_reply::NextReply;
+use super::shift::{Shift, unindent};
 use super::weight;
 use crate::{
-    outbox::{FIRST_LINES, LAST_LINES, visible_lines},
-    repair::{Fence, closing_kind, opening_kind, without_label},
+    outbox::{LAST_LINES, visible_lines},
+    repair::{Fence, closing_kind, opening_kind},
     reply::read_blocks,
 };
 
 /// The fewest non-blank characters of a shorter overlap, with which a continuation may begin.
 const SHORT_OVERLAP_CHARACTERS: usize = 8;
+/// The fewest non-blank characters of the line in which a reply was cut off, by which its continuation is recognised behind fences.
+const CUT_LINE_CHARACTERS: usize = 3;
+/// The lines behind the seam among which words of the model are looked for.
+const LINES_BEHIND: usize = 12;
 
 /// The seam of a reply with the held one.
 pub(super) enum Seam<'a> {
@@ -32,7 +38,7 @@ impl HeldLines<'_> {
     /// All of them count wherever they stand, a part of them only at the start.
     pub(super) fn seam<'a>(&self, last_at: usize, next: &NextReply<'a>) -> Seam<'a> {
         let last = &self.lines[last_at..];
-        if let Some((at, end)) = whole_lines(last, next) {
+        if let Some((at, end)) = whole_lines(last, next).or_else(|| self.decorated_lines(last, next)) {
             let Some(before) = self.lines_before(last_at, at, next) else { return Seam::None };
             // Then the block of the lines may also be the open one, written anew.
             let starts_at_tag =
@@ -43,7 +49,7 @@ impl HeldLines<'_> {
             let is_certain = !starts_at_tag
                 && !began_earlier
                 && !may_lack_lines
-                && is_greeting(&next.raw[next.begin.min(at - before)..at - before]);
+                && self.is_greeting(next, at - before, end);
             return self.seam_at(last_at, at - before, end, is_certain, next);
         }
         let rest = &next.lines[next.begin..];
@@ -95,27 +101,112 @@ impl HeldLines<'_> {
         if !is_certain || !is_at_the_tag || self.is_opened_again(&next.lines[end..]) {
             return Seam::Unclear;
         }
-        Seam::At { behind: self.continuation(start, end, next) }
+        let added = self.lines_added_behind(&self.lines[last_at..], start, end, next);
+        let behind = added.and_then(|added| self.continuation(start, end, end + added, next));
+        behind.map_or(Seam::Unclear, |behind| Seam::At { behind })
     }
 
-    /// Returns the lines behind the seam, without the mark of the message behind the requested lines, and without the end of a
-    /// fence that was opened before them and closed before the closing tag.
-    fn continuation<'a>(&self, start: usize, end: usize, next: &NextReply<'a>) -> Vec<&'a str> {
-        let mut behind = next.raw[end..].to_vec();
+    /// Checks whether the text before a line that belongs to the seam is a greeting.
+    fn is_greeting(&self, next: &NextReply<'_>, start: usize, end: usize) -> bool {
+        let before = &next.raw[next.begin.min(start)..start];
+        let is_continued = || !self.cut_line.is_empty() && self.continues_cut_line(&next.lines[end..]);
+        is_greeting(before) || is_greeting_before_continuation(before) && is_continued()
+    }
+
+    /// Finds the requested lines in back-ticks or quoted, directly before the continuation of the line that was cut off.
+    fn decorated_lines(&self, last: &[&str], next: &NextReply<'_>) -> Option<(usize, usize)> {
+        let quoted = |line: &str| line.strip_prefix('>').map(str::trim_start).map(str::to_owned);
+        let in_ticks = |line: &str| Some(line.strip_prefix('`')?.strip_suffix('`')?.to_owned());
+        let stands_at = |at: &usize| {
+            let Some(lines) = next.lines.get(*at..*at + last.len()) else { return false };
+            let is = |plain: fn(&str) -> Option<String>| {
+                lines.iter().zip(last).all(|(line, last)| plain(line).as_deref() == Some(*last))
+            };
+            (is(quoted) || last.len() == 1 && is(in_ticks))
+                && self.continues_cut_line(&next.lines[*at + last.len()..])
+        };
+        let mut starts =
+            (0..next.lines.len()).filter(|at| !next.is_thought[*at] && !self.cut_line.is_empty());
+        starts.find(stands_at).map(|at| (at, at + last.len()))
+    }
+
+    /// Returns the number of lines directly behind the seam that are not text of the open block: blank ones and fences before the
+    /// continuation of the line that was cut off. `None` if it is not clear whether words of the model stand there.
+    fn lines_added_behind(
+        &self,
+        last: &[&str],
+        start: usize,
+        end: usize,
+        next: &NextReply<'_>,
+    ) -> Option<usize> {
         let lines = &next.lines[end..];
-        let closes = |line: &&str| self.open_kind.is_some() && closing_kind(line) == self.open_kind;
-        if let Some(closer) = lines.iter().position(closes)
+        let body = &lines[..self.closer(lines).unwrap_or(lines.len())];
+        let is_text = |line: &str| !line.is_empty() && line != LAST_LINES;
+        let is_fence = |line: &str| Fence::read(line).is_some();
+        let first = body.iter().position(|line| is_text(line)).filter(|_| self.open_kind.is_some());
+        let Some(first) = first else { return Some(0) };
+        if self.may_be_cut_line(body[first]) {
+            return Some(first);
+        }
+        let text = body.iter().position(|line| is_text(line) && !is_fence(line));
+        if let Some(text) = text.filter(|text| self.may_be_cut_line(body[*text])) {
+            return (weight(&[self.cut_line]) >= CUT_LINE_CHARACTERS).then_some(text);
+        }
+        let around = open_fence(next.lines[..start].iter());
+        let closes = |around| Fence::read(body[first]).is_some_and(|fence| fence.closes(around));
+        if around.is_some_and(closes) && open_fence(self.lines[self.open_line + 1..].iter()).is_none() {
+            return None;
+        }
+        // Text of the block has to begin as the line does that was cut off, but the model may have changed its mind.
+        let behind = &body[first + 1..body.len().min(first + 1 + LINES_BEHIND)];
+        let is_announcement = |text: usize| {
+            let next = body.get(text + 1);
+            body[text].ends_with(':')
+                && body[text].contains(' ')
+                && next.is_some_and(|line| line.is_empty() || is_fence(line))
+        };
+        let is_doubtful = behind.iter().any(|line| self.may_be_cut_line(line))
+            || text.is_some_and(is_announcement)
+            || (0..behind.len()).any(|at| behind[at..].starts_with(last));
+        (self.cut_line.is_empty() || !is_doubtful).then_some(0)
+    }
+
+    /// Returns the first line that closes the open block.
+    fn closer(&self, lines: &[&str]) -> Option<usize> {
+        lines.iter().position(|line| self.open_kind.is_some() && closing_kind(line) == self.open_kind)
+    }
+
+    /// Returns the lines behind the seam from `from` on, without the mark of the message behind the requested lines, and without the
+    /// end of a fence that was opened before them and closed before the closing tag. Blanks that stand in front of all lines are
+    /// removed; `None` if it is not clear how the lines are indented.
+    fn continuation<'a>(
+        &self,
+        start: usize,
+        end: usize,
+        from: usize,
+        next: &NextReply<'a>,
+    ) -> Option<Vec<&'a str>> {
+        let mut behind = next.raw[from..].to_vec();
+        let lines = &next.lines[from..];
+        let mut closer = self.closer(lines).unwrap_or(lines.len());
+        if closer < lines.len()
             && let Some(last) = lines[..closer].iter().rposition(|line| !line.is_empty())
-            && let Some(around) = open_fence(next.lines[..start].iter())
+            && let Some(around) = open_fence(next.lines[..start].iter().chain(&next.lines[end..from]))
             && Fence::read(lines[last]).is_some_and(|fence| fence.closes(around))
             && open_fence(self.lines[self.open_line + 1..].iter().chain(&lines[..last])).is_none()
         {
             behind.remove(last);
+            closer -= 1;
         }
+        let is_clear = match self.shift(&next.raw, start, end, from) {
+            Shift::None => true,
+            Shift::In(blanks) => unindent(&mut behind, closer, blanks),
+            Shift::Unclear => false,
+        };
         if lines.first() == Some(&LAST_LINES) {
             behind.remove(0);
         }
-        behind
+        is_clear.then_some(behind)
     }
 
     /// Checks whether an opening tag of its kind stands in the continuation before the closing tag of the open block: the lines were
@@ -196,23 +287,6 @@ fn open_fence<'l>(lines: impl Iterator<Item = &'l &'l str>) -> Option<Fence> {
         Some(opening) => Some(opening),
         None => Some(fence),
     })
-}
-
-/// Checks whether the text in front of the requested lines is prose, if there is any. It is left out, so it must not be the rest of
-/// the line in which the held reply was cut off, and lines behind that.
-fn is_greeting(lines: &[&str]) -> bool {
-    let lines = without_label(lines);
-    let Some(first) = lines.iter().find(|line| !line.trim().is_empty()) else { return true };
-    let begins = first.chars().next().is_some_and(|first| {
-        first.is_alphabetic() && !first.is_lowercase() || !first.is_ascii() || "*_#><".contains(first)
-    });
-    let ends = lines.last().is_some_and(|last| {
-        let last = last.trim().trim_end_matches(['*', '_', '`']);
-        last.is_empty()
-            || Fence::read(last).is_some()
-            || last.ends_with([':', '.', '!', '?', '…', '：', '。', '！'])
-    });
-    begins && (ends || lines.last() == Some(&FIRST_LINES))
 }
 
 /// Checks whether no line of a text reads as a tag.

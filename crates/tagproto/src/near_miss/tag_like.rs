@@ -1,6 +1,6 @@
 //! One line that resembles a tag, without regard to the lines around it.
 
-use crate::BlockKind;
+use crate::{BlockKind, repair::stray_closing_kind};
 
 /// A line that resembles a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,12 @@ const OTHER_NAMES: [(&str, BlockKind); 15] = [
 const LONGEST_NAME: usize = 24;
 
 impl TagLike {
+    /// Reads a trimmed line as a closing tag with Markdown around it.
+    pub(super) fn decorated_end(line: &str) -> Option<TagLike> {
+        let kind = stray_closing_kind(line)?;
+        Some(TagLike { kind, is_closing: true, is_whole_block: false, weight: Weight::WithClosingTag })
+    }
+
     /// Reads a trimmed line.
     pub(super) fn read(line: &str) -> Option<TagLike> {
         let (inner, is_xml) = match line.as_bytes().first()? {

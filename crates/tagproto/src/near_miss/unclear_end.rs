@@ -12,13 +12,13 @@
 use std::ops::Range;
 
 use crate::{
-    BlockKind, Item, LineRange, ParseErrorKind, Span,
+    BlockKind, Dialect, Item, LineRange, ParseErrorKind, Span,
     near_miss::{Fault, lines_outside},
     parse::{
         error::EndDoubt,
         scan::{Line, count_lines, opening_kinds},
     },
-    repair::Fence,
+    repair::{Fence, Thinking},
     span::line_number,
 };
 
@@ -132,7 +132,8 @@ impl<'t> Ends<'t> {
             let content = text[line.start..line.end].trim();
             line.start > outer.span.end && !content.is_empty() && Fence::read(content).is_none()
         };
-        let mut lines = lines_outside(text, self.blocks.iter().map(|block| block.span));
+        let mut thinking = Thinking::of(Dialect::Agentd);
+        let mut lines = lines_outside(text, self.blocks.iter().map(|block| block.span), &mut thinking);
         lines.find(|(_, line)| has_text(line)).map(|(index, _)| line_number(index + 1))
     }
 }

@@ -269,10 +269,13 @@ const TAG_CHARACTERS: usize = 200;
 
 fn write_held(out: &mut String, held: &HeldReply) {
     let tag: String = fold(held.open_tag()).chars().take(TAG_CHARACTERS).collect();
+    // A closing tag that was forgotten or misspelt looks like a cut, too.
+    let end = held.closing_tag().map(|tag| format!(" The block ends with {tag}, alone on its line."));
+    let end = end.unwrap_or_default();
     out.push_str(&format!(
         "Your last reply was cut off inside {tag}. What arrived is kept, and nothing of it was done yet. Begin your next \
          reply with exactly the lines between the two marks, then go on to the end of that reply. Do not repeat \
-         anything that stood before them.\n{FIRST_LINES}\n"
+         anything that stood before them.{end} For something else, begin with a [MESSAGE].\n{FIRST_LINES}\n"
     ));
     for line in held.last_lines() {
         let line = visible_lines(line);

@@ -117,9 +117,19 @@ pub enum ParseErrorKind {
         /// The reason.
         doubt: EndDoubt,
     },
-    /// A reply that begins with a thinking block and ends in it. Found by [`read_in`](crate::read_in) only.
+    /// A block in thinking in which the reply ends. Found by [`read_in`](crate::read_in) only.
     #[error("was only considered: the reply ends within its thinking, so that nothing of it was run")]
     OnlyConsidered,
+    /// A block before a closing mark of thinking without an opening one, which may be a part of the thinking. Found by
+    /// [`read_in`](crate::read_in) only.
+    #[error(
+        "may be a part of thinking: line {line_number} of the reply closes thinking without an opening mark, so that it was not \
+             run, nor was any block between it and that line"
+    )]
+    MaybeConsidered {
+        /// The line of the reply with the mark, 1-based.
+        line_number: u32,
+    },
     /// A hunk of an edit by text that cannot be read. Found by [`read_in`](crate::read_in) only.
     #[error("for '{path}': the hunk at line {line_number} of the reply {fault}")]
     Hunk {
@@ -245,6 +255,9 @@ impl ParseErrorKind {
                 }
             }
             Self::OnlyConsidered => "; send the blocks without the thinking".to_owned(),
+            Self::MaybeConsidered { .. } => {
+                "; send what is meant again, without such a mark behind it".to_owned()
+            }
             Self::CutTag { .. } => "; send the block again".to_owned(),
             Self::StrayClosing { .. } => {
                 "; a body ends at the first line that is its closing tag, and text behind that line is read as blocks: look \

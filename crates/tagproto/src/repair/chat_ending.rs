@@ -1,4 +1,5 @@
 //! Lines that chat windows put behind an answer that was cut off: the end of its code block, and the label of a button or a note.
+//! Marks with which models end a text.
 
 use crate::repair::fence::Fence;
 
@@ -14,9 +15,31 @@ const LABELS: [&str; 8] = [
     "generation stopped",
 ];
 
+/// The marks with which models end a text, as some programs leave them there.
+const END_OF_TEXT: [&str; 9] = [
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|end|>",
+    "<|return|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<end_of_turn>",
+    "</s>",
+    "<eos>",
+];
+
+/// Returns a text without such marks at its end.
+pub(crate) fn without_end_of_text(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(shorter) = END_OF_TEXT.iter().find_map(|mark| rest.trim_end().strip_suffix(mark)) {
+        rest = shorter;
+    }
+    rest
+}
+
 /// Returns a text without such lines and blanks at its end. Of a text that was not cut off, they may be its own.
 pub(crate) fn without_chat_ending(text: &str) -> &str {
-    let mut text = text.trim_end();
+    let mut text = without_end_of_text(text).trim_end();
     loop {
         let start = text.rfind('\n').map_or(0, |lf| lf + 1);
         if !is_added(text[start..].trim()) {
@@ -33,7 +56,14 @@ fn is_added(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::without_chat_ending;
+    use super::{without_chat_ending, without_end_of_text};
+
+    #[test]
+    fn marks_of_the_end_are_left_out() {
+        for (text, rest) in [("a</s>", "a"), ("a\n<|im_end|>\n</s>\n", "a\n"), ("a </s> b\n", "a </s> b\n")] {
+            assert_eq!(without_end_of_text(text), rest);
+        }
+    }
 
     #[test]
     fn fences_and_labels_at_the_end_are_left_out() {

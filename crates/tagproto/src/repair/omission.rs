@@ -1,5 +1,7 @@
 //! Comments that stand for omitted code: `// ... rest of the code unchanged ...`.
 
+use std::collections::HashSet;
+
 use crate::repair::file_kind::FileKind;
 
 /// Beginnings of comment lines, longest first where one is the beginning of another.
@@ -71,9 +73,10 @@ pub(crate) fn omitted<'l>(path: &str, search: &[&str], replacement: &[&'l str]) 
     if FileKind::of(path) == FileKind::Markdown {
         return None;
     }
+    let search: HashSet<&str> = search.iter().copied().collect();
     let mut rest = replacement;
     while let Some(index) = first_line_with(rest) {
-        if !search.contains(&rest[index]) {
+        if !search.contains(rest[index]) {
             return Some(rest[index]);
         }
         rest = &rest[index + 1..];

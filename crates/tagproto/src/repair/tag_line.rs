@@ -95,6 +95,12 @@ pub(crate) fn closing_kind(line: &str) -> Option<BlockKind> {
     closing(line).map(|closing| closing.kind)
 }
 
+/// Returns the kind of block with a body that a line closes, damaged or not. Prose has the words of one word as well.
+pub(crate) fn stray_closing_kind(line: &str) -> Option<BlockKind> {
+    let kind = closing_kind(line).filter(|kind| kind.has_body())?;
+    (kind.name().contains('_') || line.trim() == kind.closing_tag()).then_some(kind)
+}
+
 /// Returns the kind of block that a line opens, damaged or not, but for the letters of its name.
 pub(crate) fn opening_kind(line: &str) -> Option<BlockKind> {
     opening(line).or_else(|| stop(line)).filter(Opening::is_upper_case).map(|opening| opening.tag.kind)

@@ -1,10 +1,10 @@
 //! Thinking blocks outside of bodies.
 //!
-//! Closed ones in every dialect. In the dialect `agentd` also what a chat shows of thinking without one of its marks: a reply that
-//! begins with the opening mark and has no closing one was cut off in its thinking, and one that has a closing mark without an
-//! opening one began with it.
+//! Closed ones in every dialect, of the first two spellings. In the dialect `agentd` also those of other models, and what a chat
+//! shows of thinking without one of its marks: thinking without a closing mark was cut off, and a closing mark without an opening
+//! one ends thinking that began with the reply, or goes further than the closing mark before it.
 
-use memchr::memmem;
+use std::ops::Range;
 
 use crate::{
     BlockKind, Dialect,
@@ -15,52 +15,258 @@ use crate::{
     },
 };
 
-/// The two spellings, with the position of the last closing mark of each, once it was searched for.
+/// One spelling of the marks.
 #[derive(Debug)]
-pub(crate) struct Thinking {
-    last: [Option<Option<usize>>; 2],
-    /// The first line with text, and the end of the thinking that begins there without one of its marks, once it was searched for;
-    /// `None` where it is not.
-    leading: Option<Option<(usize, usize)>>,
+struct Spelling {
+    /// Stands at the start of a line.
+    opening: &'static str,
+    closing: &'static str,
+    /// True if chats leave out the opening mark.
+    closes_alone: bool,
 }
 
-const NAMES: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+const fn spelling(opening: &'static str, closing: &'static str, closes_alone: bool) -> Spelling {
+    Spelling { opening, closing, closes_alone }
+}
+
+const SPELLINGS: [Spelling; 8] = [
+    spelling("<think>", "</think>", true),
+    spelling("<thinking>", "</thinking>", true),
+    spelling("<thought>", "</thought>", true),
+    spelling("<reasoning>", "</reasoning>", true),
+    spelling("[THINK]", "[/THINK]", true),
+    spelling("◁think▷", "◁/think▷", true),
+    spelling("<|channel|>analysis<|message|>", "<|end|>", false),
+    spelling("<details type=\"reasoning\"", "</details>", false),
+];
+
+/// The number of spellings in the dialect of the first implementation, with exactly these letters.
+const ORIGINAL: usize = 2;
+
+/// The thinking of one text, searched for from its start to its end.
+#[derive(Debug)]
+pub(crate) struct Thinking {
+    dialect: Dialect,
+    marks: Option<Marks>,
+    /// Thinking that may not be thinking, or only a part of it.
+    doubtful: Vec<Range<usize>>,
+}
 
 impl Thinking {
     pub(crate) fn of(dialect: Dialect) -> Thinking {
-        let leading = match dialect {
-            Dialect::Agentd => None,
-            Dialect::CodingAgent => Some(None),
-        };
-        Thinking { last: [None; 2], leading }
+        Thinking { dialect, marks: None, doubtful: Vec::new() }
     }
 
     /// Returns the offset behind the thinking block that begins with this line; `None` if none does.
     pub(crate) fn end_of_block(&mut self, text: &str, line: &Line) -> Option<usize> {
-        if let Some((first, end)) = *self.leading.get_or_insert_with(|| leading(text))
-            && (line.start..=line.end).contains(&first)
+        let marks = self.marks.get_or_insert_with(|| Marks::of(text, self.dialect));
+        if let Some(leading) = &marks.leading
+            && (line.start..=line.end).contains(&leading.range.start)
         {
-            return Some(end);
+            self.doubtful.extend(leading.is_doubtful.then(|| leading.range.clone()));
+            return Some(leading.range.end);
         }
-        let content = text[line.start..line.end].trim_start();
-        let which = NAMES.iter().position(|(opening, _)| content.starts_with(opening))?;
-        let (_, closing) = NAMES[which];
-        // Without a further closing tag nothing is searched again: the time stays linear for any number of unclosed blocks.
-        let last =
-            *self.last[which].get_or_insert_with(|| memmem::rfind(text.as_bytes(), closing.as_bytes()));
-        last.filter(|last| *last >= line.start)?;
-        let at = line.start + memmem::find(&text.as_bytes()[line.start..], closing.as_bytes())?;
-        Some(behind_line(text, at))
+        let which = opening(&text[line.start..line.end], self.dialect)?;
+        let Some(at) = marks.closing_of(which, line) else {
+            // Without a tag in it, it makes no difference.
+            let is_cut_off = self.dialect == Dialect::Agentd && marks.last_tag > line.end;
+            self.doubtful.extend(is_cut_off.then_some(line.start..text.len()));
+            return is_cut_off.then_some(text.len());
+        };
+        let mut end = behind_line(text, at);
+        if self.dialect == Dialect::Agentd {
+            let until = marks.next_opening(end).unwrap_or(text.len());
+            while let Some(further) = marks.further_end(text, end..until) {
+                self.doubtful.push(end..further);
+                end = further;
+            }
+        }
+        Some(end)
+    }
+
+    /// Returns the parts of the thinking passed so far that may not be thinking: what was cut off in it, and blocks before a closing
+    /// mark that may be one of prose.
+    pub(crate) fn doubtful(self) -> Vec<Range<usize>> {
+        self.doubtful
     }
 }
 
-/// Returns the start of the thinking in which a text was cut off, and the kind of the first block in it; `None` if it was not, or
-/// considers no block.
+/// Returns the start of the thinking in which a text without blocks was cut off, and the kind of the first block in it; `None` if it
+/// was not, or considers no block.
 pub(crate) fn unfinished(text: &str) -> Option<(usize, BlockKind)> {
-    let (first, _) = leading(text).filter(|(_, end)| *end == text.len())?;
-    let is_closed = NAMES.iter().any(|(_, closing)| text.contains(closing));
-    let kind = text[first..].lines().find_map(|line| opening_kind(line.trim()))?;
-    (!is_closed).then_some((first, kind))
+    let mut thinking = Thinking::of(Dialect::Agentd);
+    let mut passed_until = 0;
+    for line in lines_from(text, 0) {
+        if line.start >= passed_until {
+            passed_until = thinking.end_of_block(text, &line).unwrap_or(passed_until);
+        }
+    }
+    let doubtful = thinking.doubtful().into_iter().find(|range| range.end == text.len())?;
+    Some((doubtful.start, considered(&text[doubtful])?))
+}
+
+/// Returns the kind of the first block in a text, or of an edit in the format of another program.
+pub(crate) fn considered(text: &str) -> Option<BlockKind> {
+    text.lines().find_map(kind_of_line)
+}
+
+/// Checks whether the last line of a text closes thinking.
+pub(crate) fn ends_with_closing_mark(text: &str) -> bool {
+    text.trim_end().lines().next_back().is_some_and(|line| closing_edge(line.trim()).is_some())
+}
+
+fn kind_of_line(line: &str) -> Option<BlockKind> {
+    let line = line.trim();
+    let is_edit = || ["<<<<<<<", "@@ ", "*** Begin Patch"].iter().any(|mark| line.starts_with(mark));
+    opening_kind(line).or_else(|| is_edit().then_some(BlockKind::EditFile))
+}
+
+/// Returns the start of the last line that begins a block.
+fn last_tag(text: &str) -> usize {
+    let mut end = text.len();
+    for line in text.rsplit('\n') {
+        let start = end - line.len();
+        if kind_of_line(line).is_some() {
+            return start;
+        }
+        end = start.saturating_sub(1);
+    }
+    0
+}
+
+/// The marks of a text, and where they stand.
+#[derive(Debug)]
+struct Marks {
+    /// The lines that begin with an opening mark, and the closing marks, by spelling.
+    openings: [Vec<usize>; SPELLINGS.len()],
+    closings: [Vec<Closing>; SPELLINGS.len()],
+    /// The start of the last line that begins a block.
+    last_tag: usize,
+    leading: Option<Leading>,
+}
+
+/// A closing mark.
+#[derive(Clone, Copy, Debug)]
+struct Closing {
+    at: usize,
+    /// The next one, from this one on, at the start or the end of a line.
+    next_at_edge: Option<usize>,
+}
+
+/// Thinking at the start of a text that lacks one of its marks.
+#[derive(Debug)]
+struct Leading {
+    range: Range<usize>,
+    is_doubtful: bool,
+}
+
+impl Marks {
+    fn of(text: &str, dialect: Dialect) -> Marks {
+        let mut marks =
+            Marks { openings: Default::default(), closings: Default::default(), last_tag: 0, leading: None };
+        let count = spellings(dialect).len();
+        for line in lines_from(text, 0) {
+            let content = &text[line.start..line.end];
+            if !content.contains(['<', '[', '◁']) {
+                continue;
+            }
+            if let Some(which) = opening(content, dialect) {
+                marks.openings[which].push(line.start);
+            }
+            for (at, _) in content.match_indices(['<', '[', '◁']) {
+                let rest = &content[at..];
+                let closes = |which: &usize| begins(rest, SPELLINGS[*which].closing, dialect);
+                let Some(which) = (0..count).find(closes) else { continue };
+                let behind = &rest[SPELLINGS[which].closing.len()..];
+                // The first implementation takes any.
+                let is_at_edge = dialect == Dialect::Agentd
+                    && (content[..at].trim().is_empty() || behind.trim().is_empty());
+                let at = line.start + at;
+                marks.closings[which].push(Closing { at, next_at_edge: is_at_edge.then_some(at) });
+            }
+        }
+        for closings in &mut marks.closings {
+            let mut next = None;
+            for closing in closings.iter_mut().rev() {
+                next = closing.next_at_edge.or(next);
+                closing.next_at_edge = next;
+            }
+        }
+        let has_openings = marks.openings.iter().any(|openings| !openings.is_empty());
+        marks.last_tag = if has_openings { last_tag(text) } else { 0 };
+        marks.leading = if dialect == Dialect::Agentd { marks.leading(text) } else { None };
+        marks
+    }
+
+    /// Returns the closing mark of the block that begins with a line. One within a line may be meant as text, if one at the edge of a
+    /// line follows.
+    fn closing_of(&self, which: usize, line: &Line) -> Option<usize> {
+        let closings = &self.closings[which];
+        let closing = closings.get(closings.partition_point(|closing| closing.at < line.start))?;
+        let at_edge = closing.next_at_edge.filter(|at_edge| {
+            let openings = &self.openings[which];
+            let next = openings.get(openings.partition_point(|opening| *opening <= closing.at));
+            closing.at > line.end && next.is_none_or(|next| next > at_edge)
+        });
+        Some(at_edge.unwrap_or(closing.at))
+    }
+
+    /// Returns the next line from an offset on that begins with an opening mark.
+    fn next_opening(&self, from: usize) -> Option<usize> {
+        let next = |openings: &Vec<usize>| openings.get(openings.partition_point(|at| *at < from)).copied();
+        self.openings.iter().filter_map(next).min()
+    }
+
+    /// Returns the offset behind a closing mark in a range without an opening one.
+    fn further_end(&self, text: &str, range: Range<usize>) -> Option<usize> {
+        let is_in_range = |closings: &Vec<Closing>| {
+            let next = closings.get(closings.partition_point(|closing| closing.at < range.start));
+            next.is_some_and(|closing| closing.at < range.end)
+        };
+        self.closings.iter().any(is_in_range).then_some(())?;
+        let (end, evidence) = end_without_opening(&text[range.clone()])?;
+        (evidence == Evidence::Clear).then_some(range.start + end)
+    }
+
+    /// Finds thinking at the start of a text that lacks one of its marks.
+    fn leading(&self, text: &str) -> Option<Leading> {
+        let content = text.trim_start_matches('\u{feff}').trim_start();
+        let first = text.len() - content.len();
+        let Some(which) = opening(content.lines().next()?, Dialect::Agentd) else {
+            self.closings.iter().any(|closings| !closings.is_empty()).then_some(())?;
+            let (end, evidence) = end_without_opening(text)?;
+            return Some(Leading { range: first..end, is_doubtful: evidence == Evidence::Mention });
+        };
+        if !self.closings[which].is_empty() {
+            return None;
+        }
+        // Another spelling is better than none.
+        let alone = SPELLINGS.iter().zip(&self.closings).filter(|(spelling, _)| spelling.closes_alone);
+        let end = alone.filter_map(|(_, closings)| Some(closings.first()?.at)).min();
+        let range = first..end.map_or(text.len(), |end| behind_line(text, end));
+        Some(Leading { range, is_doubtful: end.is_none() })
+    }
+}
+
+fn spellings(dialect: Dialect) -> &'static [Spelling] {
+    match dialect {
+        Dialect::Agentd => &SPELLINGS,
+        Dialect::CodingAgent => &SPELLINGS[..ORIGINAL],
+    }
+}
+
+/// Checks whether a text begins with a mark, in the dialect `agentd` with letters in any case: a word in brackets may be a link.
+fn begins(text: &str, mark: &str, dialect: Dialect) -> bool {
+    text.starts_with(mark)
+        || dialect == Dialect::Agentd
+            && mark.starts_with('<')
+            && text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
+}
+
+/// Returns the spelling of the opening mark with which a line begins.
+fn opening(line: &str, dialect: Dialect) -> Option<usize> {
+    let content = line.trim_start_matches('\u{feff}').trim_start();
+    spellings(dialect).iter().position(|spelling| begins(content, spelling.opening, dialect))
 }
 
 /// Returns the offset behind the line with a position.
@@ -69,50 +275,71 @@ fn behind_line(text: &str, at: usize) -> usize {
     after(text, &Line { start: at, end })
 }
 
-/// Returns the start and the end of thinking at the start of a text that lacks one of its marks.
-fn leading(text: &str) -> Option<(usize, usize)> {
-    let content = text.trim_start_matches('\u{feff}').trim_start();
-    let first = text.len() - content.len();
-    match NAMES.iter().find(|(opening, _)| content.starts_with(opening)) {
-        Some((_, closing)) if content.contains(closing) => None,
-        // The other spelling is better than none.
-        Some(_) => {
-            let end = NAMES.iter().find_map(|(_, closing)| content.find(closing));
-            Some((first, end.map_or(text.len(), |end| behind_line(text, first + end))))
+/// The position of a closing mark in its line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    /// Alone, or with text directly before or behind it.
+    Clear,
+    /// With a blank between it and text: prose may mention it there.
+    BesideBlank,
+}
+
+/// Returns the edge of a trimmed line at which it has a closing mark that may stand alone.
+fn closing_edge(content: &str) -> Option<Edge> {
+    let dialect = Dialect::Agentd;
+    let closings = SPELLINGS.iter().filter(|spelling| spelling.closes_alone).map(|spelling| spelling.closing);
+    let has_blank = closings.into_iter().find_map(|closing| {
+        if begins(content, closing, dialect) {
+            return Some(content[closing.len()..].starts_with(char::is_whitespace));
         }
-        None => end_without_opening(text).map(|end| (first, end)),
-    }
+        let at = content.len().checked_sub(closing.len()).filter(|at| content.is_char_boundary(*at))?;
+        let is_at_end = begins(&content[at..], closing, dialect);
+        is_at_end.then(|| content[..at].ends_with(char::is_whitespace))
+    })?;
+    Some(if has_blank { Edge::BesideBlank } else { Edge::Clear })
+}
+
+/// The evidence that a closing mark without an opening one ends thinking.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Evidence {
+    Clear,
+    /// It stands in a block that is not closed before another one.
+    InBlock,
+    /// Prose behind a block may mention it.
+    Mention,
 }
 
 /// Returns the offset behind the first closing mark that has no opening one.
 ///
 /// It stands outside of all blocks, or in a block that has a tag of its own kind behind it: then that block was a part of the thinking, and
 /// its own closing tag is missing. Any other body may have the mark as its text.
-fn end_without_opening(text: &str) -> Option<usize> {
-    memmem::find(text.as_bytes(), b"</think")?;
+fn end_without_opening(text: &str) -> Option<(usize, Evidence)> {
     let (mut open, mut end_in_body, mut is_opened_in_body) = (None, None, false);
+    let mut is_behind_block = false;
     for line in lines_from(text, 0) {
         let content = text[line.start..line.end].trim_start_matches('\u{feff}').trim();
-        let opens = NAMES.iter().any(|(opening, _)| content.starts_with(opening));
-        let closes = |content: &str| {
-            NAMES.iter().any(|(_, closing)| content.starts_with(closing) || content.ends_with(closing))
-        };
+        let opens = opening(content, Dialect::Agentd).is_some();
         if open.is_none() {
             if opens {
                 return None;
             }
-            if closes(content) {
-                return Some(after(text, &line));
+            if let Some(edge) = closing_edge(content) {
+                let is_mention = is_behind_block && edge == Edge::BesideBlank;
+                let evidence = if is_mention { Evidence::Mention } else { Evidence::Clear };
+                return Some((after(text, &line), evidence));
             }
-            open = opening_kind(content).filter(|kind| kind.has_body());
+            let kind = opening_kind(content);
+            is_behind_block |= kind.is_some_and(|kind| !kind.has_body());
+            open = kind.filter(|kind| kind.has_body());
             (end_in_body, is_opened_in_body) = (None, false);
         } else if closing_kind(content) == open {
             open = None;
+            is_behind_block = true;
         } else if end_in_body.is_some() && opening_kind(content) == open {
-            return end_in_body;
+            return end_in_body.map(|end| (end, Evidence::InBlock));
         } else if opens {
             is_opened_in_body = true;
-        } else if !is_opened_in_body && end_in_body.is_none() && closes(content) {
+        } else if !is_opened_in_body && end_in_body.is_none() && closing_edge(content).is_some() {
             end_in_body = Some(after(text, &line));
         }
     }

@@ -99,6 +99,20 @@ fn many_equal_blocks_are_compared_in_one_pass() {
     assert!(matches!(session(Dialect::Agentd).incoming(&equal), Incoming::Whole(_)));
 }
 
+#[test]
+fn a_line_in_which_a_reply_was_cut_off_is_not_read_again_with_each_line_of_the_next() {
+    // Any way of trying each line as the rest of the tag takes minutes.
+    for (tag, count) in [("[", 1_000_000), ("[RUN_COMMAND ", 1_000_000), ("[RUN_COMMAND ", 4000)] {
+        let mut agentd = session(Dialect::Agentd);
+        let cut = "y".repeat(count);
+        let start =
+            format!("{EXAMPLE}[CREATE_FILE path=\"y\"]\nthe first line of the file is here\n{tag}{cut}");
+        receive(&mut agentd, &start);
+        assert!(agentd.held.is_some());
+        assert_eq!(agentd.incoming(&"a]\n".repeat(20_000)), Incoming::NotContinued);
+    }
+}
+
 const EXAMPLE: &str = "[RUN_COMMAND]\necho an example of a command\n[/RUN_COMMAND]\n";
 const FILE_EXAMPLE: &str = "[CREATE_FILE path=\"example\"]\nx\n[/CREATE_FILE]\n";
 

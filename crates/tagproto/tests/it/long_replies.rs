@@ -2,7 +2,7 @@
 
 use memory_workspace::MemoryWorkspace;
 use tagproto::{
-    BaseVersions, BlockKind, CommandType, Dialect, Item, ParseErrorKind, Reply, Strictness, read,
+    BaseVersions, BlockKind, CommandType, Dialect, Item, ParseErrorKind, Reply, Strictness, read, read_in,
 };
 
 use crate::fixture::round_trip::{run_items, session};
@@ -46,4 +46,18 @@ fn the_error_is_a_result_and_a_done_behind_it_does_not_count() {
     let last = execution.results.last().unwrap();
     assert_eq!((last.command_type, last.success), (CommandType::ParseError, false));
     assert!(last.summary.ends_with(", and it was not run; send the rest with your next reply"), "{last:?}");
+}
+
+#[test]
+fn comments_of_a_replacement_are_looked_up_in_the_search_text_in_one_pass() {
+    // Any way of comparing each with each takes minutes.
+    let comment = "// ... existing code ...\n";
+    let search: String = (0..16_000).map(|number| format!("line {number}\n")).collect();
+    for (line, is_edit) in [(comment, true), ("", false)] {
+        let replacement = comment.repeat(16_000);
+        let hunk = format!("<<<<<<< SEARCH\n{search}{line}=======\n{replacement}>>>>>>> REPLACE\n");
+        let text = format!("[EDIT_FILE path=\"f.js\"]\n{hunk}[/EDIT_FILE]\n");
+        let items = read_in(&text, Strictness::Repair, Dialect::Agentd).items;
+        assert_eq!(matches!(items.as_slice(), [Item::Block(_)]), is_edit, "{:?}", items.len());
+    }
 }
