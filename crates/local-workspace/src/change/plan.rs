@@ -144,7 +144,7 @@ impl<'a> Plan<'a> {
             self.writable(&write.path, write.create_directories.unwrap_or(false))?;
         let before = self.present_file(&path, &write.path)?;
         let bytes = match (write.write_mode(), &before) {
-            (WriteMode::Create, Some(_)) => {
+            (_, Some(present)) if write.is_refused_over(&present.bytes) => {
                 let text = format!("'{path}' exists already");
                 return Err(WapError::new(Reason::FileExists, text).with("path", write.path.as_str()));
             }
