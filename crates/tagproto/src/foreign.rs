@@ -9,6 +9,7 @@ mod begin_patch;
 mod beside_blocks;
 mod file_name;
 mod hunk_end;
+mod markup_name;
 mod search_replace;
 mod unified_diff;
 mod unnamed_diff;
@@ -36,7 +37,10 @@ pub enum ForeignFault {
         fault: HunkFault,
     },
     /// No file name stands before a hunk.
-    #[error("the hunk does not name its file: write the path, and nothing else, on the line before it")]
+    #[error(
+        "the hunk does not name its file: write the path, and nothing else, on the line before it (a path with a blank in it only \
+         works in EDIT_FILE)"
+    )]
     NoPath,
     /// A diff without the names of its file.
     #[error(
