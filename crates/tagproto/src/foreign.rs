@@ -7,6 +7,7 @@
 
 mod begin_patch;
 mod beside_blocks;
+mod diff_name;
 mod file_name;
 mod hunk_end;
 mod markup_name;
@@ -113,6 +114,17 @@ pub enum ForeignFault {
         /// The path after.
         to: String,
     },
+    /// A diff whose two names are not those of one file.
+    #[error(
+        "the diff names '{old}' and '{new}': write the path of the file in both lines, as --- a/NAME and +++ b/NAME; to give a file \
+         another name, use RUN_COMMAND with mv"
+    )]
+    TwoNames {
+        /// The name behind ---.
+        old: String,
+        /// The name behind +++.
+        new: String,
+    },
     /// Changes of bytes that are not text.
     #[error("the patch of '{path}' is binary: use RUN_COMMAND to write the file")]
     Binary {
@@ -158,6 +170,8 @@ struct ReplyLine<'a> {
 struct Items<'a> {
     items: Vec<Item<'a>>,
     ending: Ending,
+    /// The code fence in which the next edit stands.
+    fence: Option<Fence>,
 }
 
 /// The end of a reply, as far as it shows whether an edit was cut off.
@@ -198,11 +212,12 @@ pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
 }
 
 fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
-    let mut items = Items { items: Vec::new(), ending };
+    let mut items = Items::of_ending(ending);
     let mut name = file_name::FileName::default();
     let mut index = 0;
     while let Some(line) = lines.get(index) {
         let rest = &lines[index..];
+        items.fence = name.fence();
         let read = begin_patch::read(rest, &mut items)
             .or_else(|| unified_diff::read(rest, &mut items))
             .or_else(|| unnamed_diff::read(rest, &mut items));
@@ -294,6 +309,10 @@ impl<'a> ReplyLine<'a> {
 }
 
 impl<'a> Items<'a> {
+    fn of_ending(ending: Ending) -> Items<'a> {
+        Items { items: Vec::new(), ending, fence: None }
+    }
+
     fn push(&mut self, lines: &[ReplyLine<'a>], value: Block<'a>) {
         let (span, lines) = extent(lines);
         self.items.push(Item::Block(Located { value, span, lines }));

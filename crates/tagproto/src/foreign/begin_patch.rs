@@ -26,7 +26,7 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
         items.push_fault(lines, ForeignFault::BehindEnd { line_number, end: lines[end].number });
         return Some(lines.len());
     }
-    let mut sections = Items { items: Vec::new(), ending: items.ending };
+    let mut sections = Items { items: Vec::new(), ending: items.ending, fence: items.fence };
     let mut index = 1;
     while index < end {
         let header = &lines[index];

@@ -40,6 +40,7 @@ impl ForeignFault {
             Self::Rename { .. } | Self::Binary { .. } | Self::OmittedCode { .. } => true,
             Self::Hunk { .. }
             | Self::NoPath
+            | Self::TwoNames { .. }
             | Self::UnnamedDiff
             | Self::Empty { .. }
             | Self::NoContext { .. }

@@ -28,6 +28,11 @@ impl<'a> FileName<'a> {
         *self = FileName { fence: self.fence, ..FileName::default() };
     }
 
+    /// Returns the code fence that is open.
+    pub(super) fn fence(&self) -> Option<Fence> {
+        self.fence
+    }
+
     /// Takes note of a line before a hunk.
     pub(super) fn pass(&mut self, line: &'a str) {
         if let Some(fence) = Fence::read(line) {
