@@ -11,6 +11,7 @@ mod diff_name;
 mod file_name;
 mod hunk_end;
 mod markup_name;
+mod near_form;
 mod search_replace;
 mod unified_diff;
 mod unnamed_diff;
@@ -18,6 +19,7 @@ mod unnamed_diff;
 use std::borrow::Cow;
 
 pub(crate) use self::beside_blocks::beside_blocks;
+pub(crate) use self::near_form::near_form;
 use crate::repair::{Fence, Thinking, lines_from, omitted};
 use crate::{
     Block, BlockKind, Body, Dialect, HunkFault, Item, LineRange, Located, ParseError, ParseErrorKind, Span,
@@ -140,6 +142,14 @@ pub enum ForeignFault {
         path: String,
         /// The comment.
         line: String,
+    },
+    /// An edit in a form that is not read.
+    #[error("line {line_number} may begin an edit, in a form that is not read: {advice}")]
+    NearForm {
+        /// The line of the reply, 1-based.
+        line_number: u32,
+        /// The form to write instead.
+        advice: &'static str,
     },
     /// A part without a change.
     #[error("the patch of '{path}' changes nothing")]

@@ -41,6 +41,7 @@ impl ForeignFault {
             Self::Hunk { .. }
             | Self::NoPath
             | Self::TwoNames { .. }
+            | Self::NearForm { .. }
             | Self::UnnamedDiff
             | Self::Empty { .. }
             | Self::NoContext { .. }
