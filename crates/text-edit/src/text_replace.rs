@@ -181,7 +181,7 @@ fn with_end(text: &str) -> String {
 /// Checks whether a passage that holds all lines of the search text with a difference is another one than that which the edit has
 /// made into its new text: it is indented otherwise, and the new text has every line of the search text as that has it.
 ///
-/// An edit that takes lines away cannot be told from one that was never made: its new text may stand anywhere.
+/// An edit that takes lines away cannot be distinguished from one that was never made: its new text may stand anywhere.
 fn is_loose_beside_result(passage: &TextMatch, search: &SearchText, replacement: &str) -> bool {
     let is_indented_otherwise =
         passage.rules.iter().any(|rule| matches!(rule, MatchRule::Indentation | MatchRule::TabsAndBlanks));

@@ -74,7 +74,7 @@ fn split_behind_quoted(paths: &str) -> Option<(&str, &str)> {
     Some((&paths[..end], paths[end..].strip_prefix(' ')?))
 }
 
-/// Reads a name as Git quotes it, with its bytes as octal numbers; another one, and one that is no UTF-8, stays as it is.
+/// Reads a name as Git quotes it, with its bytes as octal numbers; another one, and one that is not UTF-8, stays as it is.
 fn unquoted(name: &str) -> Cow<'_, str> {
     let inner = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     inner.and_then(unescaped).map_or(Cow::Borrowed(name), Cow::Owned)

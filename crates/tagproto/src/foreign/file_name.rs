@@ -16,8 +16,8 @@ pub(super) struct FileName<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Candidate<'a> {
-    path: &'a str,
+pub(super) struct Candidate<'a> {
+    pub(super) path: &'a str,
     /// True if the line can hardly be anything but a path.
     is_plain: bool,
 }
@@ -160,7 +160,7 @@ const MARKS: [char; 5] = ['`', '*', '#', ':', ' '];
 const NOT_IN_NAMES: [char; 8] = ['`', ',', ':', ';', '"', '<', '>', '|'];
 
 /// Words before a colon and a path.
-const LABELS: [&str; 4] = ["file", "filename", "path", "file path"];
+const LABELS: [&str; 5] = ["file", "filename", "path", "file path", "filepath"];
 
 /// Words before "file" that speak of another one.
 const OTHER: [&str; 6] = ["other", "another", "next", "second", "third", "new"];
@@ -211,7 +211,7 @@ const EXTENSIONS: [&str; 96] = [
 ];
 
 /// Returns the path that a line consists of, apart from Markdown and a label such as `File:`.
-fn candidate(line: &str) -> Option<Candidate<'_>> {
+pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
     let labelled = line.trim_matches(MARKS).split_once(':').filter(|(label, _)| {
         LABELS.iter().any(|usual| label.trim_matches(MARKS).eq_ignore_ascii_case(usual))
     });

@@ -92,8 +92,11 @@ impl HunkEnd {
             return None;
         }
         // Lists are often written behind a diff. Of a hunk that lacks nothing, their lines are none, unless its fence is still open.
-        let may_be_list = self.is_met && self.fence.is_none() && is_bullet(next.text);
-        if blank == 0 || is_signed(next.text) && !may_be_list {
+        let is_unsigned = match self.fence {
+            Some(fence) => has_signed(&behind[blank..], fence),
+            None => is_signed(next.text) && !(self.is_met && is_bullet(next.text)),
+        };
+        if blank == 0 || is_unsigned {
             return Some(ForeignFault::Unsigned { line_number });
         }
         self.is_short.then_some(ForeignFault::ShortHunk { line_number: self.line_number })
@@ -123,6 +126,15 @@ fn is_rule_behind_diff(lines: &[ReplyLine<'_>], fence: Option<Fence>) -> bool {
     let behind = &behind[blank..];
     let is_outside = |next: &ReplyLine<'_>| !is_signed(next.text) || is_bullet(next.text);
     unified_diff::begins(behind) || fence.is_none() && behind.first().is_none_or(is_outside)
+}
+
+/// Checks whether a line of a hunk stands in the rest of a fence, before the next diff.
+fn has_signed(lines: &[ReplyLine<'_>], opening: Fence) -> bool {
+    let is_own = |at: &usize| {
+        let closes = Fence::read(lines[*at].text).is_some_and(|fence| fence.closes(opening));
+        !closes && !unified_diff::begins(&lines[*at..])
+    };
+    (0..lines.len()).take_while(is_own).any(|at| is_signed(lines[at].text))
 }
 
 fn is_signed(line: &str) -> bool {

@@ -1,9 +1,12 @@
 //! The file that a line in angle brackets names before a hunk: `<file path="a.html">`, `<a.html>`, `<!-- a.html -->`.
 
-use super::file_name::{is_file_name, is_path_like, is_usual_name};
+use super::file_name::{candidate, is_file_name, is_path_like, is_usual_name};
 
 /// Attributes whose value is a path, whatever its form.
 const PATHS: [&str; 4] = ["path", "file", "filename", "filepath"];
+
+/// Attributes whose value may be a path. The others of a page, such as `src`, refer to files that are not meant.
+const NAMES: [&str; 3] = ["name", "title", "id"];
 
 /// A line in angle brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +41,18 @@ impl Markup<'_> {
     }
 }
 
-/// A comment that has nothing but a path names that; one that has it among other words may be about another file.
+/// A comment that has nothing but a path, with a label perhaps, names that; one that has it among other words may be about another file.
 fn of_comment(comment: &str) -> Markup<'_> {
-    let comment = comment.trim();
     let is_name = |word: &str| is_file_name(word, "", true) || is_usual_name(word);
-    const BETWEEN: [char; 9] = [' ', '\t', ',', ';', ':', '(', ')', '`', '"'];
-    match comment.split(BETWEEN).any(is_name) {
-        true if !comment.contains(BETWEEN) => Markup::File(comment),
-        true => Markup::Unclear,
-        false => Markup::Nameless,
+    let only = candidate(comment.trim()).map(|candidate| candidate.path);
+    match only.filter(|path| is_name(path) && !path.contains(BETWEEN_WORDS)) {
+        Some(path) => Markup::File(path),
+        None if comment.split(BETWEEN_WORDS).any(is_name) => Markup::Unclear,
+        None => Markup::Nameless,
     }
 }
+
+const BETWEEN_WORDS: [char; 9] = [' ', '\t', ',', ';', ':', '(', ')', '`', '"'];
 
 fn of_attributes(mut rest: &str) -> Markup<'_> {
     let mut markup = Markup::Nameless;
@@ -63,8 +67,9 @@ fn of_attributes(mut rest: &str) -> Markup<'_> {
             None => behind.split_once(char::is_whitespace).unwrap_or((behind, "")),
         };
         rest = behind;
-        let is_path = PATHS.iter().any(|path| key.eq_ignore_ascii_case(path));
-        if !is_path && !is_file_name(value, "", true) && !is_usual_name(value) {
+        let is_key = |keys: &[&str]| keys.iter().any(|other| key.eq_ignore_ascii_case(other));
+        let is_name = || is_key(&NAMES) && (is_file_name(value, "", true) || is_usual_name(value));
+        if !is_key(&PATHS) && !is_name() {
             continue;
         }
         markup = match markup {
