@@ -23,7 +23,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     let size = request.content.len() as u64;
     check_content_size(size)?;
     let old = tree.files().get(&path);
-    if old.is_some() && request.write_mode() == WriteMode::Create {
+    if old.is_some_and(|present| request.is_refused_over(present)) {
         return Err(WapError::new(Reason::FileExists, format!("'{path}' exists already")));
     }
     let now = old.map(|bytes| version_of(bytes));
@@ -35,7 +35,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     let created = old.is_none();
     let new = match request.write_mode() {
         WriteMode::Append => appended(&path, old.map_or(&[][..], Vec::as_slice), &request.content)?,
-        WriteMode::Create | WriteMode::Overwrite => request.content.as_bytes().to_vec(),
+        WriteMode::Create | WriteMode::Fill | WriteMode::Overwrite => request.content.as_bytes().to_vec(),
     };
     let Rewrite { lines_added, lines_removed, changed, format_note } =
         Rewrite::between(old.map(Vec::as_slice), &new);

@@ -16,6 +16,7 @@ mod line_moves;
 mod observer;
 mod read_start;
 mod reply_versions;
+mod summary;
 
 pub use base_versions::{BaseVersions, base_versions};
 pub use execute::execute;

@@ -151,7 +151,7 @@ pub enum IfExists {
     /// The file is replaced, and a note says so: the format calls the file a new one, but the programs that it is written for
     /// replace files with it.
     ReplaceWithNote,
-    /// The block fails: its format says that there is no such file.
+    /// The block fails, unless the file is empty or has this text already: its format says that there is no such file.
     Refuse,
 }
 

@@ -7,8 +7,11 @@
 
 mod begin_patch;
 mod beside_blocks;
+mod diff_name;
 mod file_name;
 mod hunk_end;
+mod markup_name;
+mod near_form;
 mod search_replace;
 mod unified_diff;
 mod unnamed_diff;
@@ -16,6 +19,7 @@ mod unnamed_diff;
 use std::borrow::Cow;
 
 pub(crate) use self::beside_blocks::beside_blocks;
+pub(crate) use self::near_form::near_form;
 use crate::repair::{Fence, Thinking, lines_from, omitted};
 use crate::{
     Block, BlockKind, Body, Dialect, HunkFault, Item, LineRange, Located, ParseError, ParseErrorKind, Span,
@@ -36,7 +40,10 @@ pub enum ForeignFault {
         fault: HunkFault,
     },
     /// No file name stands before a hunk.
-    #[error("the hunk does not name its file: write the path, and nothing else, on the line before it")]
+    #[error(
+        "the hunk does not name its file: write the path, and nothing else, on the line before it (a path with a blank in it only \
+         works in EDIT_FILE)"
+    )]
     NoPath,
     /// A diff without the names of its file.
     #[error(
@@ -109,6 +116,17 @@ pub enum ForeignFault {
         /// The path after.
         to: String,
     },
+    /// A diff whose two names are not those of one file.
+    #[error(
+        "the diff names '{old}' and '{new}': write the path of the file in both lines, as --- a/NAME and +++ b/NAME; to give a file \
+         another name, use RUN_COMMAND with mv"
+    )]
+    TwoNames {
+        /// The name behind ---.
+        old: String,
+        /// The name behind +++.
+        new: String,
+    },
     /// Changes of bytes that are not text.
     #[error("the patch of '{path}' is binary: use RUN_COMMAND to write the file")]
     Binary {
@@ -124,6 +142,14 @@ pub enum ForeignFault {
         path: String,
         /// The comment.
         line: String,
+    },
+    /// An edit in a form that is not read.
+    #[error("line {line_number} may begin an edit, in a form that is not read: {advice}")]
+    NearForm {
+        /// The line of the reply, 1-based.
+        line_number: u32,
+        /// The form to write instead.
+        advice: &'static str,
     },
     /// A part without a change.
     #[error("the patch of '{path}' changes nothing")]
@@ -154,6 +180,8 @@ struct ReplyLine<'a> {
 struct Items<'a> {
     items: Vec<Item<'a>>,
     ending: Ending,
+    /// The code fence in which the next edit stands.
+    fence: Option<Fence>,
 }
 
 /// The end of a reply, as far as it shows whether an edit was cut off.
@@ -194,11 +222,12 @@ pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
 }
 
 fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
-    let mut items = Items { items: Vec::new(), ending };
+    let mut items = Items::of_ending(ending);
     let mut name = file_name::FileName::default();
     let mut index = 0;
     while let Some(line) = lines.get(index) {
         let rest = &lines[index..];
+        items.fence = name.fence();
         let read = begin_patch::read(rest, &mut items)
             .or_else(|| unified_diff::read(rest, &mut items))
             .or_else(|| unnamed_diff::read(rest, &mut items));
@@ -290,6 +319,10 @@ impl<'a> ReplyLine<'a> {
 }
 
 impl<'a> Items<'a> {
+    fn of_ending(ending: Ending) -> Items<'a> {
+        Items { items: Vec::new(), ending, fence: None }
+    }
+
     fn push(&mut self, lines: &[ReplyLine<'a>], value: Block<'a>) {
         let (span, lines) = extent(lines);
         self.items.push(Item::Block(Located { value, span, lines }));

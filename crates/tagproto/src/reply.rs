@@ -90,6 +90,11 @@ pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_
         reply.items.append(&mut edits);
         reply.items.sort_by_key(|item| item.span().start);
     }
+    let is_searched =
+        strictness == Strictness::Repair && dialect == Dialect::Agentd && reply.refused.is_none();
+    if is_searched && reply.items.is_empty() {
+        reply.items.extend(foreign::near_form(text));
+    }
     // Last, so that misspelt tags and edits beside the blocks count, too.
     leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
     reply

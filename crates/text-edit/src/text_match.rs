@@ -147,6 +147,10 @@ impl SearchText {
         &self.text
     }
 
+    pub(crate) fn anchors(&self) -> &[String] {
+        &self.anchors
+    }
+
     fn lines(&self) -> Vec<&str> {
         self.text.split('\n').collect()
     }

@@ -1,5 +1,6 @@
 //! Replaces a text that is found by [`find_text`], unless that has been done before.
 
+use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
 
 use crate::difference::TELLING_CHARACTERS;
@@ -76,12 +77,14 @@ pub(crate) fn replace(
     let passage = match find_text(source, search, &MatchRule::ALL, within) {
         Ok(passage) => passage,
         Err(NoMatch::Absent { nearest, .. }) => {
-            // A line that is much like the searched one is probably the one to edit, and the new text another passage.
-            let is_elsewhere = |lines: &RangeInclusive<usize>| {
-                nearest.as_ref().is_some_and(|nearest| !overlap(lines, &nearest.lines))
+            // A line that is much like the searched one is probably the one to edit, and the new text another passage. Where no
+            // passage is like it, the new text is a trace of this edit only if it has something of the search text.
+            let is_trace = |lines: &RangeInclusive<usize>| match &nearest {
+                Some(nearest) => overlap(lines, &nearest.lines),
+                None => keeps_telling_line(search, replacement) || shares_names(search, replacement),
             };
             return match done.filter(|_| is_certain) {
-                Some(lines) if is_elsewhere(&lines) => {
+                Some(lines) if !is_trace(&lines) => {
                     Err(refusal(NoMatch::Absent { nearest, new_text: Some(lines) }))
                 }
                 Some(lines) => {
@@ -96,8 +99,8 @@ pub(crate) fn replace(
     // with a difference is probably another one, where the new text occurs without any.
     let is_loose = passage.rules.iter().any(|rule| rule.phrase().is_some());
     if let Some(lines) = done.filter(|lines| is_loose || covers(lines, &passage.lines)) {
-        // Without a line of the search text in it, the new text elsewhere may be any passage that reads the same.
-        let is_of_this_edit = covers(&lines, &passage.lines) || keeps_telling_line(search, replacement);
+        let is_of_this_edit =
+            covers(&lines, &passage.lines) || is_loose_beside_result(&passage, search, replacement);
         if !is_certain || !is_of_this_edit {
             return Err(EditErrorKind::StandsThere { lines });
         }
@@ -175,12 +178,35 @@ fn with_end(text: &str) -> String {
     format!("{}\n", text.strip_suffix('\n').unwrap_or(text))
 }
 
+/// Checks whether a passage that holds all lines of the search text with a difference is another one than that which the edit has
+/// made into its new text: it is indented otherwise, and the new text has every line of the search text as that has it.
+///
+/// An edit that takes lines away cannot be distinguished from one that was never made: its new text may stand anywhere.
+fn is_loose_beside_result(passage: &TextMatch, search: &SearchText, replacement: &str) -> bool {
+    let is_indented_otherwise =
+        passage.rules.iter().any(|rule| matches!(rule, MatchRule::Indentation | MatchRule::TabsAndBlanks));
+    let mut new = replacement.lines();
+    let only_adds = search.as_str().lines().all(|line| new.any(|new| new == line));
+    is_indented_otherwise && only_adds && keeps_telling_line(search, replacement)
+}
+
 /// Checks whether a replacement keeps a line of the search text by which its passage is recognised.
 fn keeps_telling_line(search: &SearchText, replacement: &str) -> bool {
     let is_telling = |line: &&str| {
         line.chars().filter(|character| !character.is_whitespace()).count() >= TELLING_CHARACTERS
     };
-    search.as_str().lines().filter(is_telling).any(|line| replacement.lines().any(|new| new == line))
+    let kept: HashSet<&str> = replacement.lines().collect();
+    search.as_str().lines().filter(is_telling).any(|line| kept.contains(line))
+}
+
+/// Checks whether a replacement has at least half of the parts of names in the search text: `old_value` and `new_value` share one of two.
+fn shares_names(search: &SearchText, replacement: &str) -> bool {
+    let (old, new) = (name_parts(search.as_str()), name_parts(replacement));
+    !old.is_empty() && old.intersection(&new).count() * 2 >= old.len()
+}
+
+fn name_parts(text: &str) -> HashSet<&str> {
+    text.split(|sign: char| !sign.is_alphanumeric()).filter(|part| part.len() >= 2).collect()
 }
 
 impl Added {

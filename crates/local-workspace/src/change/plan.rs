@@ -146,7 +146,7 @@ impl<'a> Plan<'a> {
         let now = before.as_ref().map(|present| version(&present.hash));
         JudgedFile::check(write.judged.as_ref(), &write.path, now.as_ref())?;
         let bytes = match (write.write_mode(), &before) {
-            (WriteMode::Create, Some(_)) => {
+            (_, Some(present)) if write.is_refused_over(&present.bytes) => {
                 let text = format!("'{path}' exists already");
                 return Err(WapError::new(Reason::FileExists, text).with("path", write.path.as_str()));
             }

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use wap_core::{
     Call, CarriedLines, Denied, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, LineSpan,
-    ModifyFileResponse, Origin, ProcessState, Reason, StartedProcess, StopProcess, StopProcessResponse,
-    WapError, Workspace,
+    Origin, ProcessState, Reason, StartedProcess, StopProcess, StopProcessResponse, WapError, Workspace,
 };
 
 use super::batches::batches;
@@ -17,7 +16,7 @@ use super::file_change::file_change;
 use super::line_moves::LineMoves;
 use super::observer::ForwardedCommand;
 use super::reply_versions::ReplyVersions;
-use super::{BaseVersions, Execution, ExecutionObserver, command_output, read_lines, read_start};
+use super::{BaseVersions, Execution, ExecutionObserver, command_output, read_lines, read_start, summary};
 use crate::{Background, Block, BlockKind, CommandResult, CommandType, Dialect, IfExists, Item, ReadRange};
 
 /// Carries out the items of a reply in their order.
@@ -232,7 +231,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                 {
                     warnings.push("the file existed: all of it was replaced".to_owned());
                 }
-                (format!("Created '{path}'"), warnings)
+                (summary::written(block, path, written), warnings)
             }
             FileChanged::Modified(modified) => {
                 // The result of this block is pushed after those so far.
@@ -241,7 +240,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                     Block::EditFile { start_line, end_line, .. } => (start_line, end_line),
                     Block::EditText { hunks, .. } => {
                         self.versions.edited(path, modified);
-                        let summary = text_summary(path, hunks.len(), modified);
+                        let summary = summary::hunks(path, hunks.len(), modified);
                         let result = succeeded(CommandType::Block(block.kind()), summary);
                         return CommandResult { notes: modified.warnings.clone(), ..result };
                     }
@@ -398,14 +397,6 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
 }
 
 /// Renders the outcome of an edit by text.
-fn text_summary(path: &str, hunks: usize, modified: &ModifyFileResponse) -> String {
-    if modified.lines_added == 0 && modified.lines_removed == 0 {
-        return format!("'{path}' was not changed: it is as the edit would make it");
-    }
-    let hunks = if hunks == 1 { "1 hunk".to_owned() } else { format!("{hunks} hunks") };
-    format!("Edited '{path}' ({hunks}, +{} -{} lines)", modified.lines_added, modified.lines_removed)
-}
-
 /// Adds a span to spans that are sorted and disjoint, and keeps them so.
 fn join(spans: &mut Vec<LineSpan>, span: LineSpan) {
     // Adjacent spans count: the outbox would otherwise show one passage in two pieces.

@@ -20,7 +20,7 @@ pub(super) fn file_change(
             content: content(body, dialect),
             mode: Some(match if_exists {
                 IfExists::Replace | IfExists::ReplaceWithNote => WriteMode::Overwrite,
-                IfExists::Refuse => WriteMode::Create,
+                IfExists::Refuse => WriteMode::Fill,
             }),
             create_directories: Some(true),
             judged: None,

@@ -8,6 +8,9 @@ use crate::{Block, IfExists, TextHunk};
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 
+/// The most lines of a file that lead to one hunk. Each of them costs a pass over the file.
+const MOST_ANCHORS: usize = 16;
+
 /// Reads the patch that begins with the first of the lines, and returns the number of its lines. A patch that cannot be
 /// read whole is one error: the meaning of its other parts may depend on the unreadable one.
 pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
@@ -23,7 +26,7 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
         items.push_fault(lines, ForeignFault::BehindEnd { line_number, end: lines[end].number });
         return Some(lines.len());
     }
-    let mut sections = Items { items: Vec::new(), ending: items.ending };
+    let mut sections = Items { items: Vec::new(), ending: items.ending, fence: items.fence };
     let mut index = 1;
     while index < end {
         let header = &lines[index];
@@ -139,7 +142,10 @@ fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> 
             match hunks.last_mut() {
                 // Several such lines lead to one hunk: a class, and a function of it.
                 Some((_, anchors, sides)) if sides.old.is_empty() && sides.new.is_empty() => {
-                    anchors.extend(anchor)
+                    anchors.extend(anchor);
+                    if anchors.len() > MOST_ANCHORS {
+                        return Err(line.number);
+                    }
                 }
                 _ => hunks.push((line.number, anchor.into_iter().collect(), Sides::default())),
             }

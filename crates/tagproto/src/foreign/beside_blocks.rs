@@ -41,6 +41,8 @@ impl ForeignFault {
             Self::Rename { .. } | Self::Binary { .. } | Self::OmittedCode { .. } => true,
             Self::Hunk { .. }
             | Self::NoPath
+            | Self::TwoNames { .. }
+            | Self::NearForm { .. }
             | Self::UnnamedDiff
             | Self::Empty { .. }
             | Self::NoContext { .. }

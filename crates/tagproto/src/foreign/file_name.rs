@@ -1,5 +1,6 @@
 //! The file that a SEARCH/REPLACE hunk is about, by the lines before it.
 
+use super::markup_name::Markup;
 use crate::repair::Fence;
 
 /// The file name that the lines before a hunk give.
@@ -15,8 +16,8 @@ pub(super) struct FileName<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Candidate<'a> {
-    path: &'a str,
+pub(super) struct Candidate<'a> {
+    pub(super) path: &'a str,
     /// True if the line can hardly be anything but a path.
     is_plain: bool,
 }
@@ -25,6 +26,11 @@ impl<'a> FileName<'a> {
     /// Forgets the files: what follows may be about another one.
     pub(super) fn forget(&mut self) {
         *self = FileName { fence: self.fence, ..FileName::default() };
+    }
+
+    /// Returns the code fence that is open.
+    pub(super) fn fence(&self) -> Option<Fence> {
+        self.fence
     }
 
     /// Takes note of a line before a hunk.
@@ -41,8 +47,12 @@ impl<'a> FileName<'a> {
             self.last = self.last.filter(|last| last.is_plain);
         } else if let Some(behind) = behind_fence(line) {
             self.pass_fence(behind);
+        } else if let Some(markup) = Markup::read(line) {
+            self.pass_markup(markup);
+        } else if is_code_label(line) && self.last.is_some() {
+            // The label of a code block that was copied with it.
         } else {
-            self.last = candidate(line);
+            self.last = candidate(line).or_else(|| led_file(line).filter(|_| self.fence.is_none()));
             self.may_be_another |= self.may_name_another(line);
             // In a fence, the line may be a comment.
             if is_heading(line) && self.fence.is_none() {
@@ -62,6 +72,22 @@ impl<'a> FileName<'a> {
         (self.current, self.may_be_another) = (Some(path), false);
     }
 
+    /// Takes note of a tag or comment around a hunk.
+    fn pass_markup(&mut self, markup: Markup<'a>) {
+        let is_last =
+            |path: &str| self.last.is_some_and(|last| last.path == path || file_name(last.path) == path);
+        match markup {
+            Markup::Nameless => {}
+            Markup::File(path) if is_last(path) => {}
+            Markup::File(path) if self.last.is_none() => {
+                self.last = Some(Candidate { path, is_plain: true });
+                self.may_be_another = true;
+            }
+            // Two names: it is unknown which one is meant.
+            Markup::File(_) | Markup::Unclear => (self.last, self.may_be_another) = (None, true),
+        }
+    }
+
     /// Takes note of the text behind the signs of a fence: a language, a path, or both.
     fn pass_fence(&mut self, behind: &'a str) {
         let words =
@@ -70,8 +96,8 @@ impl<'a> FileName<'a> {
         match (paths.as_slice(), self.last) {
             ([], _) => {}
             ([path], Some(last)) if last.path == *path => {}
-            // A language may have a dot in its name.
-            ([path], Some(_)) if words().count() == 1 && behind == *path => {}
+            // A language may have a dot in its name, but no slash.
+            ([path], Some(_)) if words().count() == 1 && behind == *path && !path.contains('/') => {}
             ([path], None) => {
                 self.last = Some(Candidate { path, is_plain: true });
                 self.may_be_another = true;
@@ -111,8 +137,19 @@ impl<'a> FileName<'a> {
             pair[1].eq_ignore_ascii_case("file")
                 && OTHER.iter().any(|other| pair[0].eq_ignore_ascii_case(other))
         };
+        let is_noun = |pair: &[&str]| {
+            let is_own = OWN.iter().any(|own| pair[0].eq_ignore_ascii_case(own));
+            !is_own && FILE_NOUNS.iter().any(|noun| pair[1].eq_ignore_ascii_case(noun))
+        };
+        // "The same for the b module", and not "in the same module".
+        let repeats = |pair: &[&str]| {
+            pair[0].eq_ignore_ascii_case("same")
+                && ["for", "in", "to"].iter().any(|other| pair[1].eq_ignore_ascii_case(other))
+        };
+        let repeats_elsewhere = || words.windows(2).any(repeats) && words.windows(2).any(is_noun);
         let is_denied = || words.iter().any(|word| DENIALS.iter().any(|no| word.eq_ignore_ascii_case(no)));
-        line.split_whitespace().any(is_another_name) || words.windows(2).any(says_another) && !is_denied()
+        line.split_whitespace().any(is_another_name)
+            || (words.windows(2).any(says_another) || repeats_elsewhere()) && !is_denied()
     }
 }
 
@@ -123,10 +160,26 @@ const MARKS: [char; 5] = ['`', '*', '#', ':', ' '];
 const NOT_IN_NAMES: [char; 8] = ['`', ',', ':', ';', '"', '<', '>', '|'];
 
 /// Words before a colon and a path.
-const LABELS: [&str; 4] = ["file", "filename", "path", "file path"];
+const LABELS: [&str; 5] = ["file", "filename", "path", "file path", "filepath"];
 
 /// Words before "file" that speak of another one.
 const OTHER: [&str; 6] = ["other", "another", "next", "second", "third", "new"];
+
+/// Words for a file or the code in it.
+const FILE_NOUNS: [&str; 8] =
+    ["file", "module", "package", "crate", "page", "template", "script", "stylesheet"];
+
+/// Words before such a word that speak of the file of the hunk before.
+const OWN: [&str; 2] = ["this", "same"];
+
+/// Words that may stand before the path in a line that leads to a hunk of that file: "Now in `a.py`:".
+const LEADS: [&str; 17] = [
+    "in", "update", "edit", "change", "modify", "file", "fix", "patch", "now", "then", "next", "and", "also",
+    "first", "second", "finally", "for",
+];
+
+/// The most of these words before a path.
+const MOST_LEADS: usize = 2;
 
 /// Words by which a sentence says that there is none.
 const DENIALS: [&str; 5] = ["no", "not", "without", "isn't", "don't"];
@@ -147,17 +200,18 @@ const NO_PATHS: [&str; 11] = [
 ];
 
 /// Extensions of the files that replies are about.
-const EXTENSIONS: [&str; 78] = [
-    "bash", "bat", "c", "cc", "cfg", "cjs", "clj", "cmake", "conf", "cpp", "cs", "css", "csv", "dart", "ejs",
-    "elm", "erb", "erl", "ex", "exs", "fs", "go", "gradle", "graphql", "groovy", "h", "hbs", "hpp", "hs",
-    "htm", "html", "ini", "ipynb", "java", "jl", "js", "json", "jsx", "kt", "kts", "less", "lua", "md",
-    "mdx", "mjs", "ml", "mts", "nix", "php", "pl", "proto", "ps1", "py", "pyi", "rb", "rs", "rst", "sass",
-    "scala", "scss", "sh", "sql", "svelte", "svg", "swift", "tex", "tf", "toml", "ts", "tsx", "txt", "vue",
-    "xml", "yaml", "yml", "zig", "zsh", "lock",
+const EXTENSIONS: [&str; 96] = [
+    "adoc", "astro", "bzl", "cabal", "fish", "gql", "j2", "jsonc", "ksh", "nim", "ps1xml", "psm1", "pug",
+    "r", "rkt", "sol", "styl", "tmpl", "bash", "bat", "c", "cc", "cfg", "cjs", "clj", "cmake", "conf", "cpp",
+    "cs", "css", "csv", "dart", "ejs", "elm", "erb", "erl", "ex", "exs", "fs", "go", "gradle", "graphql",
+    "groovy", "h", "hbs", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "jl", "js", "json", "jsx",
+    "kt", "kts", "less", "lua", "md", "mdx", "mjs", "ml", "mts", "nix", "php", "pl", "proto", "ps1", "py",
+    "pyi", "rb", "rs", "rst", "sass", "scala", "scss", "sh", "sql", "svelte", "svg", "swift", "tex", "tf",
+    "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zig", "zsh", "lock",
 ];
 
 /// Returns the path that a line consists of, apart from Markdown and a label such as `File:`.
-fn candidate(line: &str) -> Option<Candidate<'_>> {
+pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
     let labelled = line.trim_matches(MARKS).split_once(':').filter(|(label, _)| {
         LABELS.iter().any(|usual| label.trim_matches(MARKS).eq_ignore_ascii_case(usual))
     });
@@ -167,7 +221,39 @@ fn candidate(line: &str) -> Option<Candidate<'_>> {
         || path.contains('/')
         || path.trim_end_matches('.').contains('.');
     let is_one = !path.is_empty() && !path.contains([' ', '\t', '"']);
-    is_one.then_some(Candidate { path, is_plain })
+    // Another word is prose, or the label of a code block.
+    (is_one && (is_plain || is_usual_name(path) || WORD_NAMES.contains(&path)))
+        .then_some(Candidate { path, is_plain })
+}
+
+/// Returns the path that a line leads to a hunk of, as "In `web/app.js`:" does: the only one in it, at its start or behind a few words,
+/// and at its end unless that is a colon.
+fn led_file(line: &str) -> Option<Candidate<'_>> {
+    let (path, is_certain) = only_file(line)?;
+    let is_marker = |word: &&str| {
+        let number = word.trim_matches(['*', '#']).trim_end_matches(['.', ')', ':']);
+        number.is_empty()
+            || ["-", "+"].contains(&number)
+            || number.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    let mut words = line.split_whitespace().skip_while(is_marker).map(bare_word);
+    let leads = words.clone().take_while(|word| *word != path).count();
+    let is_led =
+        words.by_ref().take(leads).all(|word| LEADS.iter().any(|lead| word.eq_ignore_ascii_case(lead)));
+    let is_name = file_name(path).contains('.') || is_usual_name(path);
+    let is_end = words.nth(1).is_none() || line.trim_end_matches(['*', '_', ' ']).ends_with(':');
+    let is_led = leads <= MOST_LEADS && is_led && is_end;
+    (is_certain && is_name && is_led).then_some(Candidate { path, is_plain: true })
+}
+
+/// Checks for a language or the word on a button above a code block.
+fn is_code_label(line: &str) -> bool {
+    let is_language = |sign: char| sign.is_ascii_lowercase() || sign.is_ascii_digit() || "+#-".contains(sign);
+    ["Copy", "Copy code", "Edit", "CopyEdit"].contains(&line)
+        || line.chars().all(is_language)
+            && line.starts_with(|sign: char| sign.is_ascii_lowercase())
+            && !is_usual_name(line)
+            && !WORD_NAMES.contains(&line)
 }
 
 /// Checks for a heading of Markdown.
@@ -211,7 +297,7 @@ fn bare_word(word: &str) -> &str {
 }
 
 /// Checks whether a word has the form of a path: a slash, or a dot before an extension.
-fn is_path_like(word: &str) -> bool {
+pub(super) fn is_path_like(word: &str) -> bool {
     let is_extension = |text: &str| text.starts_with(char::is_alphabetic);
     let has_form =
         word.contains('/') || word.rsplit_once('.').is_some_and(|(_, behind)| is_extension(behind));
@@ -221,7 +307,7 @@ fn is_path_like(word: &str) -> bool {
 
 /// Checks whether a word of prose names a file: one in a folder has an extension, unless it stands in backticks (`is_code`), and one
 /// without a folder a usual one or that of `current`. Other words have dots and slashes, too: os.path, read/write.
-fn is_file_name(word: &str, current: &str, is_code: bool) -> bool {
+pub(super) fn is_file_name(word: &str, current: &str, is_code: bool) -> bool {
     let extension = |path: &str| {
         let name = path.rsplit('/').next()?;
         name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase())
@@ -236,11 +322,39 @@ fn is_file_name(word: &str, current: &str, is_code: bool) -> bool {
 }
 
 /// Checks whether a word is one of the names without an extension that projects have: Makefile, LICENSE.
-fn is_usual_name(word: &str) -> bool {
+pub(super) fn is_usual_name(word: &str) -> bool {
     let is_made = |stem: &str| stem.chars().all(char::is_alphabetic) && !stem.is_empty();
-    word.strip_suffix("file").is_some_and(|stem| is_made(stem) && stem.starts_with(char::is_uppercase))
-        || ["makefile", "README", "LICENSE", "CHANGELOG"].contains(&word)
+    let is_made_of = |word: &str| {
+        word.strip_suffix("file").is_some_and(|stem| is_made(stem) && stem.starts_with(char::is_uppercase))
+    };
+    // Dockerfile.dev, Makefile.am.
+    let is_variant = || word.split_once('.').is_some_and(|(stem, kind)| is_made_of(stem) && is_made(kind));
+    let is_dot_file = || {
+        word.strip_prefix('.').is_some_and(|name| {
+            let is_word = name.chars().all(|sign| sign.is_alphanumeric() || "-_.".contains(sign));
+            is_word && (name.ends_with("ignore") || name.ends_with("rc") || name.starts_with("env"))
+                || ["editorconfig", "gitattributes", "gitmodules"].contains(&name)
+        })
+    };
+    USUAL_NAMES.contains(&word) || is_made_of(word) || is_variant() || is_dot_file()
 }
+
+/// Names of files that have no extension, or one that other words have as well.
+const USUAL_NAMES: [&str; 7] = ["makefile", "README", "LICENSE", "CHANGELOG", "go.mod", "go.sum", "go.work"];
+
+/// Further such names, which prose has as words: only a line that consists of one means the file.
+const WORD_NAMES: [&str; 10] = [
+    "configure",
+    "gradlew",
+    "mvnw",
+    "BUILD",
+    "WORKSPACE",
+    "VERSION",
+    "NOTICE",
+    "AUTHORS",
+    "COPYING",
+    "CODEOWNERS",
+];
 
 /// Tags around code, which may have its language behind them. Behind another tag stands a file's name perhaps.
 const CODE_TAGS: [&str; 5] = ["source", "sourcecode", "code", "codename", "pre"];
@@ -254,8 +368,10 @@ pub(super) fn behind_fence(line: &str) -> Option<&str> {
     {
         return Some(line.trim_start_matches(sign).trim());
     }
+    // A tag that is more than a word may name a file.
     let (name, behind) = line.strip_prefix('<')?.split_once('>')?;
-    let is_tag =
-        !name.contains('<') && (behind.is_empty() || CODE_TAGS.contains(&name) && is_language(behind));
+    let is_word = name.chars().all(|sign| sign.is_alphanumeric() || "/-_".contains(sign))
+        && !name.trim_start_matches('/').contains('/');
+    let is_tag = is_word && (behind.is_empty() || CODE_TAGS.contains(&name) && is_language(behind));
     is_tag.then_some("")
 }

@@ -3,6 +3,7 @@
 use super::file_name::behind_fence;
 use super::unified_diff::{self, Sides, is_hunk_header};
 use super::{ForeignFault, ReplyLine, begin_patch};
+use crate::repair::Fence;
 
 /// The line that mail programs put behind a patch.
 const SIGNATURE: &str = "--";
@@ -48,57 +49,92 @@ impl Counts {
 
     /// Checks whether a hunk that has all its lines ends before one that may be of the hunk, or behind it: a blank one without its
     /// sign, the signature of a mail, a rule.
-    pub(super) fn is_end(self, lines: &[ReplyLine<'_>], sides: &Sides<'_>) -> bool {
+    pub(super) fn is_end(self, lines: &[ReplyLine<'_>], sides: &Sides<'_>, fence: Option<Fence>) -> bool {
         let is_end =
-            |line: &str| line.is_empty() || line.trim_end() == SIGNATURE || is_rule_behind_diff(lines);
+            |line: &str| line.is_empty() || line.trim_end() == SIGNATURE || is_rule_behind_diff(lines, fence);
         self.are_met(sides) && lines.first().is_some_and(|line| is_end(line.text))
     }
 }
 
-/// Returns the fault of a hunk by the lines behind it; `None` if it certainly ends there.
-pub(super) fn fault(
-    behind: &[ReplyLine<'_>],
-    hunk: u32,
-    is_short: bool,
-    is_met: bool,
-) -> Option<ForeignFault> {
-    let blank = behind.iter().take_while(|line| line.text.trim().is_empty()).count();
-    let next = behind.get(blank)?;
-    let line_number = next.number;
-    if is_hunk_header(next.text) || unified_diff::begins(&behind[blank..]) || begin_patch::begins(next.text) {
-        return None;
-    }
-    if behind_fence(next.text.trim()).is_some_and(|info| next.text.starts_with(['`', '~']) && info.is_empty())
-    {
-        // Such a line may be one of the file's, which has lost its sign.
-        let is_within =
-            behind.get(blank + 1).is_some_and(|line| is_signed(line.text) && !is_bullet(line.text));
-        return is_within.then_some(ForeignFault::Unsigned { line_number });
-    }
-    if CLOSING_TAGS.contains(&next.text.trim()) || next.text.trim_end() == SIGNATURE {
-        return None;
-    }
-    if is_met && is_rule_behind_diff(&behind[blank..]) {
-        return None;
-    }
-    // Lists are often written behind a diff. Of a hunk that lacks nothing, their lines are none.
-    if blank == 0 || is_signed(next.text) && !(is_met && is_bullet(next.text)) {
-        return Some(ForeignFault::Unsigned { line_number });
-    }
-    is_short.then_some(ForeignFault::ShortHunk { line_number: hunk })
+/// A hunk as far as it shows which of the lines behind it are its own.
+pub(super) struct HunkEnd {
+    /// The line of its header.
+    pub(super) line_number: u32,
+    pub(super) is_short: bool,
+    /// True if it has just the lines that its header states.
+    pub(super) is_met: bool,
+    /// The code fence in which it stands.
+    pub(super) fence: Option<Fence>,
 }
 
-/// Checks whether lines begin with a rule, behind which no line of a hunk stands.
-fn is_rule_behind_diff(lines: &[ReplyLine<'_>]) -> bool {
+impl HunkEnd {
+    /// Returns the fault of the hunk by the lines behind it; `None` if it certainly ends there.
+    pub(super) fn fault(&self, behind: &[ReplyLine<'_>]) -> Option<ForeignFault> {
+        let blank = behind.iter().take_while(|line| line.text.trim().is_empty()).count();
+        let next = behind.get(blank)?;
+        let line_number = next.number;
+        if is_hunk_header(next.text)
+            || unified_diff::begins(&behind[blank..])
+            || begin_patch::begins(next.text)
+        {
+            return None;
+        }
+        if behind_fence(next.text.trim())
+            .is_some_and(|info| next.text.starts_with(['`', '~']) && info.is_empty())
+        {
+            let is_within = self.may_be_within(&behind[blank..]);
+            return is_within.then_some(ForeignFault::Unsigned { line_number });
+        }
+        if CLOSING_TAGS.contains(&next.text.trim()) || next.text.trim_end() == SIGNATURE {
+            return None;
+        }
+        if self.is_met && is_rule_behind_diff(&behind[blank..], self.fence) {
+            return None;
+        }
+        // Lists are often written behind a diff. Of a hunk that lacks nothing, their lines are none, unless its fence is still open.
+        let is_unsigned = match self.fence {
+            Some(fence) => has_signed(&behind[blank..], fence),
+            None => is_signed(next.text) && !(self.is_met && is_bullet(next.text)),
+        };
+        if blank == 0 || is_unsigned {
+            return Some(ForeignFault::Unsigned { line_number });
+        }
+        self.is_short.then_some(ForeignFault::ShortHunk { line_number: self.line_number })
+    }
+
+    /// Checks whether a bare fence behind the hunk may be a line of the file that has lost its sign.
+    fn may_be_within(&self, lines: &[ReplyLine<'_>]) -> bool {
+        let Some((closing, behind)) = lines.split_first() else { return false };
+        let is_own = |opening: Fence| Fence::read(closing.text).is_some_and(|fence| fence.closes(opening));
+        // The fence of the diff, unless a later one closes that.
+        let next = || behind.iter().find_map(|line| Fence::read(line.text));
+        if self.fence.is_some_and(is_own) && !next().is_some_and(Fence::is_bare) {
+            return false;
+        }
+        behind.first().is_some_and(|line| is_signed(line.text) && !is_bullet(line.text))
+    }
+}
+
+/// Checks whether lines begin with a rule, behind which no line of a hunk stands. In the fence of the diff there are none, but between
+/// two files perhaps.
+fn is_rule_behind_diff(lines: &[ReplyLine<'_>], fence: Option<Fence>) -> bool {
     let Some((rule, behind)) = lines.split_first() else { return false };
     if rule.text.trim_end() != RULE {
         return false;
     }
     let blank = behind.iter().take_while(|line| line.text.trim().is_empty()).count();
     let behind = &behind[blank..];
-    behind
-        .first()
-        .is_none_or(|next| !is_signed(next.text) || is_bullet(next.text) || unified_diff::begins(behind))
+    let is_outside = |next: &ReplyLine<'_>| !is_signed(next.text) || is_bullet(next.text);
+    unified_diff::begins(behind) || fence.is_none() && behind.first().is_none_or(is_outside)
+}
+
+/// Checks whether a line of a hunk stands in the rest of a fence, before the next diff.
+fn has_signed(lines: &[ReplyLine<'_>], opening: Fence) -> bool {
+    let is_own = |at: &usize| {
+        let closes = Fence::read(lines[*at].text).is_some_and(|fence| fence.closes(opening));
+        !closes && !unified_diff::begins(&lines[*at..])
+    };
+    (0..lines.len()).take_while(is_own).any(|at| is_signed(lines[at].text))
 }
 
 fn is_signed(line: &str) -> bool {

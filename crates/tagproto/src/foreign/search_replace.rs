@@ -27,7 +27,7 @@ pub(super) fn read<'a>(
         return Some(read + 1);
     };
     if search.is_empty() {
-        // The format says so of a file that is not there, or at most is empty.
+        // The format says so of a file that is not there, or is empty.
         let (body, if_exists) = (body_of(&replacement), IfExists::Refuse);
         items.push(own, Block::CreateFile { path: path.into(), body, if_exists });
     } else {

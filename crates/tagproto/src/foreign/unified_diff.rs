@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::hunk_end::{self, Counts};
-use super::{Ending, ForeignFault, Items, ReplyLine, body_of};
+use super::hunk_end::{Counts, HunkEnd};
+use super::{Ending, ForeignFault, Items, ReplyLine, body_of, diff_name};
 use crate::{Block, IfExists, TextHunk};
 
 const NO_FILE: &str = "/dev/null";
@@ -48,7 +48,10 @@ impl<'a> Sides<'a> {
     fn may_be_cut_off(&self, counts: Counts, last: ReplyLine<'_>, ending: Ending) -> bool {
         let is_last = last.number == ending.last_line;
         let ends_in_file = last.text.starts_with(' ') && ending.has_line_end;
-        is_last && !ends_in_file && counts.is_short(self) && !counts.are_exceeded(self)
+        let is_short = !ends_in_file && counts.is_short(self) && !counts.are_exceeded(self);
+        // Without its end, a new line may have been cut itself, unless the hunk has just the lines that it should have.
+        let may_be_part = !ending.has_line_end && last.text.starts_with(['+', '-']) && !counts.are_met(self);
+        is_last && (is_short || may_be_part)
     }
 
     /// Leaves out the blank lines at the end that have no sign.
@@ -64,8 +67,8 @@ impl<'a> Sides<'a> {
 pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
     let header = Header::read(lines)?;
     let Hunks { hunks, lines: hunk_lines, fault, mut is_cut_off } =
-        Hunks::read(&lines[header.lines..], items.ending);
-    is_cut_off |= hunks.is_empty() && header.is_cut_off();
+        Hunks::read(&lines[header.lines..], items);
+    is_cut_off |= header.is_cut_off() && hunks.iter().all(|(_, sides)| sides.new.is_empty());
     // A fence that is not closed is that of the diff, and the reply ends in it.
     is_cut_off |= items.ending.open_fence.is_some_and(|fence| fence < lines[0].number);
     let cut_off = || ForeignFault::CutOff { path: header.path().to_owned() };
@@ -91,7 +94,7 @@ pub(super) struct Hunks<'a> {
 
 impl<'a> Hunks<'a> {
     /// Reads the hunks with which lines begin.
-    pub(super) fn read(lines: &[ReplyLine<'a>], ending: Ending) -> Hunks<'a> {
+    pub(super) fn read(lines: &[ReplyLine<'a>], items: &Items<'a>) -> Hunks<'a> {
         let mut read = Hunks::default();
         let mut index = 0;
         while lines.get(index).is_some_and(|line| is_hunk_header(line.text)) {
@@ -101,17 +104,22 @@ impl<'a> Hunks<'a> {
             let mut sides = Sides::default();
             while let Some(line) = lines.get(index)
                 && Header::read(&lines[index..]).is_none()
-                && !counts.is_end(&lines[index..], &sides)
+                && !counts.is_end(&lines[index..], &sides, items.fence)
                 && sides.take(line.text)
             {
                 index += 1;
             }
-            let is_short = counts.is_short(&sides);
+            let hunk = HunkEnd {
+                line_number: number,
+                is_short: counts.is_short(&sides),
+                is_met: counts.are_met(&sides),
+                fence: items.fence,
+            };
             index -= sides.unsigned_blank;
-            let fault = || hunk_end::fault(&lines[index..], number, is_short, counts.are_met(&sides));
+            let fault = || hunk.fault(&lines[index..]);
             read.fault = read.fault.or_else(fault);
             let sides = sides.finish();
-            read.is_cut_off = sides.may_be_cut_off(counts, lines[index - 1], ending);
+            read.is_cut_off = sides.may_be_cut_off(counts, lines[index - 1], items.ending);
             read.hunks.push((number, sides));
             read.lines = index;
             let blank = lines[index..].iter().take_while(|line| line.text.trim().is_empty()).count();
@@ -129,12 +137,18 @@ impl<'a> Hunks<'a> {
 }
 
 fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<'a>], items: &mut Items<'a>) {
-    let (old, new) = (header.old.unwrap_or(NO_FILE), header.new.unwrap_or(NO_FILE));
+    let (old, new) = (header.old.as_deref().unwrap_or(NO_FILE), header.new.as_deref().unwrap_or(NO_FILE));
     let path = header.path();
+    let own_path = || Cow::Owned(path.to_owned());
     if header.is_binary {
         items.push_fault(lines, ForeignFault::Binary { path: path.to_owned() });
     } else if old != NO_FILE && new != NO_FILE && old != new {
-        items.push_fault(lines, ForeignFault::Rename { from: old.to_owned(), to: new.to_owned() });
+        let (from, to) = (old.to_owned(), new.to_owned());
+        let fault = match header.renames {
+            true => ForeignFault::Rename { from, to },
+            false => ForeignFault::TwoNames { old: from, new: to },
+        };
+        items.push_fault(lines, fault);
     } else if new == NO_FILE {
         match hunks.iter().find(|(_, sides)| has_text(&sides.new)) {
             // A line that is to stand there contradicts: whether the file is to be removed is not certain.
@@ -143,7 +157,7 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
                 // A diff without hunks, for instance of an empty file, says nothing about the lines.
                 let old = || hunks.iter().flat_map(|(_, sides)| &sides.old).map(|line| (*line).to_owned());
                 let old = (!hunks.is_empty()).then(|| old().collect());
-                items.push(lines, Block::DeleteFile { path: path.into(), lines: old });
+                items.push(lines, Block::DeleteFile { path: own_path(), lines: old });
             }
         }
     } else if old == NO_FILE && !hunks.iter().any(|(_, sides)| has_text(&sides.old)) {
@@ -151,7 +165,7 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
         let body: Vec<&str> = hunks.iter().flat_map(|(_, sides)| sides.new.iter().copied()).collect();
         items.push(
             lines,
-            Block::CreateFile { path: path.into(), body: body_of(&body), if_exists: IfExists::Refuse },
+            Block::CreateFile { path: own_path(), body: body_of(&body), if_exists: IfExists::Refuse },
         );
     } else if hunks.iter().all(|(_, sides)| sides.old == sides.new) {
         items.push_fault(lines, ForeignFault::Empty { path: path.to_owned() });
@@ -160,7 +174,7 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
     } else {
         let hunks =
             hunks.iter().map(|(number, sides)| TextHunk::of(&sides.old, &sides.new, *number)).collect();
-        items.push(lines, Block::EditText { path: Cow::Borrowed(path), within: None, hunks });
+        items.push(lines, Block::EditText { path: own_path(), within: None, hunks });
     }
 }
 
@@ -181,9 +195,11 @@ pub(super) fn begins(lines: &[ReplyLine<'_>]) -> bool {
 /// The lines before the hunks of one file.
 #[derive(Default)]
 struct Header<'a> {
-    old: Option<&'a str>,
-    new: Option<&'a str>,
+    old: Option<Cow<'a, str>>,
+    new: Option<Cow<'a, str>>,
     is_binary: bool,
+    /// True if the diff says that it gives the file another name.
+    renames: bool,
     /// True if the text behind is that of an empty file, by its hash.
     is_empty_file: bool,
     lines: usize,
@@ -191,13 +207,14 @@ struct Header<'a> {
 
 impl<'a> Header<'a> {
     /// Returns the path of the file.
-    fn path(&self) -> &'a str {
-        self.new.filter(|new| *new != NO_FILE).or(self.old).unwrap_or(NO_FILE)
+    fn path(&self) -> &str {
+        let new = self.new.as_deref().filter(|new| *new != NO_FILE);
+        new.or(self.old.as_deref()).unwrap_or(NO_FILE)
     }
 
     /// Checks whether the text of a new file has to follow.
     fn is_cut_off(&self) -> bool {
-        self.old == Some(NO_FILE) && !self.is_empty_file
+        self.old.as_deref() == Some(NO_FILE) && !self.is_empty_file
     }
 
     /// Reads `diff --git` with the lines behind it, or `---` and `+++` right before a hunk.
@@ -205,15 +222,15 @@ impl<'a> Header<'a> {
         let first = lines.first()?.text;
         let mut header = Header::default();
         if let Some(paths) = first.strip_prefix("diff --git ") {
-            let (old, new) =
-                paths.split_once(" b/").map(|(old, new)| (old.strip_prefix("a/").unwrap_or(old), new))?;
+            let (old, new) = diff_name::both(paths)?;
+            header.renames = old != new;
             (header.old, header.new, header.lines) = (Some(old), Some(new), 1);
             while let Some(line) = lines.get(header.lines).filter(|line| is_extended(line.text)) {
                 let text = line.text;
                 if text.starts_with("new file mode") {
-                    header.old = Some(NO_FILE);
+                    header.old = Some(Cow::Borrowed(NO_FILE));
                 } else if text.starts_with("deleted file mode") {
-                    header.new = Some(NO_FILE);
+                    header.new = Some(Cow::Borrowed(NO_FILE));
                 } else if text.starts_with("Binary files ") || text == "GIT binary patch" {
                     header.is_binary = true;
                 } else if text.starts_with("index ") && text.contains(EMPTY_TEXT) {
@@ -232,26 +249,17 @@ impl<'a> Header<'a> {
             return (header.lines > 0).then_some(header);
         };
         let named = |line: &'a str, sign: &str| {
-            line.strip_prefix(sign).map(file_name).filter(|name| !name.is_empty())
+            line.strip_prefix(sign).map(diff_name::of_line).filter(|name| !name.is_empty())
         };
         if let (Some(old), Some(new)) = (named(old.text, "--- "), named(new.text, "+++ "))
             && is_hunk_header(next.text)
         {
-            let has_both = [old, new]
-                .iter()
-                .zip(["a/", "b/"])
-                .all(|(name, side)| *name == NO_FILE || name.starts_with(side));
-            let bare = |name: &'a str| if has_both && name != NO_FILE { &name[2..] } else { name };
-            (header.old, header.new) = (Some(bare(old)), Some(bare(new)));
+            let (old, new) = diff_name::bare(old, new, NO_FILE);
+            (header.old, header.new) = (Some(old), Some(new));
             header.lines += 2;
         }
         (header.lines > 0).then_some(header)
     }
-}
-
-/// Returns a name without the time that may stand behind a tab.
-fn file_name(text: &str) -> &str {
-    text.split('\t').next().unwrap_or_default().trim()
 }
 
 /// Checks whether a line may stand between `diff --git` and the hunks.

@@ -12,7 +12,7 @@ const LANGUAGES: [&str; 3] = ["diff", "patch", "udiff"];
 /// number of its lines.
 pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
     let (count, changes) = if is_hunk_header(lines.first()?.text) {
-        let hunks = Hunks::read(lines, items.ending);
+        let hunks = Hunks::read(lines, items);
         (hunks.lines, hunks.change())
     } else {
         (fence(lines)?, true)

@@ -11,6 +11,9 @@ use crate::{
     TextContent, TextOutcome, find_text,
 };
 
+/// The steps that one line counts as where each is compared with an anchor, apart from its bytes.
+const STEPS_OF_A_LINE: u64 = 16;
+
 impl Draft<'_> {
     pub(super) fn replace_text(
         &mut self,
@@ -36,6 +39,10 @@ impl Draft<'_> {
             }
         };
         self.work.spend(STEPS_OF_A_PASS + self.bytes.len() as u64).map_err(refused)?;
+        let steps_of_an_anchor = self.bytes.len() as u64 + STEPS_OF_A_LINE * self.total_lines as u64;
+        self.work
+            .spend((search.anchors().len() as u64).saturating_mul(steps_of_an_anchor))
+            .map_err(refused)?;
         let base = Source::of_edited(&self.bytes, &self.format);
         let is_anywhere = within.is_none();
         let replaced =

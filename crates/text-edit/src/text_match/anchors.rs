@@ -10,6 +10,7 @@ use crate::Source;
 /// Finds the only passage that a text means behind its anchors.
 ///
 /// A text that occurs more than once behind the last anchor means the passage within the block of that anchor, if it occurs once there.
+/// A line that is that anchor again begins such a block, too.
 pub(super) fn find(
     source: &Source<'_>,
     search: &SearchText,
@@ -17,36 +18,70 @@ pub(super) fn find(
     within: Option<Range<usize>>,
 ) -> Result<TextMatch, NoMatch> {
     let whole = within.unwrap_or(0..source.total_lines());
-    let start = last_anchor(source, &search.anchors, &whole)?;
+    let blocks = blocks(source, &search.anchors, &whole)?;
     // A text that begins with its anchor repeats it.
-    let rest = start..whole.end;
+    let rest = blocks.first().map_or(whole.start, |block| block.start)..whole.end;
     let find_in = |lines: Range<usize>| match search.is_anchor {
         true => anchor(source, search, lines),
         false => find_text(source, &search.without_anchors(), rules, Some(lines)),
     };
-    match find_in(rest.clone()) {
-        Err(NoMatch::Occurs { .. }) if !search.anchors.is_empty() => {
-            let block = block_of(source, start, rest.end);
-            match find_in(block) {
-                Ok(passage) => Ok(passage),
-                Err(_) => find_in(rest),
+    match find_in(rest) {
+        Err(reason @ NoMatch::Occurs { .. }) if !search.anchors.is_empty() => {
+            let mut only = None;
+            for block in blocks {
+                match find_in(block) {
+                    Ok(passage) if only.is_none() => only = Some(passage),
+                    Ok(_) | Err(NoMatch::Occurs { .. }) => return Err(reason),
+                    Err(_) => {}
+                }
             }
+            only.ok_or(reason)
         }
         outcome => outcome,
     }
 }
 
-/// Returns the index of the line that is the last anchor; the first line if there is none.
-fn last_anchor(source: &Source<'_>, anchors: &[String], lines: &Range<usize>) -> Result<usize, NoMatch> {
-    let (mut at, mut from) = (lines.start, lines.start);
-    for anchor in anchors {
-        let mut same = (from..lines.end).filter(|index| is_same(source, *index, anchor));
-        let mut begun = (from..lines.end).filter(|index| is_begun(source, *index, anchor));
-        let missing = || NoMatch::NoAnchor { line: anchor.chars().take(120).collect(), behind: from };
-        at = same.next().or_else(|| begun.next()).ok_or_else(missing)?;
-        from = at + 1;
+/// Returns the blocks that the last anchor begins, in the order of the text; all lines if there is no anchor.
+///
+/// An anchor is looked for in the blocks of the one before it; where none of them has it, behind the first of them. Blocks do not overlap,
+/// so that the time for one anchor is linear in the text.
+fn blocks(
+    source: &Source<'_>,
+    anchors: &[String],
+    lines: &Range<usize>,
+) -> Result<Vec<Range<usize>>, NoMatch> {
+    let mut blocks = vec![lines.clone()];
+    let mut from = lines.start;
+    for (nth, anchor) in anchors.iter().enumerate() {
+        let starts_in = |scopes: &[Range<usize>]| {
+            let lines = || scopes.iter().cloned().flatten();
+            let same: Vec<usize> = lines().filter(|index| is_same(source, *index, anchor)).collect();
+            if !same.is_empty() {
+                return same;
+            }
+            lines().filter(|index| is_begun(source, *index, anchor)).collect()
+        };
+        let mut starts = if nth == 0 {
+            starts_in(&blocks)
+        } else {
+            let inner: Vec<Range<usize>> = blocks.iter().map(|block| block.start + 1..block.end).collect();
+            starts_in(&inner)
+        };
+        if starts.is_empty() && nth > 0 {
+            starts = starts_in(std::slice::from_ref(&(from..lines.end)));
+        }
+        let Some(first) = starts.first() else {
+            return Err(NoMatch::NoAnchor { line: anchor.chars().take(120).collect(), behind: from });
+        };
+        from = first + 1;
+        blocks = Vec::new();
+        for start in starts {
+            if blocks.last().is_none_or(|last: &Range<usize>| last.end <= start) {
+                blocks.push(block_of(source, start, lines.end));
+            }
+        }
     }
-    Ok(at)
+    Ok(blocks)
 }
 
 /// Checks whether a line begins with an anchor, as `class A:` does with `class A`.

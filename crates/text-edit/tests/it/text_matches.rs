@@ -1,7 +1,9 @@
 //! Search texts against a plain model, and what holds for every edit by text.
 
 use proptest::prelude::*;
-use text_edit::{EditLimits, MatchRule, NoMatch, Numbering, Operation, SearchText, Source, apply, find_text};
+use text_edit::{
+    EditErrorKind, EditLimits, MatchRule, NoMatch, Numbering, Operation, SearchText, Source, apply, find_text,
+};
 
 /// Lines of few letters with any ending, so that texts occur often, overlap, and end in every way.
 fn text() -> impl Strategy<Value = String> {
@@ -156,4 +158,21 @@ proptest! {
             _ => prop_assert!(edited.is_err()),
         }
     }
+}
+
+#[test]
+fn each_line_that_leads_to_a_text_counts_as_work() {
+    let lines: String = (0..8000).map(|number| format!("a {number}\n")).collect();
+    let text = format!("{lines}end\n");
+    let edited = |anchors: usize| {
+        let operation = Operation::ReplaceText {
+            search: SearchText::of_lines("end\n").behind(vec!["a".to_owned(); anchors]),
+            replacement: "END\n".to_owned(),
+            expected: 1,
+            within: None,
+        };
+        apply(text.as_bytes(), &[operation], Numbering::Original, &EditLimits::default())
+    };
+    assert_eq!(edited(16).unwrap().bytes, format!("{lines}END\n").into_bytes());
+    assert!(matches!(edited(4000).unwrap_err().kind, EditErrorKind::TooMuchWork { .. }));
 }

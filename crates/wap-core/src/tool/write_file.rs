@@ -34,6 +34,16 @@ impl WriteFile {
     pub fn write_mode(&self) -> WriteMode {
         self.mode.unwrap_or_default()
     }
+
+    /// Checks whether the mode refuses to write over a file with this content.
+    #[must_use]
+    pub fn is_refused_over(&self, present: &[u8]) -> bool {
+        match self.write_mode() {
+            WriteMode::Create => true,
+            WriteMode::Fill => !present.is_empty() && present != self.content.as_bytes(),
+            WriteMode::Overwrite | WriteMode::Append => false,
+        }
+    }
 }
 
 /// The treatment of a file that exists, in `writeFile`.
@@ -43,6 +53,9 @@ impl WriteFile {
 pub enum WriteMode {
     /// Fails if the file exists.
     Create,
+    /// For adapters: fails if the file exists, unless it is empty or has this content already.
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Fill,
     /// Replaces the content, or creates the file.
     #[default]
     Overwrite,

@@ -1,0 +1,27 @@
+//! The summaries of files that a block has changed.
+
+use wap_core::{ModifyFileResponse, WriteFileResponse};
+
+use crate::{Block, IfExists};
+
+/// Returns the summary of a file that was written.
+pub(super) fn written(block: &Block<'_>, path: &str, written: &WriteFileResponse) -> String {
+    // An empty file that is filled has lines more.
+    let has_text_already = matches!(block, Block::CreateFile { if_exists: IfExists::Refuse, .. })
+        && !written.created
+        && written.lines_added == 0;
+    if has_text_already { unchanged(path) } else { format!("Created '{path}'") }
+}
+
+/// Returns the summary of hunks.
+pub(super) fn hunks(path: &str, hunks: usize, modified: &ModifyFileResponse) -> String {
+    if modified.lines_added == 0 && modified.lines_removed == 0 {
+        return unchanged(path);
+    }
+    let hunks = if hunks == 1 { "1 hunk".to_owned() } else { format!("{hunks} hunks") };
+    format!("Edited '{path}' ({hunks}, +{} -{} lines)", modified.lines_added, modified.lines_removed)
+}
+
+fn unchanged(path: &str) -> String {
+    format!("'{path}' was not changed: it is as the edit would make it")
+}

@@ -1,0 +1,82 @@
+//! The file that a line in angle brackets names before a hunk: `<file path="a.html">`, `<a.html>`, `<!-- a.html -->`.
+
+use super::file_name::{candidate, is_file_name, is_path_like, is_usual_name};
+
+/// Attributes whose value is a path, whatever its form.
+const PATHS: [&str; 4] = ["path", "file", "filename", "filepath"];
+
+/// Attributes whose value may be a path. The others of a page, such as `src`, refer to files that are not meant.
+const NAMES: [&str; 3] = ["name", "title", "id"];
+
+/// A line in angle brackets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Markup<'a> {
+    /// It names no file.
+    Nameless,
+    /// It names one file.
+    File(&'a str),
+    /// It may name more than one, or one that cannot be read.
+    Unclear,
+}
+
+impl Markup<'_> {
+    /// Reads a line that consists of one comment or one tag; `None` for another one.
+    pub(super) fn read(line: &str) -> Option<Markup<'_>> {
+        if let Some(comment) = line.strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->")) {
+            return Some(of_comment(comment));
+        }
+        let inner = line.strip_prefix('<')?.strip_suffix('>')?;
+        if inner.contains(['<', '>']) || inner.is_empty() {
+            return None;
+        }
+        if inner.starts_with('/') {
+            return Some(Markup::Nameless);
+        }
+        let inner = inner.trim_end_matches('/').trim_end();
+        Some(match inner.split_once(char::is_whitespace) {
+            Some((_, attributes)) => of_attributes(attributes),
+            None if is_path_like(inner) => Markup::File(inner),
+            None => Markup::Nameless,
+        })
+    }
+}
+
+/// A comment that has nothing but a path, with a label perhaps, names that; one that has it among other words may be about another file.
+fn of_comment(comment: &str) -> Markup<'_> {
+    let is_name = |word: &str| is_file_name(word, "", true) || is_usual_name(word);
+    let only = candidate(comment.trim()).map(|candidate| candidate.path);
+    match only.filter(|path| is_name(path) && !path.contains(BETWEEN_WORDS)) {
+        Some(path) => Markup::File(path),
+        None if comment.split(BETWEEN_WORDS).any(is_name) => Markup::Unclear,
+        None => Markup::Nameless,
+    }
+}
+
+const BETWEEN_WORDS: [char; 9] = [' ', '\t', ',', ';', ':', '(', ')', '`', '"'];
+
+fn of_attributes(mut rest: &str) -> Markup<'_> {
+    let mut markup = Markup::Nameless;
+    while let Some((key, behind)) = rest.split_once('=') {
+        let key = key.rsplit(char::is_whitespace).next().unwrap_or(key);
+        let quote = behind.chars().next().filter(|sign| ['"', '\''].contains(sign));
+        let (value, behind) = match quote {
+            Some(quote) => match behind[1..].split_once(quote) {
+                Some(parts) => parts,
+                None => return Markup::Unclear,
+            },
+            None => behind.split_once(char::is_whitespace).unwrap_or((behind, "")),
+        };
+        rest = behind;
+        let is_key = |keys: &[&str]| keys.iter().any(|other| key.eq_ignore_ascii_case(other));
+        let is_name = || is_key(&NAMES) && (is_file_name(value, "", true) || is_usual_name(value));
+        if !is_key(&PATHS) && !is_name() {
+            continue;
+        }
+        markup = match markup {
+            _ if value.is_empty() || value.contains(char::is_whitespace) => return Markup::Unclear,
+            Markup::File(other) if other != value => return Markup::Unclear,
+            _ => Markup::File(value),
+        };
+    }
+    markup
+}
