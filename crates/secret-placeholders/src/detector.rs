@@ -2,7 +2,7 @@
 
 mod check;
 mod colours;
-mod common;
+mod common_value;
 mod field;
 mod joint;
 mod next_line;
@@ -25,7 +25,7 @@ use nosecrets_rules::Rule;
 
 use self::check::Check;
 pub(crate) use self::colours::Uncoloured;
-pub(crate) use self::common::is_common;
+pub(crate) use self::common_value::is_common;
 pub(crate) use self::next_line::may_be_below;
 use self::next_line::{line_of, value_below};
 use self::own_rules::{REPLACED, own_rules};

@@ -1,11 +1,14 @@
 //! Masking texts that leave and restoring texts that return.
 
+mod searched;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::detector::{Detector, IsCancelled, Span, Uncoloured, merge};
+use self::searched::Searched;
+use crate::detector::{Detector, IsCancelled, Span, merge};
 use crate::finder::Finder;
 use crate::key_lines::KeyLines;
 use crate::map::{LITERAL, SecretMap, is_replaced_anywhere};
@@ -464,41 +467,6 @@ impl Secrets {
                 merge(pieces.filter(|piece| !text.text[piece.range.clone()].trim().is_empty()).collect())
             }
         })
-    }
-}
-
-/// A text, and how it is searched: a value with colours in it is one all the same.
-struct Searched<'t> {
-    text: &'t str,
-    uncoloured: Option<Uncoloured>,
-}
-
-impl<'t> Searched<'t> {
-    fn new(text: &'t str) -> Searched<'t> {
-        Searched { text, uncoloured: Uncoloured::of(text) }
-    }
-
-    fn plain(&self) -> &str {
-        self.uncoloured.as_ref().map_or(self.text, |plain| &plain.text)
-    }
-
-    /// Returns where a part of the plain text stands in the text.
-    fn range(&self, part: Range<usize>) -> Range<usize> {
-        self.uncoloured.as_ref().map_or(part.clone(), |plain| plain.coloured(part))
-    }
-
-    fn spans(&self, spans: Vec<Span>) -> Vec<Span> {
-        spans.into_iter().map(|span| Span { range: self.range(span.range), kind: span.kind }).collect()
-    }
-
-    /// Returns a part of the text without the colours in it.
-    fn value(&self, range: &Range<usize>) -> &str {
-        self.uncoloured.as_ref().map_or(&self.text[range.clone()], |plain| plain.plain(range.clone()))
-    }
-
-    /// Returns the values of some parts, each with its kind.
-    fn values<'s>(&'s self, spans: &'s [Span]) -> Vec<(&'s str, &'s str)> {
-        spans.iter().map(|span| (&*span.kind, self.value(&span.range))).collect()
     }
 }
 

@@ -54,15 +54,16 @@ impl FileEdit<'_> {
     /// and the text to find has none.
     fn numbered_text(&self, requested: &ModifyOperation, old: &str, new: &str) -> Option<(i64, i64)> {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+        // Numbers in both texts are left out of both, or are in the file.
+        if old.iter().any(|line| numbered_line(line).is_some()) {
+            return None;
+        }
         let above = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
         let rest = old[above..].iter().rev().zip(new[above..].iter().rev());
         let below = rest.take_while(|(old, new)| old == new).count();
         let (removed, added) = (&old[above..old.len() - below], &new[above..new.len() - below]);
         let (number, _) = unnumbered(&added.iter().flat_map(|line| [line, "\n"]).collect::<String>())
             .filter(|_| !added.is_empty())?;
-        if removed.iter().any(|line| numbered_line(line).is_some()) {
-            return None;
-        }
         let Operation::ReplaceText { search, expected: 1, within, .. } = operation(requested) else {
             return None;
         };

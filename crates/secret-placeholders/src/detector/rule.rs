@@ -217,7 +217,7 @@ mod tests {
 
     use super::super::Detector;
 
-    /// What may be in front of a token, and is not a part of it.
+    /// Texts that may be in front of a token, and are not a part of it.
     const IN_FRONT: [&str; 16] = [
         "",
         " ",

@@ -222,8 +222,14 @@ pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
         || path.trim_end_matches('.').contains('.');
     let is_one = !path.is_empty() && !path.contains([' ', '\t', '"']);
     // Another word is prose, or the label of a code block.
-    (is_one && (is_plain || is_usual_name(path) || WORD_NAMES.contains(&path)))
-        .then_some(Candidate { path, is_plain })
+    let is_name = || is_usual_name(path) || WORD_NAMES.contains(&path) || is_name_in_capitals(line);
+    (is_one && (is_plain || is_name())).then_some(Candidate { path, is_plain })
+}
+
+/// Checks for a line such as `CHANGES`. With a colon behind it, the word is prose or a label.
+fn is_name_in_capitals(line: &str) -> bool {
+    let is_capital = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || "-_".contains(sign);
+    line.len() >= LEAST_CAPITALS && line.chars().all(is_capital) && !LANGUAGES_IN_CAPITALS.contains(&line)
 }
 
 /// Returns the path that a line leads to a hunk of, as "In `web/app.js`:" does: the only one in it, at its start or behind a few words,
@@ -355,6 +361,12 @@ const WORD_NAMES: [&str; 10] = [
     "COPYING",
     "CODEOWNERS",
 ];
+
+/// The fewest signs of a file's name in capitals, such as NEWS: shorter ones are those of languages.
+const LEAST_CAPITALS: usize = 4;
+
+/// Longer names of languages, which stand above code blocks.
+const LANGUAGES_IN_CAPITALS: [&str; 5] = ["HTML", "JSON", "YAML", "TOML", "BASH"];
 
 /// Tags around code, which may have its language behind them. Behind another tag stands a file's name perhaps.
 const CODE_TAGS: [&str; 5] = ["source", "sourcecode", "code", "codename", "pre"];
