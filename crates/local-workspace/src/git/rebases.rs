@@ -3,6 +3,8 @@
 //! Git moves a branch then without looking at what it names: an abort of a rebase with another `head-name` resets a branch
 //! that the rebase was never about.
 
+pub(crate) mod branches_in_use;
+
 use git_index::{ObjectFormat, branches_in_steps, moved_references, references_in_table};
 use rel_path::RelPath;
 
