@@ -13,7 +13,8 @@ use crate::command::beyond_comparison::look;
 use crate::command::comparison::compare;
 use crate::command::effect::{Effect, EffectSide};
 use crate::command::effect_notes::{
-    EffectNotes, changed_directions, changed_histories, obeyed_names, unnoticed_changes, widened_access,
+    EffectNotes, changed_directions, changed_histories, obeyed_names, unfinished_work, unnoticed_changes,
+    widened_access,
 };
 use crate::command::linked_names::separate;
 use crate::command::only_versions::move_out;
@@ -116,6 +117,7 @@ impl LocalWorkspace {
         notes.obeyed = obeyed_names(&self.root, &allowed);
         notes.directions = changed_directions(&self.root, &allowed);
         notes.histories = changed_histories(&self.root, &allowed);
+        notes.unfinished = unfinished_work(&self.root, &allowed);
         notes.unnoticed = unnoticed_changes(&self.root, &allowed);
         notes.widened = widened_access(&allowed);
         notes.not_undoable.extend(not_undoable(&allowed));
