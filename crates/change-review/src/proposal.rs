@@ -105,13 +105,19 @@ pub enum ProposedCall {
 }
 
 impl ProposedCall {
-    /// Returns the call as the client made it, without what an adapter knows of the versions that the client was shown.
+    /// Returns the call as the client made it, without what an adapter knows of the versions that the client was shown, and by which it
+    /// has judged the call.
     fn as_requested(&self) -> ProposedCall {
         let mut call = self.clone();
         if let ProposedCall::Changes(changes) = &mut call {
             for change in changes {
-                if let FileChange::Modify(modify) = change {
-                    modify.seen_versions = None;
+                match change {
+                    FileChange::Modify(modify) => {
+                        modify.seen_versions = None;
+                        modify.judged = None;
+                    }
+                    FileChange::Write(write) => write.judged = None,
+                    FileChange::Delete(_) => {}
                 }
             }
         }

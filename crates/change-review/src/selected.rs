@@ -49,7 +49,7 @@ impl<W: Workspace> SelectedWorkspace<W> {
         // The bytes as they are meant: an edit by lines would give all of them the usual line end of the file.
         let content = content.ok_or_else(|| moved(&path))?;
         let mode = Some(WriteMode::Overwrite);
-        Ok(FileChange::Write(WriteFile { path, content, mode, create_directories: None }))
+        Ok(FileChange::Write(WriteFile { path, content, mode, create_directories: None, judged: None }))
     }
 
     /// Returns the text of a file; `None` if there is none, or it is not shown whole and as it is.

@@ -20,7 +20,7 @@ use change_journal::{
 };
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FsError};
-use wap_core::{Call, ConversationId, FileChange, FileChanged, Reason, Retention, WapError};
+use wap_core::{Call, ConversationId, FileChange, FileChanged, JudgedFile, Reason, Retention, WapError};
 
 use crate::change::expected_files::ExpectedFiles;
 use crate::change::plan::{Plan, PlannedFile, PlannedStep};
@@ -127,7 +127,13 @@ impl LocalWorkspace {
         for change in changes {
             // Until the commit nothing has happened, and a long plan takes its time.
             self.check_cancelled(call)?;
-            planned.push(plan.change(change, call.cancel));
+            let step = plan.change(change, call.cancel);
+            if let Err(error) = &step
+                && JudgedFile::has_refused(error)
+            {
+                return Err(error.clone());
+            }
+            planned.push(step);
             if prepared.is_some_and(PreparedEdits::has_missed) {
                 return Err(WapError::new(Reason::Busy, "the file keeps changing: try again"));
             }

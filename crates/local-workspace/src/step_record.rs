@@ -3,7 +3,7 @@
 use change_journal::ContentHash;
 use serde::{Deserialize, Serialize};
 use text_edit::{Hunk, LineMap};
-use wap_core::{FileChange, FileChanged, ModifyFile, Reason, WapError};
+use wap_core::{FileChange, FileChanged, ModifyFile, Reason, WapError, WriteFile};
 
 /// The outcome of one file change, with the line map of an edit so that line numbers of older versions can be followed
 /// exactly, by whichever process.
@@ -48,12 +48,15 @@ impl MapRecord {
     }
 }
 
-/// Returns a digest of what a change asks for. The version that its line numbers mean is left out: a caller that makes the
-/// call again may have read the file again.
+/// Returns a digest of what a change asks for. The version that its line numbers mean, and the file by which it was judged, are left
+/// out: a caller that makes the call again may have read the file again.
 pub(crate) fn request_digest(change: &FileChange) -> String {
     let without_version = match change {
-        FileChange::Modify(modify) if modify.expected_version.is_some() => {
-            FileChange::Modify(ModifyFile { expected_version: None, ..modify.clone() })
+        FileChange::Modify(modify) if modify.expected_version.is_some() || modify.judged.is_some() => {
+            FileChange::Modify(ModifyFile { expected_version: None, judged: None, ..modify.clone() })
+        }
+        FileChange::Write(write) if write.judged.is_some() => {
+            FileChange::Write(WriteFile { judged: None, ..write.clone() })
         }
         other => return ContentHash::of(&encode(other)).to_string(),
     };

@@ -4,6 +4,7 @@ mod checked_out;
 pub(crate) mod differences;
 pub(crate) mod error;
 pub(crate) mod history;
+mod left_branch;
 pub(crate) mod line_origins;
 mod path;
 mod plan;
@@ -16,8 +17,8 @@ mod used_repositories;
 use std::collections::{BTreeMap, BTreeSet};
 
 use change_journal::{
-    ChangeNumber, ChangeState, EntryKind, JournalReader, RecordedChange, RecordedStep, RunFilter, RunNumber,
-    StepKind, StepRecord,
+    ChangeNumber, ChangeState, Entry, EntryKind, JournalReader, RecordedChange, RecordedStep, RunFilter,
+    RunNumber, StepKind, StepRecord,
 };
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
@@ -35,6 +36,7 @@ use crate::runs::{EngineRun, StepState};
 use crate::step_record::{decode, encode};
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle, obstacles_text};
 use crate::undo::history::undone_by;
+use crate::undo::left_branch::left_branch;
 use crate::undo::path::{Side, UndoPath, diffs_since, unread};
 use crate::undo::plan::{UndoContext, UndoPlan, with_what_belongs};
 use crate::undo::put_back::{is_lost, lost_path, stays_of};
@@ -165,12 +167,47 @@ impl LocalWorkspace {
             if let Ok(path) = RelPath::parse(&obstacle.path) {
                 let now = Present::of_any_kind(&self.root, &path).ok().flatten();
                 let left = left.0.as_ref();
+                if obstacle.why == ObstacleKind::ChangedSince
+                    && let Some(branch) = self.left_branch(&path, left, now.as_ref())
+                {
+                    obstacle.why = ObstacleKind::OtherBranch { branch };
+                }
                 let differences = diffs_since(self.journal.reader(), &path, left, now.as_ref(), view);
                 (obstacle.diff, obstacle.visible_diff) =
                     (differences.0.into(), differences.1.map(Into::into));
             }
         }
         UndoError::Obstacles(obstacles)
+    }
+
+    fn left_branch(&self, path: &RelPath, left: Option<&Entry>, now: Option<&Present>) -> Option<String> {
+        let left = left.and_then(|left| self.journal.reader().content(&left.content?).ok().flatten());
+        left_branch(&self.root, path, left.as_deref(), now.map(|now| &*now.bytes))
+    }
+
+    /// Reports whether an undo would be made as things are; nothing is undone.
+    #[must_use]
+    pub fn can_undo(&self, what: &Undo) -> bool {
+        let is_planned = || -> Result<(), UndoError> {
+            let workspace_error = |error| UndoError::Workspace(fs_error(&error, ""));
+            let root = restoring_root(&self.root).map_err(workspace_error)?;
+            let open = open_root(&self.root).map_err(workspace_error)?;
+            self.plan_of((&root, &open), &self.chosen(what)?).map(drop)
+        };
+        is_planned().is_ok()
+    }
+
+    fn plan_of(
+        &self,
+        (root, open_root): (&FileRoot, &FileRoot),
+        chosen: &Chosen,
+    ) -> Result<UndoPlan, UndoError> {
+        let (hidden, journal, unkept) = (&self.hidden, self.journal.reader(), &chosen.unkept);
+        let workspace = self.root.path();
+        let context = UndoContext { root, open_root, hidden, journal, workspace, unkept };
+        let paths = chosen.changes.values().map(|change| change.path.clone()).collect();
+        let numbers: BTreeSet<_> = chosen.changes.keys().copied().collect();
+        UndoPlan::of(&context, &numbers, paths)
     }
 
     fn carry_out_undo(&self, run: &EngineRun<'_>, step: u32, what: &Undo) -> Result<Undone, UndoError> {
@@ -247,12 +284,7 @@ impl LocalWorkspace {
         chosen: &Chosen,
         what: &Undo,
     ) -> Result<Taken, UndoError> {
-        let (hidden, journal, unkept) = (&self.hidden, self.journal.reader(), &chosen.unkept);
-        let workspace = self.root.path();
-        let context = UndoContext { root, open_root, hidden, journal, workspace, unkept };
-        let paths = chosen.changes.values().map(|change| change.path.clone()).collect();
-        let numbers: BTreeSet<_> = chosen.changes.keys().copied().collect();
-        let plan = match UndoPlan::of(&context, &numbers, paths) {
+        let plan = match self.plan_of((root, open_root), chosen) {
             Err(UndoError::Nothing) if !chosen.unkept.is_empty() => {
                 let obstacle = |path: &String| UndoObstacle::new(path.clone(), ObstacleKind::NotKept);
                 return Err(UndoError::Obstacles(chosen.unkept.iter().map(obstacle).collect()));
@@ -275,7 +307,8 @@ impl LocalWorkspace {
         let modes = folder_modes(&plan);
         modes.open(open_root);
         for (path, numbers) in plan.paths.iter().zip(&recorded) {
-            match self.bring_back(run, context.root_for(path), path) {
+            let root_of_path = if path.needs_open_root { open_root } else { root };
+            match self.bring_back(run, root_of_path, path) {
                 // Its changes stay intended, and recovery makes them.
                 Err(failure) if is_lost(root, path, &failure) => lost.push(lost_path(failure)),
                 Err(failure) => failures.push((failure, numbers.clone())),

@@ -2,8 +2,8 @@
 
 use text_edit::{EditLimits, apply};
 use wap_core::{
-    DeleteFile, DeleteFileResponse, FileChange, FileChanged, ModifyFile, ModifyFileResponse, Reason,
-    WapError, WriteFile, WriteFileResponse, WriteMode,
+    DeleteFile, DeleteFileResponse, FileChange, FileChanged, JudgedFile, ModifyFile, ModifyFileResponse,
+    Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
 };
 use wap_edit::{FileEdit, Rewrite, appended, check_content_size, check_expected_lines, check_request};
 
@@ -26,6 +26,8 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     if old.is_some() && request.write_mode() == WriteMode::Create {
         return Err(WapError::new(Reason::FileExists, format!("'{path}' exists already")));
     }
+    let now = old.map(|bytes| version_of(bytes));
+    JudgedFile::check(request.judged.as_ref(), &path, now.as_ref())?;
     if old.is_none() {
         tree.check_creation(&path, request.create_directories.unwrap_or(false))?;
     }
@@ -57,6 +59,7 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
     let bytes = tree.content(&path)?;
     let current = parse_text(&path, bytes)?;
     let version = version_of(bytes);
+    JudgedFile::check(request.judged.as_ref(), &path, Some(&version))?;
     let edit = FileEdit { path: &path, current: &current, version: version.clone(), request };
     let edited = edit
         .apply(&mut |version| tree.known_version(&path, version), &mut |operations, numbering| {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use wap_core::{
     ConversationId, ExecuteCommandResponse, FileChange, FileChanged, ModifyFile, Origin, Reason, RunKey,
-    WapError,
+    WapError, WriteFile,
 };
 
 /// The outcome of one step.
@@ -39,13 +39,15 @@ pub(crate) fn other_request(origin: &Origin) -> WapError {
     WapError::new(Reason::Conflict, text)
 }
 
-/// Returns a change without the version that its line numbers mean, for comparison: a repeated call may name another one.
+/// Returns a change without the version that its line numbers mean, and the file by which it was judged, for comparison: a repeated
+/// call may name others.
 pub(crate) fn without_version(change: &FileChange) -> FileChange {
     match change {
         FileChange::Modify(modify) => {
-            FileChange::Modify(ModifyFile { expected_version: None, ..modify.clone() })
+            FileChange::Modify(ModifyFile { expected_version: None, judged: None, ..modify.clone() })
         }
-        other => other.clone(),
+        FileChange::Write(write) => FileChange::Write(WriteFile { judged: None, ..write.clone() }),
+        other @ FileChange::Delete(_) => other.clone(),
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wap_core::{
     Call, CommandObserver, DEFAULT_EXCLUSIONS, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, FileStates, Limits, Moment, OutputStream, ReadFile,
-    ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
+    ExploreFilesResponse, FileChange, FileChanged, FileStates, JudgedFile, Limits, Moment, OutputStream,
+    ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
 use crate::record::{Outcome, Record, other_request, without_version};
@@ -218,16 +218,28 @@ impl Workspace for MemoryWorkspace {
         if !steps.iter().any(|(origin, _)| state.record.outcome(origin).is_some()) {
             check_cancelled(call)?;
         }
-        let outcomes = steps.into_iter().map(|(origin, change)| {
-            if let Some(Outcome::Change(_, outcome)) = state.record.outcome(&origin) {
-                return outcome;
-            }
-            check_cancelled(call)?;
-            let outcome = changes::change(&mut state.tree, change);
-            state.record.add(&origin, Outcome::Change(Box::new(without_version(change)), outcome.clone()));
-            outcome
-        });
-        Ok(outcomes.collect())
+        let mut outcomes = Vec::with_capacity(steps.len());
+        for (origin, change) in steps {
+            let recorded = match state.record.outcome(&origin) {
+                Some(Outcome::Change(_, outcome)) => Some(outcome),
+                _ => check_cancelled(call).err().map(Err),
+            };
+            let outcome = match recorded {
+                Some(outcome) => outcome,
+                None => {
+                    let outcome = changes::change(&mut state.tree, change);
+                    if let Some(error) = outcome.as_ref().err().filter(|error| JudgedFile::has_refused(error))
+                    {
+                        return Err(error.clone());
+                    }
+                    let change = Box::new(without_version(change));
+                    state.record.add(&origin, Outcome::Change(change, outcome.clone()));
+                    outcome
+                }
+            };
+            outcomes.push(outcome);
+        }
+        Ok(outcomes)
     }
 
     fn execute_command(

@@ -164,6 +164,48 @@ impl Secrets {
         merge(spans).into_iter().map(|span| span.range).collect()
     }
 
+    /// Returns the values of a text that [`mask`](Self::mask) would replace, without lines of private keys and texts like placeholders.
+    pub(crate) fn values(&self, text: &str) -> Vec<String> {
+        self.read_what_was_added();
+        let text = Searched::new(text);
+        let spans = self.spans_in(&text, Source::Raw, &KeyLines::default());
+        let spans = spans.iter().filter(|span| is_single_value(&span.kind));
+        spans.map(|span| text.value(&span.range).to_owned()).collect()
+    }
+
+    /// Replaces the secrets of a text as [`mask`](Self::mask), but for the values of `shown`.
+    pub(crate) fn mask_except(&self, text: &str, shown: &[String]) -> String {
+        self.read_what_was_added();
+        let text = Searched::new(text);
+        let mut spans = self.spans_in(&text, Source::Raw, &KeyLines::default());
+        let is_shown = |value: &str| shown.iter().any(|shown| shown == value);
+        spans.retain(|span| !is_single_value(&span.kind) || !is_shown(text.value(&span.range)));
+        self.replaced(&text, spans, Source::Raw)
+    }
+
+    /// Puts back those values that are among `shown`, as `written` writes them.
+    pub(crate) fn with_values(
+        &self,
+        text: &str,
+        shown: &[String],
+        written: &dyn Fn(&str) -> String,
+    ) -> String {
+        let mut put_back = String::with_capacity(text.len());
+        let mut end = 0;
+        let hits = if shown.is_empty() { Vec::new() } else { markers(text).collect() };
+        let map = &self.lock().map;
+        for (range, marker) in hits {
+            let value = map.value_of(&marker).filter(|value| shown.iter().any(|shown| shown == value));
+            if let Some(value) = value {
+                put_back.push_str(&text[end..range.start]);
+                put_back.push_str(&written(value));
+                end = range.end;
+            }
+        }
+        put_back.push_str(&text[end..]);
+        put_back
+    }
+
     /// Returns how many bytes at the end of a text are the beginning of a value that has a placeholder.
     pub(crate) fn beginning_at_end(&self, text: &str) -> usize {
         self.read_what_was_added();
@@ -428,6 +470,11 @@ impl<'t> Searched<'t> {
     fn values<'s>(&'s self, spans: &'s [Span]) -> Vec<(&'s str, &'s str)> {
         spans.iter().map(|span| (&*span.kind, self.value(&span.range))).collect()
     }
+}
+
+/// Returns true for a kind of values that a rule finds by themselves.
+fn is_single_value(kind: &str) -> bool {
+    ![LITERAL, private_key::KIND, private_key::POSSIBLE_KIND].contains(&kind)
 }
 
 /// Returns the parts of a span between placeholders, which are given in order.

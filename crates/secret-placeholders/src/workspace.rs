@@ -9,6 +9,7 @@ mod reading;
 mod running;
 mod searching;
 mod veil;
+mod written_texts;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use wap_core::{
 use crate::Secrets;
 use crate::exposure::exposed;
 use crate::withheld::{Verdict, Withheld, refusal};
+use crate::workspace::written_texts::WrittenTexts;
 
 /// A workspace for a model: masks what leaves another one, restores what goes to it, and leaves out files of credentials.
 ///
@@ -30,12 +32,13 @@ pub struct PlaceholderWorkspace<W> {
     inner: W,
     secrets: Option<Arc<Secrets>>,
     withheld: Withheld,
+    written: Arc<WrittenTexts>,
 }
 
 impl<W> PlaceholderWorkspace<W> {
     /// Returns a workspace over another one; `None` shows secrets as they are.
     pub fn new(inner: W, secrets: Option<Arc<Secrets>>, withheld: Withheld) -> PlaceholderWorkspace<W> {
-        PlaceholderWorkspace { inner, secrets, withheld }
+        PlaceholderWorkspace { inner, secrets, withheld, written: Arc::default() }
     }
 
     /// Returns the workspace below, which shows secrets: for what does not go to a model.
@@ -55,7 +58,12 @@ impl<W> PlaceholderWorkspace<W> {
 
     /// Returns the same rules over another workspace.
     pub fn over<V>(&self, inner: V) -> PlaceholderWorkspace<V> {
-        PlaceholderWorkspace { inner, secrets: self.secrets.clone(), withheld: self.withheld.clone() }
+        PlaceholderWorkspace {
+            inner,
+            secrets: self.secrets.clone(),
+            withheld: self.withheld.clone(),
+            written: Arc::clone(&self.written),
+        }
     }
 }
 
@@ -168,6 +176,7 @@ impl<W: Workspace> Workspace for PlaceholderWorkspace<W> {
     }
 
     fn end_conversation(&self, conversation: &ConversationId) {
+        self.written.forget(conversation);
         self.inner.end_conversation(conversation);
     }
 }

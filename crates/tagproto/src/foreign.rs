@@ -1,22 +1,26 @@
-//! Edit formats of other programs in a reply without blocks: SEARCH/REPLACE under a file name, unified diffs, and patches
-//! between `*** Begin Patch` and `*** End Patch`.
+//! Edit formats of other programs: SEARCH/REPLACE under a file name, unified diffs, and patches between `*** Begin Patch` and
+//! `*** End Patch`.
 //!
-//! They become the same blocks that a model could have written, so that one plan, one journal and one undo hold for them.
-//! Nothing is read out of closed thinking blocks, and nothing at all from a reply that has a block or a malformed one outside of
-//! such edits.
+//! In a reply without blocks they become the same blocks that a model could have written, so that one plan, one journal and one
+//! undo hold for them. Beside a block, or a malformed one, each is an error of its own. Nothing is read out of closed thinking
+//! blocks, and nothing out of blocks.
 
 mod begin_patch;
+mod beside_blocks;
 mod file_name;
 mod hunk_end;
 mod search_replace;
 mod unified_diff;
+mod unnamed_diff;
 
 use std::borrow::Cow;
 
+pub(crate) use self::beside_blocks::beside_blocks;
 use crate::repair::{Fence, Thinking, lines_from, omitted};
 use crate::{
     Block, BlockKind, Body, Dialect, HunkFault, Item, LineRange, Located, ParseError, ParseErrorKind, Span,
-    TextHunk, parse::scan::after,
+    TextHunk,
+    parse::scan::{Line, after},
 };
 
 /// A reason why an edit in the format of another program is not carried out.
@@ -34,6 +38,12 @@ pub enum ForeignFault {
     /// No file name stands before a hunk.
     #[error("the hunk does not name its file: write the path, and nothing else, on the line before it")]
     NoPath,
+    /// A diff without the names of its file.
+    #[error(
+        "the diff does not name its file, or has no @@ line: begin it with the lines --- a/NAME, +++ b/NAME and @@ ... @@, where \
+         NAME is the path of the file"
+    )]
+    UnnamedDiff,
     /// A hunk adds lines and has none around them.
     #[error(
         "the hunk at line {line_number} has no line of the file, so its position is unknown: add lines around it"
@@ -123,6 +133,13 @@ pub enum ForeignFault {
     },
 }
 
+impl ForeignFault {
+    /// Checks whether the faulty edit has an end. In a fence of a diff, blocks may stand as well.
+    fn has_end(&self) -> bool {
+        !matches!(self, Self::Hunk { .. } | Self::NoEnd | Self::BehindEnd { .. } | Self::UnnamedDiff)
+    }
+}
+
 /// One line of a reply.
 #[derive(Clone, Copy, Debug)]
 struct ReplyLine<'a> {
@@ -173,15 +190,21 @@ impl Ending {
 /// Reads the edits in a reply whose own blocks are not looked at. Empty if it has no edit in one of the formats.
 pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
     let lines = visible_lines(text);
-    let mut items = Items { items: Vec::new(), ending: Ending::of(text, &lines) };
+    items_of(&lines, Ending::of(text, &lines))
+}
+
+fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
+    let mut items = Items { items: Vec::new(), ending };
     let mut name = file_name::FileName::default();
     let mut index = 0;
     while let Some(line) = lines.get(index) {
         let rest = &lines[index..];
-        let read = begin_patch::read(rest, &mut items).or_else(|| unified_diff::read(rest, &mut items));
+        let read = begin_patch::read(rest, &mut items)
+            .or_else(|| unified_diff::read(rest, &mut items))
+            .or_else(|| unnamed_diff::read(rest, &mut items));
         if read.is_some() {
             // A hunk behind it that names no file may be about the files of the patch.
-            name = file_name::FileName::default();
+            name.forget();
         }
         let read = read.or_else(|| search_replace::read(rest, &mut name, &mut items));
         match read {
@@ -198,10 +221,14 @@ pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
 /// Leaves out the blocks whose tags are part of an edit in the format of another program: it changes a text about our tags, and what
 /// is quoted there is not to be carried out.
 ///
-/// Edits that are themselves within a block are part of that.
+/// Edits that are themselves within a block are part of that. One that is faulty quotes as well, unless it is unknown where it ends.
 pub(crate) fn leave_out_quoted(items: &mut Vec<Item<'_>>, foreign: &[Item<'_>]) {
     let blocks: Vec<Span> = items.iter().map(Item::span).collect();
-    let edits = foreign.iter().filter(|item| matches!(item, Item::Block(_))).map(Item::span);
+    let has_end = |item: &&Item<'_>| match item {
+        Item::Block(_) => true,
+        Item::Error(error) => matches!(&error.kind, ParseErrorKind::Foreign(fault) if fault.has_end()),
+    };
+    let edits = foreign.iter().filter(has_end).map(Item::span);
     let edits: Vec<Span> = edits.filter(|edit| !begins_within(&blocks, edit.start)).collect();
     items.retain(|item| !begins_within(&edits, item.span().start));
 }
@@ -246,13 +273,20 @@ fn visible_lines(text: &str) -> Vec<ReplyLine<'_>> {
             passed_until = end.max(after(text, &line));
             continue;
         }
+        lines.push(ReplyLine::of(text, index, &line));
+    }
+    lines
+}
+
+impl<'a> ReplyLine<'a> {
+    /// Makes a line of a reply from its 0-based number and its position.
+    fn of(text: &'a str, index: usize, line: &Line) -> ReplyLine<'a> {
         let content = &text[line.start..line.end];
         let content = content.strip_suffix('\r').unwrap_or(content);
         let content = if index == 0 { content.trim_start_matches('\u{feff}') } else { content };
         let number = crate::span::line_number(index + 1);
-        lines.push(ReplyLine { text: content, number, start: line.start, end: line.end });
+        ReplyLine { text: content, number, start: line.start, end: line.end }
     }
-    lines
 }
 
 impl<'a> Items<'a> {

@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use self::held_lines::HeldLines;
 use self::relation::Relation;
 use crate::{
-    Dialect, Item, ParseErrorKind, Reply, Strictness, read_in, repair::without_chat_ending, session::Session,
+    Dialect, Item, ParseErrorKind, Reply, repair::without_chat_ending, reply::read_blocks, session::Session,
 };
 
 /// The fewest non-blank characters of the lines at which two replies are joined, and the most such lines within the block in
@@ -229,7 +229,7 @@ impl Session {
 
 /// Returns a text as a reply that was cut off, or as `whole` makes it.
 fn cut_off_or<'a>(text: Cow<'a, str>, whole: impl FnOnce(Cow<'a, str>) -> Incoming<'a>) -> Incoming<'a> {
-    match HeldReply::of(&text, &read_in(&text, Strictness::Repair, Dialect::Agentd)) {
+    match HeldReply::of(&text, &read_blocks(&text)) {
         Some(held) => Incoming::CutOff { text, held },
         None => whole(text),
     }

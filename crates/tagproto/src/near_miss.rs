@@ -130,7 +130,10 @@ fn quoted(line: &str) -> String {
 }
 
 /// Returns the lines outside of blocks, which are in the order of the text, and of closed thinking, with their 0-based numbers.
-fn lines_outside(text: &str, blocks: impl Iterator<Item = Span>) -> impl Iterator<Item = (usize, Line)> {
+pub(crate) fn lines_outside(
+    text: &str,
+    blocks: impl Iterator<Item = Span>,
+) -> impl Iterator<Item = (usize, Line)> {
     let mut blocks = blocks.peekable();
     let (mut thinking, mut passed_until) = (Thinking::of(Dialect::Agentd), 0);
     lines_from(text, 0).enumerate().filter(move |(_, line)| {

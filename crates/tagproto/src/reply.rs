@@ -69,7 +69,8 @@ pub fn read(text: &str, strictness: Strictness) -> Reply<'_> {
 /// error with the right form: a misspelt name, a tag in angle brackets, a whole block on one line. Each stands on a line of its
 /// own, outside of blocks; words that also occur in prose, such as `[Done]`, count only with a closing tag. No block is read
 /// between a misspelt tag and its closing one. With [`Strictness::Repair`],
-/// EDIT_FILE takes hunks as its body, and a reply without any block is searched for edits in the formats of other programs.
+/// EDIT_FILE takes hunks as its body, and a reply without any block is searched for edits in the formats of other programs; beside
+/// blocks, each such edit is an error.
 ///
 /// # Example
 ///
@@ -82,6 +83,27 @@ pub fn read(text: &str, strictness: Strictness) -> Reply<'_> {
 /// ```
 #[must_use]
 pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_> {
+    let mut reply = every_block(text, strictness, dialect);
+    let has_blocks = !reply.items.is_empty() && !reply.repairs.contains(RepairKind::OtherFormat);
+    if has_blocks && strictness == Strictness::Repair && dialect == Dialect::Agentd {
+        let mut edits = foreign::beside_blocks(text, &reply.items);
+        reply.items.append(&mut edits);
+        reply.items.sort_by_key(|item| item.span().start);
+    }
+    // Last, so that misspelt tags and edits beside the blocks count, too.
+    leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
+    reply
+}
+
+/// Parses a reply as [`read_in`] does in [`Dialect::Agentd`] with repairs, but for the errors of edits beside its blocks: to compare
+/// replies with each other, these edits are prose.
+pub(crate) fn read_blocks(text: &str) -> Reply<'_> {
+    let mut reply = every_block(text, Strictness::Repair, Dialect::Agentd);
+    leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
+    reply
+}
+
+fn every_block(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_> {
     let mut reply = match strictness {
         Strictness::Strict => Reply { items: crate::parse(text), repairs: RepairSet::EMPTY, refused: None },
         Strictness::Repair => repair::read(text, dialect),
@@ -100,8 +122,6 @@ pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_
             }
         }
     }
-    // Last, so that misspelt tags count as blocks too.
-    leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
     reply
 }
 

@@ -72,6 +72,7 @@ pub use tool::execute_command::{ExecuteCommand, ExecuteCommandResponse, OUTPUT_P
 pub use tool::explore_files::{EntryKind, ExploreFiles, ExploreFilesResponse, ExploredFile};
 pub use tool::file_change::{FileChange, FileChanged};
 pub use tool::file_states::{FileState, FileStates, Moment};
+pub use tool::judged_file::JudgedFile;
 pub use tool::line_choice::{LineConflict, LineDoubt, LineReading, SeenVersions, choose_lines, doubt_text};
 pub use tool::metadata::FileMetadata;
 pub use tool::modify_file::{

@@ -34,7 +34,7 @@ impl Reversible {
         let (path, content) = (path.to_owned(), text_of(lines));
         let inverse = FileChange::Delete(DeleteFile { path: path.clone(), ..DeleteFile::default() });
         let mode = Some(WriteMode::Create);
-        let write = WriteFile { path, content, mode, create_directories: Some(true) };
+        let write = WriteFile { path, content, mode, create_directories: Some(true), judged: None };
         Reversible { change: FileChange::Write(write), inverse }
     }
 
@@ -51,6 +51,7 @@ impl Reversible {
                 expected_version,
                 line_numbers,
                 seen_versions: None,
+                judged: None,
             })
         };
         let exchanges: Vec<LineExchange> = exchanges.iter().flat_map(LineExchange::changed).collect();

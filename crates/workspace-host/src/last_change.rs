@@ -1,5 +1,6 @@
 //! The changes that "the last change" refers to, and the failures of an undo.
 
+pub(crate) mod older_work;
 mod unrecorded_work;
 
 use std::collections::BTreeSet;

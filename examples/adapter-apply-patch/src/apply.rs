@@ -87,7 +87,8 @@ fn deletion(path: &str, file: &ReadFileResponse) -> Result<Reversible, Refusal> 
     }
     let path = path.to_owned();
     let change = FileChange::Delete(DeleteFile { path: path.clone(), ..DeleteFile::default() });
-    let write = WriteFile { path, content, mode: Some(WriteMode::Create), create_directories: None };
+    let write =
+        WriteFile { path, content, mode: Some(WriteMode::Create), create_directories: None, judged: None };
     Ok(Reversible { change, inverse: FileChange::Write(write) })
 }
 

@@ -31,7 +31,7 @@ fn read(workspace: &dyn Workspace, path: &str) -> Option<String> {
 
 fn write(path: &str, content: &str) -> FileChange {
     let (path, content) = (path.to_owned(), content.to_owned());
-    FileChange::Write(WriteFile { path, content, mode: None, create_directories: None })
+    FileChange::Write(WriteFile { path, content, mode: None, create_directories: None, judged: None })
 }
 
 fn step(number: u32, before: &str, after: &str) -> ProposedStep {

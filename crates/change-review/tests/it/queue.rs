@@ -8,7 +8,7 @@ use change_review::{
     Content, Decision, Draft, NewProposal, ProposalEnd, ProposalId, ProposedCall, Queue, QueueError,
     QueueLimits, Resolution, State, Tried,
 };
-use wap_core::ExecuteCommand;
+use wap_core::{ExecuteCommand, FileChange, FileVersion, JudgedFile, ModifyFile, WriteFile};
 
 fn queue() -> Queue {
     Queue::new(Journal::in_memory().expect("memory suffices"), QueueLimits::default())
@@ -287,4 +287,27 @@ fn the_same_calls_are_one_proposal_whatever_their_run() {
     assert_ne!(id(calls("two", "false")), first);
     // Another conversation asks for itself.
     assert_ne!(id(NewProposal { conversation: "session-2".to_owned(), ..calls("one", "true") }), first);
+}
+
+#[test]
+fn the_same_changes_are_one_proposal_whatever_file_an_adapter_has_judged_them_on() {
+    let queue = queue();
+    let proposed = |change: FileChange| NewProposal {
+        content: Content::Calls { run: "one".to_owned(), calls: vec![ProposedCall::Changes(vec![change])] },
+        ..reply("")
+    };
+    let id = |change| queue.propose(proposed(change)).expect("there is room").id;
+    let version = |text: &str| Some(JudgedFile::Version(FileVersion(text.to_owned())));
+    let modify = |path: &str, judged| {
+        FileChange::Modify(ModifyFile { path: path.to_owned(), judged, ..ModifyFile::default() })
+    };
+    let write = |path: &str, judged| {
+        FileChange::Write(WriteFile { path: path.to_owned(), judged, ..WriteFile::default() })
+    };
+    let first = id(modify("a", version("1")));
+    assert_eq!(id(modify("a", version("2"))), first);
+    let first = id(write("a", version("1")));
+    assert_eq!(id(write("a", Some(JudgedFile::Absent))), first);
+    // The control: another file is another change.
+    assert_ne!(id(write("b", version("1"))), first);
 }

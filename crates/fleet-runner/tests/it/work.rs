@@ -13,8 +13,9 @@ use crate::fixture::{Home, Lines, MARKED, Machine};
 
 /// A host, and a task whose base it has.
 struct Site {
-    machine: Machine,
+    /// Before the machine, so that it ends first: it prepares a slot in the machine's folder for the next task.
     work: HostWork,
+    machine: Machine,
     task: Task,
     _home: Home,
 }
@@ -38,7 +39,7 @@ impl Site {
         for base in &submitted.bases {
             work.add_base(&base.path, &base.base.tip).unwrap();
         }
-        Site { machine, work, task: submitted.task, _home: home }
+        Site { work, machine, task: submitted.task, _home: home }
     }
 
     fn execute(&self, stop: &StopSignal) -> Result<TaskOutcome, ExecuteError> {

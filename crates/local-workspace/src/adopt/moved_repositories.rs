@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use change_journal::ContentHash;
+use git_index::is_own_file;
 use rel_path::RelPath;
 
 use crate::adopt::verdicts::{ROUNDS, Refusals, Verdicts};
@@ -32,6 +33,7 @@ impl Verdicts<'_> {
         judge_link: &dyn Fn(&Verdicts<'_>, &Effect) -> Option<Refusal>,
         judge_references: &Refusals<'_>,
     ) {
+        self.leave_out_rest_of_bare_repositories();
         self.keep_moved_repositories(moves);
         loop {
             // References depend on which objects are adopted, and files that lead to each other on references of working trees.
@@ -60,14 +62,46 @@ impl Verdicts<'_> {
         self.refused().count() > before
     }
 
+    /// Returns the folders of which parts are refused that would make them bare repositories.
+    fn made_bare_repositories(&self) -> BTreeSet<RelPath> {
+        let folder_of = |why: &Refusal| match why {
+            Refusal::BareRepository(folder) => Some(folder.clone()),
+            _ => None,
+        };
+        self.refused().filter_map(|(_, why)| folder_of(why)).collect()
+    }
+
+    /// Leaves out what else git puts into a bare repository that is refused, such as a description and a list of branches: nothing obeys
+    /// these, and alone they are of no use. What another program has put there stays, and its folders.
+    fn leave_out_rest_of_bare_repositories(&mut self) {
+        // A command may make many of them, so each path is looked up by the folders above it.
+        let made = self.made_bare_repositories();
+        if made.is_empty() {
+            return;
+        }
+        let around = |effect: &Effect| {
+            with_folders(&effect.path).find(|folder| effect.before.is_none() && made.contains(folder))
+        };
+        self.refuse_each(&|effect| {
+            let folder = around(effect).filter(|_| effect.kind_after() == Some(PresentKind::File))?;
+            let names = effect.path.components().skip(folder.components().count());
+            is_own_file(names).then_some(Refusal::BareRepository(folder))
+        });
+        let is_of_them = |why: &Refusal| matches!(why, Refusal::BareRepository(_));
+        let refused = self.refused().filter(|(_, why)| is_of_them(why));
+        let emptied: BTreeSet<RelPath> = refused.flat_map(|(effect, _)| with_folders(&effect.path)).collect();
+        let is_folder = |effect: &Effect| effect.kind_after() == Some(PresentKind::Folder);
+        let is_emptied = |effect: &Effect| is_folder(effect) && emptied.contains(&effect.path);
+        let used = self.allowed().filter(|effect| around(effect).is_some() && !is_emptied(effect));
+        let used: BTreeSet<RelPath> = used.flat_map(|effect| with_folders(&effect.path)).collect();
+        self.refuse_each(&|effect| {
+            let folder = around(effect).filter(|_| is_emptied(effect) && !used.contains(&effect.path));
+            folder.map(Refusal::BareRepository)
+        });
+    }
+
     fn keep_moved_bare_repositories(&mut self, moves: &Moves<'_>) {
-        let made: BTreeSet<RelPath> = self
-            .refused()
-            .filter_map(|(_, why)| match why {
-                Refusal::BareRepository(folder) => Some(folder.clone()),
-                _ => None,
-            })
-            .collect();
+        let made = self.made_bare_repositories();
         if made.is_empty() {
             return;
         }

@@ -273,11 +273,21 @@ impl<'a> Verdicts<'a> {
         self.effects.iter().zip(&self.refusals).filter_map(|(effect, why)| Some((effect, why.as_ref()?)))
     }
 
+    /// Iterates over the effects that nothing refuses so far.
+    pub(super) fn allowed(&self) -> impl Iterator<Item = &'a Effect> {
+        self.effects.iter().zip(&self.refusals).filter(|(_, why)| why.is_none()).map(|(effect, _)| effect)
+    }
+
     /// Refuses `why` all allowed effects for which `depends` returns true.
     pub(super) fn refuse_all(&mut self, why: &Refusal, depends: &dyn Fn(&Effect) -> bool) {
+        self.refuse_each(&|effect| depends(effect).then(|| why.clone()));
+    }
+
+    /// Refuses the allowed effects for which `why` returns a reason.
+    pub(super) fn refuse_each(&mut self, why: &dyn Fn(&Effect) -> Option<Refusal>) {
         for (effect, refusal) in self.effects.iter().zip(&mut self.refusals) {
-            if refusal.is_none() && depends(effect) {
-                *refusal = Some(why.clone());
+            if refusal.is_none() {
+                *refusal = why(effect);
             }
         }
     }

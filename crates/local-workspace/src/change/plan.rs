@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
 use wap_core::{
-    CancelFlag, DeleteFile, DeleteFileResponse, FileChange, FileChanged, Reason, WapError, WriteFile,
-    WriteFileResponse, WriteMode,
+    CancelFlag, DeleteFile, DeleteFileResponse, FileChange, FileChanged, JudgedFile, Reason, WapError,
+    WriteFile, WriteFileResponse, WriteMode,
 };
 
 use wap_edit::{Rewrite, appended, check_content_size, check_expected_lines};
@@ -143,6 +143,8 @@ impl<'a> Plan<'a> {
         let (path, missing_folders) =
             self.writable(&write.path, write.create_directories.unwrap_or(false))?;
         let before = self.present_file(&path, &write.path)?;
+        let now = before.as_ref().map(|present| version(&present.hash));
+        JudgedFile::check(write.judged.as_ref(), &write.path, now.as_ref())?;
         let bytes = match (write.write_mode(), &before) {
             (WriteMode::Create, Some(_)) => {
                 let text = format!("'{path}' exists already");

@@ -15,7 +15,7 @@ use crate::git::access::lacks_access;
 use crate::git::disguised_names::is_disguised;
 use crate::git::kept_references::reference_refusal;
 use crate::git::linked_folders::{
-    is_own_worktree, leads_into_repository, leads_to_repository, leads_to_working_tree,
+    is_own_worktree, leads_into_repository, leads_to_repository, leads_to_working_tree, unlinks_submodule,
 };
 use crate::git::reference_tables::tables_around;
 pub(crate) use crate::git::refusal::Refusal;
@@ -162,6 +162,7 @@ impl InRepository<'_> {
     /// A change of kind is judged twice: as the removal of the former entry, and as a new entry.
     pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
         match (effect.kind_before(), effect.kind_after()) {
+            (_, None) if self.names.is_empty() && unlinks_submodule(effect, context) => None,
             (before, None) => {
                 let large = self.large_object_refusal(effect, context);
                 let large = large.or_else(|| self.large_content_refusal(effect, context));

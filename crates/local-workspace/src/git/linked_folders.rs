@@ -12,6 +12,7 @@ use rel_path::RelPath;
 use crate::command::effect::Effect;
 use crate::git::guard::{InRepository, in_git_folder, is_git_name};
 use crate::git::repository_context::RepositoryContext;
+use crate::git::repository_parts::is_repository;
 use crate::git::settings::worktree;
 
 /// Characters that mean something else in a settings file. Some versions of git read a tab within a value as a blank.
@@ -66,6 +67,17 @@ pub(crate) fn leads_to_working_tree(effect: &Effect, context: &RepositoryContext
         return false;
     };
     context.content.is_none() || leads_back(&folder, effect.path.parent().as_ref(), context)
+}
+
+/// Returns whether an effect removes the `.git` file of a submodule, as git does where another branch has no such submodule, and
+/// `git submodule deinit`. The repository stays in that of the folder around it, and the next update leads back to it.
+///
+/// Not without that file, if git would then take the submodule's own files for a repository.
+pub(crate) fn unlinks_submodule(effect: &Effect, context: &RepositoryContext<'_>) -> bool {
+    let target = effect.text_before().and_then(|text| linked_folder(&effect.path, text, context.workspace));
+    let is_of_submodule =
+        target.is_some_and(|target| in_git_folder(&target).is_some_and(|part| part.is_of_submodule()));
+    is_of_submodule && effect.path.parent().is_some_and(|folder| !is_repository(&folder, context.is_there))
 }
 
 /// Checks whether the settings of a submodule may name a working tree, or none any more.

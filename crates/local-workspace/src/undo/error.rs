@@ -108,6 +108,12 @@ pub enum ObstacleKind {
         "leads to a branch that another working tree has checked out since; check out another one there first"
     )]
     CheckedOutElsewhere,
+    /// It says what is checked out, or is the log of that, and another branch than the one that the change left is checked out now.
+    #[error("has changed since, because another branch is checked out now; it was `{branch}`")]
+    OtherBranch {
+        /// The branch, or the commit.
+        branch: String,
+    },
     /// It is a file by which git keeps others from changing a repository.
     #[error("is there, so git is at work; wait for it, or remove the file if no git runs there")]
     Locked,

@@ -203,6 +203,21 @@ fn a_long_text_to_be_ready_by_is_refused_and_quoted_in_short() {
 }
 
 #[test]
+fn a_process_is_ready_by_its_text_without_the_colours() {
+    let fixture = Fixture::new();
+    let workspace = fixture.open();
+    let printed = r"  \033[32m>\033[39m \033[1mLocal\033[22m: http://localhost:\033[1m5173\033[22m/\n";
+    let start = |name: &str, end: &str, ready: &str| {
+        execute(&workspace, &of("a"), &background(name, &format!("printf '{printed}'; {end}"), ready))
+            .unwrap()
+    };
+    let started = start("web", "exec sleep 600", "> Local: http://localhost:5173/");
+    assert_eq!(state(&started), ProcessState::Ready, "{started:?}");
+    // The control: another text is not there, up to the end of the process.
+    assert_eq!(state(&start("other", "exit", "> Local: http://localhost:5174/")), ProcessState::Ended);
+}
+
+#[test]
 fn processes_that_start_at_once_share_names_and_numbers() {
     let fixture = Fixture::new();
     let workspace = fixture.open();

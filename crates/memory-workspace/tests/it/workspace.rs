@@ -17,6 +17,7 @@ fn modify(path: &str, operations: Value, expected: Option<FileVersion>) -> FileC
         expected_version: expected,
         line_numbers: None,
         seen_versions: None,
+        judged: None,
     })
 }
 

@@ -1,10 +1,13 @@
 //! A command that runs in the background: drained by a thread of its own, without a deadline, until it is stopped.
 
+mod ready_text;
+
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use self::ready_text::ReadyText;
 use crate::launcher::capture::{Captured, HeadTail};
 use crate::launcher::drain::OutputStream;
 use crate::launcher::killer::Killer;
@@ -46,7 +49,8 @@ struct State {
 
 impl BackgroundProcess {
     /// Takes a command over, and keeps `output_limit_bytes` of both of its streams together, half from the start and half
-    /// from the end. `ready` is the text to wait for; an empty one never appears.
+    /// from the end. `ready` is the text to wait for, with or without control sequences of a terminal between its characters;
+    /// an empty one never appears.
     ///
     /// # Errors
     /// The thread that drains the output could not be started; the command has been killed.
@@ -159,73 +163,5 @@ impl Shared {
             state.is_ready = true;
             self.changed.notify_all();
         }
-    }
-}
-
-/// A text that is looked for in two streams, which come in pieces.
-#[derive(Debug)]
-struct ReadyText {
-    text: Vec<u8>,
-    /// For each length of the beginning, the longest shorter beginning that it ends with.
-    fallback: Vec<usize>,
-    /// The length of the beginning that each stream has just ended with.
-    matched: [usize; 2],
-}
-
-impl ReadyText {
-    fn new(text: &str) -> ReadyText {
-        let text = text.as_bytes().to_vec();
-        let mut fallback = vec![0; text.len()];
-        let mut length = 0;
-        for index in 1..text.len() {
-            while length > 0 && text[index] != text[length] {
-                length = fallback[length - 1];
-            }
-            length += usize::from(text[index] == text[length]);
-            fallback[index] = length;
-        }
-        ReadyText { text, fallback, matched: [0; 2] }
-    }
-
-    /// Checks whether the next piece of a stream completes the text.
-    fn is_in(&mut self, stream: OutputStream, bytes: &[u8]) -> bool {
-        let matched = &mut self.matched[usize::from(stream == OutputStream::Stderr)];
-        for byte in bytes {
-            while *matched > 0 && *byte != self.text[*matched] {
-                *matched = self.fallback[*matched - 1];
-            }
-            *matched += usize::from(*byte == self.text[*matched]);
-            if *matched == self.text.len() {
-                return true;
-            }
-        }
-        false
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn the_text_is_found_however_the_output_is_cut(
-            text in "[ab]{1,6}",
-            pieces in proptest::collection::vec("[abc]{0,5}", 0..8),
-        ) {
-            let mut ready = ReadyText::new(&text);
-            let is_in = pieces.iter().any(|piece| ready.is_in(OutputStream::Stdout, piece.as_bytes()));
-            prop_assert_eq!(is_in, pieces.concat().contains(&text));
-        }
-    }
-
-    #[test]
-    fn two_streams_do_not_make_one_text() {
-        let mut ready = ReadyText::new("ab");
-        assert!(!ready.is_in(OutputStream::Stdout, b"a"));
-        assert!(!ready.is_in(OutputStream::Stderr, b"b"));
-        assert!(ready.is_in(OutputStream::Stdout, b"b"));
     }
 }

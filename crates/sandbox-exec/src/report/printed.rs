@@ -32,7 +32,7 @@ const CLOSED: [&str; 2] = ["permission denied", "eacces"];
 /// The refusal, its reason, and what to do instead.
 type Says = (&'static str, &'static str, &'static str);
 
-/// A line with which a program says that it lacks keys, an agent or a service of the host.
+/// A line with which a program says that it lacks keys, an agent or a service of the host, or what an overlay does not do.
 struct Symptom {
     /// The beginnings of the line, in lower case.
     starts: &'static [&'static str],
@@ -59,6 +59,12 @@ const AGENT: Says = (
     "use keys outside of the sandbox, or start an agent in the same command",
 );
 
+const LINKING: Says = (
+    "clone by hard links",
+    "on an overlay that an ordinary user mounts, a hard link has another inode number than its file, which git compares",
+    "clone with --no-hardlinks",
+);
+
 const fn symptom(starts: &'static [&'static str], part: &'static str, says: Says) -> Symptom {
     Symptom { starts, part, says }
 }
@@ -80,6 +86,7 @@ const SYMPTOMS: &[Symptom] = &[
     symptom(&["host key verification failed"], "", LOGGING_IN),
     symptom(&["could not open a connection to your authentication agent"], "", AGENT),
     symptom(&["error connecting to agent"], "", AGENT),
+    symptom(&["fatal: hardlink different from source at "], "", LINKING),
 ];
 
 /// Returns what the ends of these streams say was refused, each once.
@@ -221,6 +228,7 @@ mod tests {
             "assertion failed: Permission denied (publickey",
             "the line 'gpg: signing failed' is expected",
             "see https://read-only.example/read-only file system",
+            "the clone died with 'fatal: hardlink different from source at 'x''",
         ] {
             assert_eq!(lines(text), "", "{text}");
         }
@@ -252,6 +260,18 @@ mod tests {
         assert_eq!(
             lines(text),
             "log in by ssh · keys, known hosts and ssh-agents of yours are not visible to commands"
+        );
+    }
+    #[test]
+    fn a_clone_whose_hard_links_are_not_the_files_is_named_with_the_option_that_copies() {
+        let text = "Cloning into 'c'...\nfatal: hardlink different from source at 'c/.git/objects/5a/624ccd'";
+        assert!(lines(text).starts_with("clone by hard links · on an overlay"), "{}", lines(text));
+        let denied = &refusals([text, ""], &FileView::default())[0];
+        assert_eq!(denied.allow.as_deref(), Some("clone with --no-hardlinks"));
+        // The control: git copies by itself where the file system makes no links at all.
+        assert_eq!(
+            lines("warning: failed to create link 'c/.git/objects/5a/624ccd': Operation not permitted"),
+            ""
         );
     }
 }

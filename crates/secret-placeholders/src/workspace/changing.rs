@@ -3,18 +3,21 @@
 use std::borrow::Cow;
 
 use wap_core::{
-    Call, DeleteFile, FileChange, FileChanged, Limits, ModifyFile, ModifyOperation, RegexReplacements,
-    WapError, Workspace, WriteFile, WriteMode,
+    Call, DeleteFile, FileChange, FileChanged, JudgedFile, Limits, ModifyFile, ModifyOperation,
+    RegexReplacements, WapError, Workspace, WriteFile, WriteMode,
 };
 
 use super::PlaceholderWorkspace;
 use super::expression::with_grouped_markers;
-use super::judging::{ShownAnswer, depends_on_text};
+use super::judging::{ShownAnswer, depends_on_text, with_advice};
 use super::putting_back::{MOST_CONTENT_BYTES, PuttingBack};
 use super::veil::{MOST_KEPT_BYTES, Veil};
 use crate::Secrets;
 use crate::new_values::NewValues;
 use crate::withheld::{NOT_COMPARED, READ_FOR_VERSION, Verdict, refusal};
+
+/// The most times that an item is judged again because its file has changed meanwhile.
+const MOST_JUDGINGS: usize = 3;
 
 /// The outcome of one item of a batch.
 type Outcome = Result<FileChanged, WapError>;
@@ -23,6 +26,30 @@ type Outcome = Result<FileChanged, WapError>;
 struct Waiting {
     change: FileChange,
     visible: ShownAnswer,
+}
+
+/// A batch as far as it was carried out.
+#[derive(Default)]
+struct Batch<'a> {
+    /// As the model has sent them.
+    changes: &'a [FileChange],
+    /// The outcomes of the first of them.
+    outcomes: Vec<Outcome>,
+    /// Those behind, which are judged.
+    waiting: Vec<Waiting>,
+    /// The number of times that they were judged again. Then each is carried out alone: two may mean one file by different paths.
+    overtaken: usize,
+}
+
+impl<'a> Batch<'a> {
+    fn next(&self) -> Option<&'a FileChange> {
+        self.changes.get(self.outcomes.len() + self.waiting.len())
+    }
+
+    /// Checks whether an item that waits may change the file at a path.
+    fn may_change(&self, path: &str) -> bool {
+        self.waiting.iter().any(|earlier| may_be_same_file(earlier.change.path(), path))
+    }
 }
 
 /// The engine's answer to an item, and the matches to show in it instead of its own.
@@ -38,46 +65,80 @@ enum Refused {
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
     /// Restores and carries out a batch. An item that is refused here divides it: the items around it keep their steps.
+    ///
+    /// An item is carried out only on the file by which it was judged, and judged again if that has changed meanwhile.
     pub(super) fn change_masked(
         &self,
         secrets: &Secrets,
         call: &Call<'_>,
         changes: &[FileChange],
     ) -> Result<Vec<Outcome>, WapError> {
-        let mut outcomes: Vec<Outcome> = Vec::with_capacity(changes.len());
-        let mut waiting: Vec<Waiting> = Vec::new();
-        let putting_back = PuttingBack::new(secrets);
-        for change in changes {
+        let mut batch = Batch { changes, outcomes: Vec::with_capacity(changes.len()), ..Batch::default() };
+        let mut putting_back = PuttingBack::new(secrets);
+        loop {
+            let next = batch.next();
             // What an earlier item writes into the same file is judged with it.
-            let is_same = |earlier: &Waiting| may_be_same_file(earlier.change.path(), change.path());
-            if depends_on_text(change) && waiting.iter().any(is_same) {
-                self.carry_out(secrets, call, &mut waiting, &mut outcomes)?;
+            let is_divided = next.is_none_or(|next| depends_on_text(next) && batch.may_change(next.path()));
+            let is_alone = batch.overtaken > 0;
+            // An empty batch is the engine's to answer, too.
+            if (is_divided || is_alone) && (!batch.waiting.is_empty() || changes.is_empty()) {
+                if !self.carry_out_unless_changed(secrets, call, &mut batch)? {
+                    putting_back = PuttingBack::new(secrets);
+                }
+                if !changes.is_empty() {
+                    continue;
+                }
             }
-            let restored = self.restored_change(secrets, &putting_back, call, change).and_then(|restored| {
-                let visible = self.check_uncovers_nothing(secrets, call, change, &restored)?;
+            let Some(change) = next else { return Ok(batch.outcomes) };
+            let restored = self.restored_change(secrets, &putting_back, call, change);
+            let restored = restored.and_then(|mut restored| {
+                let visible = self.check_uncovers_nothing(secrets, call, change, &mut restored)?;
                 Ok(Waiting { change: restored, visible })
             });
             match restored {
-                Ok(restored) => waiting.push(restored),
+                Ok(restored) => batch.waiting.push(restored),
                 Err(error) => {
-                    if !waiting.is_empty() {
-                        self.carry_out(secrets, call, &mut waiting, &mut outcomes)?;
+                    if batch.waiting.is_empty() || self.carry_out_unless_changed(secrets, call, &mut batch)? {
+                        batch.outcomes.push(Err(error));
+                    } else {
+                        putting_back = PuttingBack::new(secrets);
                     }
-                    outcomes.push(Err(error));
                 }
             }
         }
-        // An empty batch is the engine's to answer, too.
-        if !waiting.is_empty() || changes.is_empty() {
-            self.carry_out(secrets, call, &mut waiting, &mut outcomes)?;
-        }
-        Ok(outcomes)
     }
 
+    /// Carries out the items that wait. Returns false if a file has changed since it was judged: they are to be judged again then.
+    fn carry_out_unless_changed(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        batch: &mut Batch<'_>,
+    ) -> Result<bool, WapError> {
+        let first = batch.outcomes.len();
+        let sent = &batch.changes[first..first + batch.waiting.len()];
+        match self.carry_out(secrets, call, sent, &mut batch.waiting, &mut batch.outcomes) {
+            Err(error) if JudgedFile::has_refused(&error) => {
+                batch.overtaken += 1;
+                if batch.overtaken > MOST_JUDGINGS {
+                    batch.outcomes.extend(sent.iter().map(|_| Err(error.clone())));
+                    batch.overtaken = 0;
+                }
+                Ok(batch.outcomes.len() > first)
+            }
+            carried_out => {
+                batch.overtaken = batch.overtaken.min(1);
+                carried_out.map(|()| true)
+            }
+        }
+    }
+
+    /// Carries out the items that wait; `sent` are the same as the model has sent them.
     fn carry_out(
         &self,
         secrets: &Secrets,
         call: &Call<'_>,
+        sent: &[FileChange],
         waiting: &mut Vec<Waiting>,
         outcomes: &mut Vec<Outcome>,
     ) -> Result<(), WapError> {
@@ -87,6 +148,14 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let (changes, visible): (Vec<FileChange>, Vec<ShownAnswer>) =
             waiting.drain(..).map(|one| (one.change, one.visible)).unzip();
         let carried_out = self.inner.change_files(&part, &changes);
+        for (change, outcome) in sent.iter().zip(carried_out.iter().flatten()) {
+            let path = match outcome {
+                Ok(FileChanged::Written(written)) => &written.path,
+                Ok(FileChanged::Modified(modified)) => &modified.path,
+                Ok(FileChanged::Deleted(_)) | Err(_) => continue,
+            };
+            self.written.add(&call.origin.conversation, path, change);
+        }
         let carried_out =
             carried_out.map_err(|error| Veil::new(&self.inner, secrets, call, None).all(error))?;
         let quoted = carried_out.into_iter().zip(visible).map(|(outcome, visible)| match outcome {
@@ -124,7 +193,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                     }
                     Ok(changed)
                 }
-                Err(Refused::Quoted(error)) => Err(veil.all(error)),
+                Err(Refused::Quoted(error)) => Err(with_advice(veil.all(error))),
                 Err(Refused::Visible(error)) => Err(error),
             });
         }
@@ -221,9 +290,12 @@ fn restored_operation(
             put_back_line(was)?;
         }
         ModifyOperation::Delete { was, .. } => put_back_line(was)?,
-        ModifyOperation::ReplaceText { old_text, new_text, .. } => {
+        ModifyOperation::ReplaceText { old_text, new_text, whole_lines, .. } => {
             put_back(old_text, "oldText")?;
             put_back(new_text, "newText")?;
+            for line in whole_lines.iter_mut().flat_map(|whole| &mut whole.behind) {
+                *line = putting_back.line(line, "oldText")?;
+            }
         }
         ModifyOperation::RegexReplace { pattern, replacement, .. } => {
             let grouped = with_grouped_markers(pattern, "pattern")?;

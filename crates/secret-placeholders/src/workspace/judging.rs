@@ -3,58 +3,45 @@
 //! A model edits the text that it sees, and the engine edits the file. Where the file has secrets, both have to come to the same: a
 //! text that matches within a secret would take it apart, and no rule recognises the parts.
 
+mod compared_lines;
+mod failed_search;
 mod shown_answer;
 mod stand_ins;
+mod whole_text;
 
 use std::borrow::Cow;
 
 use text_edit::{EditLimits, Edited, Source, apply_until};
 use wap_core::{
-    Call, FileChange, FileVersion, ModifyFile, ModifyFileResponse, ModifyOperation, QueryType, ReadFile,
-    Reason, SearchFiles, WapError, Workspace, WriteFile, WriteMode,
+    Call, FileChange, FileVersion, ModifyFile, ModifyFileResponse, ModifyOperation, Reason, WapError,
+    Workspace, WriteFile, WriteMode,
 };
 use wap_edit::{EditedFile, FileEdit, check_content_size, check_request};
 
+use self::compared_lines::without_guesses;
+use self::failed_search::FailedSearch;
+pub(super) use self::failed_search::with_advice;
 pub(super) use self::shown_answer::ShownAnswer;
 use self::stand_ins::StandIns;
+use self::whole_text::WholeText;
 use super::expression::with_grouped_markers;
 use super::{PlaceholderWorkspace, check_stays_hidden};
 use crate::exposure::hides_lines;
-use crate::private_key::{BOUNDARY, has_key};
+use crate::private_key::has_key;
 use crate::{Secrets, json};
-
-/// The most bytes of a file that is searched whole.
-const MOST_TEXT_BYTES: usize = 16 << 20;
-
-/// The most readings of a file for its whole text: one gives up to a mebibyte, and two more than that, as the lines are whole. The first may
-/// be a refusal.
-const MOST_READINGS: usize = 2 * (MOST_TEXT_BYTES >> 20) + 1;
-
-/// A file, as far as it can be judged.
-enum WholeText {
-    Text {
-        /// The canonical path.
-        path: String,
-        text: String,
-        /// The version of the text; `None` if it was read in several parts.
-        version: Option<FileVersion>,
-    },
-    /// It is not there, or not a text: the engine refuses the edit.
-    None,
-    TooLarge,
-}
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
     /// Refuses a change after which something of a secret would be shown. `change` is as the model sent it, `restored` has the values.
     ///
     /// The secrets of the file have placeholders then, so that they are recognised although the lines beside them go. An edit that
-    /// fails on the file is left to the engine, which may have its answer on record, with the error to show if it refuses.
+    /// fails on the file is left to the engine, which may have its answer on record, with the error to show if it refuses. `restored`
+    /// is for the judged file only, then.
     pub(super) fn check_uncovers_nothing(
         &self,
         secrets: &Secrets,
         call: &Call<'_>,
         change: &FileChange,
-        restored: &FileChange,
+        restored: &mut FileChange,
     ) -> Result<ShownAnswer, WapError> {
         match (change, restored) {
             (FileChange::Write(write), FileChange::Write(restored)) => {
@@ -72,8 +59,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         secrets: &Secrets,
         call: &Call<'_>,
         write: &WriteFile,
-        restored: &WriteFile,
+        restored: &mut WriteFile,
     ) -> Result<(), WapError> {
+        restored.judged = None;
         // The engine's refusal, before the work of judging.
         check_content_size(write.content.len().max(restored.content.len()) as u64)?;
         check_stays_hidden(secrets, &write.content, "content")?;
@@ -81,7 +69,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             return Ok(());
         }
         // What is put behind an unfinished line becomes a part of it.
-        let before = match self.whole_text(call, &restored.path) {
+        let whole = self.whole_text(call, &restored.path);
+        restored.judged = whole.judged();
+        let before = match whole {
             WholeText::Text { text, .. } if !text.is_empty() && !text.ends_with('\n') => text,
             WholeText::TooLarge
                 if !restored.content.starts_with('\n') && !self.ends_with_line(call, &restored.path) =>
@@ -91,7 +81,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                     is appended to it could uncover: begin with a line break",
                 ));
             }
-            WholeText::Text { .. } | WholeText::None | WholeText::TooLarge => return Ok(()),
+            WholeText::Text { .. } | WholeText::None(_) | WholeText::TooLarge => return Ok(()),
         };
         let visible = format!("{}{}", secrets.mask(&before), secrets.as_shown(&write.content));
         let after = format!("{before}{}", restored.content);
@@ -109,8 +99,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         secrets: &Secrets,
         call: &Call<'_>,
         modify: &ModifyFile,
-        restored: &ModifyFile,
+        restored: &mut ModifyFile,
     ) -> Result<ShownAnswer, WapError> {
+        restored.judged = None;
         // The engine's refusals, before the work of judging.
         check_request(modify)?;
         check_request(restored)?;
@@ -122,7 +113,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             check_stays_hidden(secrets, was, "was")?;
         }
         let is_searched = modify.operations.iter().any(searches);
-        let (path, text, version) = match self.whole_text(call, &restored.path) {
+        let whole = self.whole_text(call, &restored.path);
+        restored.judged = whole.judged();
+        let (path, text, version) = match whole {
             WholeText::Text { path, text, version } => (path, text, version),
             WholeText::TooLarge if is_searched => {
                 return Err(WapError::new(
@@ -138,9 +131,11 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                     key, which such an edit could uncover: edit it with a command such as sed",
                 ));
             }
-            WholeText::None | WholeText::TooLarge => return Ok(ShownAnswer::Engines),
+            WholeText::None(_) | WholeText::TooLarge => return Ok(ShownAnswer::Engines),
         };
         let masked = secrets.mask(&text);
+        let own = || self.written.own(&call.origin.conversation, &path, &secrets.values(&text));
+        without_guesses(secrets, (&text, &masked), modify, restored, &own);
         let has_markers = modify.operations != restored.operations;
         let is_unaffected = match is_searched {
             true => matches!(masked, Cow::Borrowed(_)) && !has_markers,
@@ -160,91 +155,19 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 edit texts and lines of it in calls of their own",
             ));
         }
-        let version =
-            version.or_else(|| self.version(call, &path)).unwrap_or_else(|| FileVersion(String::new()));
-        JudgedEdit { secrets, call, path: &path, version, text: &text, masked: &masked }
-            .compare(modify, restored)
-    }
-
-    /// Checks whether a file that cannot be read whole may have the first or the last line of a private key.
-    fn may_hold_key(&self, call: &Call<'_>, path: &str) -> bool {
-        let request = SearchFiles {
-            paths: vec![path.to_owned()],
-            query: BOUNDARY.to_owned(),
-            query_type: QueryType::Literal,
-            recursive: Some(false),
-            exclude_patterns: None,
-            context_lines: Some(0),
-            respect_gitignore: Some(false),
-            withheld: None,
-        };
-        // What could not be searched to its end may hold one.
-        !self.inner.search_files(call, &request).is_ok_and(|hits| {
-            hits.total_matches == 0
-                && !hits.is_truncated
-                && hits.skipped.is_empty()
-                && hits.warnings.is_empty()
-        })
-    }
-
-    /// Returns the version of a file that was read in several parts.
-    fn version(&self, call: &Call<'_>, path: &str) -> Option<FileVersion> {
-        let states = self.inner.file_states(call, &[path.to_owned()], None).ok()?;
-        states.files.into_iter().next()??.version
-    }
-
-    /// Checks whether the last line of a file is finished; false if that cannot be determined.
-    fn ends_with_line(&self, call: &Call<'_>, path: &str) -> bool {
-        let read = |line| {
-            let request = ReadFile {
-                path: path.to_owned(),
-                start_line: Some(line),
-                end_line: Some(line),
-                line_numbers: None,
-            };
-            self.inner.read_file(call, &request)
-        };
-        // The refusal of a line that is not there names the number of lines. An answer may count only as far as it had to read.
-        let Err(error) = read(i64::MAX) else { return false };
-        let last = error.detail("totalLines").and_then(serde_json::Value::as_i64);
-        let last = last.and_then(|last| read(last).ok());
-        last.is_some_and(|last| !last.is_truncated && last.content.ends_with('\n'))
-    }
-
-    /// Reads a file whole.
-    fn whole_text(&self, call: &Call<'_>, path: &str) -> WholeText {
-        let mut text = String::new();
-        let mut first = None;
-        for _ in 0..MOST_READINGS {
-            let request = ReadFile {
-                path: path.to_owned(),
-                start_line: first,
-                end_line: first.map(|_| i64::MAX),
-                line_numbers: None,
-            };
-            let read = match self.inner.read_file(call, &request) {
-                Ok(read) => read,
-                Err(error) if error.reason() == Reason::FileTooLarge && first.is_none() => {
-                    first = Some(1);
-                    continue;
-                }
-                Err(error) if error.reason() == Reason::FileTooLarge => break,
-                Err(_) => return WholeText::None,
-            };
-            text.push_str(&read.content);
-            if text.len() > MOST_TEXT_BYTES {
-                break;
-            }
-            if !read.is_truncated {
-                return WholeText::Text { path: read.metadata.path, text, version: read.version };
-            }
-            if read.returned_lines == 0 || !text.ends_with('\n') {
-                break;
-            }
-            let next = i64::try_from(read.returned_lines).unwrap_or(i64::MAX);
-            first = Some(first.unwrap_or(1).saturating_add(next));
+        let version = version.unwrap_or_else(|| FileVersion(String::new()));
+        let judged = JudgedEdit { secrets, call, path: &path, version, text: &text };
+        let as_shown = judged.compare((&masked, &[]), modify, restored);
+        if is_carried_out(&as_shown) {
+            return as_shown;
         }
-        WholeText::TooLarge
+        // A value that the model itself has written there is none that its edit could uncover.
+        let own = own();
+        if own.is_empty() {
+            return as_shown;
+        }
+        let as_known = judged.compare((&secrets.mask_except(&text, &own), &own), modify, restored);
+        if is_carried_out(&as_known) { as_known } else { as_shown }
     }
 }
 
@@ -256,26 +179,32 @@ struct JudgedEdit<'a> {
     /// Empty if it is unknown.
     version: FileVersion,
     text: &'a str,
-    /// The text as a model sees it.
-    masked: &'a str,
 }
 
 impl JudgedEdit<'_> {
-    /// Applies the edit to the text of the file and to the one that the model sees, and refuses it if the results differ.
-    fn compare(self, modify: &ModifyFile, restored: &ModifyFile) -> Result<ShownAnswer, WapError> {
-        let JudgedEdit { secrets, call, path, version, text, masked } = self;
-        let after = edited(call, (path, &version), text, restored);
+    /// Applies the edit to the text of the file and to the one that the model sees, and refuses it if the results differ. `masked` is
+    /// that text, in which the values of `shown` are as they are.
+    fn compare(
+        &self,
+        (masked, shown): (&str, &[String]),
+        modify: &ModifyFile,
+        restored: &ModifyFile,
+    ) -> Result<ShownAnswer, WapError> {
+        let JudgedEdit { secrets, call, path, version, text } = self;
+        let after = edited(call, (path, version), text, restored).map_err(|(error, _)| error);
         let operations: Vec<ModifyOperation> =
-            modify.operations.iter().map(|operation| shown_operation(secrets, operation)).collect();
+            modify.operations.iter().map(|operation| shown_operation(secrets, operation, shown)).collect();
         let stand_ins = StandIns::for_edit(masked, &operations);
         let operations = operations.into_iter().map(|operation| stand_ins.in_operation(operation)).collect();
         // The error as if the secret were not there, which in most cases does not tell that a guess was right. It names the file as
         // the engine's own error does after masking.
         let shown_path = secrets.mask(path);
         let visible_request = ModifyFile { operations, ..modify.clone() };
-        let visible = edited(call, (&shown_path, &version), &stand_ins.put_in(masked), &visible_request)
-            .map_err(|error| json::masked(error, &|text| stand_ins.taken_out(text)))
-            .map_err(|error| json::masked(error, &|text| secrets.mask_rest(text)));
+        let visible = edited(call, (&shown_path, version), &stand_ins.put_in(masked), &visible_request)
+            .map_err(|(error, failed)| {
+                let view = |text: &str| secrets.mask_rest(&stand_ins.taken_out(text)).into_owned();
+                failed.explain(json::masked(error, &|text| view(text).into()), &view)
+            });
         let has_texts = modify.operations.iter().any(is_within_lines);
         let is_searched = modify.operations.iter().any(searches);
         let refused = || {
@@ -303,8 +232,8 @@ impl JudgedEdit<'_> {
         if !is_seen_so || !has_same_lines(&after.edited, &visible.edited) {
             return Err(refused());
         }
-        let answer =
-            visible.response(shown_path.into_owned(), &visible_request, version.clone(), version, Vec::new());
+        let (previous, next) = (version.clone(), version.clone());
+        let answer = visible.response(shown_path.into_owned(), &visible_request, previous, next, Vec::new());
         let ModifyFileResponse { previous_version: Some(version), replacements, .. } =
             json::masked(answer, &|text| secrets.mask_rest(&stand_ins.taken_out(text)).into_owned().into())
         else {
@@ -312,6 +241,11 @@ impl JudgedEdit<'_> {
         };
         Ok(ShownAnswer::Replacements { version, replacements })
     }
+}
+
+/// Returns true for an edit that the engine is to carry out.
+fn is_carried_out(judged: &Result<ShownAnswer, WapError>) -> bool {
+    matches!(judged, Ok(ShownAnswer::Engines | ShownAnswer::Replacements { .. }))
 }
 
 /// Returns true for a change that is judged by the text of its file.
@@ -347,41 +281,49 @@ fn new_lines(operation: &ModifyOperation) -> Option<&str> {
     }
 }
 
-/// Returns an operation as it is on the text that the model sees.
-fn shown_operation(secrets: &Secrets, operation: &ModifyOperation) -> ModifyOperation {
-    let show = |text: &mut String| *text = secrets.as_shown(text).into_owned();
+/// Returns an operation as it is on the text that the model sees, in which the values of `shown` are as they are.
+fn shown_operation(secrets: &Secrets, operation: &ModifyOperation, shown: &[String]) -> ModifyOperation {
+    let show = |text: &mut String, written: &dyn Fn(&str) -> String| {
+        *text = secrets.as_shown(&secrets.with_values(text, shown, written)).into_owned();
+    };
+    let as_it_is = &|value: &str| value.to_owned();
     let mut operation = operation.clone();
     match &mut operation {
-        ModifyOperation::ReplaceText { old_text, new_text, .. } => {
-            show(old_text);
-            show(new_text);
+        ModifyOperation::ReplaceText { old_text, new_text, whole_lines, .. } => {
+            show(old_text, as_it_is);
+            show(new_text, as_it_is);
+            let behind = whole_lines.iter_mut().flat_map(|whole| &mut whole.behind);
+            behind.for_each(|line| show(line, as_it_is));
         }
         ModifyOperation::RegexReplace { pattern, replacement, .. } => {
             if let Ok(Cow::Owned(grouped)) = with_grouped_markers(pattern, "pattern") {
                 *pattern = grouped;
             }
-            show(pattern);
-            show(replacement);
+            show(pattern, &|value| regex::escape(value));
+            show(replacement, &|value| value.replace('$', "$$"));
         }
         ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
-            show(new_content);
+            show(new_content, as_it_is);
         }
         ModifyOperation::Delete { .. } => {}
     }
     operation
 }
 
-/// Applies an edit to a text.
+/// Applies an edit to a text. An error comes with the search that has failed.
 fn edited(
     call: &Call<'_>,
     (path, version): (&str, &FileVersion),
     text: &str,
     request: &ModifyFile,
-) -> Result<EditedFile, WapError> {
-    let current = Source::parse(text.as_bytes())
-        .map_err(|error| WapError::new(Reason::BinaryFile, format!("the file cannot be edited: {error}")))?;
+) -> Result<EditedFile, (WapError, FailedSearch)> {
+    let current = Source::parse(text.as_bytes()).map_err(|error| {
+        let error = WapError::new(Reason::BinaryFile, format!("the file cannot be edited: {error}"));
+        (error, FailedSearch::default())
+    })?;
     // Its line numbers mean this text, so neither versions nor lines say which one.
-    let mut request = ModifyFile { expected_version: None, seen_versions: None, ..request.clone() };
+    let mut request =
+        ModifyFile { expected_version: None, seen_versions: None, judged: None, ..request.clone() };
     for operation in &mut request.operations {
         if let ModifyOperation::Replace { was, .. }
         | ModifyOperation::Insert { was, .. }
@@ -391,10 +333,14 @@ fn edited(
         }
     }
     let edit = FileEdit { path, current: &current, version: version.clone(), request: &request };
-    edit.apply(&mut |_| None, &mut |operations, numbering| {
+    let mut failed = FailedSearch::default();
+    let edited = edit.apply(&mut |_| None, &mut |operations, numbering| {
         let is_cancelled = || call.cancel.is_cancelled();
-        apply_until(text.as_bytes(), operations, numbering, &EditLimits::default(), &is_cancelled)
-    })
+        let applied =
+            apply_until(text.as_bytes(), operations, numbering, &EditLimits::default(), &is_cancelled);
+        applied.map_err(|error| failed.taken_from(error))
+    });
+    edited.map_err(|error| (error, failed))
 }
 
 /// Checks whether two edits touch the same lines. One that changes a secret and brings it back touches more than the model sees.

@@ -1,6 +1,8 @@
 //! The judging of changes: its cost, and its refusals.
 
+mod changed_meanwhile;
 mod failed_edits;
+mod own_values;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

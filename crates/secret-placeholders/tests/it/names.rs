@@ -27,6 +27,7 @@ fn answers(workspace: &dyn Workspace, name: &str) -> Vec<Result<String, WapError
         content: "x\n".into(),
         mode: Some(WriteMode::Create),
         create_directories: Some(true),
+        judged: None,
     };
     let modify = ModifyFile { path: path(), operations: vec![text("x", "y")], ..ModifyFile::default() };
     let change = |step, change: FileChange| {

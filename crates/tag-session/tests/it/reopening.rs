@@ -25,6 +25,32 @@ fn done_beside_a_failed_block_sends_the_results_with_a_note() {
 }
 
 #[test]
+fn done_beside_an_edit_in_another_format_sends_the_results_with_a_note() {
+    let diff = "```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+ONE\n```\n\n";
+    let desk = Desk::with_files([("a.txt", "one\n"), ("b.txt", "two\n")]);
+    let (sessions, _) = desk.open();
+    let id = begin(&sessions).session_id;
+    let reply = format!("{diff}[DELETE_FILE path=\"b.txt\"]\n{DONE}");
+    let early = executed(apply(&sessions, id, &reply));
+    assert!(!early.session.is_complete);
+    let parts = read_outbox(&fs::read_to_string(desk.outbox_file(&early.session)).unwrap()).unwrap();
+    assert!(parts.notes[0].starts_with("your [DONE] did not end the session"), "{:?}", parts.notes);
+    let results: Vec<_> = parts.results.iter().map(|result| (result.success, &*result.summary)).collect();
+    let [(false, edit), (true, "Deleted 'b.txt'"), (true, _)] = results.as_slice() else {
+        panic!("{results:?}")
+    };
+    assert!(edit.contains("for 'a.txt' in the format of another program stands beside blocks"), "{edit}");
+    assert!(edit.contains("send [EDIT_FILE path=\"a.txt\"]"), "{edit}");
+    let text = |path: &str| desk.workspace.0.text(path);
+    assert_eq!((text("a.txt").as_deref(), text("b.txt")), (Some("one\n"), None));
+
+    // The control: the edit alone is carried out, and DONE alone ends the session.
+    executed(apply(&sessions, id, diff));
+    assert_eq!(text("a.txt").as_deref(), Some("ONE\n"));
+    assert!(executed(apply(&sessions, id, DONE)).session.is_complete);
+}
+
+#[test]
 fn in_the_dialect_of_the_original_it_ends_the_session() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();

@@ -23,6 +23,7 @@ pub(super) fn file_change(
                 IfExists::Refuse => WriteMode::Create,
             }),
             create_directories: Some(true),
+            judged: None,
         })),
         Block::EditFile { path, start_line, end_line, was, body } => Some(FileChange::Modify(ModifyFile {
             path: path.to_string(),
@@ -30,6 +31,7 @@ pub(super) fn file_change(
             expected_version: None,
             line_numbers: None,
             seen_versions: versions,
+            judged: None,
         })),
         Block::EditText { path, within, hunks } => Some(FileChange::Modify(ModifyFile {
             path: path.to_string(),
@@ -37,6 +39,7 @@ pub(super) fn file_change(
             expected_version: None,
             line_numbers: None,
             seen_versions: versions,
+            judged: None,
         })),
         Block::DeleteFile { path, lines } => {
             Some(FileChange::Delete(DeleteFile { path: path.to_string(), expected_lines: lines.clone() }))

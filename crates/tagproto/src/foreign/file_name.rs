@@ -1,5 +1,7 @@
 //! The file that a SEARCH/REPLACE hunk is about, by the lines before it.
 
+use crate::repair::Fence;
+
 /// The file name that the lines before a hunk give.
 #[derive(Default)]
 pub(super) struct FileName<'a> {
@@ -8,6 +10,8 @@ pub(super) struct FileName<'a> {
     current: Option<&'a str>,
     /// True if a line since that hunk may be about another file.
     may_be_another: bool,
+    /// The code fence that is open.
+    fence: Option<Fence>,
 }
 
 #[derive(Clone, Copy)]
@@ -18,8 +22,20 @@ struct Candidate<'a> {
 }
 
 impl<'a> FileName<'a> {
+    /// Forgets the files: what follows may be about another one.
+    pub(super) fn forget(&mut self) {
+        *self = FileName { fence: self.fence, ..FileName::default() };
+    }
+
     /// Takes note of a line before a hunk.
     pub(super) fn pass(&mut self, line: &'a str) {
+        if let Some(fence) = Fence::read(line) {
+            match self.fence {
+                Some(opening) if fence.closes(opening) => self.fence = None,
+                Some(_) => {}
+                None => self.fence = Some(fence),
+            }
+        }
         let line = line.trim();
         if line.is_empty() {
             self.last = self.last.filter(|last| last.is_plain);
@@ -28,7 +44,22 @@ impl<'a> FileName<'a> {
         } else {
             self.last = candidate(line);
             self.may_be_another |= self.may_name_another(line);
+            // In a fence, the line may be a comment.
+            if is_heading(line) && self.fence.is_none() {
+                self.pass_heading(line);
+            }
         }
+    }
+
+    /// Takes note of a heading that names a file, among other words perhaps: it is that of the hunks below it.
+    fn pass_heading(&mut self, line: &'a str) {
+        let Some((path, is_certain)) = only_file(line) else { return };
+        if self.current.is_some_and(|current| file_name(current) == path) {
+            return;
+        }
+        // A word with a dot may be the name of a product, so that no file is made under it.
+        self.last = is_certain.then_some(Candidate { path, is_plain: true }).or(self.last);
+        (self.current, self.may_be_another) = (Some(path), false);
     }
 
     /// Takes note of the text behind the signs of a fence: a language, a path, or both.
@@ -68,7 +99,7 @@ impl<'a> FileName<'a> {
     /// Checks whether a line of prose may be about a file that is not the one of the hunk before.
     fn may_name_another(&self, line: &str) -> bool {
         let Some(current) = self.current else { return false };
-        let file_name = current.rsplit('/').next().unwrap_or(current);
+        let file_name = file_name(current);
         let words: Vec<&str> =
             line.split_whitespace().map(bare_word).filter(|word| !word.is_empty()).collect();
         let is_another_name = |word: &str| {
@@ -87,6 +118,9 @@ impl<'a> FileName<'a> {
 
 /// Signs of Markdown around a path.
 const MARKS: [char; 5] = ['`', '*', '#', ':', ' '];
+
+/// Signs that join a path to another word.
+const NOT_IN_NAMES: [char; 8] = ['`', ',', ':', ';', '"', '<', '>', '|'];
 
 /// Words before a colon and a path.
 const LABELS: [&str; 4] = ["file", "filename", "path", "file path"];
@@ -134,6 +168,40 @@ fn candidate(line: &str) -> Option<Candidate<'_>> {
         || path.trim_end_matches('.').contains('.');
     let is_one = !path.is_empty() && !path.contains([' ', '\t', '"']);
     is_one.then_some(Candidate { path, is_plain })
+}
+
+/// Checks for a heading of Markdown.
+fn is_heading(line: &str) -> bool {
+    line.starts_with('#') && line.trim_start_matches('#').starts_with([' ', '\t'])
+}
+
+/// Returns the only file that a line names among other words, and whether the word is certainly a path: it stands in backticks, or is
+/// one in a folder.
+fn only_file(line: &str) -> Option<(&str, bool)> {
+    let mut only: Option<(&str, bool)> = None;
+    for word in line.split_whitespace() {
+        let (name, is_code) = (bare_word(word), word.contains('`'));
+        if !is_usual_name(name) && !is_file_name(name, "", is_code) {
+            continue;
+        }
+        let is_part_of_code = word.matches('`').count() % 2 == 1;
+        // Without backticks, such a name may be a word: Profile.
+        let is_word = is_usual_name(name) && !is_code;
+        if is_word || is_part_of_code || name.ends_with('/') || name.contains(NOT_IN_NAMES) {
+            return None;
+        }
+        let is_certain = is_code || name.contains('/');
+        match only {
+            Some((other, _)) if other != name => return None,
+            Some((_, is_certain_before)) => only = Some((name, is_certain || is_certain_before)),
+            None => only = Some((name, is_certain)),
+        }
+    }
+    only
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// A word without the punctuation around it.

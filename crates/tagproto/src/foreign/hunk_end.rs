@@ -7,6 +7,9 @@ use super::{ForeignFault, ReplyLine, begin_patch};
 /// The line that mail programs put behind a patch.
 const SIGNATURE: &str = "--";
 
+/// The line that Markdown shows as a rule. It may also remove a line `--`.
+const RULE: &str = "---";
+
 /// Closing tags that may stand behind a diff.
 const CLOSING_TAGS: [&str; 6] = ["</diff>", "</patch>", "</code>", "</pre>", "</source>", "</sourcecode>"];
 
@@ -44,9 +47,11 @@ impl Counts {
     }
 
     /// Checks whether a hunk that has all its lines ends before one that may be of the hunk, or behind it: a blank one without its
-    /// sign, the signature of a mail.
-    pub(super) fn is_end(self, line: &str, sides: &Sides<'_>) -> bool {
-        (line.is_empty() || line.trim_end() == SIGNATURE) && self.are_met(sides)
+    /// sign, the signature of a mail, a rule.
+    pub(super) fn is_end(self, lines: &[ReplyLine<'_>], sides: &Sides<'_>) -> bool {
+        let is_end =
+            |line: &str| line.is_empty() || line.trim_end() == SIGNATURE || is_rule_behind_diff(lines);
+        self.are_met(sides) && lines.first().is_some_and(|line| is_end(line.text))
     }
 }
 
@@ -73,11 +78,27 @@ pub(super) fn fault(
     if CLOSING_TAGS.contains(&next.text.trim()) || next.text.trim_end() == SIGNATURE {
         return None;
     }
+    if is_met && is_rule_behind_diff(&behind[blank..]) {
+        return None;
+    }
     // Lists are often written behind a diff. Of a hunk that lacks nothing, their lines are none.
     if blank == 0 || is_signed(next.text) && !(is_met && is_bullet(next.text)) {
         return Some(ForeignFault::Unsigned { line_number });
     }
     is_short.then_some(ForeignFault::ShortHunk { line_number: hunk })
+}
+
+/// Checks whether lines begin with a rule, behind which no line of a hunk stands.
+fn is_rule_behind_diff(lines: &[ReplyLine<'_>]) -> bool {
+    let Some((rule, behind)) = lines.split_first() else { return false };
+    if rule.text.trim_end() != RULE {
+        return false;
+    }
+    let blank = behind.iter().take_while(|line| line.text.trim().is_empty()).count();
+    let behind = &behind[blank..];
+    behind
+        .first()
+        .is_none_or(|next| !is_signed(next.text) || is_bullet(next.text) || unified_diff::begins(behind))
 }
 
 fn is_signed(line: &str) -> bool {

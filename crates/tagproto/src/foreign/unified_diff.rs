@@ -63,41 +63,69 @@ impl<'a> Sides<'a> {
 /// Reads the part of a diff about one file, if the lines begin with one, and returns the number of its lines.
 pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
     let header = Header::read(lines)?;
-    let mut index = header.lines;
-    let mut hunks: Vec<(u32, Sides<'a>)> = Vec::new();
-    let mut is_cut_off = header.is_cut_off();
-    let mut fault = None;
-    while lines.get(index).is_some_and(|line| is_hunk_header(line.text)) {
-        let number = lines[index].number;
-        let counts = Counts::of(lines[index].text);
-        index += 1;
-        let mut sides = Sides::default();
-        while let Some(line) = lines.get(index)
-            && Header::read(&lines[index..]).is_none()
-            && !counts.is_end(line.text, &sides)
-            && sides.take(line.text)
-        {
-            index += 1;
-        }
-        let is_short = counts.is_short(&sides);
-        index -= sides.unsigned_blank;
-        fault = fault.or_else(|| hunk_end::fault(&lines[index..], number, is_short, counts.are_met(&sides)));
-        let sides = sides.finish();
-        is_cut_off = sides.may_be_cut_off(counts, lines[index - 1], items.ending);
-        hunks.push((number, sides));
-        let blank = lines[index..].iter().take_while(|line| line.text.trim().is_empty()).count();
-        if lines.get(index + blank).is_some_and(|line| is_hunk_header(line.text)) {
-            index += blank;
-        }
-    }
+    let Hunks { hunks, lines: hunk_lines, fault, mut is_cut_off } =
+        Hunks::read(&lines[header.lines..], items.ending);
+    is_cut_off |= hunks.is_empty() && header.is_cut_off();
     // A fence that is not closed is that of the diff, and the reply ends in it.
     is_cut_off |= items.ending.open_fence.is_some_and(|fence| fence < lines[0].number);
     let cut_off = || ForeignFault::CutOff { path: header.path().to_owned() };
+    let own = &lines[..header.lines + hunk_lines];
     match fault.or_else(|| (is_cut_off && !header.is_binary).then(cut_off)) {
-        Some(fault) => items.push_fault(&lines[..index], fault),
-        None => push(&header, &hunks, &lines[..index], items),
+        Some(fault) => items.push_fault(own, fault),
+        None => push(&header, &hunks, own, items),
     }
-    Some(index)
+    Some(own.len())
+}
+
+/// The hunks of one file.
+#[derive(Default)]
+pub(super) struct Hunks<'a> {
+    /// Each with the line of its header.
+    hunks: Vec<(u32, Sides<'a>)>,
+    pub(super) lines: usize,
+    /// The first fault that the lines behind a hunk show.
+    fault: Option<ForeignFault>,
+    /// True if the reply may have been cut off in the last one.
+    is_cut_off: bool,
+}
+
+impl<'a> Hunks<'a> {
+    /// Reads the hunks with which lines begin.
+    pub(super) fn read(lines: &[ReplyLine<'a>], ending: Ending) -> Hunks<'a> {
+        let mut read = Hunks::default();
+        let mut index = 0;
+        while lines.get(index).is_some_and(|line| is_hunk_header(line.text)) {
+            let number = lines[index].number;
+            let counts = Counts::of(lines[index].text);
+            index += 1;
+            let mut sides = Sides::default();
+            while let Some(line) = lines.get(index)
+                && Header::read(&lines[index..]).is_none()
+                && !counts.is_end(&lines[index..], &sides)
+                && sides.take(line.text)
+            {
+                index += 1;
+            }
+            let is_short = counts.is_short(&sides);
+            index -= sides.unsigned_blank;
+            let fault = || hunk_end::fault(&lines[index..], number, is_short, counts.are_met(&sides));
+            read.fault = read.fault.or_else(fault);
+            let sides = sides.finish();
+            read.is_cut_off = sides.may_be_cut_off(counts, lines[index - 1], ending);
+            read.hunks.push((number, sides));
+            read.lines = index;
+            let blank = lines[index..].iter().take_while(|line| line.text.trim().is_empty()).count();
+            if lines.get(index + blank).is_some_and(|line| is_hunk_header(line.text)) {
+                index += blank;
+            }
+        }
+        read
+    }
+
+    /// Checks whether a hunk removes or adds a line.
+    pub(super) fn change(&self) -> bool {
+        self.hunks.iter().any(|(_, sides)| sides.old != sides.new)
+    }
 }
 
 fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<'a>], items: &mut Items<'a>) {

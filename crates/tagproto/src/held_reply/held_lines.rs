@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::next_reply::{FirstBlock, NextReply, lines_of, trimmed};
 use super::{HeldReply, weight};
 use crate::{
-    BlockKind, Dialect, Item, Strictness, read_in,
+    BlockKind, Item,
     repair::{closing_kind, opening_kind},
+    reply::read_blocks,
 };
 
 /// The fewest non-blank characters of an open block by which it is recognised where a complete block has its tag.
@@ -27,7 +28,7 @@ impl<'h> HeldLines<'h> {
     pub(super) fn of(held: &'h HeldReply) -> HeldLines<'h> {
         // With the line that may be incomplete: what is before it may be the same text twice, which is not read.
         let text = held.whole_text();
-        let items = read_in(&text, Strictness::Repair, Dialect::Agentd).items;
+        let items = read_blocks(&text).items;
         let lines: Vec<&str> = held.text.lines().map(trimmed).collect();
         let is_open =
             |item: &&Item<'_>| lines_of(item).start == held.open_line && held.open_line < lines.len();

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::relation::Relation;
 use super::{HeldReply, OVERLAP_CHARACTERS, weight};
 use crate::{
-    BlockKind, Dialect, Item, ParseErrorKind, Strictness,
+    BlockKind, Dialect, Item, ParseErrorKind,
     outbox::FIRST_LINES,
     parse::scan::after,
-    read_in,
     repair::{Thinking, closing_kind, lines_from},
+    reply::read_blocks,
 };
 
 /// The reply behind a held one.
@@ -47,7 +47,7 @@ impl<'a> NextReply<'a> {
     pub(super) fn read(text: &'a str) -> NextReply<'a> {
         let raw: Vec<&str> = text.lines().collect();
         let lines: Vec<&str> = raw.iter().map(|line| trimmed(line)).collect();
-        let reply = read_in(text, Strictness::Repair, Dialect::Agentd);
+        let reply = read_blocks(text);
         let has_only_blocks = reply.items.iter().all(|item| matches!(item, Item::Block(_)));
         let is_message = |item: &Item<'_>| item.kind() == BlockKind::Message;
         let begins_with_message = reply.items.split_last().is_some_and(|(_, before)| {

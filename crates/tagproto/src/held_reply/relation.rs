@@ -7,7 +7,7 @@ use super::HeldReply;
 use super::held_lines::{HeldLines, OPEN_BLOCK_CHARACTERS};
 use super::next_reply::{NextReply, lines_of, trimmed};
 use super::seam::Seam;
-use crate::{BlockKind, Dialect, Item, ParseErrorKind, Strictness, read_in};
+use crate::{BlockKind, Item, ParseErrorKind, reply::read_blocks};
 
 /// The relation of a reply to the held one.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl HeldLines<'_> {
     /// Returns a joined text, unless it shows that the reply was no continuation: the open block is not closed before other
     /// blocks, or blocks of the held reply stand behind it again.
     fn joined<'a>(&self, text: String) -> Relation<'a> {
-        let reply = read_in(&text, Strictness::Repair, Dialect::Agentd);
+        let reply = read_blocks(&text);
         let is_swallowed = |item: &Item<'_>| {
             let Item::Error(error) = item else { return false };
             matches!(error.kind, ParseErrorKind::Unclosed { later_tags: 1.., .. })

@@ -4,10 +4,9 @@ use super::held_lines::HeldLines;
 use super::next_reply::NextReply;
 use super::weight;
 use crate::{
-    Dialect, Strictness,
     outbox::{FIRST_LINES, LAST_LINES, visible_lines},
-    read_in,
     repair::{Fence, closing_kind, opening_kind, without_label},
+    reply::read_blocks,
 };
 
 /// The fewest non-blank characters of a shorter overlap, with which a continuation may begin.
@@ -219,7 +218,7 @@ fn is_greeting(lines: &[&str]) -> bool {
 /// Checks whether no line of a text reads as a tag.
 fn is_prose(lines: &[&str]) -> bool {
     let text = lines.join("\n");
-    let reply = read_in(&text, Strictness::Repair, Dialect::Agentd);
+    let reply = read_blocks(&text);
     reply.items.is_empty()
         && reply.refused.is_none()
         && !lines.iter().any(|line| closing_kind(line).is_some())

@@ -133,6 +133,12 @@ pub enum ParseErrorKind {
     /// An edit in the format of another program that is not carried out. Found by [`read_in`](crate::read_in) only.
     #[error("in the format of another program: {0}")]
     Foreign(ForeignFault),
+    /// An edit in the format of another program, in a reply that has blocks as well. Found by [`read_in`](crate::read_in) only.
+    #[error("{}in the format of another program stands beside blocks, so it was not carried out", for_path(.path.as_deref()))]
+    BesideBlocks {
+        /// The path, if the edit certainly names one.
+        path: Option<String>,
+    },
     /// The block behind the last one that a reply may have. Found by [`read`](crate::read) only.
     #[error("is one block too many: a reply may have {most}{}", not_run(*.later_blocks))]
     TooManyBlocks {
@@ -253,6 +259,21 @@ impl ParseErrorKind {
                     .to_owned()
             }
             Self::Hunk { .. } | Self::Foreign(_) => String::new(),
+            Self::BesideBlocks { path } => {
+                let path = path.as_deref().unwrap_or("relative/path");
+                let body = match command {
+                    BlockKind::EditFile => {
+                        " with the lines <<<<<<< SEARCH, the text as it is in the file, =======, the new text, >>>>>>> REPLACE as \
+                         its body"
+                    }
+                    BlockKind::CreateFile => " with the whole text as its body",
+                    _ => "",
+                };
+                format!(
+                    "; send [{command} path=\"{path}\"]{body}, or the edit in a reply without any block, [DONE] included; if it \
+                     only explains a block, leave it out"
+                )
+            }
             Self::TooManyBlocks { .. } => "; send the rest with your next reply".to_owned(),
         }
     }

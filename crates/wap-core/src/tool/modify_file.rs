@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FileVersion, SeenVersions};
+use crate::{FileVersion, JudgedFile, SeenVersions};
 
 /// Changes some lines of a file, all or nothing.
 ///
@@ -30,6 +30,10 @@ pub struct ModifyFile {
     #[serde(default, rename = "seen", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub seen_versions: Option<SeenVersions>,
+    /// Extension for adapters: the file on which the change was judged. Not in the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub judged: Option<JudgedFile>,
 }
 
 /// The text that the line numbers of several operations mean.

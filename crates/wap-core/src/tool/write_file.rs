@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ChangedLines, FileVersion};
+use crate::{ChangedLines, FileVersion, JudgedFile};
 
 /// Writes a whole file, or appends to one.
 ///
@@ -22,6 +22,10 @@ pub struct WriteFile {
     /// True makes missing parent folders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_directories: Option<bool>,
+    /// Extension for adapters: the file on which an append was judged. Not in the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub judged: Option<JudgedFile>,
 }
 
 impl WriteFile {

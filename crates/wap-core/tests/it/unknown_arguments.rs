@@ -22,6 +22,7 @@ fn every_argument_of_the_document_and_of_ours_is_known() {
         expected_version: Some(serde_json::from_value(json!("v")).unwrap()),
         line_numbers: Some(LineNumbers::InTurn),
         seen_versions: None,
+        judged: None,
     };
     assert_eq!(note(Tool::ModifyFile, json!(modify)), None);
     let operation = json!({ "type": "replaceText", "oldText": "a", "newText": "b", "expectedMatches": 2 });

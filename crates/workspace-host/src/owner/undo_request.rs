@@ -13,6 +13,7 @@ use tagproto::{Session, SessionId};
 use wap_core::{Call, ConversationId};
 
 use crate::failure::{Exit, Failure};
+use crate::last_change::older_work::older_work;
 use crate::last_change::{explain, last, whole};
 use crate::secret_use::SecretRules;
 use crate::state::bookkeeping::Bookkeeping;
@@ -81,6 +82,25 @@ pub struct Obstacle {
 }
 
 impl UndoRefusal {
+    /// Adds to the advice the undo of the newest older work that nothing is in the way of.
+    fn with_older_work(
+        mut self,
+        journal: &JournalReader,
+        workspace: &LocalWorkspace,
+        chosen: &Undo,
+    ) -> UndoRefusal {
+        let older = (!self.obstacles.is_empty()).then(|| older_work(journal, workspace, chosen));
+        if let Some(Ok(Some(change))) = older {
+            let path = RelPath::from_bytes(&change.path).unwrap_or_default();
+            let undo = format!("`agentd undo {} --whole` undoes older work, of `{path}`", change.number);
+            let advice = self.advice.take();
+            self.advice = Some(
+                advice.map_or_else(|| undo.clone(), |advice| format!("{advice}; or leave that, and {undo}")),
+            );
+        }
+        self
+    }
+
     /// Returns the failure with which a program ends.
     pub fn into_failure(self) -> Failure {
         let exit = if self.exit == Exit::Usage as u8 { Exit::Usage } else { Exit::Failed };
@@ -112,15 +132,23 @@ pub(crate) fn carry_out(
     // The closure runs only for a new request. A repeated one is answered from the record: by now, "the last
     // change" would be another.
     let mut bookkeeping = BTreeSet::new();
+    let mut chosen = None;
     let choose = |journal: &JournalReader| {
         let what = meant(journal, workspace, rules, request)?;
+        chosen = Some(what.clone());
         // Before the undo: it may remove the very `.gitignore` that makes these changes bookkeeping.
         bookkeeping = bookkeeping_of(journal, workspace, &what).map_err(unreadable)?;
         Ok::<_, UndoRefusal>(what)
     };
     let view = |text: &str| rules.mask_file_text(text);
     let view = rules.secrets.is_some().then_some(&view as &dyn Fn(&str) -> String);
-    let undone = workspace.undo_what(call, choose, view)?;
+    let undone = workspace.undo_what(call, choose, view);
+    // Whoever names what is to be undone has a reason for it.
+    let is_newest = *request == UndoRequest::default();
+    let undone = undone.map_err(|refusal: UndoRefusal| match &chosen {
+        Some(chosen) if is_newest => refusal.with_older_work(journal, workspace, chosen),
+        _ => refusal,
+    })?;
     let changes = journal.changes_of_run(RunNumber(undone.run)).map_err(unreadable)?;
     let taken_back_by =
         changes.iter().rev().find(|change| change.undoes.is_some()).map(|change| change.number.0);
@@ -316,6 +344,13 @@ fn way_past(obstacles: &[UndoObstacle]) -> String {
         0 => String::new(),
         more => format!(", and {more} more changes, which are listed above"),
     };
+    let checkouts: BTreeSet<String> = obstacles.iter().filter_map(checkout).collect();
+    if !checkouts.is_empty() {
+        // Most of what has changed comes back with the branch.
+        let checkouts = checkouts.into_iter().collect::<Vec<_>>().join(", ");
+        let undos = if later.is_empty() { String::new() } else { format!(", {named}{more}") };
+        return format!("check out what was checked out then: {checkouts}{undos}; then undo again");
+    }
     let is_other = |obstacle: &UndoObstacle| !matches!(obstacle.why, ObstacleKind::LaterChange(_));
     match (later.is_empty(), obstacles.iter().any(is_other)) {
         (true, _) => "restore those files to how the change left them, and undo again".to_owned(),
@@ -324,6 +359,19 @@ fn way_past(obstacles: &[UndoObstacle]) -> String {
             "undo the later changes first: {named}{more}; restore the other files to how the change left them; then undo again"
         ),
     }
+}
+
+/// Returns the command that checks out again what was checked out when a change was made.
+fn checkout(obstacle: &UndoObstacle) -> Option<String> {
+    let ObstacleKind::OtherBranch { branch } = &obstacle.why else { return None };
+    let path = RelPath::parse(&obstacle.path).ok()?;
+    let repository = std::iter::successors(path.parent(), RelPath::parent)
+        .find(|path| path.file_name() == Some(b".git"))?;
+    let folder = repository.parent().unwrap_or_default().to_string();
+    let is_plain = !folder.contains(|character: char| character == '\'' || character.is_control());
+    let folder =
+        if repository == RelPath::parse(".git").ok()? { String::new() } else { format!("-C '{folder}' ") };
+    is_plain.then(|| format!("`git {folder}checkout {branch}`"))
 }
 
 /// The number of undos that an advice names.

@@ -10,8 +10,9 @@ use change_review::{Decision, ProposalId, ProposedCall, State};
 use tagproto::UnobservedExecution;
 use wap_core::{
     Call, CommandObserver, ConversationId, ExecuteCommand, ExecuteCommandResponse, ExploreFiles,
-    ExploreFilesResponse, FileChange, FileChanged, FileStates, Moment, ReadFile, ReadFileResponse, Reason,
-    SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, WapError, Workspace, WorkspaceInfo,
+    ExploreFilesResponse, FileChange, FileChanged, FileStates, JudgedFile, Moment, ReadFile,
+    ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, StopProcess, StopProcessResponse, WapError,
+    Workspace, WorkspaceInfo,
 };
 
 use crate::failure::Failure;
@@ -177,6 +178,20 @@ impl ReviewedWorkspace {
     }
 }
 
+/// Returns a change that may wait for long. A file that changes until the reviewer looks at it is no reason to make the client propose the
+/// change anew: landing compares the file with the one that the reviewer has seen.
+fn for_review(change: &FileChange) -> FileChange {
+    let mut change = change.clone();
+    let judged = match &mut change {
+        FileChange::Write(write) => &mut write.judged,
+        FileChange::Modify(modify) => &mut modify.judged,
+        FileChange::Delete(_) => return change,
+    };
+    // One that was judged without a file was not judged at all.
+    *judged = judged.take().filter(|judged| *judged == JudgedFile::Absent);
+    change
+}
+
 /// Puts the review in front of an error.
 fn with_review(error: WapError, review: &str) -> WapError {
     if review.is_empty() {
@@ -236,7 +251,8 @@ impl Workspace for ReviewedWorkspace {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        let Some((answer, review)) = self.reviewed(call, ProposedCall::Changes(changes.to_vec()))? else {
+        let changes = changes.iter().map(for_review).collect();
+        let Some((answer, review)) = self.reviewed(call, ProposedCall::Changes(changes))? else {
             return Err(unreviewed());
         };
         let CallAnswer::Changes(answers) = answer else { return Err(mismatch()) };

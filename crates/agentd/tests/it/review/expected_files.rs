@@ -13,7 +13,7 @@ use crate::fixture::project::Project;
 fn carried_out(project: &Project, run: &str, planned_on: Option<Option<&str>>) -> serde_json::Value {
     let write = |path: &str| {
         let (path, content) = (path.to_owned(), "by the model\n".to_owned());
-        FileChange::Write(WriteFile { path, content, mode: None, create_directories: None })
+        FileChange::Write(WriteFile { path, content, mode: None, create_directories: None, judged: None })
     };
     let hash = |text: &str| ContentHash::of(text.as_bytes()).to_string();
     let expected: BTreeMap<_, _> =

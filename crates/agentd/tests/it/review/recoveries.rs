@@ -21,6 +21,7 @@ fn write(path: &str) -> ProposedCall {
         content,
         mode: None,
         create_directories: None,
+        judged: None,
     })])
 }
 

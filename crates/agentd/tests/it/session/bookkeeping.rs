@@ -168,3 +168,44 @@ fn a_repository_that_stays_is_named_with_what_became_of_a_commit() {
     assert!(!git(&["log", "--oneline"]).contains("two"));
     assert_eq!(git(&["status", "--short", "a"]), "", "and the files are those of the commit before");
 }
+
+#[test]
+fn an_undo_that_another_branch_is_in_the_way_of_names_the_branch_and_older_work() {
+    let project = Project::new();
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git").args(arguments).current_dir(project.workspace()).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    let call = |tool: &str, arguments: serde_json::Value| {
+        project.run(&["call", tool, &arguments.to_string()]).ok();
+    };
+    let execute = |command: &str| call("executeCommand", serde_json::json!({ "command": command }));
+    project.write("a", "1\n");
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "a"]);
+    git(&["commit", "-q", "-m", "one"]);
+    call("writeFile", serde_json::json!({ "path": "old", "content": "older\n" }));
+    execute("git checkout -q -b dev && echo 1 > c && git add c && git commit -q -m two");
+    // The branch is the one that a command has checked out, and the one on which another has committed.
+    for step in ["", "echo 2 > c && git commit -q -a -m three"] {
+        if !step.is_empty() {
+            execute(step);
+        }
+        git(&["checkout", "-q", "main"]);
+        let refused =
+            project.run(&["undo"]).exits(1).prints("another branch is checked out now; it was `dev`");
+        let refused =
+            refused.says("check out what was checked out then: `git checkout dev`; then undo again");
+        refused.says("or leave that, and `agentd undo 1 --whole` undoes older work, of `old`");
+        git(&["checkout", "-q", "dev"]);
+    }
+    project.run(&["undo"]).ok().prints("restored      c");
+    assert_eq!(project.read("c"), "1\n");
+    git(&["checkout", "-q", "-f", "main"]);
+    project.run(&["undo", "1", "--whole"]).ok().prints("removed       old");
+    // The control: a file that another program has changed comes back with no branch, and then nothing older is there.
+    call("writeFile", serde_json::json!({ "path": "new", "content": "x\n" }));
+    project.write("new", "mine\n");
+    let refused = project.run(&["undo"]).exits(1).says("restore those files to how the change left them");
+    assert!(!refused.stderr.contains("git checkout"), "{refused}");
+}

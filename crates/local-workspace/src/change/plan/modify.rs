@@ -3,7 +3,7 @@
 use change_journal::ContentHash;
 use rel_path::RelPath;
 use text_edit::Source;
-use wap_core::{CancelFlag, FileChanged, FileVersion, ModifyFile, Reason, WapError};
+use wap_core::{CancelFlag, FileChanged, FileVersion, JudgedFile, ModifyFile, Reason, WapError};
 use wap_edit::{EditedFile, FileEdit, KnownVersion, check_request};
 
 use crate::change::held_versions::{Edit, version};
@@ -23,6 +23,7 @@ impl Plan<'_> {
         let is_missing = missing.iter().any(|folder| !self.has_files_beneath(folder));
         let before = if is_missing { None } else { self.present_file(&path, &modify.path)? };
         let Some(before) = before else { return Err(not_found(&path, &modify.path)) };
+        JudgedFile::check(modify.judged.as_ref(), &modify.path, Some(&version(&before.hash)))?;
         let edited = self.edit(&path, &before, modify, cancel)?;
         let after = Present::file(edited.edited.bytes.clone(), before.mode)
             .with_attributes(before.attributes.clone());

@@ -43,6 +43,7 @@ fn create(path: &str, content: &str) -> FileChange {
         content: content.into(),
         mode: Some(WriteMode::Create),
         create_directories: Some(true),
+        judged: None,
     })
 }
 
@@ -104,6 +105,7 @@ fn child_writes_two_spellings() {
             content: content.into(),
             mode: Some(WriteMode::Append),
             create_directories: None,
+            judged: None,
         })
     };
     // Without any name in it, nothing shows that the folder ignores case: then the second file finds its name taken.

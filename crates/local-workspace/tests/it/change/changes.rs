@@ -23,6 +23,7 @@ fn write_as(path: &str, content: &str, mode: WriteMode, create_directories: bool
         content: content.into(),
         mode: Some(mode),
         create_directories: Some(create_directories),
+        judged: None,
     })
 }
 

@@ -155,6 +155,7 @@ fn write(path: String, mode: WriteMode) -> FileChange {
         content: NEW_TEXT.to_owned(),
         mode: Some(mode),
         create_directories: Some(true),
+        judged: None,
     })
 }
 

@@ -45,6 +45,7 @@ fn meets_no_space(fixture: &Fixture, make_space: impl FnOnce()) {
             content: large.clone(),
             mode: Some(WriteMode::Append),
             create_directories: None,
+            judged: None,
         })
     };
     let requests = [

@@ -65,6 +65,7 @@ fn in_turn(version: Option<FileVersion>) -> FileChange {
         expected_version: version,
         line_numbers: Some(LineNumbers::InTurn),
         seen_versions: None,
+        judged: None,
     })
 }
 

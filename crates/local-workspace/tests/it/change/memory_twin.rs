@@ -166,6 +166,7 @@ fn drawn_edits_give_the_same_answers_and_the_same_file() {
                 expected_version,
                 line_numbers,
                 seen_versions: None,
+                judged: None,
             };
             prop_assert_eq!(outcome(&on_disk, &request), outcome(&memory, &request));
             versions.push(current_version(&on_disk, &path));

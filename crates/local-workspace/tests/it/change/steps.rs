@@ -20,6 +20,7 @@ fn batch() -> Vec<FileChange> {
         content: "line\n".into(),
         mode: Some(WriteMode::Append),
         create_directories: None,
+        judged: None,
     };
     vec![
         FileChange::Write(append),
@@ -321,5 +322,49 @@ fn changes_that_are_made_together_are_taken_back_in_a_run_of_one_call_too() {
             assert!(refused.left.is_empty(), "{refused}");
             assert_eq!(fixture.text("a").unwrap(), "1\n");
         }
+    }
+}
+
+#[test]
+fn a_change_that_was_judged_on_another_file_is_not_made_and_not_recorded() {
+    let judged_on =
+        |version: Option<FileVersion>| Some(version.map_or(JudgedFile::Absent, JudgedFile::Version));
+    let version_of = |workspace: &dyn Workspace| {
+        let request = ReadFile { path: "a".into(), ..ReadFile::default() };
+        workspace.read_file(&Caller::once().call(), &request).unwrap().version
+    };
+    let edit = |judged| {
+        let FileChange::Modify(modify) = replace("a", (1, 1), "edited", None) else { panic!("an edit") };
+        FileChange::Modify(ModifyFile { judged, ..modify })
+    };
+    let append = |judged| {
+        let (path, content) = ("a".to_owned(), "more\n".to_owned());
+        let mode = Some(WriteMode::Append);
+        FileChange::Write(WriteFile { path, content, mode, create_directories: None, judged })
+    };
+    let changes: [&dyn Fn(Option<JudgedFile>) -> FileChange; 2] = [&edit, &append];
+    for (change, after) in changes.into_iter().zip(["edited\ntwo\n", "one\ntwo\nmore\n"]) {
+        let fixture = Fixture::new();
+        let workspace = fixture.open();
+        fixture.put("a", "one\n");
+        let former = version_of(&workspace);
+        fixture.put("a", "one\ntwo\n");
+        let caller = Caller::numbered(1);
+        let make = |judged| workspace.change_files(&caller.call(), &[write("b", "b\n"), change(judged)]);
+        for judged in [judged_on(None), judged_on(former.clone())] {
+            let error = make(judged).unwrap_err();
+            assert!(JudgedFile::has_refused(&error) && error.reason() == Reason::Busy, "{error:?}");
+            assert_eq!(fixture.text("a").as_deref(), Some("one\ntwo\n"));
+            assert_eq!(fixture.text("b"), None);
+        }
+        // The control: on the judged file it is made, under the same step.
+        let outcomes = make(judged_on(version_of(&workspace))).unwrap();
+        assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+        assert_eq!(fixture.text("a").as_deref(), Some(after));
+        // Made again it has its answer, whatever it was judged on.
+        for judged in [judged_on(None), judged_on(former), None] {
+            assert_eq!(make(judged).unwrap(), outcomes);
+        }
+        assert_eq!(fixture.text("a").as_deref(), Some(after));
     }
 }

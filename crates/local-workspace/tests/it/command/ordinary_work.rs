@@ -190,3 +190,28 @@ fn sparse_checkout_is_adopted_as_a_whole_and_undone() {
         assert!(fixture.text("sub/.git/config.worktree").is_none(), "{layered:?}");
     }
 }
+
+/// As an ordinary user, a hard link in a layer has another inode number than its file, and git gives up.
+#[test]
+fn clone_by_hard_links_is_made_or_says_how_it_can_be() {
+    for layered in LAYERS {
+        let fixture = Fixture::new();
+        let commit =
+            "git init -q -b main . && git add . && git -c user.name=u -c user.email=u@x commit -qm one";
+        fixture.put("file", "x\n");
+        assert!(shell(&fixture.root(), commit).status.success());
+        let workspace = fixture.open_layered(layered);
+        let response = run(&workspace, "git clone -q . copy").unwrap();
+        let receipts: Vec<&str> =
+            response.denied.iter().filter_map(|denied| denied.allow.as_deref()).collect();
+        match response.exit_code {
+            0 => assert_eq!(receipts, [""; 0], "{layered:?}"),
+            _ => assert_eq!(receipts, ["clone with --no-hardlinks"], "{layered:?}: {response:?}"),
+        }
+        assert!(response.exit_code == 0 || !fixture.root().join("copy").exists(), "{layered:?}");
+        // The control: so it is made by every user.
+        let response = run(&workspace, "git clone -q --no-hardlinks . other && git -C other fsck").unwrap();
+        assert_eq!((response.exit_code, &response.denied[..]), (0, &[][..]), "{layered:?}: {response:?}");
+        assert_eq!(fixture.text("other/file").as_deref(), Some("x\n"), "{layered:?}");
+    }
+}

@@ -1,5 +1,8 @@
 //! The folder of a submodule's files and the one of its repository lead to each other, whatever commands do.
 
+use change_journal::ChangeNumber;
+use local_workspace::Undo;
+
 use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;
 
@@ -150,8 +153,13 @@ fn submodule_of_a_working_tree_is_led_nowhere_else() {
     let led = |fixture: &Fixture| {
         let listed = "for one in side/sub other; do git -C $one rev-parse --show-toplevel; done";
         let listed = String::from_utf8(shell(&fixture.root(), listed).stdout).unwrap();
-        let own = fixture.root().canonicalize().unwrap().join("side/sub");
-        let is_away = |line: &str| line != own.to_str().unwrap() && !line.ends_with("/workspace");
+        // Without a link, git takes a folder for a part of the working tree around it.
+        let around = fixture.root().canonicalize().unwrap().join("side");
+        let own = around.join("sub");
+        let is_away = |line: &str| {
+            ![&own, &around].map(|folder| folder.to_str().unwrap()).contains(&line)
+                && !line.ends_with("/workspace")
+        };
         listed.lines().any(is_away)
     };
     let before = format!("{ADD} && {COMMIT} sub && git worktree add -q side && {UPDATE}");
@@ -379,5 +387,76 @@ fn index_is_kept_only_with_the_settings_by_which_it_is_read() {
         assert_eq!(response.warnings, [""; 0], "{layered:?}: {response:?}");
         let listed = shell(&fixture.root(), "git -C new ls-files");
         assert_eq!(listed.stdout, b"x\n", "{layered:?}: {response:?}");
+    }
+}
+
+#[test]
+fn submodule_that_another_branch_lacks_goes_as_git_removes_it() {
+    let orphan = format!(
+        "git checkout -q --orphan fresh && git rm -rfq . && {COMMIT} fresh --allow-empty && git checkout -q main"
+    );
+    // Each with the files that git leaves in the folder.
+    let scripts = [
+        (orphan.as_str(), ""),
+        ("git switch -q --orphan fresh && rm -rf sub && git switch -q main", ""),
+        ("git submodule --quiet deinit -f sub", ""),
+        ("echo x > sub/new && git -c submodule.recurse=true switch -q --orphan fresh", "new\n"),
+    ];
+    let state = |fixture: &Fixture| {
+        let listed =
+            shell(&fixture.root(), "ls -A sub; git --no-optional-locks status --short -uno; cat .git/HEAD");
+        String::from_utf8(listed.stdout).unwrap()
+    };
+    for (script, left) in scripts {
+        let plain = prepared(&format!("{ADD} && {COMMIT} sub"));
+        git(&plain, script);
+        for layered in LAYERS {
+            // Without a layer the settings of the repository itself are read-only.
+            if matches!(layered, Layered::No) && script.contains("deinit") {
+                continue;
+            }
+            let fixture = prepared(&format!("{ADD} && {COMMIT} sub"));
+            let before = state(&fixture);
+            let journal = fixture.open_journal();
+            let workspace = fixture.open_with(journal.clone(), fixture.layered_config(layered)).0;
+            let response = run(&workspace, script).unwrap();
+            let warned = response.warnings.join("\n");
+            assert_eq!(response.exit_code, 0, "{layered:?}: {script}: {response:?}");
+            assert!(!warned.contains("not kept"), "{layered:?}: {script}: {warned}");
+            assert_eq!(state(&fixture), state(&plain), "{layered:?}: {script}: {warned}");
+            assert!(state(&fixture).starts_with(left), "{layered:?}: {script}");
+            assert!(!fixture.root().join("sub/.git").exists() && before.starts_with(".git\n"));
+            assert!(fixture.root().join(".git/modules/sub/HEAD").exists(), "{layered:?}: {script}");
+            let changes = journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap();
+            let last = changes.last().unwrap().run;
+            workspace.undo(&Caller::once().call(), &Undo::Run(last)).unwrap();
+            assert_eq!(state(&fixture), before, "{layered:?}: {script}");
+            // The next update leads back to the repository.
+            run(&workspace, script).unwrap();
+            git(&fixture, "git checkout -qf main && git submodule --quiet update --init && git -C sub fsck");
+            assert!(fixture.root().join("sub/hooks/planted").exists(), "{layered:?}: {script}");
+        }
+    }
+}
+
+#[test]
+fn link_of_a_submodule_stays_where_its_files_would_be_a_repository() {
+    let bare = "mkdir source/objects source/refs && cp .git/HEAD source/HEAD && touch source/objects/x source/refs/x && \
+                cd source && git add . && git -c user.name=u -c user.email=u@x commit -q -m bare && cd ..";
+    let own = "git init -q own && echo x > own/file";
+    for layered in LAYERS {
+        let fixture = prepared(&format!("{bare} && {ADD} && {COMMIT} sub && {own}"));
+        let workspace = fixture.open_layered(layered);
+        for (script, kept) in [("rm sub/.git", "sub/.git"), ("rm -rf own/.git", "own/.git/HEAD")] {
+            let warned = run(&workspace, script).unwrap().warnings.join("\n");
+            assert!(warned.contains("(removes the repository)"), "{layered:?}: {script}: {warned}");
+            assert!(fixture.root().join(kept).exists(), "{layered:?}: {script}");
+        }
+        // The control: that of one whose files are no repository goes.
+        let fixture = prepared(&format!("{ADD} && {COMMIT} sub"));
+        let workspace = fixture.open_layered(layered);
+        let response = run(&workspace, "rm sub/.git").unwrap();
+        assert_eq!(response.warnings, [""; 0], "{layered:?}");
+        assert!(!fixture.root().join("sub/.git").exists() && fixture.root().join("sub/hooks").exists());
     }
 }

@@ -124,6 +124,52 @@ fn bare_repository_that_is_moved_stays() {
     }
 }
 
+#[test]
+fn bare_repository_that_is_refused_leaves_nothing_behind() {
+    let list = "find . -path ./.git -prune -o -path ./sub -prune -o -path ./r.git -prune -o -print | sort";
+    // Each with what stays: folders that were there or are another program's, and files that are not git's.
+    let scripts = [
+        ("git init -q --bare x.git", ""),
+        ("git clone -q --bare --no-hardlinks sub x.git && git -C x.git gc -q", ""),
+        ("git clone -q --mirror --no-hardlinks sub deep/x.git", "./deep\n"),
+        ("git init -q --bare old && echo x > old/mine/new", "./old/mine/new\n"),
+        (
+            "git init -q --bare x.git && echo x > x.git/notes && mkdir x.git/info/own",
+            "./x.git\n./x.git/info\n./x.git/info/own\n./x.git/notes\n",
+        ),
+        ("git init -q --bare .", ""),
+    ];
+    for layered in LAYERS {
+        for (script, stays) in scripts {
+            let opened = OpenFixture::new(layered, "mkdir -p ../old/mine && echo x > ../old/description");
+            let listed = || String::from_utf8(shell(&opened.fixture.root(), list).stdout).unwrap();
+            let had = listed();
+            let response = run(&opened.workspace, script).unwrap();
+            let warned = response.warnings.join("\n");
+            assert!(
+                response.exit_code == 0 && warned.contains("a bare repository"),
+                "{layered:?}: {script}: {response:?}"
+            );
+            let now = listed();
+            let new: String = now
+                .lines()
+                .filter(|line| !had.lines().any(|had| had == *line))
+                .map(|line| format!("{line}\n"))
+                .collect();
+            assert_eq!(new, stays, "{layered:?}: {script}: {warned}");
+            let gone = had.lines().filter(|line| !now.lines().any(|now| now == *line)).count();
+            assert_eq!(gone, 0, "{layered:?}: {script}: {now}");
+        }
+        // The control: the same names in a folder that is no repository are kept.
+        let opened = OpenFixture::new(layered, "true");
+        let (warned, _) = opened.run(
+            "mkdir -p x/info && echo x > x/description && echo x > x/info/exclude && echo x > x/packed-refs",
+        );
+        assert_eq!(warned, "", "{layered:?}");
+        assert!(opened.fixture.root().join("x/packed-refs").exists(), "{layered:?}");
+    }
+}
+
 /// One with a working tree may become a bare one that is refused.
 #[test]
 fn repository_that_is_made_a_bare_one_stays() {

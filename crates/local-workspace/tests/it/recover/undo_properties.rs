@@ -45,6 +45,7 @@ fn change(step: &Step) -> FileChange {
             content: "appended\n".into(),
             mode: Some(WriteMode::Append),
             create_directories: Some(true),
+            judged: None,
         }),
         Step::Edit { path, line } => {
             replace(PATHS[*path], (i64::from(*line), i64::from(*line)), "edited", None)

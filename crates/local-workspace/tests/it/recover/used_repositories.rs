@@ -1,7 +1,9 @@
 //! An undo takes nothing away that the user's own work in a repository has come to need.
 
+use std::collections::BTreeSet;
+
 use change_journal::{ChangeNumber, Journal, RunNumber};
-use local_workspace::{LocalWorkspace, Undo, UndoError, Undone};
+use local_workspace::{LocalWorkspace, ObstacleKind, Undo, UndoError, Undone};
 
 use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
@@ -274,5 +276,57 @@ fn a_repository_with_too_large_a_pack_is_not_said_to_have_changed() {
         assert!(!undone.not_undoable.is_empty(), "{undone:?} ({layered:?})");
         assert_eq!(undone.changed_since, [""; 0], "{undone:?} ({layered:?})");
         opened.check("sub2", "the repository that was moved");
+    }
+}
+
+#[test]
+fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
+    const WORK: &str = "git checkout -q -b dev && echo 1 > new && git add new && COMMIT model";
+    const MORE: &str = "echo 2 > new && COMMIT more -a";
+    // What is done before by the user, the command, what the user does then, and what was checked out.
+    let cases = [
+        ("true", WORK, "git checkout -q main", Some("dev")),
+        ("true", WORK, "git pack-refs --all && git checkout -q main", Some("dev")),
+        (
+            "git checkout -q -b feature/x && echo 1 > new && git add new && COMMIT new",
+            MORE,
+            "git checkout -q main",
+            Some("feature/x"),
+        ),
+        // It is not there any more, its name would be none of a command, or it is checked out again.
+        ("true", WORK, "git checkout -q main && git branch -q -D dev", None),
+        (
+            "git checkout -q -b 'a$(b)' && echo 1 > new && git add new && COMMIT new",
+            MORE,
+            "git checkout -q main",
+            None,
+        ),
+        ("true", WORK, "git checkout -q main && git checkout -q dev && rm new", None),
+    ];
+    for layered in LAYERS {
+        for (before, command, use_by_user, left) in cases {
+            let opened = OpenFixture::new(layered, before);
+            let run = opened.run(command);
+            opened.user(use_by_user);
+            let case = format!("{before}; {command}; {use_by_user} ({layered:?})");
+            assert!(!opened.workspace.can_undo(&Undo::Run(run)), "{case}");
+            let Err(UndoError::Obstacles(obstacles)) = opened.undo(run) else { panic!("{case}") };
+            let branches: BTreeSet<&str> = obstacles
+                .iter()
+                .filter_map(|obstacle| match &obstacle.why {
+                    ObstacleKind::OtherBranch { branch } => Some(branch.as_str()),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(branches, left.into_iter().collect(), "{case}: {obstacles:?}");
+            if let Some(left) = left {
+                // So it can be undone.
+                opened.user(&format!("git checkout -q {left}"));
+                assert!(opened.workspace.can_undo(&Undo::Run(run)), "{case}");
+                opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
+                let is_of_work = command == WORK;
+                assert_eq!(opened.fixture.text("new"), (!is_of_work).then(|| "1\n".to_owned()), "{case}");
+            }
+        }
     }
 }

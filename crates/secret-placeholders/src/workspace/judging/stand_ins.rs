@@ -71,9 +71,10 @@ fn each_text(operation: &mut ModifyOperation, mut each: impl FnMut(&mut String))
         ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
             each(new_content);
         }
-        ModifyOperation::ReplaceText { old_text, new_text, .. } => {
+        ModifyOperation::ReplaceText { old_text, new_text, whole_lines, .. } => {
             each(old_text);
             each(new_text);
+            whole_lines.iter_mut().flat_map(|whole| &mut whole.behind).for_each(each);
         }
         ModifyOperation::RegexReplace { pattern, replacement, .. } => {
             each(pattern);

@@ -2,7 +2,9 @@
 
 use secret_placeholders::markers;
 use serde_json::Value;
-use wap_core::{ModifyFile, ModifyOperation, Reason, WapError, WholeLines, Workspace, WorkspaceExt};
+use wap_core::{
+    ModifyFile, ModifyOperation, ReadFile, Reason, WapError, WholeLines, Workspace, WorkspaceExt,
+};
 
 use crate::masking::token;
 use crate::over_workspace::{over, read, with_call};
@@ -87,7 +89,7 @@ fn an_edit_that_fails_beside_a_secret_shows_nothing_of_it() {
 fn the_error_reads_as_the_model_sees_the_file() {
     let masked = over([("a.py", "def f():\n    password = \"correcthorse\"\n".to_owned())]);
     let error = edit(&masked, 1, vec![whole_lines("def f():\n    zzz", "#")]).unwrap_err();
-    insta::assert_snapshot!(error.message(), @"operation 1: the search text does not occur; most like it is lines 1-2, where line 2 is `    password = \"⟦secret:password-assignment:1⟧\"` and not `    zzz`");
+    insta::assert_snapshot!(error.message(), @"operation 1: the search text does not occur; most like it is lines 1-2; line 2 is `    password = \"⟦secret:password-assignment:1⟧\"`; values of the file are hidden: where one stands, write its placeholder as the file is shown");
 }
 
 #[test]
@@ -108,34 +110,74 @@ fn a_quoted_line_that_is_cut_shows_no_beginning_of_a_secret() {
     assert_eq!(below, 1);
 }
 
+/// An edit that tries a guess at the value of a file.
+type Trying<'e> = &'e dyn Fn(&str) -> ModifyOperation;
+
+fn replace_line(line: i64, was: &str) -> ModifyOperation {
+    ModifyOperation::Replace {
+        start_line: line,
+        end_line: line,
+        new_content: "three".into(),
+        was: Some(was.into()),
+    }
+}
+
 #[test]
-fn whole_lines_do_not_tell_whether_a_guess_at_a_secret_is_right() {
-    let file = "one\npassword = \"correcthorse\"\ncorrecthorse\ntwo\n";
-    let answer = |step, old: &str, below: bool| {
-        let masked = over([("a.py", file.to_owned())]);
-        read(&masked, "a.py", None);
-        let operations = vec![whole_lines(old, "three")];
-        match below {
-            true => edit(masked.inner(), step, operations).map_err(|error| texts(&error)),
-            false => edit(&masked, step, operations).map_err(|error| texts(&error)),
+fn the_refusal_of_an_edit_does_not_tell_whether_a_guess_at_a_secret_is_right() {
+    let answer = |secret: &str, operation: ModifyOperation, below: bool| {
+        let file = format!("one\npassword = \"{secret}\"\ncorrecthorse\ntwo\n");
+        let masked = over([("a.py", file)]);
+        assert_eq!(
+            read(&masked, "a.py", None).replace("correcthorse", ""),
+            "one\npassword = \"⟦secret:password-assignment:1⟧\"\n\ntwo\n"
+        );
+        let version = with_call(0, |call| {
+            masked.read_file(call, &ReadFile { path: "a.py".into(), ..ReadFile::default() })
+        });
+        let version = version.unwrap().version.unwrap().0;
+        let workspace: &dyn Workspace = if below { masked.inner() } else { &masked };
+        edit(workspace, 1, vec![operation]).map_err(|error| texts(&error).replace(&version, ""))
+    };
+    let tries: [Trying<'_>; 6] = [
+        &|word| whole_lines(&format!("password = \"{word}\""), "three"),
+        &|word| whole_lines(&format!("one\npassword = \"{word}\"\nthree"), "three"),
+        &|word| text(&format!("password = \"{word}\""), "three"),
+        &|word| text(&format!("= \"{word}\"\n"), "three"),
+        &|word| replace_line(2, &format!("password = \"{word}\"")),
+        &|word| ModifyOperation::ReplaceText {
+            old_text: "two".into(),
+            new_text: "three".into(),
+            expected_matches: None,
+            whole_lines: Some(WholeLines {
+                behind: vec![format!("password = \"{word}\"")],
+                ..WholeLines::default()
+            }),
+        },
+    ];
+    for (index, operation) in tries.iter().enumerate() {
+        // The same guess at two values, which the model sees alike.
+        let both = |below| {
+            ["correcthorse", "correcthouse"].map(|secret| answer(secret, operation("correcthorse"), below))
+        };
+        let [right, wrong] = both(false);
+        assert_eq!(right, wrong, "{index}");
+        // Neither says what was looked for, and both what to do.
+        let error = right.unwrap_err();
+        assert!(!error.contains(":2⟧"), "{index}: {error}");
+        assert!(index == 5 || error.contains("⟦secret:password-assignment:1⟧"), "{index}: {error}");
+        assert!(error.contains("write its placeholder"), "{index}: {error}");
+        // The controls: the engine below tells it, and what the model sees is replaced.
+        let [right, wrong] = both(true);
+        assert!(right.is_ok() == (index != 1) && right != wrong, "{index}");
+        if index != 1 {
+            answer("correcthorse", operation("⟦secret:password-assignment:1⟧"), false).unwrap();
         }
-    };
-    let guess = |word: &str| format!("password = \"{word}\"");
-    // A guess is a value itself, and has a placeholder of its own.
-    let plain = |error: String| error.replace("house", "horse").replace(":2⟧", ":1⟧");
-    let is_same = |below| {
-        let [right, wrong] =
-            ["correcthorse", "correcthouse"].map(|word| answer(1, &guess(word), below).map_err(plain));
-        right == wrong
-    };
-    assert!(is_same(false));
+    }
     // Nor does the placeholder say which of the visible words it stands for.
-    let error = answer(2, "⟦secret:password-assignment:1⟧", false).unwrap_err();
+    let edit = whole_lines("⟦secret:password-assignment:1⟧", "three");
+    let error = answer("correcthorse", edit, false).unwrap_err();
     assert!(error.contains("does not occur"), "{error}");
-    // The controls: the engine below tells it, and what the model sees is replaced.
-    assert!(!is_same(true));
-    answer(3, "correcthorse", false).unwrap();
-    answer(4, &guess("⟦secret:password-assignment:1⟧"), false).unwrap();
+    answer("correcthorse", whole_lines("correcthorse", "three"), false).unwrap();
 }
 
 #[test]

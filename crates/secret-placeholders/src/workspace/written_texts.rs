@@ -1,0 +1,139 @@
+//! The texts that models have written into files, which they may name again.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use wap_core::{ConversationId, FileChange, ModifyOperation};
+
+/// The most bytes of texts that are remembered.
+const MOST_BYTES: usize = 4 << 20;
+
+/// The texts of changes that were made, by conversation and file, the oldest first. A model knows a value in them, so that an edit which
+/// names the value tells it nothing.
+#[derive(Default)]
+pub(super) struct WrittenTexts {
+    texts: Mutex<Texts>,
+}
+
+#[derive(Default)]
+struct Texts {
+    texts: VecDeque<WrittenText>,
+    bytes: usize,
+}
+
+struct WrittenText {
+    conversation: ConversationId,
+    /// The canonical path.
+    path: String,
+    text: String,
+}
+
+impl fmt::Debug for WrittenTexts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the texts, which have secrets in them.
+        formatter.debug_struct("WrittenTexts").finish_non_exhaustive()
+    }
+}
+
+impl WrittenTexts {
+    /// Remembers the texts of a change that was made, as the model has sent it: where it has a placeholder, the model knows no value.
+    pub(super) fn add(&self, conversation: &ConversationId, path: &str, change: &FileChange) {
+        let texts: Vec<&str> = match change {
+            FileChange::Write(write) => vec![&write.content],
+            FileChange::Modify(modify) => modify.operations.iter().filter_map(written).collect(),
+            FileChange::Delete(_) => Vec::new(),
+        };
+        let mut kept = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        for text in texts.into_iter().filter(|text| !text.trim().is_empty() && text.len() <= MOST_BYTES) {
+            kept.bytes += text.len();
+            kept.texts.push_back(WrittenText {
+                conversation: conversation.clone(),
+                path: path.to_owned(),
+                text: text.to_owned(),
+            });
+        }
+        while kept.bytes > MOST_BYTES
+            && let Some(oldest) = kept.texts.pop_front()
+        {
+            kept.bytes -= oldest.text.len();
+        }
+    }
+
+    /// Returns those of some values that a conversation has written into a file.
+    pub(super) fn own(
+        &self,
+        conversation: &ConversationId,
+        path: &str,
+        values: &[impl AsRef<str>],
+    ) -> Vec<String> {
+        let kept = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_of_file = |text: &&WrittenText| text.conversation == *conversation && text.path == path;
+        let texts: Vec<&str> = kept.texts.iter().filter(is_of_file).map(|text| text.text.as_str()).collect();
+        if texts.is_empty() {
+            return Vec::new();
+        }
+        let is_own = |value: &&str| texts.iter().any(|text| has_whole(text, value));
+        values.iter().map(AsRef::as_ref).filter(is_own).map(str::to_owned).collect()
+    }
+
+    /// Forgets the texts of a conversation.
+    pub(super) fn forget(&self, conversation: &ConversationId) {
+        let mut kept = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.texts.retain(|text| text.conversation != *conversation);
+        kept.bytes = kept.texts.iter().map(|text| text.text.len()).sum();
+    }
+}
+
+/// Returns the text that an operation puts into its file.
+fn written(operation: &ModifyOperation) -> Option<&str> {
+    match operation {
+        ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
+            Some(new_content)
+        }
+        ModifyOperation::ReplaceText { new_text, .. } => Some(new_text),
+        ModifyOperation::RegexReplace { replacement, .. } => Some(replacement),
+        ModifyOperation::Delete { .. } => None,
+    }
+}
+
+/// Checks whether a text has a value that is no part of a longer word: one of a few letters is a part of many.
+fn has_whole(text: &str, value: &str) -> bool {
+    let is_part = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    text.match_indices(value).any(|(start, _)| {
+        let before = start.checked_sub(1).map(|at| text.as_bytes()[at]);
+        !value.is_empty() && !is_part(before) && !is_part(text.as_bytes().get(start + value.len()).copied())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use wap_core::WriteFile;
+
+    use super::*;
+
+    fn write(content: String) -> FileChange {
+        FileChange::Write(WriteFile { path: "a".into(), content, ..WriteFile::default() })
+    }
+
+    #[test]
+    fn the_oldest_texts_are_forgotten_first_and_few_bytes_are_kept() {
+        let texts = WrittenTexts::default();
+        let (one, other) = (ConversationId("one".into()), ConversationId("other".into()));
+        let own = |conversation: &ConversationId, path: &str, value: &str| {
+            !texts.own(conversation, path, &[value]).is_empty()
+        };
+        texts.add(&one, "a", &write("p = \"first7\"".into()));
+        texts.add(&one, "a", &write("p = \"second7\"".into()));
+        assert!(own(&one, "a", "first7") && own(&one, "a", "second7"));
+        // Nothing else: not of another conversation or file, not a part of a word.
+        assert!(!own(&other, "a", "first7") && !own(&one, "b", "first7") && !own(&one, "a", "first"));
+        texts.add(&other, "b", &write(format!("third7{}", " ".repeat(MOST_BYTES - 20))));
+        assert!(!own(&one, "a", "first7") && own(&one, "a", "second7"));
+        texts.add(&one, "a", &write("x".repeat(MOST_BYTES + 1)));
+        assert!(own(&other, "b", "third7"));
+        texts.forget(&one);
+        assert!(!own(&one, "a", "second7") && own(&other, "b", "third7"));
+        assert_eq!(texts.texts.lock().unwrap().bytes, MOST_BYTES - 14);
+    }
+}

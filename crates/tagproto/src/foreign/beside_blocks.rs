@@ -1,0 +1,54 @@
+//! Edits in the formats of other programs in a reply that has blocks as well.
+//!
+//! The blocks count. If the edits were prose, a model would continue as if they had been carried out, so each of them is an error.
+
+use super::{Ending, ForeignFault, ReplyLine, items_of};
+use crate::near_miss::lines_outside;
+use crate::{Item, ParseError, ParseErrorKind};
+
+/// Returns an error for each edit outside of the blocks of a reply, in the order of the text. Takes time linear in the text.
+pub(crate) fn beside_blocks<'a>(text: &'a str, blocks: &[Item<'_>]) -> Vec<Item<'a>> {
+    let outside = lines_outside(text, blocks.iter().map(Item::span));
+    let lines: Vec<ReplyLine<'a>> = outside.map(|(index, line)| ReplyLine::of(text, index, &line)).collect();
+    let ending = Ending::of(text, &lines);
+    // An edit cannot reach over a block.
+    let between = lines.chunk_by(|line, next| next.number == line.number + 1);
+    between.flat_map(|lines| items_of(lines, ending)).filter_map(error_of).collect()
+}
+
+/// Returns the error of an edit. A diff without a file shows what a block changes, and one without a change leaves nothing out: `None`.
+fn error_of(item: Item<'_>) -> Option<Item<'_>> {
+    let (span, lines, command) = (item.span(), item.lines(), item.kind());
+    let path = match item {
+        Item::Block(block) => block.value.path().map(str::to_owned),
+        Item::Error(error) => match error.kind {
+            ParseErrorKind::Foreign(ForeignFault::UnnamedDiff | ForeignFault::Empty { .. }) => return None,
+            ParseErrorKind::Foreign(ForeignFault::CutOff { path }) => Some(path),
+            ParseErrorKind::Foreign(ref fault) if fault.remains_in_a_block() => {
+                return Some(Item::Error(error));
+            }
+            _ => None,
+        },
+    };
+    Some(Item::Error(ParseError { command, kind: ParseErrorKind::BesideBlocks { path }, span, lines }))
+}
+
+impl ForeignFault {
+    /// Checks whether the edit would fail as a block, too. The other faults are those of a format.
+    fn remains_in_a_block(&self) -> bool {
+        match self {
+            Self::Rename { .. } | Self::Binary { .. } | Self::OmittedCode { .. } => true,
+            Self::Hunk { .. }
+            | Self::NoPath
+            | Self::UnnamedDiff
+            | Self::Empty { .. }
+            | Self::NoContext { .. }
+            | Self::NoEnd
+            | Self::CutOff { .. }
+            | Self::BehindEnd { .. }
+            | Self::Line { .. }
+            | Self::Unsigned { .. }
+            | Self::ShortHunk { .. } => false,
+        }
+    }
+}

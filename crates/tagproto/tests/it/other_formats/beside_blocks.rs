@@ -1,0 +1,105 @@
+//! Edits in other formats beside blocks are errors, one for each.
+
+use proptest::prelude::*;
+use tagproto::{Dialect, Item, ParseErrorKind, Strictness, read_in};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    Hunk,
+    Diff,
+    Patch,
+    Read,
+    /// A file whose text has edits.
+    Create,
+    /// A command without a blank line before it.
+    Run,
+    /// An edit in thinking.
+    Thinking,
+    Prose,
+}
+
+impl Piece {
+    fn is_edit(self) -> bool {
+        matches!(self, Piece::Hunk | Piece::Diff | Piece::Patch)
+    }
+
+    fn is_block(self) -> bool {
+        matches!(self, Piece::Read | Piece::Create | Piece::Run)
+    }
+
+    /// The text of the piece with a number: equal texts could be one paste twice, and hunks of one file one edit.
+    fn text(self, number: usize) -> String {
+        match self {
+            Piece::Hunk => {
+                format!(
+                    "\nsrc/f{number}.py\n```python\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```\n"
+                )
+            }
+            Piece::Diff => {
+                format!(
+                    "\n--- a/src/f{number}.py\n+++ b/src/f{number}.py\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n"
+                )
+            }
+            Piece::Patch => format!(
+                "\n*** Begin Patch\n*** Update File: src/f{number}.py\n@@\n-one\n+ONE\n*** End Patch\n"
+            ),
+            Piece::Read => format!("\n[READ_FILE path=\"f{number}\"]\n"),
+            Piece::Create => format!(
+                "\n[CREATE_FILE path=\"f{number}.md\"]\n{}{}{}[/CREATE_FILE]\n",
+                Piece::Hunk.text(number),
+                Piece::Diff.text(number),
+                "*** Begin Patch\n"
+            ),
+            Piece::Run => format!("[RUN_COMMAND]\nmake f{number}\n[/RUN_COMMAND]\n"),
+            Piece::Thinking => format!("\n<think>\n{}</think>\n", Piece::Diff.text(number)),
+            Piece::Prose => format!("\nThen I change number {number}:\n"),
+        }
+    }
+}
+
+fn piece() -> impl Strategy<Value = Piece> {
+    prop::sample::select(vec![
+        Piece::Hunk,
+        Piece::Diff,
+        Piece::Patch,
+        Piece::Read,
+        Piece::Create,
+        Piece::Run,
+        Piece::Thinking,
+        Piece::Prose,
+    ])
+}
+
+/// The edits and blocks that a reply of these pieces has, as they read; `true` for an edit that is carried out or a block.
+fn read(pieces: &[Piece]) -> Vec<(String, bool)> {
+    let text: String = pieces.iter().enumerate().map(|(number, piece)| piece.text(number)).collect();
+    let reply = read_in(&text, Strictness::Repair, Dialect::Agentd);
+    assert_eq!(reply.refused, None, "{text}");
+    let items = reply.items.into_iter().map(|item| match item {
+        Item::Block(block) => {
+            (format!("{} {}", block.value.kind(), block.value.path().unwrap_or_default()), true)
+        }
+        Item::Error(error) => match error.kind {
+            ParseErrorKind::BesideBlocks { path } => {
+                (format!("{} {}", error.command, path.unwrap_or_default()), false)
+            }
+            other => panic!("{other}\n{text}"),
+        },
+    });
+    items.collect()
+}
+
+proptest! {
+    #[test]
+    fn every_edit_is_carried_out_or_is_an_error_of_its_own(pieces in prop::collection::vec(piece(), 0..9)) {
+        let has_blocks = pieces.iter().any(|piece| piece.is_block());
+        let expected = pieces.iter().enumerate().filter_map(|(number, piece)| match piece {
+            piece if piece.is_edit() => Some((format!("EDIT_FILE src/f{number}.py"), !has_blocks)),
+            Piece::Read => Some((format!("READ_FILE f{number}"), true)),
+            Piece::Create => Some((format!("CREATE_FILE f{number}.md"), true)),
+            Piece::Run => Some(("RUN_COMMAND ".to_owned(), true)),
+            _ => None,
+        });
+        prop_assert_eq!(read(&pieces), expected.collect::<Vec<_>>());
+    }
+}
