@@ -173,29 +173,29 @@ impl Secrets {
         spans.map(|span| text.value(&span.range).to_owned()).collect()
     }
 
-    /// Replaces the secrets of a text as [`mask`](Self::mask), but for the values of `shown`.
-    pub(crate) fn mask_except(&self, text: &str, shown: &[String]) -> String {
+    /// Replaces the secrets of a text as [`mask`](Self::mask), but for the values of `visible`.
+    pub(crate) fn mask_except(&self, text: &str, visible: &[String]) -> String {
         self.read_what_was_added();
         let text = Searched::new(text);
         let mut spans = self.spans_in(&text, Source::Raw, &KeyLines::default());
-        let is_shown = |value: &str| shown.iter().any(|shown| shown == value);
+        let is_shown = |value: &str| visible.iter().any(|own| own == value);
         spans.retain(|span| !is_single_value(&span.kind) || !is_shown(text.value(&span.range)));
         self.replaced(&text, spans, Source::Raw)
     }
 
-    /// Puts back those values that are among `shown`, as `written` writes them.
+    /// Puts back those values that are among `visible`, as `written` writes them.
     pub(crate) fn with_values(
         &self,
         text: &str,
-        shown: &[String],
+        visible: &[String],
         written: &dyn Fn(&str) -> String,
     ) -> String {
         let mut put_back = String::with_capacity(text.len());
         let mut end = 0;
-        let hits = if shown.is_empty() { Vec::new() } else { markers(text).collect() };
+        let hits = if visible.is_empty() { Vec::new() } else { markers(text).collect() };
         let map = &self.lock().map;
         for (range, marker) in hits {
-            let value = map.value_of(&marker).filter(|value| shown.iter().any(|shown| shown == value));
+            let value = map.value_of(&marker).filter(|value| visible.iter().any(|own| own == value));
             if let Some(value) = value {
                 put_back.push_str(&text[end..range.start]);
                 put_back.push_str(&written(value));

@@ -183,17 +183,20 @@ struct JudgedEdit<'a> {
 
 impl JudgedEdit<'_> {
     /// Applies the edit to the text of the file and to the one that the model sees, and refuses it if the results differ. `masked` is
-    /// that text, in which the values of `shown` are as they are.
+    /// that text, in which the values of `visible_values` are as they are.
     fn compare(
         &self,
-        (masked, shown): (&str, &[String]),
+        (masked, visible_values): (&str, &[String]),
         modify: &ModifyFile,
         restored: &ModifyFile,
     ) -> Result<ShownAnswer, WapError> {
         let JudgedEdit { secrets, call, path, version, text } = self;
         let after = edited(call, (path, version), text, restored).map_err(|(error, _)| error);
-        let operations: Vec<ModifyOperation> =
-            modify.operations.iter().map(|operation| shown_operation(secrets, operation, shown)).collect();
+        let operations: Vec<ModifyOperation> = modify
+            .operations
+            .iter()
+            .map(|operation| shown_operation(secrets, operation, visible_values))
+            .collect();
         let stand_ins = StandIns::for_edit(masked, &operations);
         let operations = operations.into_iter().map(|operation| stand_ins.in_operation(operation)).collect();
         // The error as if the secret were not there, which in most cases does not tell that a guess was right. It names the file as
@@ -281,10 +284,14 @@ fn new_lines(operation: &ModifyOperation) -> Option<&str> {
     }
 }
 
-/// Returns an operation as it is on the text that the model sees, in which the values of `shown` are as they are.
-fn shown_operation(secrets: &Secrets, operation: &ModifyOperation, shown: &[String]) -> ModifyOperation {
+/// Returns an operation as it is on the text that the model sees, in which the values of `visible_values` are as they are.
+fn shown_operation(
+    secrets: &Secrets,
+    operation: &ModifyOperation,
+    visible_values: &[String],
+) -> ModifyOperation {
     let show = |text: &mut String, written: &dyn Fn(&str) -> String| {
-        *text = secrets.as_shown(&secrets.with_values(text, shown, written)).into_owned();
+        *text = secrets.as_shown(&secrets.with_values(text, visible_values, written)).into_owned();
     };
     let as_it_is = &|value: &str| value.to_owned();
     let mut operation = operation.clone();

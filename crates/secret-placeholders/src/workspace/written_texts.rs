@@ -97,7 +97,7 @@ fn written(operation: &ModifyOperation) -> Option<&str> {
     }
 }
 
-/// Checks whether a text has a value that is no part of a longer word: one of a few letters is a part of many.
+/// Checks whether a text has a value that stands alone, and not in a longer word: one of a few letters is a part of many.
 fn has_whole(text: &str, value: &str) -> bool {
     let is_part = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     text.match_indices(value).any(|(start, _)| {

@@ -178,7 +178,7 @@ impl ReviewedWorkspace {
     }
 }
 
-/// Returns a change that may wait for long. A file that changes until the reviewer looks at it is no reason to make the client propose the
+/// Returns a change that may wait for long. A file that changes until the reviewer looks at it does not make the client propose the
 /// change anew: landing compares the file with the one that the reviewer has seen.
 fn for_review(change: &FileChange) -> FileChange {
     let mut change = change.clone();

@@ -20,7 +20,7 @@ pub(super) fn without_guesses(
         return;
     }
     let hidden = hidden_lines(text, masked);
-    let mut known = None;
+    let mut view = None;
     for (operation, restored) in modify.operations.iter().zip(&mut restored.operations) {
         let (Some(was), Some(compared)) = (operation.was(), compared_line(restored)) else { continue };
         let Some(views) = hidden.get(compared.trim()) else { continue };
@@ -28,8 +28,8 @@ pub(super) fn without_guesses(
         if views.contains(&was.trim()) {
             continue;
         }
-        let known = known.get_or_insert_with(|| secrets.mask_except(text, &own()));
-        if hidden_lines(text, known).get(compared.trim()).is_none_or(|views| views.contains(&was.trim())) {
+        let view = view.get_or_insert_with(|| secrets.mask_except(text, &own()));
+        if hidden_lines(text, view).get(compared.trim()).is_none_or(|views| views.contains(&was.trim())) {
             continue;
         }
         // No line of the file is like this one.
