@@ -122,7 +122,7 @@ impl Repository<'_> {
         is_planned(beside(head, b"index")) && !self.is_newer(head, name)
     }
 
-    /// Returns whether a `HEAD` was written since a change of a branch that is taken back was recorded.
+    /// Returns whether a `HEAD` was written since a change of a branch that is reverted was recorded.
     fn is_newer(&self, head: &RelPath, name: &RelPath) -> bool {
         let Ok(metadata) = self.context.root.metadata(head) else { return true };
         let paths = [self.folder.join(name).ok(), self.folder.child(b"packed-refs").ok()];

@@ -120,7 +120,7 @@ impl<'a> NamesAfter<'a> {
         }))
     }
 
-    /// Returns the parents of a commit that a command has brought; `None` if they cannot be determined.
+    /// Returns the parents of a commit that a command has made; `None` if they cannot be determined.
     pub(crate) fn parents_of_new(&self, folder: &RelPath, commit: &[u8]) -> Option<Vec<ObjectName>> {
         if let Some(read) = self.read_new(folder, commit) {
             return read.map(|read| read.names.iter().skip(1).copied().collect());

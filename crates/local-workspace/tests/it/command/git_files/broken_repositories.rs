@@ -165,7 +165,7 @@ fn pack_is_that_of_its_index() {
     }
 }
 
-/// An index that git cannot read holds nothing, and is no reason to believe in an object.
+/// An index that git cannot read holds nothing, and gives no reason to believe in an object.
 #[test]
 fn pack_index_that_git_cannot_read_is_refused() {
     let pack = "stem=.git/objects/pack/pack-$(git pack-objects -q .git/objects/pack/pack < /dev/null); chmod u+w $stem.*";
