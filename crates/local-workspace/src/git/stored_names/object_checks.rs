@@ -121,7 +121,8 @@ fn is_cut(
     // Behind a former end there is nothing more to lose.
     let is_there = |parent: &ObjectName| {
         let parent = parent.digits();
-        !former_ends.contains(&parent) && !(after.lacks(folder, &parent) && before.lacks(folder, &parent))
+        let is_missing = after.lacks(folder, &parent) && before.lacks(folder, &parent);
+        !(is_missing || former_ends.contains(&parent))
     };
     let cuts = |end: &[u8]| {
         // Of one that is missing, a later command could make the commit.
