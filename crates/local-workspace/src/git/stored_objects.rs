@@ -70,6 +70,10 @@ impl InRepository<'_> {
         let Some(stem) = stem.filter(|_| effect.before.is_none() && self.is_stored_object()) else {
             return false;
         };
+        // Git passes over one.
+        if self.is_index_without_pack(effect, context) {
+            return false;
+        }
         let text = |end: &[u8]| {
             let path = RelPath::from_bytes(&[stem, end].concat()).ok()?;
             if path == effect.path { effect.text_after().map(<[u8]>::to_vec) } else { (context.text)(&path) }
