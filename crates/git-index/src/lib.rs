@@ -9,7 +9,8 @@
 //! those that name files which git removes. [`are_packed_references`] and the like judge whether git can read the
 //! references at all, and [`references_in_table`] lists those of a table. [`is_own_file`] knows the names of git's own files, [`is_file_only`]
 //! those at which a folder would make git fail, [`is_object_file`] those of files that git never writes into, and
-//! [`is_object_cache`] those of files that it computes from the objects. [`loose_object`] reads which objects one needs.
+//! [`is_object_cache`] those of files that it computes from the objects. [`loose_object`] reads which objects one needs, and
+//! [`PackIndex`] the index of a pack.
 //!
 //! This crate does no I/O.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
@@ -27,6 +28,7 @@ mod object_format;
 mod objects;
 mod order;
 mod own_files;
+mod packs;
 mod reference_files;
 mod reference_tables;
 mod references;
@@ -40,8 +42,9 @@ pub use index::{MAX_PATH_BYTES, check, check_with_trees};
 pub use index_error::IndexError;
 pub use object_files::{is_object_cache, is_object_file};
 pub use object_format::ObjectFormat;
-pub use objects::{Object, ObjectKind, is_built_in, loose_kind, loose_object};
+pub use objects::{Object, ObjectKind, ObjectName, is_built_in, loose_kind, loose_object};
 pub use own_files::{is_file_only, is_folder_only, is_own_file};
+pub use packs::PackIndex;
 pub use reference_files::{
     are_packed_references, are_shallow_ends, is_readable_head, is_readable_reference, keeps_objects_of_tags,
 };

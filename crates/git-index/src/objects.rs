@@ -1,5 +1,7 @@
 //! Reads which objects an object of git needs, and of which kind it is.
 
+use std::collections::BTreeSet;
+
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 
 use crate::object_format::ObjectFormat;
@@ -8,7 +10,7 @@ use crate::object_format::ObjectFormat;
 const OBJECT_BYTES: usize = 32 << 20;
 
 /// The most bytes of a commit or tag that are read: what they name comes first.
-const HEADER_BYTES: usize = 1 << 20;
+pub(crate) const HEADER_BYTES: usize = 1 << 20;
 
 /// The bytes of an object that say of which kind it is.
 const KIND_BYTES: usize = 32;
@@ -30,27 +32,66 @@ pub enum ObjectKind {
     Tag,
 }
 
+/// The name of an object, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectName {
+    /// Those of a short name are followed by zeros.
+    bytes: [u8; 32],
+    length: u8,
+}
+
+impl ObjectName {
+    /// Returns the name of these bytes, if an object may have so many.
+    pub fn new(bytes: &[u8]) -> Option<ObjectName> {
+        let length = u8::try_from(bytes.len()).ok().filter(|length| matches!(length, 20 | 32))?;
+        let mut name = ObjectName { bytes: [0; 32], length };
+        name.bytes[..bytes.len()].copy_from_slice(bytes);
+        Some(name)
+    }
+
+    /// Returns the name that hexadecimal digits stand for.
+    pub fn of_digits(digits: &[u8]) -> Option<ObjectName> {
+        if !matches!(digits.len(), 40 | 64) {
+            return None;
+        }
+        bytes_of(digits).and_then(|bytes| ObjectName::new(&bytes))
+    }
+
+    /// Returns its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+
+    /// Returns it in hexadecimal digits.
+    pub fn digits(&self) -> Vec<u8> {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digits = |byte: &u8| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+        self.as_bytes().iter().flat_map(digits).collect()
+    }
+}
+
 /// An object, as far as it is about others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Its kind.
     pub kind: ObjectKind,
-    /// The names of the objects that it needs, in bytes: tree and parents of a commit, entries of a tree without commits of
-    /// other repositories, the object of a tag.
-    pub names: Vec<Vec<u8>>,
+    /// The names of the objects that it needs: tree and parents of a commit, entries of a tree without commits of other
+    /// repositories, each once, the object of a tag.
+    pub names: Vec<ObjectName>,
 }
 
 /// Reads the file of a loose object; `None` if git would not have written it so, or it has too many bytes.
 ///
-/// Of a file, only the beginning is read. Memory grows with the length of a tree.
-pub fn loose_object(file: &[u8], format: ObjectFormat) -> Option<Object> {
+/// Of a file, only the beginning is read. Memory grows with the length of a tree. `left_bytes` are those that may still be inflated, of
+/// which those of the object are taken; an object that needs more of them is not read.
+pub fn loose_object(file: &[u8], format: ObjectFormat, left_bytes: &mut usize) -> Option<Object> {
     let kind = loose_kind(file)?;
     let limit = match kind {
         ObjectKind::Blob => return Some(Object { kind, names: Vec::new() }),
         ObjectKind::Tree => OBJECT_BYTES,
         ObjectKind::Commit | ObjectKind::Tag => HEADER_BYTES,
     };
-    let content = inflated(file, limit)?;
+    let content = inflated(file, limit, left_bytes)?;
     let start = content.iter().position(|byte| *byte == 0)? + 1;
     let names = match kind {
         ObjectKind::Tree if content.len() == limit => return None,
@@ -69,13 +110,23 @@ pub fn loose_kind(beginning: &[u8]) -> Option<ObjectKind> {
     ObjectKind::all().into_iter().find(|kind| content.starts_with(kind.prefix()))
 }
 
-/// Returns at most so many of the bytes that a text in the format of zlib stands for.
-fn inflated(file: &[u8], limit: usize) -> Option<Vec<u8>> {
-    match decompress_to_vec_zlib_with_limit(file, limit) {
-        Ok(bytes) => Some(bytes),
-        Err(error) if error.status == miniz_oxide::inflate::TINFLStatus::HasMoreOutput => Some(error.output),
-        Err(_) => None,
+/// Returns at most `limit` of the bytes that a text in the format of zlib stands for, and takes them from those that are left; `None` if
+/// there are not enough of them.
+pub(crate) fn inflated(file: &[u8], limit: usize, left_bytes: &mut usize) -> Option<Vec<u8>> {
+    let most = limit.min(*left_bytes);
+    let (bytes, is_all) = match decompress_to_vec_zlib_with_limit(file, most) {
+        Ok(bytes) => (Some(bytes), true),
+        Err(error) if error.status == miniz_oxide::inflate::TINFLStatus::HasMoreOutput => {
+            (Some(error.output), false)
+        }
+        Err(_) => (None, true),
+    };
+    *left_bytes -= bytes.as_ref().map_or(0, Vec::len).min(most);
+    if !is_all && most < limit {
+        *left_bytes = 0;
+        return None;
     }
+    bytes
 }
 
 impl ObjectKind {
@@ -94,28 +145,29 @@ impl ObjectKind {
 }
 
 /// The names in the first lines of a commit or tag.
-fn names_in_lines(content: &[u8], format: ObjectFormat) -> Option<Vec<Vec<u8>>> {
+pub(crate) fn names_in_lines(content: &[u8], format: ObjectFormat) -> Option<Vec<ObjectName>> {
     let name = |line: &[u8]| {
         let word =
             [&b"tree "[..], b"parent ", b"object "].into_iter().find_map(|word| line.strip_prefix(word))?;
-        bytes_of(word).filter(|name| name.len() == format.name_bytes())
+        ObjectName::of_digits(word).filter(|name| name.as_bytes().len() == format.name_bytes())
     };
     let names: Vec<_> = content.split(|byte| *byte == b'\n').map_while(name).collect();
     (!names.is_empty()).then_some(names)
 }
 
-fn names_in_tree(mut content: &[u8], format: ObjectFormat) -> Option<Vec<Vec<u8>>> {
-    let mut names = Vec::new();
+fn names_in_tree(mut content: &[u8], format: ObjectFormat) -> Option<Vec<ObjectName>> {
+    // A tree of a few kilobytes may name one object a million times.
+    let mut names = BTreeSet::new();
     while !content.is_empty() {
         let end = content.iter().position(|byte| *byte == 0)?;
         let (entry, rest) = content.split_at(end + 1);
         let (name, rest) = rest.split_at_checked(format.name_bytes())?;
         if !entry.starts_with(SUBMODULE) {
-            names.push(name.to_vec());
+            names.extend(ObjectName::new(name));
         }
         content = rest;
     }
-    Some(names)
+    Some(names.into_iter().collect())
 }
 
 /// Returns the bytes of a name in hexadecimal digits.

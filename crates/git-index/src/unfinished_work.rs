@@ -19,7 +19,10 @@ pub enum UnfinishedWorkError {
     #[error("names files that git would read and write to record how their conflicts are resolved")]
     Resolutions,
     /// References that git removes or moves.
-    #[error("names branches that git would remove or move when the work is continued or aborted")]
+    #[error(
+        "names branches that git would remove or move when the work is continued or aborted; if `--abort` fails without it, `git rebase --quit` \
+         (or `git cherry-pick --quit`, `git am --quit`) ends the work, and `git switch` returns to a branch"
+    )]
     References,
 }
 

@@ -6,5 +6,6 @@ mod leftovers;
 mod partial_write;
 pub(crate) mod recovery;
 pub(crate) mod recovery_path;
+mod repositories_in_use;
 mod step_conflicts;
 pub(crate) mod unsynced;

@@ -7,6 +7,7 @@ pub mod garbage_keeper;
 mod ignore;
 pub mod linked_worktree;
 mod ownership;
+mod recovery_notices;
 pub mod socket;
 pub mod workspace_search;
 
@@ -36,6 +37,7 @@ use crate::review::{Reviews, overlay_process};
 use crate::secret_use::{SecretRules, SecretUse};
 use crate::session_failure;
 use crate::state::failures::{journal_failure, state_failure};
+use crate::state::recovery_notices::recovery_notices;
 use crate::tasks::Tasks;
 
 /// The name of the state folder within a workspace.
@@ -429,21 +431,8 @@ fn open_engine(
         Some(check) => engine.with_syntax_check(Arc::clone(check)),
         None => engine,
     };
-    for path in &recovery.redone {
-        notices.notice(&format!("recovered: {path} was written again from the journal"));
-    }
-    for path in &recovery.conflicts {
-        notices.notice(&format!(
-            "{path} was changed by another program before it was synced: that version stays"
-        ));
-    }
-    for path in &recovery.kept {
-        notices.notice(&format!(
-            "{path} was saved by another program during a crash: that version is kept, look at it"
-        ));
-    }
-    for (path, error) in &recovery.failed {
-        notices.notice(&format!("{path} could not be written again yet: {error}"));
+    for notice in recovery_notices(&recovery) {
+        notices.notice(&notice);
     }
     Ok(engine)
 }

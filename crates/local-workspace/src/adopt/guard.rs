@@ -22,7 +22,7 @@ use crate::git::linked_contents::{
     ContentsOnDisk, LinkedContents, Remembered, content_on_disk, content_on_disk_up_to,
 };
 use crate::git::packed_names::PackedNames;
-use crate::git::rebases::rebase_refusal;
+use crate::git::rebases::{WorkContext, unfinished_refusal};
 use crate::git::repository_context::{RepositoryContext, format_after};
 use crate::git::repository_parts::{TouchedPaths, is_repository, part_refusal, repository_part};
 use crate::git::stored_names::object_checks::object_refusal;
@@ -178,6 +178,14 @@ impl Guard<'_> {
         let content = |path: &RelPath| {
             verdicts.content(path, &|path| content_on_disk_up_to(self.root, path, INDEX_BYTES))
         };
+        let work = WorkContext {
+            context,
+            content: &content,
+            after: &objects,
+            before: &former,
+            root: self.root,
+            in_use: Remembered::default(),
+        };
         let judge = |effect: &Effect| {
             let part = repository_part(&effect.path, context);
             let is_index_of =
@@ -188,7 +196,7 @@ impl Guard<'_> {
             refusal.or_else(|| {
                 let part = part?;
                 object_refusal(&part, effect, context, &objects, &former)
-                    .or_else(|| rebase_refusal(&part, effect, context, &content))
+                    .or_else(|| unfinished_refusal(&part, effect, &work))
             })
         };
         judged.into_iter().map(judge).collect()

@@ -8,6 +8,7 @@ use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
 
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
+use crate::git::rebases::branches_in_use::{BranchInUse, branches_in_use};
 
 /// The files that git holds while it changes a repository.
 pub(crate) const LOCKS: [&[u8]; 4] = [b"index.lock", b"HEAD.lock", b"config.lock", b"packed-refs.lock"];
@@ -139,6 +140,18 @@ impl ReferenceUse<'_> {
         if heads.any(|head| self.is_newer(&head) && (self.moves_branch_of(&head) || self.removes_objects)) {
             return true;
         }
+        let read = |path: &RelPath| {
+            self.root.open_file(path).and_then(|file| file.read_to_end(REFERENCE_BYTES)).ok()
+        };
+        let is_moved =
+            |branch: &BranchInUse| self.is_newer(&branch.file) && self.changes_branch(branch.name.as_bytes());
+        if working_trees
+            .iter()
+            .flat_map(|folder| branches_in_use(folder, &read))
+            .any(|branch| is_moved(&branch))
+        {
+            return true;
+        }
         if !self.removes_objects {
             return false;
         }
@@ -159,8 +172,11 @@ impl ReferenceUse<'_> {
     fn moves_branch_of(&self, head: &RelPath) -> bool {
         let text = self.root.open_file(head).and_then(|file| file.read_to_end(REFERENCE_BYTES));
         let Ok(text) = text else { return false };
-        let Some(name) = text.strip_prefix(b"ref: ") else { return false };
-        let paths = [self.beneath(name.trim_ascii()), self.beneath(b"packed-refs")];
+        text.strip_prefix(b"ref: ").is_some_and(|name| self.changes_branch(name.trim_ascii()))
+    }
+
+    fn changes_branch(&self, name: &[u8]) -> bool {
+        let paths = [self.beneath(name), self.beneath(b"packed-refs")];
         paths.into_iter().flatten().any(|path| self.changes.find(&path).is_some())
     }
 

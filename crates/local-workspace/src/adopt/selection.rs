@@ -15,7 +15,8 @@ use crate::adopt::working_trees::with_folders;
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::command::effect_notes::{
-    EffectNotes, changed_directions, changed_histories, obeyed_names, unnoticed_changes, widened_access,
+    EffectNotes, changed_directions, changed_histories, obeyed_names, unfinished_work, unnoticed_changes,
+    widened_access,
 };
 use crate::command::effects::not_undoable;
 use crate::git::guard::in_git_folder;
@@ -81,6 +82,7 @@ impl Selection {
         notes.obeyed = obeyed_names(root, &self.wanted);
         notes.directions = changed_directions(root, &self.wanted);
         notes.histories = changed_histories(root, &self.wanted);
+        notes.unfinished = unfinished_work(root, &self.wanted);
         notes.unnoticed = unnoticed_changes(root, &self.wanted);
         notes.widened = widened_access(&self.wanted);
         notes.not_undoable.extend(not_undoable(&self.wanted));

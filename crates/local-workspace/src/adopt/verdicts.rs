@@ -157,6 +157,7 @@ impl<'a> Verdicts<'a> {
             self.refusals[index] = why;
         }
         if is_refused {
+            self.keep_packed_objects();
             self.refuse_what_depends();
         }
         is_refused

@@ -15,6 +15,7 @@ use crate::command::unnoticed_changes;
 use crate::git::access::loses_access;
 use crate::git::guard::{Refusal, directions};
 use crate::git::history;
+use crate::git::rebases::left_work;
 use crate::git::version_control;
 
 /// The number of paths that a warning names.
@@ -61,6 +62,8 @@ pub(crate) struct EffectNotes {
     pub histories: Vec<(String, Vec<String>)>,
     /// Files by which git notices or records fewer changes, with what they say.
     pub unnoticed: Vec<(String, Vec<String>)>,
+    /// Files and folders by which the command leaves or changes unfinished work of git, with what that is.
+    pub unfinished: Vec<(String, String)>,
     /// Paths with names that other programs obey, and what does.
     pub obeyed: Vec<(String, String)>,
     /// Whole sentences.
@@ -175,6 +178,10 @@ impl EffectNotes {
             self.unnoticed.iter().map(by_file).collect(),
             "changed which changes git notices or records, show it to the user: ",
         );
+        say(
+            self.unfinished.iter().map(with_reason).collect(),
+            "leaves work of git unfinished, which `git status` shows how to continue or abort: ",
+        );
         say(quoted(&self.not_undoable), "changed, not undoable: ");
         warnings.extend(self.other.iter().cloned());
         warnings
@@ -258,6 +265,12 @@ pub(crate) fn changed_histories(root: &FileRoot, effects: &[Effect]) -> Vec<(Str
 pub(crate) fn unnoticed_changes(root: &FileRoot, effects: &[Effect]) -> Vec<(String, Vec<String>)> {
     let named = unnoticed_changes::changed(root, effects).into_iter();
     named.map(|(path, what)| (path.to_string(), what)).collect()
+}
+
+/// Returns by which files effects leave unfinished work of git.
+pub(crate) fn unfinished_work(root: &FileRoot, effects: &[Effect]) -> Vec<(String, String)> {
+    let left = left_work::left(root, effects).into_iter();
+    left.map(|(path, what)| (path.to_string(), what.to_owned())).collect()
 }
 
 fn quoted(paths: &[String]) -> Vec<String> {

@@ -7,13 +7,14 @@ use wap_core::WapError;
 use crate::adopt::adoption::put_back;
 use crate::adopt::build_folder_check::Moment;
 use crate::adopt::guard::{Guard, Sorted, is_new_lock};
-use crate::change::publish::open_root;
+use crate::change::publish::{open_root, publish_file};
 use crate::command::answer::{CommandOutcome, unrecorded, without_output};
 use crate::command::beyond_comparison::look;
 use crate::command::comparison::compare;
-use crate::command::effect::Effect;
+use crate::command::effect::{Effect, EffectSide};
 use crate::command::effect_notes::{
-    EffectNotes, changed_directions, changed_histories, obeyed_names, unnoticed_changes, widened_access,
+    EffectNotes, changed_directions, changed_histories, obeyed_names, unfinished_work, unnoticed_changes,
+    widened_access,
 };
 use crate::command::linked_names::separate;
 use crate::command::only_versions::move_out;
@@ -21,6 +22,7 @@ use crate::command::rights::take_set_id_bits;
 use crate::command::tree_snapshot::{SnapshotLimits, SnapshotScope, TreeSnapshot};
 use crate::engine::LocalWorkspace;
 use crate::errors::{fs_error, journal_error};
+use crate::git::guard::is_main_index;
 use crate::runs::EngineRun;
 use crate::step_record::encode;
 
@@ -107,6 +109,7 @@ impl LocalWorkspace {
             };
         }
         self.remove_dropped(&dropped);
+        self.have_git_look_at_all_files(&allowed);
         notes.other.extend(note_linked(&separate(&self.root, &before.snapshot, &after)));
         notes.not_put_back = failed.iter().map(RelPath::to_string).collect();
         notes.refused = refused.iter().map(|(effect, why)| (effect.path.to_string(), why.clone())).collect();
@@ -114,6 +117,7 @@ impl LocalWorkspace {
         notes.obeyed = obeyed_names(&self.root, &allowed);
         notes.directions = changed_directions(&self.root, &allowed);
         notes.histories = changed_histories(&self.root, &allowed);
+        notes.unfinished = unfinished_work(&self.root, &allowed);
         notes.unnoticed = unnoticed_changes(&self.root, &allowed);
         notes.widened = widened_access(&allowed);
         notes.not_undoable.extend(not_undoable(&allowed));
@@ -146,6 +150,18 @@ impl LocalWorkspace {
         if let Ok(root) = open_root(&self.root) {
             // Git does without those that stay away.
             let _ = put_back(&root, &dropped.iter().map(going).collect::<Vec<_>>());
+        }
+    }
+
+    /// Gives the indexes that a command has changed a time at which git believes nothing of what they say about files: it looks into each
+    /// of them once. An index could say of an edited file that it is as it was committed.
+    fn have_git_look_at_all_files(&self, allowed: &[Effect]) {
+        let Ok(root) = open_root(&self.root) else { return };
+        for effect in allowed.iter().filter(|effect| is_main_index(&effect.path)) {
+            if let Some(EffectSide::Kept(present)) = &effect.after {
+                // The user's git may have written another one meanwhile.
+                let _ = publish_file(&root, &effect.path, Some(present), Some(present));
+            }
         }
     }
 

@@ -256,7 +256,7 @@ impl InRepository<'_> {
         if matches!(self.inner(context).names.as_slice(), [name] if name.eq_ignore_ascii_case(b"index")) {
             return Some(Refusal::IndexRemoval);
         }
-        if self.is_beginning_of_patches(context) {
+        if self.is_beginning_of_work(context) {
             return Some(Refusal::UnfinishedWork(UnfinishedWorkError::References));
         }
         if self.is_key(context) {

@@ -34,6 +34,8 @@ pub(crate) enum Refusal {
     Attributes,
     /// Git would continue unfinished work with it, and run a program or write elsewhere.
     UnfinishedWork(UnfinishedWorkError),
+    /// It names uncommitted work that git has stashed for a rebase or a merge, and was changed or removed.
+    Autostash,
     /// With it, some shells run programs of the folder around the repository.
     SafeFolder,
     /// With it, git would take this folder for a repository.
@@ -72,10 +74,14 @@ pub(crate) enum Refusal {
     DamagedPack,
     /// A new object needs one that is not there.
     IncompleteObject,
+    /// It is one of more new objects than are looked into.
+    TooManyObjects,
     /// A new entry of an index names an object that is not there.
     IndexObject,
     /// A branch names an object that is not a commit.
     NoCommit,
+    /// It moves a branch that the user rebases or bisects.
+    BranchInUse,
     /// It ends the history at a commit that was there.
     HistoryEnd,
     /// A table of references that was there was changed, or removed although git reads it.
@@ -141,16 +147,20 @@ impl Refusal {
             Refusal::IncompleteObject => {
                 "an object that needs another one, which the repository does not have, or that is not kept; git would fail at it"
             }
+            Refusal::TooManyObjects => {
+                "one of more new objects than can be judged at once; make fewer of them in a command, or run `git gc` in the same one"
+            }
             Refusal::IndexObject => {
                 "an index with a file that the repository does not have, or that is not kept; the user's next commit would fail"
             }
             Refusal::NoCommit => "a branch that names no commit; the user's next commit would fail",
             Refusal::HistoryEnd => {
-                "ends the history at a commit that was there, and the user's next `git gc` would remove what lies behind it; \
-                 a new clone may be shallow"
+                "ends the history at a commit that was there, or in front of one that is, and the user's next `git gc` would remove what lies \
+                 behind it; a new clone may be shallow"
             }
             Refusal::DamagedPack => {
-                "a pack that is not the one of its index, at which git would fail; run `git gc` or `git repack` again"
+                "a pack that is not the one of its index, or whose index git could not read, or that is too large to be judged; run `git gc` or \
+                 `git repack` again, or leave it to the user"
             }
             Refusal::BorrowedObjects => {
                 "part of a new repository that takes objects from another one, which is not kept; clone without `--shared` and \
@@ -189,6 +199,10 @@ impl fmt::Display for Refusal {
             Refusal::Redirection => out.write_str("leads git elsewhere"),
             Refusal::Attributes => out.write_str("assigns filters"),
             Refusal::UnfinishedWork(error) => error.fmt(out),
+            Refusal::Autostash => out.write_str(
+                "names uncommitted work that git has stashed, and that is nowhere else; `git rebase --quit` or `git merge --quit` puts it into \
+                 the stash",
+            ),
             Refusal::SafeFolder => out.write_str(
                 "with it, some shells run programs of this folder: they have `.git/safe/../../bin` on their PATH",
             ),
@@ -249,6 +263,7 @@ impl fmt::Display for Refusal {
             }
             Refusal::MissingObject
             | Refusal::IncompleteObject
+            | Refusal::TooManyObjects
             | Refusal::IndexObject
             | Refusal::NoCommit
             | Refusal::HistoryEnd
@@ -261,6 +276,9 @@ impl fmt::Display for Refusal {
             | Refusal::LargeContent
             | Refusal::Content
             | Refusal::ObjectCache => out.write_str(self.about_objects()),
+            Refusal::BranchInUse => out.write_str(
+                "a branch that is being rebased or bisected, whose end would fail; end that first, or move the branch afterwards",
+            ),
             Refusal::SplitIndex => out.write_str("part of a split index that is not kept as a whole"),
             Refusal::WithoutIndex => out.write_str(
                 "the index that belongs to it is not kept, and the user's next commit would take the work back",

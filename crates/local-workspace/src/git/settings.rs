@@ -16,7 +16,7 @@ use crate::git::linked_folders::NOT_PLAIN;
 use crate::git::settings::addresses::{is_plain_address, remotes};
 pub(crate) use crate::git::settings::directions::{changed_directions, changed_notice};
 use crate::git::settings::format::has_extensions;
-pub(crate) use crate::git::settings::format::{keeps_format, object_format};
+pub(crate) use crate::git::settings::format::{fetches_objects, keeps_format, object_format};
 pub(crate) use crate::git::settings::harmful_change::HarmfulChange;
 #[cfg(test)]
 pub(crate) use crate::git::settings::text::FILES_READ;

@@ -3,25 +3,28 @@
 mod needed_objects;
 pub(crate) mod object_checks;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Deref};
 use std::rc::Rc;
 
-use git_index::{ObjectFormat, is_object_file, references_in_table};
+use git_index::{ObjectFormat, ObjectKind, ObjectName, PackIndex, is_object_file, references_in_table};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
 
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::linked_contents::Remembered;
-use crate::git::stored_names::needed_objects::Gaps;
+use crate::git::stored_names::needed_objects::{Gaps, LIST_BYTES};
 
 /// The most bytes of the indexes of a repository's packs that are read: about two million objects.
 const INDEX_BYTES: u64 = 64 << 20;
 
 /// The largest table of references that is read for the objects that it names, in bytes.
 const TABLE_BYTES: u64 = 16 << 20;
+
+/// The most bytes that the new objects of one command are inflated to. A tree of a few kilobytes may have a million entries.
+const INFLATED_BYTES: usize = if cfg!(test) { 1 << 20 } else { 256 << 20 };
 
 /// The beginning of an index of a pack, with its version.
 const MAGIC: &[u8] = b"\xfftOc\0\0\0\x02";
@@ -33,6 +36,8 @@ const FIRST_BYTES: usize = 256;
 thread_local! {
     /// The number of indexes of packs that this thread has read.
     pub(crate) static INDEXES_READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// The number of times that this thread has looked for an object and at what it holds.
+    pub(crate) static OBJECTS_JUDGED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// The outcome of an effect.
@@ -71,6 +76,28 @@ struct ReadStores {
     bytes: RefCell<BTreeMap<RelPath, u64>>,
     /// The objects that references in tables named before.
     named_before: Remembered<RelPath, Rc<BTreeSet<Vec<u8>>>>,
+    /// The new loose objects, by the index of the effect; `None` for one that cannot be read.
+    objects: Remembered<usize, Option<ObjectRead>>,
+    /// The bytes of new objects that were inflated.
+    inflated: Cell<usize>,
+}
+
+impl ReadStores {
+    /// Reads with the bytes that may still be inflated.
+    fn inflating<Answer>(&self, read: impl FnOnce(&mut usize) -> Answer) -> Answer {
+        let mut left = INFLATED_BYTES.saturating_sub(self.inflated.get());
+        let answer = read(&mut left);
+        self.inflated.set(INFLATED_BYTES - left);
+        answer
+    }
+}
+
+/// A new loose object.
+#[derive(Clone, Debug)]
+struct ObjectRead {
+    kind: ObjectKind,
+    /// The objects that it needs.
+    names: Rc<[ObjectName]>,
 }
 
 /// The objects that repositories will have once the effects are carried out or not, each by its fate.
@@ -80,7 +107,7 @@ pub(crate) struct NamesAfter<'a> {
     /// By the folder of the repository; `None` where it may have objects that are in none of these.
     indexes: Remembered<RelPath, Option<Rc<Vec<Text<'a>>>>>,
     /// True for an object of which everything is there that it needs, by the folder of the repository.
-    whole: RefCell<BTreeMap<(RelPath, Vec<u8>), bool>>,
+    whole: RefCell<BTreeMap<RelPath, BTreeMap<ObjectName, bool>>>,
     /// The objects that a repository may lack.
     gaps: Remembered<RelPath, Rc<Gaps>>,
 }
@@ -105,6 +132,32 @@ impl<'a> StoredNames<'a> {
             whole: RefCell::default(),
             gaps: Remembered::default(),
         }
+    }
+
+    /// Returns whether more objects are new than are looked into: the others count as incomplete.
+    pub(crate) fn are_too_many(&self) -> bool {
+        self.read.inflated.get() == INFLATED_BYTES
+    }
+
+    /// Returns the content that a short file had before the effects.
+    fn text_before(&self, path: &RelPath) -> Option<Vec<u8>> {
+        match self.positions.get(path) {
+            Some(position) => self.effects[*position].text_before().map(<[u8]>::to_vec),
+            None => self.root.open_file(path).ok()?.read_to_end(LIST_BYTES).ok(),
+        }
+    }
+
+    /// Returns whether a new index of a pack cannot be read, or git would fail at it.
+    fn is_unreadable_index(&self, effect: &Effect) -> bool {
+        if self.is_layered {
+            return effect.text_after().is_none();
+        }
+        let count = || {
+            let file = self.root.open_file(&effect.path).ok()?;
+            let head = file.read_range(0, (MAGIC.len() + 4 * FIRST_BYTES) as u64).ok()?;
+            PackIndex::count(&head, file.metadata().size_bytes)
+        };
+        effect.text_after().is_none() && count().is_none()
     }
 
     fn effects_in(&self, folder: &RelPath) -> impl Iterator<Item = &'a RelPath> {
@@ -166,6 +219,21 @@ impl<'a> StoredNames<'a> {
 }
 
 impl<'a> NamesAfter<'a> {
+    /// Returns whether more objects are new than are looked into.
+    pub(crate) fn are_too_many(&self) -> bool {
+        self.names.are_too_many()
+    }
+
+    /// Returns whether a file is changed, made or removed.
+    pub(crate) fn changes(&self, path: &RelPath) -> bool {
+        self.names.positions.get(path).is_some_and(|position| (self.fate)(*position) == Fate::Adopted)
+    }
+
+    /// Returns whether a new index of a pack cannot be read, or git would fail at it.
+    pub(crate) fn is_unreadable_index(&self, effect: &Effect) -> bool {
+        self.names.is_unreadable_index(effect)
+    }
+
     /// Returns whether the repository in a folder surely lacks an object, by its name in hexadecimal digits.
     pub(crate) fn lacks(&self, folder: &RelPath, object: &[u8]) -> bool {
         let Some(name) = bytes_of(object) else { return false };

@@ -1,6 +1,6 @@
 //! Judges the files of a repository's store of objects.
 
-use git_index::is_object_cache;
+use git_index::{PackIndex, is_object_cache};
 use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
@@ -62,20 +62,25 @@ impl InRepository<'_> {
         pack.and_then(|pack| RelPath::from_bytes(&pack).ok()).is_some_and(|pack| !(context.is_there)(&pack))
     }
 
-    /// Returns whether it is a new pack that is not the one of its index: the index ends with the checksum of the pack, and with its own.
+    /// Returns whether it is a new pack, or the new index of one, of which git could not read the index, or that do not belong together.
     /// Packs that are too large to be kept are not compared.
     pub(super) fn is_damaged_pack(&self, effect: &Effect, context: &RepositoryContext<'_>) -> bool {
-        const CHECKSUMS: [usize; 2] = [20, 32];
-        let stem = effect.path.as_bytes().strip_suffix(b".pack");
-        let stem = stem.filter(|_| effect.before.is_none() && self.is_stored_object());
-        let index = stem.and_then(|stem| RelPath::from_bytes(&[stem, b".idx"].concat()).ok());
-        let both = effect.text_after().zip(index.and_then(|index| (context.text)(&index)));
-        let Some((pack, index)) = both else { return false };
-        let is_own = |length: usize| {
-            let end = index.len().checked_sub(2 * length).and_then(|at| index.get(at..at + length));
-            end.is_some_and(|end| pack.ends_with(end))
+        let path = effect.path.as_bytes();
+        let stem = path.strip_suffix(b".pack").or_else(|| path.strip_suffix(b".idx"));
+        let Some(stem) = stem.filter(|_| effect.before.is_none() && self.is_stored_object()) else {
+            return false;
         };
-        !(pack.starts_with(b"PACK") && CHECKSUMS.into_iter().any(is_own))
+        // Git passes over one.
+        if self.is_index_without_pack(effect, context) {
+            return false;
+        }
+        let text = |end: &[u8]| {
+            let path = RelPath::from_bytes(&[stem, end].concat()).ok()?;
+            if path == effect.path { effect.text_after().map(<[u8]>::to_vec) } else { (context.text)(&path) }
+        };
+        let Some(index) = text(b".idx") else { return false };
+        let Some(index) = PackIndex::read(&index) else { return true };
+        text(b".pack").is_some_and(|pack| !index.is_of(&pack))
     }
 
     /// Returns whether it is a part of a chain of commit graphs, or of lists of packs, of which the list of parts stays: a changed

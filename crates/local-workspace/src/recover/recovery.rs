@@ -16,6 +16,7 @@ use crate::recover::leftovers::Leftovers;
 use crate::recover::recovery_path::{
     Lost, PathOutcome, is_about_folders_only, is_redoable, last, recover_folder, recover_path, recover_unkept,
 };
+use crate::recover::repositories_in_use::{is_open, repositories_in_use, repository_with};
 use crate::recover::step_conflicts::StepConflicts;
 use crate::recover::unsynced;
 
@@ -31,6 +32,9 @@ pub struct Recovery {
     /// Files that another program has changed since; its version stayed, and the journal holds ours. Their unconfirmed
     /// steps answer with a conflict from now on.
     pub conflicts: Vec<String>,
+    /// Repositories that another program has used since. What a command had left there was not written any more, but for objects, and
+    /// the journal holds it.
+    pub repositories: Vec<String>,
     /// Files that could not be written again now, with the reason; the next opening tries again.
     pub failed: Vec<(String, String)>,
     /// Versions of other programs that the crash left without a name, under their new names.
@@ -85,8 +89,15 @@ pub(crate) fn recover(
     // What goes makes room for what comes, and a folder can go only after what is in it.
     let goes = |(_, changes): &(&RelPath, &Vec<RecordedChange>)| last(changes).after.is_none();
     let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
+    let in_use = repositories_in_use(&restoring, journal, &by_path, &|change| lost_with(change, &marked));
     let pass = Pass { journal, adopted, marked: &marked, restoring: &restoring, open: &open };
     for (path, changes) in going.into_iter().rev().chain(coming) {
+        let is_of_used = || repository_with(path).is_some_and(|folder| in_use.contains(&folder));
+        if is_open(changes) && adopted.outcome(last(changes)).is_none() && is_of_used() {
+            conflicts.add(path, changes);
+            looked_at.extend(changes.iter().map(|change| (change.number, path.clone())));
+            continue;
+        }
         match pass.recover_changes(path, changes) {
             Ok(PathOutcome::Unchanged) => {
                 in_place.insert(path.clone());
@@ -103,6 +114,7 @@ pub(crate) fn recover(
         }
         looked_at.extend(changes.iter().map(|change| (change.number, path.clone())));
     }
+    recovery.repositories = in_use.iter().map(RelPath::to_string).collect();
     for (path, error) in modes.close(&open) {
         recovery.failed.push((path.to_string(), error.to_string()));
     }

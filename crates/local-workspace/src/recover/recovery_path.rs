@@ -134,26 +134,52 @@ pub(crate) fn recover_path(
             None => return Ok(PathOutcome::Conflict),
         },
     };
-    let is_ours = changes.iter().any(|change| {
-        holds(now.as_ref(), change.before.as_ref()) || holds(now.as_ref(), change.after.as_ref())
-    });
-    // What is no file is not exchanged but removed first.
-    let is_between = now.is_none()
-        && changes.iter().any(|change| {
-            [change.before, change.after].iter().flatten().any(|entry| entry.kind != EntryKind::File)
-        });
-    // What a user had saved right before our change may be torn as well; we have it whole.
-    let is_partial = match now.as_ref().filter(|now| now.kind == PresentKind::File) {
-        Some(now) if !is_ours => is_left_of_any(journal, now, changes, lost)?,
-        _ => false,
-    };
-    if !is_ours && !is_partial && !is_between {
+    if !is_left_by_changes(journal, now.as_ref(), changes, lost)? {
         return Ok(PathOutcome::Conflict);
     }
     match publish_file(root, path, now.as_ref(), after.as_ref()) {
         Ok(()) => Ok(PathOutcome::Redone),
         Err(error) if is_foreign_entry(&error) => Ok(PathOutcome::Conflict),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns whether a path holds what none of its changes has left there: another program has written it since.
+pub(crate) fn is_foreign(
+    root: &FileRoot,
+    journal: &Journal,
+    path: &RelPath,
+    changes: &[RecordedChange],
+    lost: Lost,
+) -> Result<bool, RecoverError> {
+    match Present::where_left(root, path, last(changes).after.as_ref()) {
+        Ok(now) => Ok(!is_left_by_changes(journal, now.as_ref(), changes, lost)?),
+        Err(error) if is_foreign_entry(&error) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns whether a path is in a state before or after one of its changes, or between them.
+fn is_left_by_changes(
+    journal: &Journal,
+    now: Option<&Present>,
+    changes: &[RecordedChange],
+    lost: Lost,
+) -> Result<bool, JournalError> {
+    let is_ours =
+        changes.iter().any(|change| holds(now, change.before.as_ref()) || holds(now, change.after.as_ref()));
+    // What is no file is not exchanged but removed first.
+    let is_between = now.is_none()
+        && changes.iter().any(|change| {
+            [change.before, change.after].iter().flatten().any(|entry| entry.kind != EntryKind::File)
+        });
+    if is_ours || is_between {
+        return Ok(true);
+    }
+    // What a user had saved right before our change may be torn as well; we have it whole.
+    match now.filter(|now| now.kind == PresentKind::File) {
+        Some(now) => is_left_of_any(journal, now, changes, lost),
+        None => Ok(false),
     }
 }
 

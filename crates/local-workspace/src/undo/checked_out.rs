@@ -5,12 +5,14 @@
 //! log of `HEAD`; where an undo restores none of these, the branch was checked out since.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
 
 use git_index::REFERENCE_BYTES;
 use rel_path::RelPath;
 
 use crate::adopt::repository_use::LOCKS;
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
+use crate::git::rebases::branches_in_use::{BranchInUse, branches_in_use};
 use crate::git::stored_names::store_around;
 use crate::undo::error::{ObstacleKind, UndoObstacle};
 use crate::undo::path::{UndoPath, obstacle};
@@ -76,25 +78,63 @@ struct Repository<'a> {
 
 impl Repository<'_> {
     fn check_branches(&self, obstacles: &mut Vec<UndoObstacle>) {
-        let heads = self.heads();
-        let checked_out = |head: &RelPath| branch(&self.after(head, REFERENCE_BYTES)?);
-        for head in &heads {
-            let Some(name) = checked_out(head) else { continue };
-            let is_with_index = [Some(head.clone()), beside(head, b"index"), beside(head, b"logs/HEAD")]
-                .iter()
-                .flatten()
-                .any(|path| self.planned.contains_key(path));
-            if !is_with_index && self.moves(&name) {
-                let reference = self.folder.join(&name).unwrap_or_else(|_| head.clone());
-                obstacles.push(obstacle(&reference, ObstacleKind::CheckedOut));
+        let heads: Vec<(RelPath, RelPath)> = self
+            .heads()
+            .into_iter()
+            .filter_map(|head| branch(&self.after(&head, REFERENCE_BYTES)?).map(|name| (head, name)))
+            .collect();
+        let read = |path: &RelPath| self.after(path, REFERENCE_BYTES);
+        let trees = self.heads().into_iter().filter_map(|head| head.parent());
+        let in_use: Vec<BranchInUse> = trees.flat_map(|tree| branches_in_use(&tree, &read)).collect();
+        let names = heads.iter().map(|(_, name)| name).chain(in_use.iter().map(|branch| &branch.name));
+        let moved = self.moved(names.collect());
+        let staying: BTreeSet<&RelPath> =
+            heads.iter().filter(|(head, _)| !self.planned.contains_key(head)).map(|(_, name)| name).collect();
+        let mut add = |name: &RelPath| {
+            let reference = self.folder.join(name).unwrap_or_else(|_| name.clone());
+            obstacles.push(obstacle(&reference, ObstacleKind::CheckedOut));
+        };
+        for (head, name) in &heads {
+            if moved.contains(name) && !self.is_with_index(head, name) {
+                add(name);
             }
-            let is_elsewhere = |other: &RelPath| {
-                !self.planned.contains_key(other) && checked_out(other).as_ref() == Some(&name)
-            };
-            if self.planned.contains_key(head) && heads.iter().any(is_elsewhere) {
+        }
+        for branch in &in_use {
+            if moved.contains(&branch.name) && !self.planned.contains_key(&branch.file) {
+                add(&branch.name);
+            }
+        }
+        for (head, name) in &heads {
+            if self.planned.contains_key(head) && staying.contains(name) {
                 obstacles.push(obstacle(head, ObstacleKind::CheckedOutElsewhere));
             }
         }
+    }
+
+    /// Returns whether the undo restores what belongs to a checked-out branch: that it is checked out, or the index or log of a `HEAD`
+    /// that led to it already when the branch was moved.
+    fn is_with_index(&self, head: &RelPath, name: &RelPath) -> bool {
+        let is_planned = |path: Option<RelPath>| path.is_some_and(|path| self.planned.contains_key(&path));
+        // Whatever checks out another branch writes to the log.
+        if self.planned.contains_key(head) || is_planned(beside(head, b"logs/HEAD")) {
+            return true;
+        }
+        is_planned(beside(head, b"index")) && !self.is_newer(head, name)
+    }
+
+    /// Returns whether a `HEAD` was written since a change of a branch that is reverted was recorded.
+    fn is_newer(&self, head: &RelPath, name: &RelPath) -> bool {
+        let Ok(metadata) = self.context.root.metadata(head) else { return true };
+        let paths = [self.folder.join(name).ok(), self.folder.child(b"packed-refs").ok()];
+        let planned = paths.iter().flatten().filter_map(|path| self.planned.get(path));
+        let changes = planned.flat_map(|path| &path.back).filter_map(|step| step.undoes);
+        let recorded = changes.filter_map(|number| self.context.journal.change(number).ok().flatten());
+        let earliest = recorded.map(|change| change.recorded_at).min();
+        let moved_at = earliest.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        moved_at.is_none_or(|time| {
+            let nanoseconds = i128::try_from(time.as_nanos()).unwrap_or(i128::MAX);
+            metadata.stamp().status_changed_nanoseconds > nanoseconds
+        })
     }
 
     /// Adds an obstacle for each reference that would come back in front of one that git has packed since.
@@ -104,20 +144,26 @@ impl Repository<'_> {
         else {
             return;
         };
-        let inside = |path: &&UndoPath| {
-            path.path.starts_with(self.folder) && path.now.is_none() && path.wanted.is_some()
-        };
-        let returning: Vec<_> = self.planned.values().copied().filter(inside).collect();
+        let Ok(references) = self.folder.child(b"refs") else { return };
+        let returning: BTreeMap<RelPath, &UndoPath> = self
+            .planned
+            .values()
+            .filter(|path| path.now.is_none() && path.wanted.is_some() && path.path.starts_with(&references))
+            .filter_map(|path| {
+                let bytes = path.path.as_bytes();
+                let name =
+                    if self.folder.is_root() { bytes } else { &bytes[self.folder.as_bytes().len() + 1..] };
+                Some((RelPath::from_bytes(name).ok()?, *path))
+            })
+            .collect();
         if returning.is_empty() {
             return;
         }
         let packed = self.read(&list, INDEX_BYTES).unwrap_or_default();
-        for path in returning {
-            let name = path.path.as_bytes().get(self.folder.as_bytes().len() + 1..).unwrap_or_default();
-            let value = packed_value(&packed, name);
-            if value.is_some()
-                && value != self.after(&path.path, REFERENCE_BYTES).map(|text| text.trim_ascii().to_vec())
-            {
+        for (name, value) in packed_values(&packed, &returning.keys().collect()) {
+            let path = returning[name];
+            let wanted = self.after(&path.path, REFERENCE_BYTES);
+            if Some(value) != wanted.as_deref().map(<[u8]>::trim_ascii) {
                 obstacles.push(obstacle(&path.path, ObstacleKind::ChangedSince));
             }
         }
@@ -134,20 +180,29 @@ impl Repository<'_> {
         own.filter(|_| has_tree).into_iter().chain(linked).collect()
     }
 
-    /// Checks whether the undo gives a reference another value, wherever it is kept.
-    fn moves(&self, name: &RelPath) -> bool {
-        let (Ok(single), Ok(list)) = (self.folder.join(name), self.folder.child(b"packed-refs")) else {
-            return true;
-        };
-        if !self.planned.contains_key(&single) && !self.planned.contains_key(&list) {
-            return false;
+    /// Returns those of some references to which the undo gives another value, wherever they are kept. Each list is read once.
+    fn moved<'a>(&self, names: BTreeSet<&'a RelPath>) -> BTreeSet<&'a RelPath> {
+        let Ok(list) = self.folder.child(b"packed-refs") else { return names };
+        let is_planned = |path: &RelPath| self.planned.contains_key(path);
+        let single = |name: &RelPath| self.folder.join(name).ok();
+        let mut names = names;
+        names.retain(|name| is_planned(&list) || single(name).is_none_or(|path| is_planned(&path)));
+        if names.is_empty() {
+            return names;
         }
-        let value = |single: Option<Vec<u8>>, list: &dyn Fn() -> Option<Vec<u8>>| {
-            let single = single.map(|text| text.trim_ascii().to_vec());
-            single.or_else(|| packed_value(&list()?, name.as_bytes()))
+        let [now, after] =
+            [self.read(&list, INDEX_BYTES), self.after(&list, INDEX_BYTES)].map(Option::unwrap_or_default);
+        let (now, after) = (packed_values(&now, &names), packed_values(&after, &names));
+        let value = |single: Option<Vec<u8>>, packed: Option<&&[u8]>| match single {
+            Some(text) => Some(text.trim_ascii().to_vec()),
+            None => packed.map(|value| value.to_vec()),
         };
-        let now = value(self.read(&single, REFERENCE_BYTES), &|| self.read(&list, INDEX_BYTES));
-        now != value(self.after(&single, REFERENCE_BYTES), &|| self.after(&list, INDEX_BYTES))
+        let moves = |name: &RelPath| {
+            let Some(single) = single(name) else { return true };
+            let before = value(self.read(&single, REFERENCE_BYTES), now.get(name));
+            before != value(self.after(&single, REFERENCE_BYTES), after.get(name))
+        };
+        names.iter().copied().filter(|name| moves(name)).collect()
     }
 
     /// Returns the content that a file will have; `None` if one that stays has more than `limit` bytes.
@@ -173,9 +228,19 @@ fn beside(file: &RelPath, path: &[u8]) -> Option<RelPath> {
     file.parent()?.join(&RelPath::from_bytes(path).ok()?).ok()
 }
 
-/// Returns the value of a reference in a `packed-refs`.
-fn packed_value(list: &[u8], name: &[u8]) -> Option<Vec<u8>> {
-    let line =
-        list.split(|byte| *byte == b'\n').find_map(|line| line.strip_suffix(name)?.strip_suffix(b" "))?;
-    Some(line.trim_ascii().to_vec())
+/// Returns the values of some references in a `packed-refs`, by one look at each line.
+fn packed_values<'list, 'name>(
+    list: &'list [u8],
+    names: &BTreeSet<&'name RelPath>,
+) -> BTreeMap<&'name RelPath, &'list [u8]> {
+    let by_bytes: BTreeMap<&[u8], &'name RelPath> =
+        names.iter().map(|name| (name.as_bytes(), *name)).collect();
+    let mut values = BTreeMap::new();
+    for line in list.split(|byte| *byte == b'\n') {
+        let Some(blank) = line.iter().position(|byte| *byte == b' ') else { continue };
+        if let Some(name) = by_bytes.get(&line[blank + 1..]) {
+            values.entry(*name).or_insert(&line[..blank]);
+        }
+    }
+    values
 }

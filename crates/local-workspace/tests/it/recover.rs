@@ -6,6 +6,7 @@ mod layers;
 mod line_origins;
 mod power_loss;
 pub(crate) mod recovery;
+mod repositories_in_use;
 mod undo;
 mod undo_properties;
 mod used_repositories;

@@ -10,7 +10,7 @@ use crate::change::present::Present;
 use crate::command::effect::EffectSide;
 use crate::git::packed_names::LISTS_READ;
 use crate::git::settings::FILES_READ;
-use crate::git::stored_names::INDEXES_READ;
+use crate::git::stored_names::{INDEXES_READ, OBJECTS_JUDGED};
 
 fn path(text: &str) -> RelPath {
     RelPath::parse(text).unwrap()
@@ -141,6 +141,79 @@ fn packed_references_are_read_once_for_all_folders_of_logs() {
         LISTS_READ.get() - before
     };
     assert_eq!((work(2), work(200)), (1, 1));
+}
+
+/// The file of a loose object, as git would write it without compression.
+fn loose(kind: &str, content: &[u8]) -> Vec<u8> {
+    let text = [format!("{kind} {}\0", content.len()).as_bytes(), content].concat();
+    let mut file = vec![0x78, 0x01];
+    let mut blocks = text.chunks(0xffff).peekable();
+    while let Some(block) = blocks.next() {
+        let length = u16::try_from(block.len()).unwrap();
+        file.push(u8::from(blocks.peek().is_none()));
+        file.extend(length.to_le_bytes().into_iter().chain((!length).to_le_bytes()));
+        file.extend_from_slice(block);
+    }
+    let (mut one, mut two) = (1_u32, 0_u32);
+    for byte in text {
+        one = (one + u32::from(byte)) % 65521;
+        two = (two + one) % 65521;
+    }
+    file.extend((two << 16 | one).to_be_bytes());
+    file
+}
+
+fn loose_file(number: usize, kind: &str, content: &[u8]) -> Effect {
+    let name = format!("{number:040x}");
+    file(&format!(".git/objects/{}/{}", &name[..2], &name[2..]), loose(kind, content))
+}
+
+const MINE: [(&str, &str); 2] = [(".git/config", SETTINGS), (".git/HEAD", "ref: refs/heads/main\n")];
+
+/// Their names are not compared, so that the order of the paths may run from the tip to the beginning.
+#[test]
+fn objects_are_judged_once_however_many_lead_to_what_is_missing() {
+    let work = |count: usize, is_whole: bool| {
+        let commit = |number: usize| {
+            let parent = if number == count && is_whole {
+                String::new()
+            } else {
+                format!("parent {:040x}\n", number + 1)
+            };
+            let text = format!("tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n{parent}\n");
+            loose_file(number, "commit", text.as_bytes())
+        };
+        let before = OBJECTS_JUDGED.get();
+        let (sorted, _) = sorted(&MINE, (1..=count).map(commit).collect());
+        // The control.
+        let (allowed, refused) = if is_whole { (count, 0) } else { (0, count) };
+        assert_eq!((sorted.allowed.len(), sorted.refused.len()), (allowed, refused), "{:?}", sorted.refused);
+        OBJECTS_JUDGED.get() - before
+    };
+    for is_whole in [true, false] {
+        let (few, many) = (work(50, is_whole), work(500, is_whole));
+        assert!(few >= 50 && many <= 11 * few, "{few} {many}");
+    }
+}
+
+#[test]
+fn trees_are_inflated_up_to_a_limit() {
+    let blob = [(".git/objects/00/0000000000000000000000000000000000ffff", COMMIT_FILE)];
+    let mine: Vec<(&str, &[u8])> =
+        MINE.iter().map(|(path, text)| (*path, text.as_bytes())).chain(blob).collect();
+    let entry = [&b"100644 x\0"[..], &[0; 18], &[0xff; 2]].concat();
+    let tree = |number: usize| loose_file(number, "tree", &entry.repeat(4_000));
+    let refused = |count: usize| {
+        let before = OBJECTS_JUDGED.get();
+        let (sorted, _) = sorted(&mine, (1..=count).map(tree).collect());
+        // An object is judged once however often a tree names it.
+        assert!(OBJECTS_JUDGED.get() - before <= 8 * count, "{}", OBJECTS_JUDGED.get() - before);
+        let too_many = sorted.refused.iter().filter(|(_, why)| *why == Refusal::TooManyObjects).count();
+        assert_eq!((sorted.allowed.len() + too_many, sorted.refused.len()), (count, too_many));
+        too_many
+    };
+    assert_eq!(refused(5), 0, "control");
+    assert!((10..19).contains(&refused(20)));
 }
 
 /// An index of a pack with one object, as far as it is read.

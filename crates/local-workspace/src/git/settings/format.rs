@@ -37,6 +37,22 @@ pub(crate) fn keeps_format(before: Option<&[u8]>, after: &[u8]) -> bool {
     keeps_version && references(&before) == references(&after) && objects(&before) == objects(&after)
 }
 
+/// Returns whether a repository fetches objects when it needs them, by its settings: it is a partial clone.
+pub(crate) fn fetches_objects(bytes: &[u8]) -> bool {
+    const KEYS: [&str; 2] = ["partialclone", "promisor"];
+    let is_such = |setting: &Setting| {
+        setting.is_extension() && setting.key == KEYS[0]
+            || setting.name_in("remote").is_some() && setting.key == KEYS[1]
+    };
+    settings(bytes).map_or_else(
+        || {
+            let text = bytes.to_ascii_lowercase();
+            KEYS.iter().any(|key| text.windows(key.len()).any(|part| part == key.as_bytes()))
+        },
+        |settings| settings.iter().any(is_such),
+    )
+}
+
 /// Returns whether git obeys extensions.
 pub(super) fn has_extensions(settings: &[Setting]) -> bool {
     last_value(settings, Setting::is_format_version) == Some("1")

@@ -57,7 +57,9 @@ const BY_THE_USER: &str = "if that is wanted, ask the user to do it with `git co
 
 /// Returns what a model can do in place of a setting.
 fn advice_about(setting: &Setting) -> &'static str {
-    if setting.is_in(ADDRESSES) {
+    if setting.is_in(ADDRESSES) && setting.name_in("submodule").is_some() {
+        "the files of the submodule are kept; ask the user to run `git submodule update --init` there"
+    } else if setting.is_in(ADDRESSES) {
         "an address has to name another machine: in the command, remove the remote (`git remote remove`) or unset the setting, or ask \
          the user to set it"
     } else if setting.is_in(&[("commit", &["gpgsign"])]) {

@@ -277,6 +277,8 @@ fn change_of_settings_says_what_to_do() {
         cloned.starts_with("sets remote.origin.url; ") && cloned.contains("`git remote remove`"),
         "{cloned}"
     );
+    let added = says(PLAIN, &format!("{PLAIN}[submodule \"s\"]\n\turl = /srv/x\n"));
+    assert!(added.contains("`git submodule update --init`") && !added.contains("remote remove"), "{added}");
     let many: String = (0..7).map(|number| format!("[alias]\n\tx{number} = y\n")).collect();
     assert!(says(PLAIN, &format!("{PLAIN}{many}")).contains("alias.x4 and 2 more;"));
 }

@@ -3,18 +3,22 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use git_index::{Entry, ObjectFormat, ObjectKind, check_with_trees, is_built_in, loose_kind, loose_object};
+use git_index::{
+    Entry, ObjectFormat, ObjectKind, ObjectName, PackIndex, check_with_trees, is_built_in, loose_kind,
+    loose_object,
+};
 use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
-use crate::git::stored_names::{Fate, NamesAfter, bytes_of, joined};
+use crate::git::settings::fetches_objects;
+use crate::git::stored_names::{Fate, NamesAfter, ObjectRead, joined};
 
 /// The bytes of a loose object by which its kind is determined.
 const BEGINNING_BYTES: u64 = 256;
 
 /// The largest list of the ends of a history that is read, in bytes.
-const LIST_BYTES: u64 = 1 << 20;
+pub(super) const LIST_BYTES: u64 = 1 << 20;
 
 /// The mode of a commit of another repository in an index.
 const SUBMODULE: u32 = 0o160_000;
@@ -28,64 +32,139 @@ pub(super) struct Gaps {
     ends: BTreeSet<Vec<u8>>,
 }
 
-impl NamesAfter<'_> {
+/// An object whose needed ones are being judged.
+struct Step {
+    name: ObjectName,
+    needed: Rc<[ObjectName]>,
+    judged: usize,
+}
+
+/// The answer about one object, without those that it needs.
+enum Alone {
+    /// It is there, and leads to no new one.
+    Whole,
+    Lacking,
+    /// A new one that needs others.
+    Needs(Rc<[ObjectName]>),
+}
+
+impl<'a> NamesAfter<'a> {
     /// Returns whether the repository in a folder surely lacks an object, or one that it needs: those of new objects are looked up as
     /// far as they lead to further new ones. What is in packs counts as complete.
+    ///
+    /// Each object is judged once, whichever others need it.
     pub(crate) fn lacks_something_of(&self, folder: &RelPath, object: &[u8]) -> bool {
-        let mut open = vec![object.to_ascii_lowercase()];
-        let mut visited = BTreeSet::new();
-        let is_whole = loop {
-            let Some(object) = open.pop() else { break true };
-            let Some(name) = bytes_of(&object).filter(|name| !is_built_in(name)) else { continue };
-            let key = (folder.clone(), name);
-            match self.whole.borrow().get(&key) {
-                Some(true) => continue,
-                Some(false) => break false,
-                None if !visited.insert(key) => continue,
-                None => {}
+        let Some(mut next) = ObjectName::of_digits(object) else { return false };
+        let mut all = self.whole.borrow_mut();
+        let whole = all.entry(folder.clone()).or_default();
+        let mut path: Vec<Step> = Vec::new();
+        loop {
+            let judged = match whole.get(&next) {
+                Some(true) => Alone::Whole,
+                Some(false) => Alone::Lacking,
+                None => self.judged_alone(folder, &next),
+            };
+            if matches!(judged, Alone::Lacking) {
+                // So do all that led to it.
+                whole.insert(next, false);
+                whole.extend(path.into_iter().map(|step| (step.name, false)));
+                return true;
             }
-            if self.lacks(folder, &object) {
-                break self.gaps(folder).fetches;
+            whole.insert(next, true);
+            if let Alone::Needs(needed) = judged {
+                path.push(Step { name: next, needed, judged: 0 });
             }
-            match self.needed_by_new(folder, &object) {
-                None => {}
-                Some(None) => break false,
-                Some(Some(needed)) => open.extend(needed),
-            }
-        };
-        // Whichever of the others lacks something, the first one does. A long chain is not walked for each object in it.
-        let object = bytes_of(object).map(|name| (folder.clone(), name));
-        let judged = if is_whole { visited } else { object.into_iter().collect() };
-        self.whole.borrow_mut().extend(judged.into_iter().map(|key| (key, is_whole)));
-        !is_whole
+            next = loop {
+                let Some(step) = path.last_mut() else { return false };
+                if let Some(name) = step.needed.get(step.judged) {
+                    step.judged += 1;
+                    break *name;
+                }
+                path.pop();
+            };
+        }
     }
 
-    /// Returns the objects that a new loose object needs; `None` within if it cannot be read, and `None` if it is none.
-    fn needed_by_new(&self, folder: &RelPath, object: &[u8]) -> Option<Option<Vec<Vec<u8>>>> {
-        let effect = self.loose_effect(folder, object)?;
-        let text = effect.text_after().filter(|_| effect.before.is_none())?;
-        let format = if object.len() == 40 { ObjectFormat::Sha1 } else { ObjectFormat::Sha256 };
-        let Some(object_read) = loose_object(text, format) else { return Some(None) };
-        let mut names = object_read.names;
-        if object_read.kind == ObjectKind::Commit && self.gaps(folder).ends.contains(object) {
-            names.truncate(1);
+    fn judged_alone(&self, folder: &RelPath, name: &ObjectName) -> Alone {
+        #[cfg(test)]
+        crate::git::stored_names::OBJECTS_JUDGED.set(crate::git::stored_names::OBJECTS_JUDGED.get() + 1);
+        if is_built_in(name.as_bytes()) {
+            return Alone::Whole;
         }
-        Some(Some(names.iter().map(|name| digits_of(name)).collect()))
+        let object = name.digits();
+        if self.lacks(folder, &object) {
+            return if self.gaps(folder).fetches { Alone::Whole } else { Alone::Lacking };
+        }
+        match self.read_new(folder, &object) {
+            None => Alone::Whole,
+            Some(None) => Alone::Lacking,
+            Some(Some(read)) => {
+                let is_end = read.kind == ObjectKind::Commit && self.gaps(folder).ends.contains(&object);
+                Alone::Needs(if is_end {
+                    read.names.iter().take(1).copied().collect()
+                } else {
+                    read.names.clone()
+                })
+            }
+        }
+    }
+
+    /// Reads a new loose object; `None` within if it cannot be read, and `None` if it is not a new one.
+    fn read_new(&self, folder: &RelPath, object: &[u8]) -> Option<Option<ObjectRead>> {
+        let (position, effect) = self.loose_effect(folder, object)?;
+        let text = effect.text_after().filter(|_| effect.before.is_none())?;
+        Some(self.names.read.objects.get_or_read(position, || {
+            let format = if object.len() == 40 { ObjectFormat::Sha1 } else { ObjectFormat::Sha256 };
+            let read = self.names.read.inflating(|left| loose_object(text, format, left))?;
+            Some(ObjectRead { kind: read.kind, names: read.names.into() })
+        }))
+    }
+
+    /// Returns the parents of a commit that a command has made; `None` if they cannot be determined.
+    pub(crate) fn parents_of_new(&self, folder: &RelPath, commit: &[u8]) -> Option<Vec<ObjectName>> {
+        if let Some(read) = self.read_new(folder, commit) {
+            return read.map(|read| read.names.iter().skip(1).copied().collect());
+        }
+        let name = ObjectName::of_digits(commit)?;
+        let new = self.names.indexes_of(folder)?;
+        let new = new.iter().filter_map(|path| Some((path, self.new_text(path)?)));
+        let in_packs = new.filter_map(|(path, index)| {
+            let index = PackIndex::open(index)?;
+            let pack =
+                RelPath::from_bytes(&[path.as_bytes().strip_suffix(b".idx")?, b".pack"].concat()).ok()?;
+            let pack = self.new_text(&pack)?;
+            self.names.read.inflating(|left| index.parents(pack, &name, left))
+        });
+        in_packs.flatten().next()
+    }
+
+    /// Returns the content of a file that is new.
+    fn new_text(&self, path: &RelPath) -> Option<&'a [u8]> {
+        let position = *self.names.positions.get(path)?;
+        let effect = &self.names.effects[position];
+        let is_new = effect.before.is_none() && (self.fate)(position) == Fate::Adopted;
+        effect.text_after().filter(|_| is_new)
+    }
+
+    /// Returns the commits at which the history of a repository ends, in hexadecimal digits.
+    pub(crate) fn ends(&self, folder: &RelPath) -> BTreeSet<Vec<u8>> {
+        self.gaps(folder).ends.clone()
     }
 
     /// Returns the effect that leaves a loose object.
-    fn loose_effect(&self, folder: &RelPath, object: &[u8]) -> Option<&Effect> {
+    fn loose_effect(&self, folder: &RelPath, object: &[u8]) -> Option<(usize, &Effect)> {
         let (start, rest) = object.split_at_checked(2)?;
         let path = joined(folder, &[b"objects", start, rest]).ok()?;
         let position = *self.names.positions.get(&path)?;
         let is_adopted = (self.fate)(position) == Fate::Adopted;
-        Some(&self.names.effects[position]).filter(|effect| is_adopted && effect.after.is_some())
+        let effect = &self.names.effects[position];
+        (is_adopted && effect.after.is_some()).then_some((position, effect))
     }
 
     /// Returns the kind of an object; `None` where it cannot be determined, as in a pack.
     pub(crate) fn kind(&self, folder: &RelPath, object: &[u8]) -> Option<ObjectKind> {
         let object = object.to_ascii_lowercase();
-        if let Some(effect) = self.loose_effect(folder, &object) {
+        if let Some((_, effect)) = self.loose_effect(folder, &object) {
             return loose_kind(effect.text_after()?);
         }
         let (start, rest) = object.split_at_checked(2)?;
@@ -127,9 +206,10 @@ impl NamesAfter<'_> {
             let shallow = folder.child(b"shallow").ok().and_then(|list| self.text(&list)).unwrap_or_default();
             let lines = shallow.split(|byte| *byte == b'\n').map(<[u8]>::to_ascii_lowercase);
             let ends = lines.filter(|line| !line.is_empty()).collect();
-            let packs = joined(folder, &[b"objects", b"pack"]).ok();
-            let listed = packs.and_then(|packs| self.names.root.list(&packs).ok()).unwrap_or_default();
-            let fetches = listed.iter().any(|entry| entry.path.as_bytes().ends_with(b".promisor"));
+            // A command cannot set that. It can make a `.promisor` beside any pack.
+            let settings =
+                folder.child(b"config").ok().and_then(|settings| self.names.text_before(&settings));
+            let fetches = settings.is_some_and(|settings| fetches_objects(&settings));
             Rc::new(Gaps { fetches, ends })
         })
     }

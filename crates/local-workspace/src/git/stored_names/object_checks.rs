@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use git_index::ObjectKind;
+use git_index::{ObjectKind, ObjectName};
 use rel_path::RelPath;
 
 use crate::change::present::PresentKind;
 use crate::command::effect::Effect;
 use crate::git::guard::{InRepository, is_index};
 use crate::git::kept_references::may_hold_references;
-use crate::git::rebases::names_rebased_branches;
+use crate::git::rebases::{is_autostash, names_moved_branches};
 use crate::git::refusal::Refusal;
 use crate::git::repository_context::RepositoryContext;
 use crate::git::stored_names::{NamesAfter, store_around};
@@ -20,12 +20,14 @@ const BRANCHES: &[u8] = b"refs/heads/";
 /// Returns whether an effect is adopted only with objects, or with references that are.
 pub(crate) fn depends_on_objects(effect: &Effect) -> bool {
     let path = &effect.path;
-    effect.kind_after() == Some(PresentKind::File)
-        && (may_hold_references(path)
-            || names_rebased_branches(path)
-            || is_index(path)
-            || effect.before.is_none() && loose_object(path).is_some()
-            || path.file_name() == Some(b"shallow"))
+    effect.after.is_none() && is_autostash(path)
+        || effect.kind_after() == Some(PresentKind::File)
+            && (may_hold_references(path)
+                || names_moved_branches(path)
+                || is_autostash(path)
+                || is_index(path)
+                || effect.before.is_none() && (loose_object(path).is_some() || is_pack_index(path))
+                || path.file_name() == Some(b"shallow"))
 }
 
 /// Returns why a file of a repository is refused because of the objects that it names. `before` are the objects before the
@@ -39,7 +41,15 @@ pub(crate) fn object_refusal(
 ) -> Option<Refusal> {
     if let Some((store, object)) = loose_object(&effect.path).filter(|_| effect.before.is_none()) {
         let folder = store.parent()?;
-        return after.lacks_something_of(&folder, &object).then_some(Refusal::IncompleteObject);
+        let is_incomplete = after.lacks_something_of(&folder, &object);
+        let why = if after.are_too_many() { Refusal::TooManyObjects } else { Refusal::IncompleteObject };
+        return is_incomplete.then_some(why);
+    }
+    if effect.before.is_none() && is_pack_index(&effect.path) {
+        let folder = store_around(&effect.path)?.parent()?;
+        // In a new repository there is nothing of the user's.
+        let is_unreadable = was_there(&folder, context) && after.is_unreadable_index(effect);
+        return is_unreadable.then_some(Refusal::DamagedPack);
     }
     let folder = part.folder_with_objects(context)?;
     let inner = part.inner(context);
@@ -48,7 +58,7 @@ pub(crate) fn object_refusal(
             let format = context.format_of_index(&effect.path)?;
             after.lacks_object_of_index(&folder, effect, format).then_some(Refusal::IndexObject)
         }
-        [b"shallow"] => is_cut(&folder, effect, context, before).then_some(Refusal::HistoryEnd),
+        [b"shallow"] => is_cut(&folder, effect, context, after, before).then_some(Refusal::HistoryEnd),
         [b"HEAD"] | [b"packed-refs"] | [b"refs", b"heads", ..] => {
             names_no_commit(&inner, &folder, effect, after).then_some(Refusal::NoCommit)
         }
@@ -89,15 +99,42 @@ fn names_no_commit(
     })
 }
 
-/// Returns whether a history would end at a commit that was there, in a repository that was: the next `git gc` would remove what
-/// lies behind it. The ends of what is fetched are new.
+/// Returns whether it is the index of a pack, by its path.
+fn is_pack_index(path: &RelPath) -> bool {
+    path.as_bytes().ends_with(b".idx") && store_around(path).is_some()
+}
+
+fn was_there(folder: &RelPath, context: &RepositoryContext<'_>) -> bool {
+    folder.child(b"HEAD").is_ok_and(|head| (context.was_there)(&head))
+}
+
+/// Returns whether a history would end at a commit that was there, or in front of one that is, in a repository that was there: the next
+/// `git gc` would remove what lies behind it. The ends of what is fetched are new, and their parents are missing.
 fn is_cut(
     folder: &RelPath,
     effect: &Effect,
     context: &RepositoryContext<'_>,
+    after: &NamesAfter<'_>,
     before: &NamesAfter<'_>,
 ) -> bool {
-    let was_there = folder.child(b"HEAD").is_ok_and(|head| (context.was_there)(&head));
-    was_there
-        && new_lines(effect).iter().any(|line| matches!(line.len(), 40 | 64) && !before.lacks(folder, line))
+    let former_ends = before.ends(folder);
+    // Behind a former end there is nothing more to lose.
+    let is_there = |parent: &ObjectName| {
+        let parent = parent.digits();
+        let is_missing = after.lacks(folder, &parent) && before.lacks(folder, &parent);
+        !(is_missing || former_ends.contains(&parent))
+    };
+    let cuts = |end: &[u8]| {
+        // Of one that is missing, a later command could make the commit.
+        if !before.lacks(folder, end) || after.lacks(folder, end) {
+            return true;
+        }
+        match after.parents_of_new(folder, &end.to_ascii_lowercase()) {
+            Some(parents) => parents.iter().any(is_there),
+            // A large pack of a shallow clone is not read.
+            None => former_ends.is_empty(),
+        }
+    };
+    was_there(folder, context)
+        && new_lines(effect).iter().filter(|line| matches!(line.len(), 40 | 64)).any(|line| cuts(line))
 }

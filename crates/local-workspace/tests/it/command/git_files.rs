@@ -16,6 +16,7 @@ mod reference_tables;
 mod references;
 mod refspecs;
 mod settings;
+mod unfinished_aborts;
 mod unfinished_rebases;
 mod unfinished_work;
 mod unnoticed_changes;

@@ -180,6 +180,13 @@ fn a_working_tree_stays_whole_that_the_user_has_worked_in() {
     }
 }
 
+/// Makes branches that conflict.
+const CONFLICT: &str = "git checkout -q -b side && echo s > file && COMMIT side -a && git checkout -q -b feat main && echo f > file && \
+                        COMMIT feat -a && git checkout -q main";
+
+/// Moves one of them.
+const ADVANCE: &str = "git update-ref refs/heads/feat $(git -c user.name=u -c user.email=u@x commit-tree -p feat -m x feat^{tree})";
+
 #[test]
 fn no_branch_moves_or_goes_under_a_working_tree() {
     // What was there, what the command does, what the user does then, and whether the repository stays.
@@ -192,6 +199,28 @@ fn no_branch_moves_or_goes_under_a_working_tree() {
         ("true", "COMMIT two", "true", false),
         ("git branch b && COMMIT two", "git branch -f b main", "git switch -q b", true),
         ("git branch b && COMMIT two", "git branch -f b main", "true", false),
+        // Where the index is restored as well, it is that of another branch.
+        (
+            "git branch b && COMMIT two",
+            "git branch -f b main && git update-index --chmod=+x file",
+            "git switch -q b",
+            true,
+        ),
+        (
+            "git branch b && COMMIT two",
+            "git branch -f b main && git update-index --chmod=+x file",
+            "true",
+            false,
+        ),
+        // While a branch is rebased, or bisected, no `HEAD` names it.
+        (
+            CONFLICT,
+            ADVANCE,
+            "git switch -q feat; ! git -c user.name=u -c user.email=u@x rebase -q side 2> /dev/null",
+            true,
+        ),
+        (CONFLICT, ADVANCE, "git switch -q feat && git bisect start -q && git checkout -q --detach", true),
+        (CONFLICT, ADVANCE, "git switch -q side", false),
         ("git branch b", "git switch -q b", "git worktree add -q ../side main", true),
         ("git branch b", "git switch -q b", "true", false),
         ("git worktree add -q ../side -b b", "git branch new", "git -C ../side switch -q new", true),

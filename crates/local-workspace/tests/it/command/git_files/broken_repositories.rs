@@ -165,6 +165,34 @@ fn pack_is_that_of_its_index() {
     }
 }
 
+/// An index that git cannot read holds nothing, and gives no reason to believe in an object.
+#[test]
+fn pack_index_that_git_cannot_read_is_refused() {
+    let pack = "stem=.git/objects/pack/pack-$(git pack-objects -q .git/objects/pack/pack < /dev/null); chmod u+w $stem.*";
+    let damages = [
+        "{ printf garbage; tail -c 40 $stem.idx; } > t; cat t > $stem.idx",
+        "{ head -c 1000 $stem.idx; printf '\\000\\000\\000\\007'; tail -c +1005 $stem.idx; } > t; cat t > $stem.idx",
+        "truncate -s 65M $stem.idx; truncate -s 17M $stem.pack",
+    ];
+    for damage in damages {
+        let script = format!("{pack}; {damage}; echo {MISSING} > .git/refs/heads/main");
+        let plain = repository();
+        git(&plain, &script);
+        assert!(!shell(&plain.root(), "git log").status.success(), "control: {damage}");
+        for layered in LAYERS {
+            let fixture = repository();
+            let workspace = fixture.open_layered(layered);
+            let warned = run(&workspace, &script).unwrap().warnings.join("\n");
+            for part in [".idx`", "whose index git could not read", "`.git/refs/heads/main`"] {
+                assert!(warned.contains(part), "{damage} ({layered:?}): {part}: {warned}");
+            }
+            let looked = shell(&fixture.root(), "git log --all && git gc && git fsck");
+            let text = String::from_utf8_lossy(&looked.stderr);
+            assert!(looked.status.success() && !text.contains("index file"), "{damage}: {looked:?}");
+        }
+    }
+}
+
 #[test]
 fn branch_names_a_commit() {
     for layered in LAYERS {

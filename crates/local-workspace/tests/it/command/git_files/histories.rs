@@ -95,6 +95,31 @@ fn history_does_not_end_at_a_commit_that_was_there() {
             let log = shell(&fixture.root(), gc);
             assert!(String::from_utf8_lossy(&log.stdout).contains("one"), "{layered:?}: {log:?}");
         }
+        // Nor in front of one, by commits that are new, loose and in a pack, and stored as differences.
+        for (work, end) in [
+            (format!("{COMMIT} x"), "HEAD"),
+            (format!("{COMMIT} x; {COMMIT} y"), "HEAD"),
+            (format!("{COMMIT} x; git repack -qad"), "HEAD"),
+            (format!("for n in $(seq 20); do {COMMIT} \"$(seq 100) $n\"; done; git repack -qadf"), "HEAD~10"),
+        ] {
+            let fixture = repository("");
+            git(&fixture, "git repack -qad && git prune-packed");
+            let workspace = fixture.open_layered(layered);
+            let script = format!("{work}; git rev-parse {end} > .git/shallow");
+            let warned = run(&workspace, &script).unwrap().warnings.join("\n");
+            assert!(warned.contains("in front of one that is"), "{script} ({layered:?}): {warned}");
+            let log = shell(&fixture.root(), gc);
+            assert!(String::from_utf8_lossy(&log.stdout).contains("one"), "{script} ({layered:?}): {log:?}");
+            let plain = repository("");
+            git(&plain, &script);
+            assert!(!shell(&plain.root(), gc).status.success(), "control: {script}");
+        }
+        // Of a missing one, a later command could make the commit.
+        let fixture = repository("");
+        let workspace = fixture.open_layered(layered);
+        let later = "echo 1234567890123456789012345678901234567890 > .git/shallow";
+        let warned = run(&workspace, later).unwrap().warnings.join("\n");
+        assert!(warned.contains("`.git/shallow`"), "{layered:?}: {warned}");
         // The control: a fetch brings new commits with the ends of their history, in a repository that is shallow or becomes so.
         let fixture = repository("");
         let theirs = format!(

@@ -160,3 +160,26 @@ fn new_repository_with_borrowed_objects_is_refused_as_a_whole() {
         assert!(!fixture.root().join("cl/.git").exists(), "{layered:?}: {warned}");
     }
 }
+
+/// Beside a pack of the user's, a command can make the file that says that its objects lead to some elsewhere.
+#[test]
+fn missing_objects_count_unless_the_settings_of_the_user_name_a_source() {
+    let promise = "for pack in .git/objects/pack/*.pack; do touch ${pack%.pack}.promisor; done";
+    let refer = format!("echo {MISSING} > .git/refs/heads/zz");
+    let plain = repository();
+    git(&plain, &format!("git gc -q && {promise} && {refer}"));
+    assert!(!shell(&plain.root(), "git gc -q").status.success(), "control");
+    for layered in LAYERS {
+        let fixture = repository();
+        git(&fixture, "git gc -q");
+        let workspace = fixture.open_layered(layered);
+        let _ = run(&workspace, promise).unwrap();
+        let warned = run(&workspace, &refer).unwrap().warnings.join("\n");
+        assert!(warned.contains("`.git/refs/heads/zz`"), "{layered:?}: {warned}");
+        git(&fixture, LOGS);
+        // The control: git would fetch the object then.
+        git(&fixture, "git config remote.o.url file:///nowhere && git config remote.o.promisor true");
+        let response = run(&workspace, &refer).unwrap();
+        assert_eq!(response.warnings, [""; 0], "{layered:?}: {response:?}");
+    }
+}

@@ -100,7 +100,9 @@ fn ordinary_rebases_are_aborted_and_continued() {
                 let workspace = fixture.open_layered(layered);
                 let response = run(&workspace, &format!("{script}; git status")).unwrap();
                 let case = format!("{script} {format} ({layered:?}): {trigger}");
-                assert_eq!(response.warnings, [""; 0], "{case}: {response:?}");
+                let is_named = |line: &String| line.starts_with("leaves work of git unfinished");
+                assert!(response.warnings.iter().all(is_named), "{case}: {response:?}");
+                assert_eq!(response.warnings.len(), 1, "{case}: {response:?}");
                 assert!(response.stdout.contains("rebas"), "{case}: it stops: {response:?}");
                 let output = shell(&fixture.root(), trigger);
                 assert!(output.status.success(), "{case}: {output:?}");
@@ -150,7 +152,12 @@ fn abort_of_patches_removes_no_branch() {
         let had = git(&fixture, BRANCHES);
         let workspace = fixture.open();
         let response = run(&workspace, "git format-patch -q -o p main~2..main~1; ! git am -q p/*").unwrap();
-        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{format}: {response:?}");
+        let named = "leaves work of git unfinished, which `git status` shows how to continue or abort: `.git/rebase-apply` (a rebase, or patches)";
+        assert_eq!(
+            (response.exit_code, &response.warnings[..]),
+            (0, &[named.to_owned()][..]),
+            "{format}: {response:?}"
+        );
         git(&fixture, abort);
         assert_eq!(git(&fixture, BRANCHES), had, "{format}");
     }
@@ -171,6 +178,32 @@ fn rebase_of_the_user_goes_on_in_a_command() {
                 "{layered:?}: {response:?}"
             );
             git(&fixture, "test ! -e .git/rebase-merge && git log -1 && git fsck");
+        }
+    }
+}
+
+/// Git would not move it either, and ends the rebase only where the branch is as it was.
+#[test]
+fn branch_that_the_user_rebases_is_not_moved() {
+    let script = "git update-ref refs/heads/main b1";
+    let plain = repository("");
+    let _ = shell(&plain.root(), "git rebase side");
+    git(&plain, script);
+    assert!(!shell(&plain.root(), CONTINUE).status.success(), "control");
+    for layered in LAYERS {
+        let fixture = repository("");
+        let _ = shell(&fixture.root(), "git rebase side");
+        let workspace = fixture.open_layered(layered);
+        let warned = run(&workspace, script).unwrap().warnings.join("\n");
+        assert!(
+            warned.contains("`.git/refs/heads/main` (a branch that is being rebased"),
+            "{layered:?}: {warned}"
+        );
+        git(&fixture, CONTINUE);
+        // The control: another one is, and this one once the rebase has ended.
+        for script in ["git branch -f precious b1", script] {
+            let response = run(&workspace, script).unwrap();
+            assert_eq!(response.warnings, [""; 0], "{script} ({layered:?}): {response:?}");
         }
     }
 }
