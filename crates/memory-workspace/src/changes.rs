@@ -26,8 +26,12 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     if old.is_some_and(|present| request.is_refused_over(present)) {
         return Err(WapError::new(Reason::FileExists, format!("'{path}' exists already")));
     }
-    let now = old.map(|bytes| version_of(bytes));
-    JudgedFile::check(request.judged.as_ref(), &path, now.as_ref())?;
+    let now = old.map(|bytes| (version_of(bytes), bytes.as_slice()));
+    JudgedFile::check(
+        request.judged.as_ref(),
+        &path,
+        now.as_ref().map(|(version, bytes)| (version, *bytes)),
+    )?;
     if old.is_none() {
         tree.check_creation(&path, request.create_directories.unwrap_or(false))?;
     }
@@ -59,7 +63,7 @@ fn modify(tree: &mut Tree, request: &ModifyFile) -> Result<ModifyFileResponse, W
     let bytes = tree.content(&path)?;
     let current = parse_text(&path, bytes)?;
     let version = version_of(bytes);
-    JudgedFile::check(request.judged.as_ref(), &path, Some(&version))?;
+    JudgedFile::check(request.judged.as_ref(), &path, Some((&version, bytes)))?;
     let edit = FileEdit { path: &path, current: &current, version: version.clone(), request };
     let edited = edit
         .apply(&mut |version| tree.known_version(&path, version), &mut |operations, numbering| {

@@ -143,8 +143,9 @@ impl<'a> Plan<'a> {
         let (path, missing_folders) =
             self.writable(&write.path, write.create_directories.unwrap_or(false))?;
         let before = self.present_file(&path, &write.path)?;
-        let now = before.as_ref().map(|present| version(&present.hash));
-        JudgedFile::check(write.judged.as_ref(), &write.path, now.as_ref())?;
+        let now = before.as_ref().map(|present| (version(&present.hash), &*present.bytes));
+        let now = now.as_ref().map(|(version, bytes)| (version, *bytes));
+        JudgedFile::check(write.judged.as_ref(), &write.path, now)?;
         let bytes = match (write.write_mode(), &before) {
             (_, Some(present)) if write.is_refused_over(&present.bytes) => {
                 let text = format!("'{path}' exists already");

@@ -17,7 +17,7 @@ use crate::new_values::NewValues;
 use crate::withheld::{NOT_COMPARED, READ_FOR_VERSION, Verdict, refusal};
 
 /// The most times that an item is judged again because its file has changed meanwhile.
-const MOST_JUDGINGS: usize = 3;
+const MOST_JUDGINGS: usize = 10;
 
 /// The outcome of one item of a batch.
 type Outcome = Result<FileChanged, WapError>;

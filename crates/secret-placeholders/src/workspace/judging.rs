@@ -71,7 +71,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         }
         // What is put behind an unfinished line becomes a part of it.
         let whole = self.whole_text(call, &restored.path);
-        restored.judged = whole.judged();
+        restored.judged = whole.judged_for_append();
         let before = match whole {
             WholeText::Text { text, .. } if !text.is_empty() && !text.ends_with('\n') => text,
             WholeText::TooLarge

@@ -175,6 +175,10 @@ impl Marks {
             }
             for (at, _) in content.match_indices(['<', '[', '◁']) {
                 let rest = &content[at..];
+                // Of many brackets, few begin a mark.
+                if !matches!(rest.chars().nth(1), Some('/' | '|')) {
+                    continue;
+                }
                 let closes = |which: &usize| begins(rest, SPELLINGS[*which].closing, dialect);
                 let Some(which) = (0..count).find(closes) else { continue };
                 let behind = &rest[SPELLINGS[which].closing.len()..];

@@ -188,7 +188,7 @@ fn for_review(change: &FileChange) -> FileChange {
         FileChange::Delete(_) => return change,
     };
     // One that was judged without a file was not judged at all.
-    *judged = judged.take().filter(|judged| *judged == JudgedFile::Absent);
+    *judged = judged.take().filter(|judged| !matches!(judged, JudgedFile::Version(_)));
     change
 }
 

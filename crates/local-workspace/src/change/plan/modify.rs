@@ -23,7 +23,11 @@ impl Plan<'_> {
         let is_missing = missing.iter().any(|folder| !self.has_files_beneath(folder));
         let before = if is_missing { None } else { self.present_file(&path, &modify.path)? };
         let Some(before) = before else { return Err(not_found(&path, &modify.path)) };
-        JudgedFile::check(modify.judged.as_ref(), &modify.path, Some(&version(&before.hash)))?;
+        JudgedFile::check(
+            modify.judged.as_ref(),
+            &modify.path,
+            Some((&version(&before.hash), &before.bytes)),
+        )?;
         let edited = self.edit(&path, &before, modify, cancel)?;
         let after = Present::file(edited.edited.bytes.clone(), before.mode)
             .with_attributes(before.attributes.clone());

@@ -35,6 +35,17 @@ impl WholeText {
             WholeText::TooLarge => None,
         }
     }
+
+    /// The same for what is appended. Which lines stand before it does not matter if they are finished.
+    pub(super) fn judged_for_append(&self) -> Option<JudgedFile> {
+        match self {
+            WholeText::Text { text, .. } if text.is_empty() || text.ends_with('\n') => {
+                Some(JudgedFile::WholeLines)
+            }
+            WholeText::None(Some(JudgedFile::Absent)) => Some(JudgedFile::WholeLines),
+            _ => self.judged(),
+        }
+    }
 }
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
