@@ -6,8 +6,14 @@ use std::sync::{Mutex, PoisonError};
 
 use wap_core::{ConversationId, FileChange, ModifyOperation};
 
-/// The most bytes of texts that are remembered.
+/// The most bytes of texts that are remembered, with what is kept beside each.
 const MOST_BYTES: usize = 4 << 20;
+
+/// The bytes that a text takes beside its own and those of its names.
+const BESIDE_BYTES: usize = 128;
+
+/// The most bytes that are compared for one edit: a file of many values and a long text would take minutes.
+const MOST_COMPARED_BYTES: usize = 256 << 20;
 
 /// The texts of changes that were made, by conversation and file, the oldest first. A model knows a value in them, so that an edit which
 /// names the value tells it nothing.
@@ -29,6 +35,12 @@ struct WrittenText {
     text: String,
 }
 
+impl WrittenText {
+    fn bytes(&self) -> usize {
+        self.text.len() + self.path.len() + self.conversation.0.len() + BESIDE_BYTES
+    }
+}
+
 impl fmt::Debug for WrittenTexts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without the texts, which have secrets in them.
@@ -46,21 +58,23 @@ impl WrittenTexts {
         };
         let mut kept = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         for text in texts.into_iter().filter(|text| !text.trim().is_empty() && text.len() <= MOST_BYTES) {
-            kept.bytes += text.len();
-            kept.texts.push_back(WrittenText {
+            let text = WrittenText {
                 conversation: conversation.clone(),
                 path: path.to_owned(),
                 text: text.to_owned(),
-            });
+            };
+            kept.bytes += text.bytes();
+            kept.texts.push_back(text);
         }
         while kept.bytes > MOST_BYTES
             && let Some(oldest) = kept.texts.pop_front()
         {
-            kept.bytes -= oldest.text.len();
+            kept.bytes -= oldest.bytes();
         }
     }
 
-    /// Returns those of some values that a conversation has written into a file.
+    /// Returns those of some values that a conversation has written into a file. Of more values than can be compared with its texts, the
+    /// last count as values of others.
     pub(super) fn own(
         &self,
         conversation: &ConversationId,
@@ -73,15 +87,17 @@ impl WrittenTexts {
         if texts.is_empty() {
             return Vec::new();
         }
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let is_own = |value: &&str| texts.iter().any(|text| has_whole(text, value));
-        values.iter().map(AsRef::as_ref).filter(is_own).map(str::to_owned).collect()
+        let compared = values.iter().take(MOST_COMPARED_BYTES / bytes.max(1));
+        compared.map(AsRef::as_ref).filter(is_own).map(str::to_owned).collect()
     }
 
     /// Forgets the texts of a conversation.
     pub(super) fn forget(&self, conversation: &ConversationId) {
         let mut kept = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         kept.texts.retain(|text| text.conversation != *conversation);
-        kept.bytes = kept.texts.iter().map(|text| text.text.len()).sum();
+        kept.bytes = kept.texts.iter().map(WrittenText::bytes).sum();
     }
 }
 
@@ -128,12 +144,31 @@ mod tests {
         assert!(own(&one, "a", "first7") && own(&one, "a", "second7"));
         // Nothing else: not of another conversation or file, not a part of a word.
         assert!(!own(&other, "a", "first7") && !own(&one, "b", "first7") && !own(&one, "a", "first"));
-        texts.add(&other, "b", &write(format!("third7{}", " ".repeat(MOST_BYTES - 20))));
+        texts.add(&other, "b", &write(format!("third7{}", " ".repeat(MOST_BYTES - 3 * BESIDE_BYTES))));
         assert!(!own(&one, "a", "first7") && own(&one, "a", "second7"));
         texts.add(&one, "a", &write("x".repeat(MOST_BYTES + 1)));
         assert!(own(&other, "b", "third7"));
         texts.forget(&one);
         assert!(!own(&one, "a", "second7") && own(&other, "b", "third7"));
-        assert_eq!(texts.texts.lock().unwrap().bytes, MOST_BYTES - 14);
+        // Many short texts take no more than a long one.
+        for _ in 0..3 * MOST_BYTES / BESIDE_BYTES {
+            texts.add(&one, "a", &write("y".to_owned()));
+        }
+        let kept = texts.texts.lock().unwrap();
+        assert!(kept.bytes <= MOST_BYTES && kept.texts.len() <= MOST_BYTES / BESIDE_BYTES);
+    }
+
+    #[test]
+    fn few_of_very_many_values_are_looked_for_in_a_long_text() {
+        let texts = WrittenTexts::default();
+        let conversation = ConversationId("one".into());
+        let text = format!("{}last7", " ".repeat(MOST_BYTES / 2));
+        texts.add(&conversation, "a", &write(text.clone()));
+        let most = MOST_COMPARED_BYTES / text.len();
+        let mut values = vec!["-".repeat(8); most - 1];
+        values.push("last7".to_owned());
+        assert_eq!(texts.own(&conversation, "a", &values), ["last7"]);
+        values.insert(0, "-".repeat(8));
+        assert!(texts.own(&conversation, "a", &values).is_empty());
     }
 }

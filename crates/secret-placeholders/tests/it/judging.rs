@@ -13,7 +13,7 @@ use secret_placeholders::{
 };
 use wap_core::{
     Call, CancelFlag, FileChange, FileChanged, Limits, ModifyFile, ModifyOperation, QueryType, Reason,
-    WapError, Workspace, WriteFile, WriteMode,
+    WapError, WholeLines, Workspace, WriteFile, WriteMode,
 };
 
 use crate::masking::token;
@@ -38,6 +38,15 @@ fn append(workspace: &dyn Workspace, step: u32, path: &str, content: &str) -> Re
         ..WriteFile::default()
     });
     with_call(step, |call| workspace.change_files(call, &[change])).unwrap().remove(0)
+}
+
+fn whole_lines(old_text: &str, new_text: &str) -> ModifyOperation {
+    ModifyOperation::ReplaceText {
+        old_text: old_text.into(),
+        new_text: new_text.into(),
+        expected_matches: None,
+        whole_lines: Some(WholeLines::default()),
+    }
 }
 
 #[test]

@@ -6,18 +6,10 @@ use wap_core::{
     ModifyFile, ModifyOperation, ReadFile, Reason, WapError, WholeLines, Workspace, WorkspaceExt,
 };
 
+use crate::judging::whole_lines;
 use crate::masking::token;
 use crate::over_workspace::{over, read, with_call};
 use crate::uncovering::text;
-
-fn whole_lines(old_text: &str, new_text: &str) -> ModifyOperation {
-    ModifyOperation::ReplaceText {
-        old_text: old_text.into(),
-        new_text: new_text.into(),
-        expected_matches: None,
-        whole_lines: Some(WholeLines::default()),
-    }
-}
 
 fn edit(workspace: &dyn Workspace, step: u32, operations: Vec<ModifyOperation>) -> Result<(), WapError> {
     let request = ModifyFile { path: "a.py".into(), operations, ..ModifyFile::default() };

@@ -5,9 +5,10 @@ use secret_placeholders::{MemoryStore, PlaceholderWorkspace, Secrets, Withheld};
 use std::sync::Arc;
 use wap_core::{
     Call, CancelFlag, ConversationId, ModifyFile, ModifyOperation, Origin, Reason, Retention, RunKey,
-    WapError, WholeLines, Workspace, WorkspaceExt, WriteFile, WriteMode,
+    WapError, Workspace, WorkspaceExt, WriteFile, WriteMode,
 };
 
+use crate::judging::whole_lines;
 use crate::over_workspace::{Masked, over, read};
 use crate::uncovering::text;
 
@@ -37,15 +38,6 @@ fn edit(
 ) -> Result<(), WapError> {
     let request = ModifyFile { path: path.into(), operations: vec![operation], ..ModifyFile::default() };
     of(conversation, step, |call| masked.modify_file(call, &request)).map(drop)
-}
-
-fn whole_lines(old_text: &str, new_text: &str) -> ModifyOperation {
-    ModifyOperation::ReplaceText {
-        old_text: old_text.into(),
-        new_text: new_text.into(),
-        expected_matches: None,
-        whole_lines: Some(WholeLines::default()),
-    }
 }
 
 fn regex(pattern: &str, replacement: &str) -> ModifyOperation {
@@ -129,4 +121,31 @@ fn what_the_model_has_written_is_known_over_another_workspace_with_the_same_rule
     let inner = MemoryWorkspace::with_files([("a.toml", FILE)]);
     let fresh = PlaceholderWorkspace::new(inner, secrets, Withheld::default());
     assert!(edit(&fresh, "one", 2, "a.toml", text("s3cretHorse9", "x")).is_err());
+}
+
+#[test]
+fn a_line_behind_a_private_key_is_compared_with_itself() {
+    let key = format!(
+        "-----BEGIN {0}-----\n{1}\n{1}\n-----END {0}-----\n",
+        "PRIVATE KEY",
+        "MIIEvQIBADANBgkq".repeat(4)
+    );
+    let file = format!("{key}host = \"here\"\nport = 1\n");
+    let edited = |was: &str| {
+        let masked = over([("a.conf", file.clone())]);
+        let view = read(&masked, "a.conf", None);
+        assert!(!view.contains("MIIEvQIBADANBgkq"), "{view}");
+        let line = 1 + view.lines().position(|line| line.starts_with("host")).unwrap();
+        let line = i64::try_from(line).unwrap();
+        let operation = ModifyOperation::Replace {
+            start_line: line,
+            end_line: line,
+            new_content: "host = \"there\"".into(),
+            was: Some(was.into()),
+        };
+        edit(&masked, "one", 1, "a.conf", operation).map(|()| masked.inner().text("a.conf").unwrap())
+    };
+    assert_eq!(edited("host = \"here\"").unwrap(), file.replace("here", "there"));
+    // The control: another line is none of the file.
+    assert!(edited("host = \"hers\"").is_err());
 }
