@@ -151,6 +151,10 @@ pub(crate) fn names_in_lines(content: &[u8], format: ObjectFormat) -> Option<Vec
             [&b"tree "[..], b"parent ", b"object "].into_iter().find_map(|word| line.strip_prefix(word))?;
         ObjectName::of_digits(word).filter(|name| name.as_bytes().len() == format.name_bytes())
     };
+    // Git reads no commit that begins with a parent.
+    if content.starts_with(b"parent ") {
+        return None;
+    }
     let names: Vec<_> = content.split(|byte| *byte == b'\n').map_while(name).collect();
     (!names.is_empty()).then_some(names)
 }
@@ -187,4 +191,18 @@ pub fn is_built_in(name: &[u8]) -> bool {
         b"6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
     ];
     EMPTY.iter().any(|digits| bytes_of(digits).as_deref() == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_begins_with_its_tree() {
+        let line = |word: &str, digit: &str| format!("{word} {}\n", digit.repeat(40));
+        let read = |lines: [String; 2]| names_in_lines(lines.concat().as_bytes(), ObjectFormat::Sha1);
+        assert_eq!(read([line("parent", "1"), line("parent", "2")]), None);
+        assert_eq!(read([line("tree", "1"), line("parent", "2")]).map(|names| names.len()), Some(2));
+        assert_eq!(read([line("object", "1"), "type commit\n".to_owned()]).map(|names| names.len()), Some(1));
+    }
 }

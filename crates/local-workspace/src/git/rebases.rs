@@ -204,12 +204,19 @@ impl State<'_, '_, '_> {
         self.effect.before.is_some() || self.returns_to(&beginning)
     }
 
-    /// Returns whether the branches that a rebase moves when it ends are those that its steps are about, and what they get is new.
+    /// Returns whether the branches that a rebase moves when it ends are those that its steps are about, and what they get is new. Each is
+    /// looked up among all of the repository, so that more than a few are refused.
     fn are_sound_moves(&self, after: &[u8]) -> Option<bool> {
+        const MOST_MOVED: usize = 64;
+        let moves = moved_references(after)?;
+        if moves.len() > MOST_MOVED {
+            return Some(false);
+        }
         let steps = self.beside(b"git-rebase-todo").unwrap_or_default();
+        let open: BTreeSet<&[u8]> = branches_in_steps(&steps).collect();
         let former = moved_references(self.effect.text_before().unwrap_or_default()).unwrap_or_default();
         let is_zeros = |object: &[u8]| object.iter().all(|digit| *digit == b'0');
-        Some(moved_references(after)?.iter().all(|moved| {
+        Some(moves.iter().all(|moved| {
             // A branch that the rebase makes was not there.
             let is_new = || is_zeros(moved.before) && self.value(moved.name).is_none();
             let is_decided = || {
@@ -217,9 +224,8 @@ impl State<'_, '_, '_> {
                     || former.contains(moved)
                     || self.work.before.lacks(self.repository, moved.after)
             };
-            let is_open = || branches_in_steps(&steps).any(|name| name == moved.name);
             (self.is_value(moved.name, moved.before) || is_new())
-                && if is_zeros(moved.after) { is_open() } else { is_decided() }
+                && if is_zeros(moved.after) { open.contains(moved.name) } else { is_decided() }
         }))
     }
 

@@ -143,7 +143,7 @@ pub(crate) fn carry_out(
     let view = |text: &str| rules.mask_file_text(text);
     let view = rules.secrets.is_some().then_some(&view as &dyn Fn(&str) -> String);
     let undone = workspace.undo_what(call, choose, view);
-    // Whoever names what is to be undone has a reason for it.
+    // A user who names the change has a reason for it.
     let is_newest = *request == UndoRequest::default();
     let undone = undone.map_err(|refusal: UndoRefusal| match &chosen {
         Some(chosen) if is_newest => refusal.with_older_work(journal, workspace, chosen),
