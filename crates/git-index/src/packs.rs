@@ -9,9 +9,6 @@ const MAGIC: &[u8] = b"\xfftOc\0\0\0\x02";
 /// The entries of its table of first bytes, each a number of four bytes.
 const FIRST_BYTES: usize = 256;
 
-/// The bytes in front of the names.
-const HEAD_BYTES: usize = MAGIC.len() + 4 * FIRST_BYTES;
-
 /// The most objects of a pack that are read to build one of them from its differences. Git itself makes chains of 50.
 const MOST_BASES: usize = 64;
 
@@ -27,6 +24,9 @@ pub struct PackIndex<'a> {
 }
 
 impl<'a> PackIndex<'a> {
+    /// The bytes in front of the names.
+    pub const HEAD_BYTES: usize = MAGIC.len() + 4 * FIRST_BYTES;
+
     /// Reads an index; `None` where git fails at it, or would not have written it. Its own checksum is not compared.
     pub fn read(bytes: &'a [u8]) -> Option<PackIndex<'a>> {
         PackIndex::open(bytes).filter(PackIndex::is_in_order)
@@ -34,7 +34,7 @@ impl<'a> PackIndex<'a> {
 
     /// Reads an index that was judged before: whether its names are in order is not looked at.
     pub fn open(bytes: &'a [u8]) -> Option<PackIndex<'a>> {
-        let count = PackIndex::count(bytes.get(..HEAD_BYTES)?, bytes.len() as u64)?;
+        let count = PackIndex::count(bytes.get(..PackIndex::HEAD_BYTES)?, bytes.len() as u64)?;
         let format = [ObjectFormat::Sha1, ObjectFormat::Sha256]
             .into_iter()
             .find(|format| has_size(count, *format, bytes.len() as u64))?;
@@ -55,7 +55,8 @@ impl<'a> PackIndex<'a> {
         is_sorted && is_listed
     }
 
-    /// Returns the number of objects in an index by its first 1,032 bytes and its size; `None` where git fails at it by these.
+    /// Returns the number of objects in an index by its first [`HEAD_BYTES`](PackIndex::HEAD_BYTES) and its size in bytes; `None` where
+    /// git fails at it by these.
     pub fn count(head: &[u8], size_bytes: u64) -> Option<usize> {
         let table = head.strip_prefix(MAGIC).filter(|table| table.len() == 4 * FIRST_BYTES)?;
         let counts = (0..FIRST_BYTES).map(|first| number(table, 4 * first));
@@ -75,6 +76,11 @@ impl<'a> PackIndex<'a> {
             && number(pack, 8).is_some_and(|count| count as usize == self.count)
             && pack.len() >= 12 + length
             && pack.ends_with(checksum)
+    }
+
+    /// Returns whether the index lists an object.
+    pub fn has(&self, object: &ObjectName) -> bool {
+        self.position(object.as_bytes()).is_some()
     }
 
     /// Returns the parents of a commit in the pack; `None` within if it cannot be read, or is none, and `None` if the pack does not have
@@ -131,16 +137,19 @@ impl<'a> PackIndex<'a> {
 
     /// Returns where an object begins in the pack.
     fn offset(&self, name: &[u8]) -> Option<usize> {
+        let offsets = PackIndex::HEAD_BYTES + self.count * (self.format.name_bytes() + 4);
+        let offset = number(self.bytes, offsets + 4 * self.position(name)?)?;
+        // A pack of this size is not read.
+        (offset & IS_LONG == 0).then_some(offset as usize)
+    }
+
+    /// Returns the 0-based position of a name.
+    fn position(&self, name: &[u8]) -> Option<usize> {
         let (mut low, mut high) = (0, self.count);
         while low < high {
             let middle = low.midpoint(high);
             match self.name(middle).cmp(name) {
-                std::cmp::Ordering::Equal => {
-                    let offsets = HEAD_BYTES + self.count * (self.format.name_bytes() + 4);
-                    let offset = number(self.bytes, offsets + 4 * middle)?;
-                    // A pack of this size is not read.
-                    return (offset & IS_LONG == 0).then_some(offset as usize);
-                }
+                std::cmp::Ordering::Equal => return Some(middle),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
             }
@@ -150,14 +159,14 @@ impl<'a> PackIndex<'a> {
 
     fn name(&self, at: usize) -> &'a [u8] {
         let length = self.format.name_bytes();
-        &self.bytes[HEAD_BYTES + at * length..][..length]
+        &self.bytes[PackIndex::HEAD_BYTES + at * length..][..length]
     }
 }
 
 /// Returns whether an index of so many objects may have a size: behind names, checksums and offsets come the long ones of some.
 fn has_size(count: usize, format: ObjectFormat, size_bytes: u64) -> bool {
     let (count, length) = (count as u64, format.name_bytes() as u64);
-    let least = HEAD_BYTES as u64 + count * (length + 8) + 2 * length;
+    let least = PackIndex::HEAD_BYTES as u64 + count * (length + 8) + 2 * length;
     size_bytes.checked_sub(least).is_some_and(|long| long % 8 == 0 && long / 8 <= count)
 }
 

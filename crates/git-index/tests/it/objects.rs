@@ -88,11 +88,13 @@ fn packs_of_git_are_read_with_the_parents_of_their_commits() {
                 line.split_whitespace().map(|name| ObjectName::of_digits(name.as_bytes()).unwrap()).collect();
             let parents = index.parents(&pack, &names[0], &mut (16 << 20)).unwrap();
             assert_eq!(parents.as_deref(), Some(&names[1..]), "{name}: {line}");
+            assert!(index.has(&names[0]), "{name}: {line}");
         }
         let commit = ObjectName::of_digits(&log.as_bytes()[..log.find(' ').unwrap()]).unwrap();
         assert_eq!(index.parents(&pack, &commit, &mut 10), Some(None), "{name}: nothing is left");
         let other = ObjectName::of_digits("1".repeat(2 * commit.as_bytes().len()).as_bytes()).unwrap();
         assert_eq!(index.parents(&pack, &other, &mut (16 << 20)), None, "{name}");
+        assert!(!index.has(&other), "{name}");
         // Damage is recognised.
         let swapped = [&bytes[..1032], &bytes[1052..1072], &bytes[1032..1052], &bytes[1072..]].concat();
         let mut table = bytes.clone();

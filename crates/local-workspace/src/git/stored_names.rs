@@ -26,12 +26,6 @@ const TABLE_BYTES: u64 = 16 << 20;
 /// The most bytes that the new objects of one command are inflated to. A tree of a few kilobytes may have a million entries.
 const INFLATED_BYTES: usize = if cfg!(test) { 1 << 20 } else { 256 << 20 };
 
-/// The beginning of an index of a pack, with its version.
-const MAGIC: &[u8] = b"\xfftOc\0\0\0\x02";
-
-/// The entries of its table of first bytes, each a number of four bytes.
-const FIRST_BYTES: usize = 256;
-
 #[cfg(test)]
 thread_local! {
     /// The number of indexes of packs that this thread has read.
@@ -154,7 +148,7 @@ impl<'a> StoredNames<'a> {
         }
         let count = || {
             let file = self.root.open_file(&effect.path).ok()?;
-            let head = file.read_range(0, (MAGIC.len() + 4 * FIRST_BYTES) as u64).ok()?;
+            let head = file.read_range(0, PackIndex::HEAD_BYTES as u64).ok()?;
             PackIndex::count(&head, file.metadata().size_bytes)
         };
         effect.text_after().is_none() && count().is_none()
@@ -236,7 +230,7 @@ impl<'a> NamesAfter<'a> {
 
     /// Returns whether the repository in a folder surely lacks an object, by its name in hexadecimal digits.
     pub(crate) fn lacks(&self, folder: &RelPath, object: &[u8]) -> bool {
-        let Some(name) = bytes_of(object) else { return false };
+        let Some(name) = ObjectName::of_digits(object) else { return false };
         let (start, rest) = object.split_at(2);
         let Ok(loose) =
             joined(folder, &[b"objects", &start.to_ascii_lowercase(), &rest.to_ascii_lowercase()])
@@ -247,8 +241,10 @@ impl<'a> NamesAfter<'a> {
             return false;
         }
         let indexes = self.indexes.get_or_read(folder.clone(), || self.read_indexes(folder).map(Rc::new));
-        indexes.is_some_and(|indexes| !indexes.iter().any(|index| holds(index, &name) != Some(false)))
-            && !self.names.named_before(folder).contains(&name)
+        // One that cannot be read may have any object.
+        let may_have = |index: &Text<'_>| PackIndex::open(index).is_none_or(|index| index.has(&name));
+        indexes.is_some_and(|indexes| !indexes.iter().any(may_have))
+            && !self.names.named_before(folder).contains(name.as_bytes())
     }
 
     /// Returns the side of an effect that will be there, and whether it is what the disk has now.
@@ -319,36 +315,6 @@ impl Deref for Text<'_> {
     }
 }
 
-/// Returns whether the index of a pack has a name; `None` where it cannot be read.
-fn holds(index: &[u8], name: &[u8]) -> Option<bool> {
-    let rest = index.strip_prefix(MAGIC)?;
-    let (counts, names) = rest.split_at_checked(4 * FIRST_BYTES)?;
-    let count_up_to = |first: usize| {
-        let bytes = counts.get(4 * first..4 * first + 4)?;
-        usize::try_from(u32::from_be_bytes(bytes.try_into().ok()?)).ok()
-    };
-    let names = names.get(..count_up_to(FIRST_BYTES - 1)?.checked_mul(name.len())?)?;
-    let (mut low, mut high) = (0, names.len() / name.len());
-    while low < high {
-        let middle = low.midpoint(high);
-        match names[middle * name.len()..][..name.len()].cmp(name) {
-            std::cmp::Ordering::Equal => return Some(true),
-            std::cmp::Ordering::Less => low = middle + 1,
-            std::cmp::Ordering::Greater => high = middle,
-        }
-    }
-    Some(false)
-}
-
 fn joined(folder: &RelPath, names: &[&[u8]]) -> Result<RelPath, rel_path::PathError> {
     RelPath::from_bytes(&names.join(&b'/')).and_then(|names| folder.join(&names))
-}
-
-/// Returns the bytes of an object's name.
-fn bytes_of(object: &[u8]) -> Option<Vec<u8>> {
-    if !matches!(object.len(), 40 | 64) {
-        return None;
-    }
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    object.chunks(2).map(|two| Some(digit(&two[0])? << 4 | digit(&two[1])?)).collect()
 }
