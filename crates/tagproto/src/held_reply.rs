@@ -46,7 +46,7 @@ use self::relation::Relation;
 use crate::{
     BlockKind, Dialect, Item, ParseErrorKind, Reply,
     repair::{opening_kind, without_chat_ending},
-    reply::read_blocks,
+    reply::read_blocks_with_error,
     session::Session,
 };
 
@@ -245,7 +245,14 @@ impl Session {
 
 /// Returns a text as a reply that was cut off, or as `whole` makes it.
 fn cut_off_or<'a>(text: Cow<'a, str>, whole: impl FnOnce(Cow<'a, str>) -> Incoming<'a>) -> Incoming<'a> {
-    match HeldReply::of(&text, &read_blocks(&text)) {
+    let may_be_cut_off = |error: &ParseErrorKind| {
+        matches!(
+            error,
+            ParseErrorKind::CutTag { .. } | ParseErrorKind::Unclosed { .. } | ParseErrorKind::MissingPath
+        )
+    };
+    let reply = read_blocks_with_error(&text, may_be_cut_off);
+    match reply.and_then(|reply| HeldReply::of(&text, &reply)) {
         Some(held) => Incoming::CutOff { text, held },
         None => whole(text),
     }

@@ -1,10 +1,7 @@
 //! Parsing a whole reply, strictly or with paste repair.
 
 use crate::{
-    Dialect, Item, LineRange, ParseError, ParseErrorKind, Refusal, RepairKind, RepairSet, Span, foreign,
-    near_miss,
-    parse::scan::count_lines,
-    repair::{self, unfinished},
+    Dialect, Item, ParseError, ParseErrorKind, Refusal, RepairKind, RepairSet, foreign, near_miss, repair,
 };
 
 /// The tolerance with which a reply is parsed.
@@ -108,34 +105,50 @@ pub(crate) fn read_blocks(text: &str) -> Reply<'_> {
     reply
 }
 
+/// Parses a reply as [`read_blocks`] does; `None` if none of its own blocks has an error that `is_wanted`, which takes less time.
+pub(crate) fn read_blocks_with_error(
+    text: &str,
+    is_wanted: impl Fn(&ParseErrorKind) -> bool,
+) -> Option<Reply<'_>> {
+    let reply = own_blocks(text, Strictness::Repair, Dialect::Agentd);
+    let has_wanted =
+        reply.items.iter().any(|item| matches!(item, Item::Error(error) if is_wanted(&error.kind)));
+    has_wanted.then(|| {
+        let mut reply = with_other_formats(text, reply);
+        leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
+        reply
+    })
+}
+
 fn every_block(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_> {
+    let reply = own_blocks(text, strictness, dialect);
+    let has_other_formats = strictness == Strictness::Repair && dialect == Dialect::Agentd;
+    if has_other_formats { with_other_formats(text, reply) } else { reply }
+}
+
+fn own_blocks(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_> {
     let mut reply = match strictness {
         Strictness::Strict => Reply { items: crate::parse(text), repairs: RepairSet::EMPTY, refused: None },
         Strictness::Repair => repair::read(text, dialect),
     };
     if dialect == Dialect::Agentd && reply.refused.is_none() {
         reply.items = near_miss::with_errors(text, reply.items);
-        if strictness == Strictness::Repair {
-            let foreign = foreign::items(text);
-            foreign::leave_out_quoted(&mut reply.items, &foreign);
-            if reply.items.is_empty() {
-                reply.repairs.extend((!foreign.is_empty()).then_some(RepairKind::OtherFormat));
-                reply.items = foreign;
-            }
-            if reply.items.is_empty() {
-                reply.items.extend(cut_off_in_thinking(text));
-            }
-        }
     }
     reply
 }
 
-/// Returns the error of a reply that was cut off in its thinking, in which it considers blocks.
-fn cut_off_in_thinking(text: &str) -> Option<Item<'static>> {
-    let (start, command) = unfinished(text)?;
-    let lines = LineRange::of(count_lines(&text[..start]) + 1, count_lines(text.trim_end()) + 1);
-    let span = Span { start, end: text.len() };
-    Some(Item::Error(ParseError { command, kind: ParseErrorKind::OnlyConsidered, span, lines }))
+/// Adds the edits in formats of other programs to a reply without blocks, and leaves out the blocks that others quote.
+fn with_other_formats<'a>(text: &'a str, mut reply: Reply<'a>) -> Reply<'a> {
+    if reply.refused.is_some() {
+        return reply;
+    }
+    let foreign = foreign::items(text);
+    foreign::leave_out_quoted(&mut reply.items, &foreign);
+    if reply.items.is_empty() {
+        reply.repairs.extend((!foreign.is_empty()).then_some(RepairKind::OtherFormat));
+        reply.items = foreign;
+    }
+    reply
 }
 
 /// Replaces all blocks behind the first `most` by one error.

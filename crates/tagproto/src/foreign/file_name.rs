@@ -49,7 +49,7 @@ impl<'a> FileName<'a> {
             self.pass_fence(behind);
         } else if let Some(markup) = Markup::read(line) {
             self.pass_markup(markup);
-        } else if is_code_label(line) && self.last.is_some() {
+        } else if self.last.is_some() && is_code_label(line) {
             // The label of a code block that was copied with it.
         } else {
             self.last = candidate(line).or_else(|| led_file(line).filter(|_| self.fence.is_none()));
@@ -216,14 +216,16 @@ pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
         LABELS.iter().any(|usual| label.trim_matches(MARKS).eq_ignore_ascii_case(usual))
     });
     let path = labelled.map_or(line, |(_, path)| path).trim_matches(MARKS);
+    if path.is_empty() || memchr::memchr3(b' ', b'\t', b'"', path.as_bytes()).is_some() {
+        return None;
+    }
     let is_plain = labelled.is_some()
         || line.contains('`')
         || path.contains('/')
         || path.trim_end_matches('.').contains('.');
-    let is_one = !path.is_empty() && !path.contains([' ', '\t', '"']);
     // Another word is prose, or the label of a code block.
     let is_name = || is_usual_name(path) || WORD_NAMES.contains(&path) || is_name_in_capitals(line);
-    (is_one && (is_plain || is_name())).then_some(Candidate { path, is_plain })
+    (is_plain || is_name()).then_some(Candidate { path, is_plain })
 }
 
 /// Checks for a line such as `CHANGES`. With a colon behind it, the word is prose or a label.
@@ -235,6 +237,8 @@ fn is_name_in_capitals(line: &str) -> bool {
 /// Returns the path that a line leads to a hunk of, as "In `web/app.js`:" does: the only one in it, at its start or behind a few words,
 /// and at its end unless that is a colon.
 fn led_file(line: &str) -> Option<Candidate<'_>> {
+    // Otherwise no path in it is certain.
+    memchr::memchr2(b'`', b'/', line.as_bytes())?;
     let (path, is_certain) = only_file(line)?;
     let is_marker = |word: &&str| {
         let number = word.trim_matches(['*', '#']).trim_end_matches(['.', ')', ':']);

@@ -91,20 +91,6 @@ impl Thinking {
     }
 }
 
-/// Returns the start of the thinking in which a text without blocks was cut off, and the kind of the first block in it; `None` if it
-/// was not, or considers no block.
-pub(crate) fn unfinished(text: &str) -> Option<(usize, BlockKind)> {
-    let mut thinking = Thinking::of(Dialect::Agentd);
-    let mut passed_until = 0;
-    for line in lines_from(text, 0) {
-        if line.start >= passed_until {
-            passed_until = thinking.end_of_block(text, &line).unwrap_or(passed_until);
-        }
-    }
-    let doubtful = thinking.doubtful().into_iter().find(|range| range.end == text.len())?;
-    Some((doubtful.start, considered(&text[doubtful])?))
-}
-
 /// Returns the kind of the first block in a text, or of an edit in the format of another program.
 pub(crate) fn considered(text: &str) -> Option<BlockKind> {
     text.lines().find_map(kind_of_line)
@@ -167,18 +153,15 @@ impl Marks {
         let count = spellings(dialect).len();
         for line in lines_from(text, 0) {
             let content = &text[line.start..line.end];
-            if !content.contains(['<', '[', '◁']) {
-                continue;
-            }
             if let Some(which) = opening(content, dialect) {
                 marks.openings[which].push(line.start);
             }
-            for (at, _) in content.match_indices(['<', '[', '◁']) {
-                let rest = &content[at..];
-                // Of many brackets, few begin a mark.
-                if !matches!(rest.chars().nth(1), Some('/' | '|')) {
+            // Of many brackets, few begin a mark: the signs behind them are rarer.
+            for sign in memchr::memchr2_iter(b'/', b'|', content.as_bytes()) {
+                let Some(at) = content[..sign].strip_suffix(['<', '[', '◁']).map(str::len) else {
                     continue;
-                }
+                };
+                let rest = &content[at..];
                 let closes = |which: &usize| begins(rest, SPELLINGS[*which].closing, dialect);
                 let Some(which) = (0..count).find(closes) else { continue };
                 let behind = &rest[SPELLINGS[which].closing.len()..];
@@ -270,6 +253,10 @@ fn begins(text: &str, mark: &str, dialect: Dialect) -> bool {
 /// Returns the spelling of the opening mark with which a line begins.
 fn opening(line: &str, dialect: Dialect) -> Option<usize> {
     let content = line.trim_start_matches('\u{feff}').trim_start();
+    // Few lines begin so.
+    if !content.starts_with(['<', '[', '◁']) {
+        return None;
+    }
     spellings(dialect).iter().position(|spelling| begins(content, spelling.opening, dialect))
 }
 
