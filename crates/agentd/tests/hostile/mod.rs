@@ -46,7 +46,7 @@ pub(crate) fn hostile_cases(repository: &Path) -> (Vec<HostileFile>, Vec<Hostile
         files.iter().map(|file| HostileFile { path: text(&file["path"]), content: text(&file["content"]) });
     let cases = list("cases");
     let cases = cases.iter().map(|case| {
-        let call = case.get("tool").map(|tool| (text(tool), made(&case["params"])));
+        let call = case.get("tool").map(|tool| (text(tool), made(&case["params"], 1)));
         let line = || match &call {
             None => text(&case["line"]),
             Some((tool, params)) => {
@@ -74,19 +74,15 @@ pub(crate) struct HostileText {
     pub(crate) name: String,
     /// The text.
     pub(crate) text: String,
-    /// True if a session takes so long over it that it reads it in a long run alone.
-    pub(crate) is_slow: bool,
 }
 
-/// Reads the texts for programs that read one.
-pub(crate) fn hostile_texts(repository: &Path) -> Vec<HostileText> {
+/// Reads the texts for programs that read one, with recipes that repeat only a `part`-th as often.
+pub(crate) fn hostile_texts(repository: &Path, part: usize) -> Vec<HostileText> {
     let table = table(repository, "texts.json");
     let cases = table["cases"].as_array().expect("the table has cases");
-    let made = cases.iter().map(|case| HostileText {
-        name: text(&case["name"]),
-        text: text(&case["text"]),
-        is_slow: is_marked(case, "slow"),
-    });
+    let made = cases
+        .iter()
+        .map(|case| HostileText { name: text(&case["name"]), text: text_of(&case["text"], part) });
     made.collect()
 }
 
@@ -101,19 +97,25 @@ fn table(repository: &Path, name: &str) -> Value {
 }
 
 fn text(value: &Value) -> String {
-    made(value).as_str().expect("the recipe makes a text").to_owned()
+    text_of(value, 1)
 }
 
-/// Makes a value by its recipe, and whatever recipes are in it.
-fn made(value: &Value) -> Value {
+fn text_of(value: &Value, part: usize) -> String {
+    made(value, part).as_str().expect("the recipe makes a text").to_owned()
+}
+
+/// Makes a value by its recipe, and whatever recipes are in it, each repeated a `part`-th as often.
+fn made(value: &Value, part: usize) -> Value {
     let Value::Object(fields) = value else {
         return match value {
-            Value::Array(values) => values.iter().map(made).collect(),
+            Value::Array(values) => values.iter().map(|value| made(value, part)).collect(),
             other => other.clone(),
         };
     };
-    let times =
-        || usize::try_from(fields["times"].as_u64().expect("a recipe says how often")).expect("it fits");
+    let times = || {
+        let times = fields["times"].as_u64().expect("a recipe says how often");
+        usize::try_from(times).expect("it fits") / part
+    };
     let pattern = |name: &str| fields[name].as_str().expect("the recipe is about a text");
     let numbered = |name: &str| {
         let pattern = pattern(name).to_owned();
@@ -121,18 +123,20 @@ fn made(value: &Value) -> Value {
     };
     match fields.keys().find(|key| key.starts_with('$')).map(String::as_str) {
         Some("$repeat") => pattern("$repeat").repeat(times()).into(),
-        Some("$list") => vec![made(&fields["$list"]); times()].into(),
+        Some("$list") => vec![made(&fields["$list"], part); times()].into(),
         Some("$numbered") => numbered("$numbered").collect::<Vec<_>>().into(),
         Some("$lines") => numbered("$lines").map(|line| line + "\n").collect::<String>().into(),
         Some("$joined") => {
             let parts = fields["$joined"].as_array().expect("the recipe is about a list");
-            parts.iter().map(text).collect::<String>().into()
+            parts.iter().map(|value| text_of(value, part)).collect::<String>().into()
         }
-        Some("$nested") => (0..times()).fold(made(&fields["$nested"]), |value, _| Value::Array(vec![value])),
+        Some("$nested") => {
+            (0..times()).fold(made(&fields["$nested"], part), |value, _| Value::Array(vec![value]))
+        }
         Some(other) => panic!("there is no recipe `{other}`"),
         None => fields
             .iter()
-            .map(|(name, value)| (name.clone(), made(value)))
+            .map(|(name, value)| (name.clone(), made(value, part)))
             .collect::<serde_json::Map<_, _>>()
             .into(),
     }
