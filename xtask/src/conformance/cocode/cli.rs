@@ -56,9 +56,14 @@ fn cli(case: &Value) -> Result<Outcome, Problem> {
 pub(crate) fn program() -> Result<PathBuf, Problem> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
-        let arguments = ["build", "--quiet", "--package", "agentd-workspace", "--bin", "agentd"];
-        Step::cargo("agentd", &arguments).folder(&root()).run().map_err(|error| error.to_string())?;
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
+        let is_test = own.parent().is_some_and(|folder| folder.ends_with("deps"));
+        // `cargo test --workspace` has built it with the features that all tests need together. For the package alone, these are
+        // others, with which half of the dependencies would be built once more.
+        let packages: &[&str] =
+            if is_test { &["--workspace", "--tests"] } else { &["--package", "agentd-workspace"] };
+        let arguments = [&["build", "--quiet", "--bin", "agentd"], packages].concat();
+        Step::cargo("agentd", &arguments).folder(&root()).run().map_err(|error| error.to_string())?;
         let folders = own.ancestors().skip(1).take(2);
         let program = folders.map(|folder| folder.join("agentd")).find(|path| path.is_file());
         program.ok_or_else(|| "the built program is not beside this one".to_owned())
