@@ -216,12 +216,13 @@ fn trees_are_inflated_up_to_a_limit() {
     assert!((10..19).contains(&refused(20)));
 }
 
-/// An index of a pack with one object, as far as it is read.
+/// An index of a pack with one object, whose checksums and offset are zeros.
 fn pack_index(object: &str) -> Vec<u8> {
     let digits = |at: usize| u8::from_str_radix(&object[at..at + 2], 16).unwrap();
     let name: Vec<u8> = (0..40).step_by(2).map(digits).collect();
     let counts = (0..=255).flat_map(|first| u32::from(first >= name[0]).to_be_bytes());
-    b"\xfftOc\0\0\0\x02".iter().copied().chain(counts).chain(name.iter().copied()).collect()
+    let head = b"\xfftOc\0\0\0\x02".iter().copied().chain(counts);
+    head.chain(name.iter().copied()).chain([0; 4 + 4 + 2 * 20]).collect()
 }
 
 #[test]
