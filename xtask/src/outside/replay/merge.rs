@@ -35,7 +35,9 @@ pub(super) enum Same {
 pub(super) fn shifted(base: &str, other: &str, lines: &Range<usize>, same: Same) -> Option<Range<usize>> {
     let folder = tempfile::tempdir().ok()?;
     for (name, text) in [("base", base), ("other", other)] {
-        std::fs::write(folder.path().join(name), text).ok()?;
+        // A last line without a line break is the same one with a break, when others have put lines behind it.
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        std::fs::write(folder.path().join(name), [text, end].concat()).ok()?;
     }
     let output = Command::new("git")
         .args(["diff", "--no-index", "--no-color", "--no-ext-diff", "-U0"])
@@ -66,4 +68,18 @@ pub(super) fn shifted(base: &str, other: &str, lines: &Range<usize>, same: Same)
     }
     let moved = |index: usize| usize::try_from(index as i64 + by).ok();
     Some(moved(lines.start)?..moved(lines.end)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_line_without_a_break_is_the_same_behind_which_others_write() {
+        let at = |other: &str| shifted("a\nb", other, &(1..2), Same::Exactly);
+        assert_eq!(at("a\nnew\nb\nc"), Some(2..3));
+        assert_eq!(at("a\nb\nc\n"), Some(1..2));
+        // The control: that line is another one.
+        assert_eq!(at("a\nB\nc\n"), None);
+    }
 }
