@@ -219,6 +219,7 @@ impl Workspace for MemoryWorkspace {
             check_cancelled(call)?;
         }
         let mut outcomes = Vec::with_capacity(steps.len());
+        let before_call = state.tree.changes();
         for (origin, change) in steps {
             let recorded = match state.record.outcome(&origin) {
                 Some(Outcome::Change(_, outcome)) => Some(outcome),
@@ -227,7 +228,7 @@ impl Workspace for MemoryWorkspace {
             let outcome = match recorded {
                 Some(outcome) => outcome,
                 None => {
-                    let outcome = changes::change(&mut state.tree, change);
+                    let outcome = changes::change(&mut state.tree, change, before_call);
                     if let Some(error) = outcome.as_ref().err().filter(|error| JudgedFile::has_refused(error))
                     {
                         return Err(error.clone());

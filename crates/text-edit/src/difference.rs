@@ -61,8 +61,7 @@ pub fn already_applied(source: &Source<'_>, operation: &Operation) -> bool {
 }
 
 /// Returns the 1-based lines of `current` at which the new content of an operation stands, if it was put there since
-/// `earlier`: around the addressed lines, which are the same in both texts, given by 0-based indexes of each; or several new
-/// lines at one other place, of which one tells them from others.
+/// `earlier`, around the addressed lines. These are the same in both texts, and given by 0-based indexes of each.
 ///
 /// `None` for content that adds no line, and for deletions and edits by text.
 pub fn applied_since(
@@ -70,14 +69,9 @@ pub fn applied_since(
     current: (&Source<'_>, Range<usize>),
     operation: &Operation,
 ) -> Option<RangeInclusive<usize>> {
-    let (Operation::Replace { content, .. } | Operation::Insert { content, .. }) = operation else {
-        return None;
-    };
+    let content = added_content(operation, &current.1)?;
     let ((earlier, then), (current, now)) = (earlier, current);
     let (count, addressed) = (content.count(), now.len());
-    if count <= addressed {
-        return None;
-    }
     let kept: Vec<_> = now.clone().filter_map(|index| current.line_text(index + 1)).collect();
     let lines: Vec<&str> = content.iter().collect();
     let is_kept = |at: &usize| lines[*at..*at + addressed].iter().zip(&kept).all(|(line, kept)| line == kept);
@@ -93,18 +87,31 @@ pub fn applied_since(
             return Some(start + 1..=start + count);
         }
     }
-    added_elsewhere(earlier, current, &kept, &lines)
+    None
 }
 
-/// Returns the only lines of `current` that are the ones which the content adds to the kept lines, if `earlier` has none such.
-fn added_elsewhere(
+/// Returns the content of an operation that adds lines to those that it addresses.
+fn added_content<'o>(operation: &'o Operation, addressed: &Range<usize>) -> Option<&'o Lines> {
+    let (Operation::Replace { content, .. } | Operation::Insert { content, .. }) = operation else {
+        return None;
+    };
+    (content.count() > addressed.len()).then_some(content)
+}
+
+/// Returns the only 1-based lines of `current` that are the ones which an operation adds to the addressed lines, if `earlier` has none
+/// such: they were put there since, at whatever place. The addressed lines are given by 0-based indexes of `current`.
+///
+/// `None` unless they are several, of which one tells them from others, and for deletions and edits by text.
+pub fn applied_elsewhere(
     earlier: &Source<'_>,
-    current: &Source<'_>,
-    kept: &[Cow<'_, str>],
-    content: &[&str],
+    current: (&Source<'_>, Range<usize>),
+    operation: &Operation,
 ) -> Option<RangeInclusive<usize>> {
+    let content: Vec<&str> = added_content(operation, &current.1)?.iter().collect();
+    let (current, now) = current;
+    let kept: Vec<_> = now.filter_map(|index| current.line_text(index + 1)).collect();
     let is_same = |(line, kept): &(&&str, &Cow<'_, str>)| **line == **kept;
-    let before = content.iter().zip(kept).take_while(is_same).count();
+    let before = content.iter().zip(&kept).take_while(is_same).count();
     let behind = content.iter().rev().zip(kept[before..].iter().rev()).take_while(is_same).count();
     let added = content.get(before..content.len().checked_sub(behind)?)?;
     let is_blank = |line: &&&str| line.trim().is_empty();

@@ -32,7 +32,9 @@ mod work;
 
 pub use append::append;
 pub use apply::{Edited, Outcome, apply, apply_until};
-pub use difference::{Difference, already_applied, applied_since, find_unique, first_difference};
+pub use difference::{
+    Difference, already_applied, applied_elsewhere, applied_since, find_unique, first_difference,
+};
 pub use error::{Conflict, EditError, EditErrorKind, UnsupportedConstruct};
 pub use excerpt::{Excerpt, ExcerptLimits, ExcerptLine, excerpt};
 pub use format::{Encoding, LineEnding, TextFormat};

@@ -18,6 +18,9 @@ pub struct FileEdit<'a> {
     pub current: &'a Source<'a>,
     /// The version of `current`.
     pub version: FileVersion,
+    /// The version before the call, if earlier changes of the same call have changed the file: lines that they have added are not
+    /// those of another program. `None` also where this is not known.
+    pub before_call: Option<FileVersion>,
     /// The request, within the bounds of [`check_request`](crate::check_request).
     pub request: &'a ModifyFile,
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
 
 use text_edit::{
-    Carried, EditLimits, ExcerptLimits, LineMap, Operation, Source, applied_since, carry, excerpt, rebase,
+    Carried, EditLimits, ExcerptLimits, LineMap, Operation, Source, applied_elsewhere, applied_since, carry,
+    excerpt, rebase,
 };
 use wap_core::{
     CarriedLines, FileVersion, LineConflict, LineDoubt, LineReading, LineSpan, ModifyOperation, Reason,
@@ -117,9 +118,14 @@ impl Meaning<'_> {
         let edit = &self.operations[index];
         let total = self.edit.current.total_lines();
         let mut versions: Vec<Option<KnownVersion>> = Vec::new();
+        // The version of each that is the file before the call.
+        let mut is_before_call = Vec::new();
         for version in self.edit.request.meant_versions(index) {
             match cache.get(version) {
-                Ok(version) => versions.push(version),
+                Ok(known) => {
+                    versions.push(known);
+                    is_before_call.push(self.edit.before_call.as_ref() == Some(version));
+                }
                 // The version is not held any more, and `was` decides by the text of the present file.
                 Err(_) if operation.was().is_some() => {}
                 Err(error) => return Err(error),
@@ -127,6 +133,7 @@ impl Meaning<'_> {
         }
         if versions.is_empty() {
             versions.push(None);
+            is_before_call.push(false);
         }
         let identity = LineMap::identity(total);
         let carried: Vec<Carried> = versions
@@ -142,6 +149,7 @@ impl Meaning<'_> {
         };
         match chosen {
             Ok(chosen) => {
+                let versions: Vec<_> = versions.iter().zip(is_before_call).collect();
                 self.check_not_applied(edit, &carried, &versions, &chosen)?;
                 let addressed = carried.into_iter().find_map(|carried| match carried {
                     Carried::Kept { addressed, now } if now == chosen => Some(addressed),
@@ -165,20 +173,23 @@ impl Meaning<'_> {
         }
     }
 
-    /// Refuses an operation whose new lines were put beside the addressed ones since the version that its numbers mean:
-    /// these lines are the same, but the edit would put the new ones there a second time.
+    /// Refuses an operation whose new lines were put beside the addressed ones, or elsewhere by another program, since the version that
+    /// its numbers mean: these lines are the same, but the edit would put the new ones there a second time. Each version comes with
+    /// whether it is that of the file before the call, which no other program has changed then.
     fn check_not_applied(
         &self,
         edit: &Operation,
         carried: &[Carried],
-        versions: &[Option<KnownVersion>],
+        versions: &[(&Option<KnownVersion>, bool)],
         chosen: &Range<usize>,
     ) -> Result<(), WapError> {
-        for (carried, version) in carried.iter().zip(versions) {
+        for (carried, (version, is_before_call)) in carried.iter().zip(versions) {
             let (Carried::Kept { addressed, now }, Some(version)) = (carried, version) else { continue };
             let Some(base) = Source::parse(&version.bytes).ok().filter(|_| now == chosen) else { continue };
             let current = self.edit.current;
-            let lines = applied_since((&base, addressed.clone()), (current, now.clone()), edit);
+            let elsewhere = || applied_elsewhere(&base, (current, now.clone()), edit);
+            let lines = applied_since((&base, addressed.clone()), (current, now.clone()), edit)
+                .or_else(|| if *is_before_call { None } else { elsewhere() });
             if let Some(lines) = lines {
                 let message = format!(
                     "'{}': already applied, nothing done: the new text stands at lines {}-{} since you saw the file",

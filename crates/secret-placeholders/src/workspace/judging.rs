@@ -340,7 +340,8 @@ fn edited(
             *was = None;
         }
     }
-    let edit = FileEdit { path, current: &current, version: version.clone(), request: &request };
+    let edit =
+        FileEdit { path, current: &current, version: version.clone(), before_call: None, request: &request };
     let mut failed = FailedSearch::default();
     let edited = edit.apply(&mut |_| None, &mut |operations, numbering| {
         let is_cancelled = || call.cancel.is_cancelled();

@@ -55,6 +55,20 @@ fn body_of_an_edit_keeps_its_blank_lines_and_none_deletes() {
 }
 
 #[test]
+fn one_reply_may_add_the_same_lines_at_two_places() {
+    let both = "begin_transaction();\ncommit_transaction();\n";
+    let workspace = MemoryWorkspace::with_files([("f", "one\nthree\nfour\n")]);
+    let edit = |line: u32, text: &str| {
+        format!(
+            "[EDIT_FILE path=\"f\" start_line=\"{line}\" end_line=\"{line}\"]\n{text}\n{both}[/EDIT_FILE]\n"
+        )
+    };
+    let reply = edit(1, "one") + &edit(3, "four");
+    run(&reply, &session("T", Dialect::Agentd), &workspace);
+    assert_eq!(workspace.text("f"), Some(format!("one\n{both}three\nfour\n{both}")));
+}
+
+#[test]
 fn effects_are_numbered_in_order_and_neighbouring_files_go_together() {
     let workspace = Recording::of(MemoryWorkspace::with_files([("old", "x\n")]));
     workspace.inner.on_command("make", Ok(ended("", "", 0)));

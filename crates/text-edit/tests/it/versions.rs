@@ -1,6 +1,6 @@
 //! Lines of one version of a file in another, where the file repeats itself or the edit was made before.
 
-use text_edit::{LineMap, Lines, Mapped, Operation, Source, applied_since};
+use text_edit::{LineMap, Lines, Mapped, Operation, Source, applied_elsewhere, applied_since};
 
 fn source(text: &str) -> Source<'_> {
     Source::parse(text.as_bytes()).unwrap()
@@ -96,7 +96,7 @@ fn several_lines_that_were_added_at_another_place_are_recognised() {
     let earlier = Source::parse(b"{\n}\n").unwrap();
     let applied = |current: &str| {
         let current = Source::parse(current.as_bytes()).unwrap();
-        applied_since((&earlier, 1..2), (&current, 1..2), &replace)
+        applied_elsewhere(&earlier, (&current, 1..2), &replace)
     };
     assert_eq!(applied("{\n}\n\nother\n\nfirst_export();\nsecond();\n"), Some(6..=7));
     // Controls: one of them alone, both apart, and both twice.
@@ -105,7 +105,7 @@ fn several_lines_that_were_added_at_another_place_are_recognised() {
     assert_eq!(applied("{\n}\nother\nfirst_export();\nsecond();\nfirst_export();\nsecond();\n"), None);
     let earlier = Source::parse(b"{\n}\nfirst_export();\nsecond();\n").unwrap();
     let current = Source::parse(b"{\n}\nother\nfirst_export();\nsecond();\n").unwrap();
-    assert_eq!(applied_since((&earlier, 1..2), (&current, 1..2), &replace), None, "it stood there before");
+    assert_eq!(applied_elsewhere(&earlier, (&current, 1..2), &replace), None, "it stood there before");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn lines_elsewhere_are_recognised_by_two_of_them_that_say_something() {
         let replace =
             Operation::Replace { start_line: 1, end_line: 1, content: Lines::from_content(content) };
         let (earlier, current) = (source("one\ntwo\n"), format!("one\ntwo\nx\n{elsewhere}"));
-        applied_since((&earlier, 0..1), (&source(&current), 0..1), &replace)
+        applied_elsewhere(&earlier, (&source(&current), 0..1), &replace)
     };
     let two = "first_line_of_two\nsecond_line_of_two\n";
     assert_eq!(applied(&format!("one\n{two}\n\n"), two), Some(4..=5), "without the blank lines at the end");

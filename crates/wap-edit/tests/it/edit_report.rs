@@ -13,7 +13,13 @@ fn report(text: &str, operations: Vec<ModifyOperation>) -> Option<ChangedLines> 
     let request = ModifyFile { path: "a".into(), operations, ..ModifyFile::default() };
     let current = Source::parse(text.as_bytes()).unwrap();
     let version = FileVersion("v1".into());
-    let edit = FileEdit { path: "a", current: &current, version: version.clone(), request: &request };
+    let edit = FileEdit {
+        path: "a",
+        current: &current,
+        version: version.clone(),
+        before_call: None,
+        request: &request,
+    };
     let mut applied =
         |operations: &[_], numbering| apply(text.as_bytes(), operations, numbering, &EditLimits::default());
     let edited = edit.apply(&mut |_| None, &mut applied).unwrap();

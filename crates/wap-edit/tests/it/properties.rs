@@ -31,8 +31,13 @@ fn operation() -> impl Strategy<Value = ModifyOperation> {
 fn edit(text: &str, operations: Vec<ModifyOperation>) -> Option<EditedFile> {
     let request = ModifyFile { path: "a".into(), operations, ..ModifyFile::default() };
     let current = Source::parse(text.as_bytes()).unwrap();
-    let edit =
-        FileEdit { path: "a", current: &current, version: FileVersion("now".into()), request: &request };
+    let edit = FileEdit {
+        path: "a",
+        current: &current,
+        version: FileVersion("now".into()),
+        before_call: None,
+        request: &request,
+    };
     let mut applied =
         |operations: &[_], numbering| apply(text.as_bytes(), operations, numbering, &EditLimits::default());
     edit.apply(&mut |_| None, &mut applied).ok()

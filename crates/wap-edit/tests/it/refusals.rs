@@ -26,8 +26,13 @@ fn outcome_on(old: &str, now: &str, request: Value) -> String {
     }
     let old_bytes = old.as_bytes();
     let (old, now) = (Source::parse(old_bytes).unwrap(), Source::parse(now.as_bytes()).unwrap());
-    let edit =
-        FileEdit { path: "a.txt", current: &now, version: FileVersion("now".into()), request: &request };
+    let edit = FileEdit {
+        path: "a.txt",
+        current: &now,
+        version: FileVersion("now".into()),
+        before_call: None,
+        request: &request,
+    };
     let mut find = |version: &FileVersion| {
         let map = LineMap::between(&old, &now);
         (version.0 == "seen").then(|| KnownVersion { bytes: Arc::from(old_bytes), map })

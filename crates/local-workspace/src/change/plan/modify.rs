@@ -58,12 +58,19 @@ impl Plan<'_> {
             path: &shown_path,
             current: &current,
             version: version(&before.hash),
+            before_call: self.version_before_call(path, before),
             request: modify,
         };
         edit.apply(
             &mut |expected| self.known_version(path, before, &current, expected),
             &mut |operations, numbering| prepared.apply(&current, before.hash, operations, numbering, cancel),
         )
+    }
+
+    /// Returns the version of a file on disk, if earlier steps of the plan change it.
+    fn version_before_call(&self, path: &RelPath, before: &Present) -> Option<FileVersion> {
+        let on_disk = self.files.get(path)?.before.as_ref()?;
+        (on_disk.hash != before.hash).then(|| version(&on_disk.hash))
     }
 
     /// Finds a version that line numbers mean, and the map from it to the file as the plan has it.

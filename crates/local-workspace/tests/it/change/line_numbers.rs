@@ -51,6 +51,31 @@ fn edits_of_one_batch_all_mean_the_version_that_was_shown() {
     assert_eq!(fixture.text("a").unwrap(), expected);
 }
 
+#[test]
+fn one_batch_may_add_the_same_lines_at_two_places() {
+    let (first, both) = ("one\nthree\nfour\n", "begin_transaction();\ncommit_transaction();\n");
+    let fixture = Fixture::new();
+    fixture.put("a", first);
+    let workspace = fixture.open();
+    let version = current_version(&workspace, "a");
+    let batch = [
+        replace("a", (1, 1), &format!("one\n{both}"), version.clone()),
+        replace("a", (3, 3), &format!("four\n{both}"), version.clone()),
+    ];
+    all_ok(workspace.change_files(&Caller::once().call(), &batch).unwrap());
+    assert_eq!(fixture.text("a").unwrap(), format!("one\n{both}three\nfour\n{both}"));
+    // The control: there, another program has added them since.
+    fixture.put("a", &format!("{both}one\nthree\nfour\n"));
+    let batch = [
+        replace("a", (2, 2), "THREE", version.clone()),
+        replace("a", (3, 3), &format!("four\n{both}"), version),
+    ];
+    let outcomes = workspace.change_files(&Caller::once().call(), &batch).unwrap();
+    assert!(outcomes[0].is_ok(), "{outcomes:?}");
+    assert_eq!(outcomes[1].as_ref().unwrap_err().detail("alreadyApplied"), Some(&true.into()));
+    assert_eq!(fixture.text("a").unwrap(), format!("{both}one\nTHREE\nfour\n"));
+}
+
 /// Two replacements of which the first moves what the second means.
 fn in_turn(version: Option<FileVersion>) -> FileChange {
     let replace = |line, content: &str| ModifyOperation::Replace {
