@@ -118,12 +118,12 @@ impl Meaning<'_> {
         let edit = &self.operations[index];
         let total = self.edit.current.total_lines();
         let mut versions: Vec<Option<KnownVersion>> = Vec::new();
-        // The version of each that is the file before the call.
+        // For each of them, if it is the version of the file before the call.
         let mut is_before_call = Vec::new();
         for version in self.edit.request.meant_versions(index) {
             match cache.get(version) {
-                Ok(known) => {
-                    versions.push(known);
+                Ok(earlier) => {
+                    versions.push(earlier);
                     is_before_call.push(self.edit.before_call.as_ref() == Some(version));
                 }
                 // The version is not held any more, and `was` decides by the text of the present file.

@@ -65,7 +65,7 @@ fn one_batch_may_add_the_same_lines_at_two_places() {
     all_ok(workspace.change_files(&Caller::once().call(), &batch).unwrap());
     assert_eq!(fixture.text("a").unwrap(), format!("one\n{both}three\nfour\n{both}"));
     // The control: there, another program has added them since.
-    fixture.put("a", &format!("{both}one\nthree\nfour\n"));
+    fixture.put("a", format!("{both}one\nthree\nfour\n"));
     let batch = [
         replace("a", (2, 2), "THREE", version.clone()),
         replace("a", (3, 3), &format!("four\n{both}"), version),
