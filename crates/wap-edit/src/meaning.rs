@@ -118,14 +118,9 @@ impl Meaning<'_> {
         let edit = &self.operations[index];
         let total = self.edit.current.total_lines();
         let mut versions: Vec<Option<KnownVersion>> = Vec::new();
-        // For each of them, if it is the version of the file before the call.
-        let mut is_before_call = Vec::new();
         for version in self.edit.request.meant_versions(index) {
             match cache.get(version) {
-                Ok(earlier) => {
-                    versions.push(earlier);
-                    is_before_call.push(self.edit.before_call.as_ref() == Some(version));
-                }
+                Ok(version) => versions.push(version),
                 // The version is not held any more, and `was` decides by the text of the present file.
                 Err(_) if operation.was().is_some() => {}
                 Err(error) => return Err(error),
@@ -133,7 +128,6 @@ impl Meaning<'_> {
         }
         if versions.is_empty() {
             versions.push(None);
-            is_before_call.push(false);
         }
         let identity = LineMap::identity(total);
         let carried: Vec<Carried> = versions
@@ -149,8 +143,7 @@ impl Meaning<'_> {
         };
         match chosen {
             Ok(chosen) => {
-                let versions: Vec<_> = versions.iter().zip(is_before_call).collect();
-                self.check_not_applied(edit, &carried, &versions, &chosen)?;
+                self.check_not_applied(index, &carried, &versions, &chosen)?;
                 let addressed = carried.into_iter().find_map(|carried| match carried {
                     Carried::Kept { addressed, now } if now == chosen => Some(addressed),
                     _ => None,
@@ -174,22 +167,25 @@ impl Meaning<'_> {
     }
 
     /// Refuses an operation whose new lines were put beside the addressed ones, or elsewhere by another program, since the version that
-    /// its numbers mean: these lines are the same, but the edit would put the new ones there a second time. Each version comes with
-    /// whether it is that of the file before the call, which no other program has changed then.
+    /// its numbers mean: these lines are the same, but the edit would put the new ones there a second time.
     fn check_not_applied(
         &self,
-        edit: &Operation,
+        index: usize,
         carried: &[Carried],
-        versions: &[(&Option<KnownVersion>, bool)],
+        versions: &[Option<KnownVersion>],
         chosen: &Range<usize>,
     ) -> Result<(), WapError> {
-        for (carried, (version, is_before_call)) in carried.iter().zip(versions) {
+        let edit = &self.operations[index];
+        // Between that version and the call, no other program has changed the file.
+        let is_before_call = |version: &FileVersion| self.edit.before_call.as_ref() == Some(version);
+        let is_own = self.edit.request.meant_versions(index).into_iter().all(is_before_call);
+        for (carried, version) in carried.iter().zip(versions) {
             let (Carried::Kept { addressed, now }, Some(version)) = (carried, version) else { continue };
             let Some(base) = Source::parse(&version.bytes).ok().filter(|_| now == chosen) else { continue };
             let current = self.edit.current;
             let elsewhere = || applied_elsewhere(&base, (current, now.clone()), edit);
             let lines = applied_since((&base, addressed.clone()), (current, now.clone()), edit)
-                .or_else(|| if *is_before_call { None } else { elsewhere() });
+                .or_else(|| if is_own { None } else { elsewhere() });
             if let Some(lines) = lines {
                 let message = format!(
                     "'{}': already applied, nothing done: the new text stands at lines {}-{} since you saw the file",
