@@ -48,13 +48,16 @@ impl MapRecord {
     }
 }
 
-/// Returns a digest of what a change asks for. The version that its line numbers mean, and the file by which it was judged, are left
-/// out: a caller that makes the call again may have read the file again.
+/// Returns a digest of what a change asks for. The version that its line numbers mean and the file by which it was judged are left
+/// out, since a caller that makes the call again may have read the file again, and so is the treatment of numbers in front of its lines.
 pub(crate) fn request_digest(change: &FileChange) -> String {
     let without_version = match change {
-        FileChange::Modify(modify) if modify.expected_version.is_some() || modify.judged.is_some() => {
-            FileChange::Modify(ModifyFile { expected_version: None, judged: None, ..modify.clone() })
-        }
+        FileChange::Modify(modify) => FileChange::Modify(ModifyFile {
+            expected_version: None,
+            judged: None,
+            view_numbers: None,
+            ..modify.clone()
+        }),
         FileChange::Write(write) if write.judged.is_some() => {
             FileChange::Write(WriteFile { judged: None, ..write.clone() })
         }

@@ -43,9 +43,12 @@ pub(crate) fn other_request(origin: &Origin) -> WapError {
 /// call may name others.
 pub(crate) fn without_version(change: &FileChange) -> FileChange {
     match change {
-        FileChange::Modify(modify) => {
-            FileChange::Modify(ModifyFile { expected_version: None, judged: None, ..modify.clone() })
-        }
+        FileChange::Modify(modify) => FileChange::Modify(ModifyFile {
+            expected_version: None,
+            judged: None,
+            view_numbers: None,
+            ..modify.clone()
+        }),
         FileChange::Write(write) => FileChange::Write(WriteFile { judged: None, ..write.clone() }),
         other @ FileChange::Delete(_) => other.clone(),
     }

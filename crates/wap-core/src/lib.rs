@@ -77,7 +77,7 @@ pub use tool::line_choice::{LineConflict, LineDoubt, LineReading, SeenVersions, 
 pub use tool::metadata::FileMetadata;
 pub use tool::modify_file::{
     CarriedLines, ChangedLines, LineNumbers, LineShift, ModifyFile, ModifyFileResponse, ModifyOperation,
-    NearLine, RegexReplacements, WholeLines,
+    NearLine, RegexReplacements, ViewNumbers, WholeLines,
 };
 pub use tool::process::{
     MOST_PROCESSES, PROCESS_PREFIX, ProcessState, StartedProcess, StopProcess, StopProcessResponse,

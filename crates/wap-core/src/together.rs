@@ -52,6 +52,7 @@ impl Reversible {
                 line_numbers,
                 seen_versions: None,
                 judged: None,
+                view_numbers: None,
             })
         };
         let exchanges: Vec<LineExchange> = exchanges.iter().flat_map(LineExchange::changed).collect();

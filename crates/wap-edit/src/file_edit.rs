@@ -7,7 +7,7 @@ use wap_core::{CarriedLines, FileVersion, LineNumbers, ModifyFile, Reason, WapEr
 
 use crate::error::edit_error;
 use crate::meaning::Meaning;
-use crate::operations::operation;
+use crate::view_numbers::ReadOperations;
 
 /// A request to modify a file, and the text that the file holds.
 #[derive(Clone, Debug)]
@@ -41,6 +41,8 @@ pub struct EditedFile {
     pub edited: Edited,
     /// Operations whose numbers meant other lines than those that have these numbers now.
     pub carried: Vec<CarriedLines>,
+    /// Repairs of the operations, for the caller to know.
+    pub warnings: Vec<String>,
 }
 
 /// Looks up an earlier version of the file; `None` if it is not held any more.
@@ -66,8 +68,7 @@ impl FileEdit<'_> {
         find: &mut FindVersion<'_>,
         apply: &mut ApplyOperations<'_>,
     ) -> Result<EditedFile, WapError> {
-        self.check_view_numbers()?;
-        let operations: Vec<_> = self.request.operations.iter().map(operation).collect();
+        let ReadOperations { operations, warnings } = self.read_operations()?;
         let meaning = Meaning { edit: self, operations: &operations };
         // One operation alone is the first in its turn: its numbers mean the text before the call either way.
         let in_turn = self.request.line_numbers == Some(LineNumbers::InTurn) && operations.len() > 1;
@@ -86,7 +87,7 @@ impl FileEdit<'_> {
         // The numbers are those of the current text by now, so both texts of the refusal are the current one.
         let edited = apply(meant.as_deref().unwrap_or(&operations), numbering);
         let refused = |error| edit_error(&error, self.path, self.current, self.current, self.version.clone());
-        Ok(EditedFile { edited: edited.map_err(refused)?, carried })
+        Ok(EditedFile { edited: edited.map_err(refused)?, carried, warnings })
     }
 
     /// Refuses another version for operations that follow each other: numbers that refer to the result of earlier

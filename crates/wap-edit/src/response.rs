@@ -36,6 +36,7 @@ impl EditedFile {
             ));
         }
         let replacements = replacements(request, &self.edited);
+        warnings.extend(self.warnings.iter().take(MOST_NOTES).cloned());
         warnings.extend(text_notes(request, &self.edited).take(MOST_NOTES));
         warnings.extend(replacements.iter().filter_map(RegexReplacements::note).take(MOST_NOTES));
         let shifts = shifts

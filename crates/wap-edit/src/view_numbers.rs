@@ -1,53 +1,102 @@
 //! Numbers of a view in front of new lines, which are not part of the file.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-use text_edit::{MatchRule, Operation, Source, find_text};
-use wap_core::{ModifyOperation, Reason, WapError, numbered_line, unnumbered};
+use text_edit::{Lines, MatchRule, Operation, find_text};
+use wap_core::{ModifyOperation, Reason, ViewNumbers, WapError, numbered_line, unnumbered};
 
 use crate::file_edit::FileEdit;
 use crate::operations::operation;
 
+/// The operations of a request as edits.
+#[derive(Debug)]
+pub(crate) struct ReadOperations {
+    pub operations: Vec<Operation>,
+    /// A warning for each operation whose lines lost the numbers of a view.
+    pub warnings: Vec<String>,
+}
+
 impl FileEdit<'_> {
-    /// Refuses new lines that all have the numbers in front that a view of the file gives the lines which they replace. A file that has
-    /// such numbers around there itself may get more of them.
-    pub(crate) fn check_view_numbers(&self) -> Result<(), WapError> {
-        for (index, operation) in self.request.operations.iter().enumerate() {
-            let (first, last, field) = match operation {
-                ModifyOperation::Replace { start_line, end_line, new_content, .. }
-                    if begins_with(new_content, *start_line) =>
-                {
-                    (*start_line, *end_line, "newContent")
-                }
-                ModifyOperation::Insert { after_line, new_content, .. }
-                    if begins_with(new_content, after_line.saturating_add(1)) =>
-                {
-                    (after_line.saturating_add(1), *after_line, "newContent")
-                }
-                ModifyOperation::ReplaceText { old_text, new_text, .. } => {
-                    let Some((first, last)) = self.numbered_text(operation, old_text, new_text) else {
-                        continue;
-                    };
-                    (first, last, "newText")
-                }
-                _ => continue,
+    /// Returns the operations without the numbers of a view in front of their new lines.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::InvalidField`] for new lines that all have the numbers in front that a view of the file gives the lines which they
+    /// replace, unless the request wants them taken off and they cannot be content. A file that has such numbers around there itself
+    /// may get more of them.
+    pub(crate) fn read_operations(&self) -> Result<ReadOperations, WapError> {
+        let mut read = ReadOperations { operations: Vec::new(), warnings: Vec::new() };
+        for (index, requested) in self.request.operations.iter().enumerate() {
+            let label = match self.request.operations.len() {
+                1 => String::new(),
+                _ => format!("operation {}: ", index + 1),
             };
-            if !has_numbers(self.current, first.saturating_sub(1), last.saturating_add(1)) {
-                let operation = if self.request.operations.len() > 1 {
-                    format!("operation {}: ", index + 1)
-                } else {
-                    String::new()
-                };
-                let text = format!(
-                    "{operation}{field} begins its lines with the numbers of the view ('{first}|'), which are not part of the \
-                     file: send the lines without them"
-                );
-                return Err(WapError::new(Reason::InvalidField, text)
-                    .with("field", field)
-                    .with("path", self.path));
-            }
+            let operation = operation(requested);
+            let Some(numbered) = self.numbered_lines(requested) else {
+                read.operations.push(operation);
+                continue;
+            };
+            let Some(operation) = self.without_numbers(operation, &numbered) else {
+                return Err(self.numbers_refused(&label, &numbered));
+            };
+            read.operations.push(operation);
+            read.warnings.push(format!(
+                "{label}the numbers of the view ('{}|') were taken off the new lines: they are not part of the file",
+                numbered.first
+            ));
         }
-        Ok(())
+        Ok(read)
+    }
+
+    /// Returns the new lines of an operation if all have the numbers of a view in front; `None` also in a file that has such numbers
+    /// itself around there.
+    fn numbered_lines(&self, requested: &ModifyOperation) -> Option<NumberedLines> {
+        let (first, last, field, text) = match requested {
+            ModifyOperation::Replace { start_line, end_line, new_content, .. } => {
+                (*start_line, *end_line, "newContent", Some(text_behind(new_content, *start_line)?))
+            }
+            ModifyOperation::Insert { after_line, new_content, .. } => {
+                let first = after_line.saturating_add(1);
+                (first, *after_line, "newContent", Some(text_behind(new_content, first)?))
+            }
+            ModifyOperation::ReplaceText { old_text, new_text, .. } => {
+                let (first, last) = self.numbered_text(requested, old_text, new_text)?;
+                (first, last, "newText", None)
+            }
+            _ => return None,
+        };
+        let near = self.lines(first.saturating_sub(1), last.saturating_add(1));
+        (!self.has(near.clone(), is_numbered)).then_some(NumberedLines { first, near, field, text })
+    }
+
+    /// Returns an operation with the lines behind their numbers, if the request wants that and the numbers cannot be content.
+    fn without_numbers(&self, operation: Operation, numbered: &NumberedLines) -> Option<Operation> {
+        let text = numbered.text.as_ref()?;
+        let all = 1..=self.current.total_lines();
+        // In a file without text, with such numbers elsewhere, or with fields around there, the lines may be rows that count themselves.
+        let is_content = !self.has(all.clone(), |line| !line.trim().is_empty())
+            || self.has(all, is_numbered)
+            || self.has(numbered.near.clone(), begins_with_field);
+        if is_content || self.request.view_numbers != Some(ViewNumbers::TakeOff) {
+            return None;
+        }
+        let content = Lines::from_content(text);
+        match operation {
+            Operation::Replace { start_line, end_line, .. } => {
+                Some(Operation::Replace { start_line, end_line, content })
+            }
+            Operation::Insert { after_line, .. } => Some(Operation::Insert { after_line, content }),
+            _ => None,
+        }
+    }
+
+    fn numbers_refused(&self, label: &str, numbered: &NumberedLines) -> WapError {
+        let NumberedLines { first, field, .. } = numbered;
+        let text = format!(
+            "{label}{field} begins its lines with the numbers of the view ('{first}|'), which are not part of the file: send the \
+             lines without them"
+        );
+        WapError::new(Reason::InvalidField, text).with("field", *field).with("path", self.path)
     }
 
     /// Returns the first and the last line that the new lines of a text take the place of, if all of these have their numbers in front,
@@ -77,6 +126,17 @@ impl FileEdit<'_> {
         (i64::try_from(number) == Ok(first)).then_some((first, last))
     }
 
+    /// Returns lines that the file has, 1-based, for numbers that may lie outside of it.
+    fn lines(&self, first: i64, last: i64) -> RangeInclusive<usize> {
+        let bounded = |line: i64| usize::try_from(line.max(1)).unwrap_or(usize::MAX);
+        bounded(first).min(self.current.total_lines())..=bounded(last).min(self.current.total_lines())
+    }
+
+    /// Checks whether one of some lines of the file, 1-based, is of a kind.
+    fn has(&self, mut lines: RangeInclusive<usize>, is_of_kind: impl Fn(&str) -> bool) -> bool {
+        lines.any(|line| self.current.line_text(line).is_some_and(|text| is_of_kind(&text)))
+    }
+
     /// Returns lines of the file as 0-based half-open indexes; `None` if it has no such lines.
     fn range(&self, first: i64, last: i64) -> Option<Range<usize>> {
         let total = self.current.total_lines();
@@ -85,13 +145,29 @@ impl FileEdit<'_> {
     }
 }
 
-fn begins_with(content: &str, line: i64) -> bool {
-    !content.is_empty() && unnumbered(content).is_some_and(|(number, _)| i64::try_from(number) == Ok(line))
+/// New lines with the numbers of a view.
+struct NumberedLines {
+    /// The number of the first one.
+    first: i64,
+    /// The lines of the file that they replace, and one above and below.
+    near: RangeInclusive<usize>,
+    /// The field of the request that has them.
+    field: &'static str,
+    /// The text behind the numbers; `None` where only some of the lines have them.
+    text: Option<String>,
 }
 
-/// Checks whether one of some lines of the file has a number and a bar in front.
-fn has_numbers(source: &Source<'_>, first: i64, last: i64) -> bool {
-    let bounded = |line: i64| usize::try_from(line.max(1)).unwrap_or(usize::MAX).min(source.total_lines());
-    (bounded(first)..=bounded(last))
-        .any(|line| source.line_text(line).is_some_and(|text| numbered_line(&text).is_some()))
+/// Returns the text behind the numbers of a view that begins with this line.
+fn text_behind(content: &str, line: i64) -> Option<String> {
+    let (number, text) = unnumbered(content).filter(|_| !content.is_empty())?;
+    (i64::try_from(number) == Ok(line)).then_some(text)
+}
+
+fn is_numbered(line: &str) -> bool {
+    numbered_line(line).is_some()
+}
+
+/// Checks whether a line begins with a field and a bar, as `id|name`.
+fn begins_with_field(line: &str) -> bool {
+    line.split_once('|').is_some_and(|(field, _)| !field.is_empty() && !field.contains(char::is_whitespace))
 }

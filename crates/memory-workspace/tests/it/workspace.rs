@@ -18,6 +18,7 @@ fn modify(path: &str, operations: Value, expected: Option<FileVersion>) -> FileC
         line_numbers: None,
         seen_versions: None,
         judged: None,
+        view_numbers: None,
     })
 }
 

@@ -1,9 +1,11 @@
 //! File blocks as changes of a workspace.
 
 use wap_core::{
-    DeleteFile, FileChange, ModifyFile, ModifyOperation, SeenVersions, WholeLines, WriteFile, WriteMode,
+    DeleteFile, FileChange, ModifyFile, ModifyOperation, SeenVersions, ViewNumbers, WholeLines, WriteFile,
+    WriteMode,
 };
 
+use crate::repair::FileKind;
 use crate::{Block, Body, Dialect, IfExists, TextHunk};
 
 /// Returns the change that a block requests; `None` for a block that changes no file.
@@ -32,6 +34,7 @@ pub(super) fn file_change(
             line_numbers: None,
             seen_versions: versions,
             judged: None,
+            view_numbers: view_numbers(path, dialect),
         })),
         Block::EditText { path, within, hunks } => Some(FileChange::Modify(ModifyFile {
             path: path.to_string(),
@@ -40,6 +43,7 @@ pub(super) fn file_change(
             line_numbers: None,
             seen_versions: versions,
             judged: None,
+            view_numbers: None,
         })),
         Block::DeleteFile { path, lines } => {
             Some(FileChange::Delete(DeleteFile { path: path.to_string(), expected_lines: lines.clone() }))
@@ -50,6 +54,11 @@ pub(super) fn file_change(
         | Block::Message { .. }
         | Block::Done { .. } => None,
     }
+}
+
+/// Returns the treatment of numbers in front of a body. The original's views have none, and rows of a table may count themselves.
+fn view_numbers(path: &str, dialect: Dialect) -> Option<ViewNumbers> {
+    (dialect == Dialect::Agentd && FileKind::of(path) != FileKind::Table).then_some(ViewNumbers::TakeOff)
 }
 
 /// Returns the content of a created file.

@@ -264,6 +264,7 @@ impl<'l> Lines<'l> {
                 self.replace(bare, RepairKind::Gutter);
                 return Ok(None);
             }
+            ViewNumbers::OfFile => return Ok(None),
             ViewNumbers::Unfit => {
                 let path = tag.usable_path().unwrap_or_default().to_owned();
                 return Ok(Some(ParseErrorKind::NumbersInBody { path }));

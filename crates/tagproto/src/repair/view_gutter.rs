@@ -14,7 +14,10 @@ pub(crate) enum ViewNumbers<'a> {
     None,
     /// They fit, and these are the lines without them.
     Fit(Vec<&'a str>),
-    /// They are not those of this body, or may be content, or the start of the text behind them is uncertain.
+    /// They fit the lines of an edit, and may be content of a file that has such numbers itself: the workspace, which has the file,
+    /// takes them off or not.
+    OfFile,
+    /// They are not those of this body, or the start of the text behind them is uncertain.
     Unfit,
 }
 
@@ -45,12 +48,15 @@ pub(crate) fn without<'a>(lines: &[&'a str], first: u64, is_edit: bool, file: Fi
     // A list has neither blank nor indented items.
     let has_shape = lines.len() >= FEWEST
         && bare.iter().any(|line| line.trim().is_empty() || line.starts_with([' ', '\t']));
-    match is_code || has_shape {
-        true if has_uncertain_blank(&bare) => ViewNumbers::Unfit,
+    let is_certain = is_code || has_shape;
+    // A new file may count its lines.
+    if !is_certain && !is_edit {
+        return ViewNumbers::None;
+    }
+    match is_certain {
+        _ if has_uncertain_blank(&bare) => ViewNumbers::Unfit,
         true => ViewNumbers::Fit(bare),
-        // A new file may count its lines. That lines of an edit do so by chance, from its first line on, is as good as excluded.
-        false if is_edit => ViewNumbers::Unfit,
-        false => ViewNumbers::None,
+        false => ViewNumbers::OfFile,
     }
 }
 

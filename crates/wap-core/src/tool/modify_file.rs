@@ -34,6 +34,24 @@ pub struct ModifyFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub judged: Option<JudgedFile>,
+    /// Extension for adapters: the treatment of new lines that begin with the numbers of a view; absent means that they are refused.
+    /// Not in the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub view_numbers: Option<ViewNumbers>,
+}
+
+/// The treatment of new lines that all begin with the numbers (`12|`) which a view of the file gives to the lines that they replace.
+/// Around lines of the file that have such numbers themselves they are content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ViewNumbers {
+    /// The call is refused.
+    #[default]
+    Refuse,
+    /// The numbers are taken off in operations by line numbers, and a warning says so. If the file has no text, or such numbers
+    /// elsewhere, the call is refused nevertheless.
+    TakeOff,
 }
 
 /// The text that the line numbers of several operations mean.

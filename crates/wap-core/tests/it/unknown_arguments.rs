@@ -23,6 +23,7 @@ fn every_argument_of_the_document_and_of_ours_is_known() {
         line_numbers: Some(LineNumbers::InTurn),
         seen_versions: None,
         judged: None,
+        view_numbers: None,
     };
     assert_eq!(note(Tool::ModifyFile, json!(modify)), None);
     let operation = json!({ "type": "replaceText", "oldText": "a", "newText": "b", "expectedMatches": 2 });

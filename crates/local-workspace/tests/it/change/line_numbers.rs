@@ -91,6 +91,7 @@ fn in_turn(version: Option<FileVersion>) -> FileChange {
         line_numbers: Some(LineNumbers::InTurn),
         seen_versions: None,
         judged: None,
+        view_numbers: None,
     })
 }
 

@@ -167,6 +167,7 @@ fn drawn_edits_give_the_same_answers_and_the_same_file() {
                 line_numbers,
                 seen_versions: None,
                 judged: None,
+                view_numbers: None,
             };
             prop_assert_eq!(outcome(&on_disk, &request), outcome(&memory, &request));
             versions.push(current_version(&on_disk, &path));
