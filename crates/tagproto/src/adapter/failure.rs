@@ -227,7 +227,7 @@ fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Fai
     if let Some(conflict) = LineConflict::of(error) {
         return doubtful(path, start_line, end_line, &conflict, error);
     }
-    let expected = text_detail(error, "expectedText").map(|text| text.trim_end_matches('\n'));
+    let expected = text_detail(error, "expectedText");
     let excerpt = Excerpt::of(error);
     let Some(expected) = expected else {
         let summary = format!("Failed to edit '{path}': {}", error.message());
@@ -252,8 +252,8 @@ fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Fai
     );
     let mut failure = with_advice(summary, &next);
     // With the numbers that the edit used, which are those of the view that it had in mind.
-    let quoted = numbered_view(expected, u64::try_from(start_line).unwrap_or(1).max(1));
-    failure.output = format!("You were shown:\n{quoted}\n");
+    let quoted = numbered_view(&format!("{expected}\n"), u64::try_from(start_line).unwrap_or(1).max(1));
+    failure.output = format!("You were shown:\n{quoted}");
     failure.show(excerpt);
     failure
 }

@@ -99,6 +99,17 @@ fn edit_of_changed_lines_is_refused_with_both_texts() {
 }
 
 #[test]
+fn refusal_shows_a_line_that_was_blank() {
+    let workspace = MemoryWorkspace::with_files([("a.txt", "one\n\nthree\n")]);
+    let mut session = session("T", Dialect::Agentd);
+    answer("[READ_FILE path=\"a.txt\"]", &mut session, &workspace);
+    outbox(&mut session, &workspace);
+    workspace.set_file("a.txt", "one\nthe user's\nthree\n");
+    let execution = answer(&edit("a.txt", 2, 2, "X\n"), &mut session, &workspace);
+    assert!(execution.results[0].output.starts_with("You were shown:\n2|\nThe text is now:\n1|one\n"));
+}
+
+#[test]
 fn invalid_range_shows_the_text_as_it_is() {
     let (session, workspace) = session_after_reading(2);
     let execution = run(&edit("a.txt", 3, 3, "X\n"), &session, &workspace);
