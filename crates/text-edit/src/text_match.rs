@@ -246,19 +246,14 @@ fn behind_text(line: usize) -> String {
 }
 
 fn new_text_note(lines: Option<&RangeInclusive<usize>>) -> String {
-    match lines {
-        None => String::new(),
-        Some(lines) if lines.start() == lines.end() => {
-            format!("; the new text stands at line {}, which may be another passage", lines.start())
-        }
-        Some(lines) => {
-            format!(
-                "; the new text stands at lines {}-{}, which may be another passage",
-                lines.start(),
-                lines.end()
-            )
-        }
-    }
+    let Some(lines) = lines else { return String::new() };
+    let place = match lines.start() == lines.end() {
+        true => format!("line {}", lines.start()),
+        false => format!("lines {}-{}", lines.start(), lines.end()),
+    };
+    format!(
+        "; the new text stands at {place}: if that is the passage that you mean, this edit is made already"
+    )
 }
 
 impl NoMatch {

@@ -21,7 +21,7 @@ use crate::commands::apply::trial::Tried;
 use crate::commands::parse::reply_text;
 use crate::commands::review::asking::review;
 use crate::commands::session::{
-    cancel_flag, execute, found_workspace, parse_id, report_superseded, report_unexpected,
+    cancel_flag, execute, found_workspace, parse_id, report_repairs, report_superseded, report_unexpected,
 };
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
@@ -142,6 +142,7 @@ pub(crate) fn execute_text(
     let applied = applied.map_err(SessionRefusal::into_failure)?;
     if applied.is_executed {
         report_superseded(console, &applied);
+        report_repairs(console, &applied);
         report_unexpected(console, &applied);
     } else {
         console.notice("this reply was executed before; nothing was done");

@@ -117,15 +117,17 @@ fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
         return limited("commands do not run with --read-only".to_owned());
     }
     let report = launcher.report();
+    let shows_state = report.fs != FileConfinement::Root && paths.state_folder().is_some();
     if let SandboxNeed::AtLeast(needed) = confinement::need(common.sandbox, confinement::is_attended())
         && report.level < needed
     {
         let level = report.level;
+        let (base, lets) = if shows_state { (" and --base DIR", "let") } else { ("", "lets") };
         return limited(format!(
-            "commands need level {needed} and are refused at {level}; --sandbox allow={level} lets them run"
+            "commands need level {needed} and are refused at {level}; --sandbox allow={level}{base} {lets} them run"
         ));
     }
-    if report.fs != FileConfinement::Root && paths.state_folder().is_some() {
+    if shows_state {
         let text = "commands are refused: the state folder in the workspace cannot be hidden from them; --base DIR puts it elsewhere";
         return limited(text.to_owned());
     }

@@ -36,7 +36,7 @@ use crate::commands::session::options::ResumeOptions;
 use crate::commands::session::pending_message::{
     announce, announce_one_step, copy, outbox_path, parts, put_on,
 };
-pub(crate) use crate::commands::session::reports::{report_superseded, report_unexpected};
+pub(crate) use crate::commands::session::reports::{report_repairs, report_superseded, report_unexpected};
 use crate::commands::session::typed_answer::answer;
 use crate::commands::sessions::{reader, report_unfinished};
 use crate::common_options::CommonOptions;

@@ -140,7 +140,7 @@ fn a_choice_that_runs_commands_is_tried_before_it_lands_and_a_trial_can_be_stopp
         "[...document.querySelectorAll('.review-head button')].find((one) => one.textContent === 'Stop')";
     browser.wait(stop);
     browser.script(&format!("{stop}.click()"), &[]);
-    browser.wait("[...document.querySelectorAll('.review-head button')].some((one) => one.textContent === 'Try selection')");
+    browser.wait("[...document.querySelectorAll('.review-head button')].some((one) => one.textContent === 'Try choice')");
     // Without a word it is asked for.
     browser.press("b");
     browser.wait("document.getElementById('dialog').open");

@@ -18,7 +18,7 @@ export function showHead(panel) {
   const isOpen = panel.isOpen();
   const actions = isOpen
     ? [
-        shown.isTrying ? button("Stop", () => decisions.stop(), { kind: "danger" }) : button("Try selection", keys.t.run, { key: "t" }),
+        shown.isTrying ? button("Stop", () => decisions.stop(), { kind: "danger" }) : button("Try choice", keys.t.run, { key: "t" }),
         button("Land", keys.l.run, { key: "l", kind: "primary", disabled }),
         button("Send back with comments", keys.b.run, { key: "b", disabled }),
       ]

@@ -304,6 +304,9 @@ impl Reviews {
                     return Err(failure.into());
                 }
             }
+        } else {
+            // A trial has the run of its reply, which is to begin again.
+            drop(held);
         }
         let choice = ((resolution, expected), review, adopted);
         self.carry_out(sessions, proposal, choice, &call, observer)

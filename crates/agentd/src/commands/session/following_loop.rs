@@ -14,7 +14,9 @@ use crate::commands::review::waiting::{Reviewed, reviewed};
 use crate::commands::session::execute;
 use crate::commands::session::options::Following;
 use crate::commands::session::pending_message::copy;
-use crate::commands::session::reports::{failed_blocks, report_superseded, report_unexpected};
+use crate::commands::session::reports::{
+    failed_blocks, report_repairs, report_superseded, report_unexpected,
+};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::{Console, Tone};
@@ -224,10 +226,7 @@ impl Loop<'_> {
             console.detail("this reply was begun earlier; what was done then was not done again");
         }
         report_superseded(console, applied);
-        if !applied.repairs.is_empty() {
-            let repairs = applied.repairs.join(", ");
-            console.styled(Tone::Faint, &format!("  undone in the pasted text: {repairs}"));
-        }
+        report_repairs(console, applied);
         report_unexpected(console, applied);
         let mut session = applied.session.clone();
         if !session.is_complete {

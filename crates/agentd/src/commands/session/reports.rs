@@ -3,7 +3,7 @@
 use tagproto::{BlockKind, CommandType, HeldReply};
 use workspace_host::AppliedReply;
 
-use crate::views::console::Console;
+use crate::views::console::{Console, Tone};
 use crate::views::progress::one_line;
 
 /// Reports that a reply held nothing to do, or that its DONE did not end the session.
@@ -40,6 +40,14 @@ pub(super) fn failed_blocks(applied: &AppliedReply) -> usize {
 }
 
 /// Reports the results of an interrupted reply that this one supersedes.
+/// Names the repairs of a pasted reply.
+pub(crate) fn report_repairs(console: Console, executed: &AppliedReply) {
+    if !executed.repairs.is_empty() {
+        let repairs = executed.repairs.join(", ");
+        console.styled(Tone::Faint, &format!("  undone in the pasted text: {repairs}"));
+    }
+}
+
 pub(crate) fn report_superseded(console: Console, executed: &AppliedReply) {
     if executed.taken_over.is_empty() {
         return;

@@ -87,6 +87,30 @@ fn a_reply_that_is_sent_back_changes_nothing() {
 }
 
 #[test]
+fn a_trial_does_not_keep_its_reply_from_being_sent_back() {
+    let (project, id, mut daemon) = waiting();
+    project.run(&["review", "1", "--try"]).ok();
+    project.run(&["review", "1", "--send-back"]).ok().says("sent back");
+    daemon.wait_for("message 2 to copy into the chat");
+    assert_eq!(project.read("a.txt"), FILE);
+    assert!(!project.has("ran.log"));
+    assert_eq!(project.outbox(&id, 2).matches("the user sent this back").count(), 3);
+    daemon.interrupt().exits(130);
+}
+
+#[test]
+fn a_trial_does_not_keep_a_choice_without_commands_from_landing() {
+    let (project, _, mut daemon) = waiting();
+    project.run(&["review", "1", "--try"]).ok();
+    project.run(&["review", "1", "--leave-out", "2"]).ok();
+    project.run(&["review", "1", "--land"]).ok();
+    assert_eq!(project.read("a.txt"), "ONE\ntwo\nthree\nfour\nFIVE\nsix\nSEVEN\n");
+    assert!(!project.has("ran.log"));
+    daemon.wait_for("message 2 to copy into the chat");
+    daemon.interrupt().exits(130);
+}
+
+#[test]
 fn the_next_reply_is_shown_against_the_one_that_was_sent_back() {
     let (project, id, mut daemon) = waiting();
     let first = project.run(&["review", "1", "--json"]).ok().json();
