@@ -247,12 +247,12 @@ fn behind_text(line: usize) -> String {
 
 fn new_text_note(lines: Option<&RangeInclusive<usize>>) -> String {
     let Some(lines) = lines else { return String::new() };
-    let place = match lines.start() == lines.end() {
+    let numbers = match lines.start() == lines.end() {
         true => format!("line {}", lines.start()),
         false => format!("lines {}-{}", lines.start(), lines.end()),
     };
     format!(
-        "; the new text stands at {place}: if that is the passage that you mean, this edit is made already"
+        "; the new text stands at {numbers}: if that is the passage that you mean, this edit is made already"
     )
 }
 
