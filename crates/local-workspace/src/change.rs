@@ -122,7 +122,7 @@ impl LocalWorkspace {
             return Ok(changes.iter().map(|change| Err(read_only(change.path()))).collect());
         }
         let plan = Plan::new(&self.root, &self.hidden, &self.held);
-        let mut plan = plan.with_prepared(prepared).expecting(expected);
+        let mut plan = plan.with_prepared(prepared).expecting(expected).of_run(run.number());
         let mut planned = Vec::with_capacity(changes.len());
         for change in changes {
             // Until the commit nothing has happened, and a long plan takes its time.

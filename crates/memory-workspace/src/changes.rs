@@ -7,17 +7,18 @@ use wap_core::{
 };
 use wap_edit::{FileEdit, Rewrite, appended, check_content_size, check_expected_lines, check_request};
 
+use crate::own_changes::OwnChanges;
 use crate::tree::{Access, Tree, parse_text, version_of};
 
-/// Carries out one change of a call, before which so many contents had been stored.
+/// Carries out one change of a run with these changes so far.
 pub(crate) fn change(
     tree: &mut Tree,
     change: &FileChange,
-    before_call: u64,
+    own: &OwnChanges,
 ) -> Result<FileChanged, WapError> {
     match change {
         FileChange::Write(request) => write(tree, request).map(FileChanged::Written),
-        FileChange::Modify(request) => modify(tree, request, before_call).map(FileChanged::Modified),
+        FileChange::Modify(request) => modify(tree, request, own).map(FileChanged::Modified),
         FileChange::Delete(request) => delete(tree, request).map(FileChanged::Deleted),
     }
 }
@@ -61,15 +62,15 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     })
 }
 
-fn modify(tree: &mut Tree, request: &ModifyFile, before_call: u64) -> Result<ModifyFileResponse, WapError> {
+fn modify(tree: &mut Tree, request: &ModifyFile, own: &OwnChanges) -> Result<ModifyFileResponse, WapError> {
     check_request(request)?;
     let path = tree.file_path(&request.path, Access::Write)?;
     let bytes = tree.content(&path)?;
     let current = parse_text(&path, bytes)?;
     let version = version_of(bytes);
     JudgedFile::check(request.judged.as_ref(), &path, Some((&version, bytes)))?;
-    let before_call = tree.version_before(&path, before_call);
-    let edit = FileEdit { path: &path, current: &current, version: version.clone(), before_call, request };
+    let before_run = own.version_before(&path, &version);
+    let edit = FileEdit { path: &path, current: &current, version: version.clone(), before_run, request };
     let edited = edit
         .apply(&mut |version| tree.known_version(&path, version), &mut |operations, numbering| {
             apply(bytes, operations, numbering, &EditLimits::default())

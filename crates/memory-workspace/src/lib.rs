@@ -3,6 +3,7 @@
 mod changes;
 mod index;
 mod listing;
+mod own_changes;
 mod reading;
 mod record;
 mod search;

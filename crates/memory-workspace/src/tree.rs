@@ -26,8 +26,6 @@ pub(crate) struct Tree {
 
 /// One content that a file had.
 struct Past {
-    /// The number of contents that had been stored with it.
-    change: u64,
     version: FileVersion,
     bytes: Arc<[u8]>,
     /// From the lines of the content before this one to its own; `None` if one of the two is not text.
@@ -68,12 +66,7 @@ impl Tree {
             let previous = Source::parse(&pasts.last()?.bytes).ok()?;
             Some(LineMap::between_versions(&previous, &Source::parse(&bytes).ok()?))
         });
-        pasts.push(Past {
-            change: self.changes,
-            version: version.clone(),
-            bytes: Arc::from(bytes.as_slice()),
-            from_previous,
-        });
+        pasts.push(Past { version: version.clone(), bytes: Arc::from(bytes.as_slice()), from_previous });
         self.files.insert(path.to_owned(), bytes);
         version
     }
@@ -81,12 +74,6 @@ impl Tree {
     /// Returns the number of contents that were stored.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
-    }
-
-    /// Returns the version of a file when so many contents had been stored, if another one has been stored since.
-    pub(crate) fn version_before(&self, path: &str, changes: u64) -> Option<FileVersion> {
-        let pasts = self.pasts.get(path).filter(|_| self.changed_at(path) > changes)?;
-        pasts.iter().rev().find(|past| past.change <= changes).map(|past| past.version.clone())
     }
 
     /// Returns the number of the last content that was stored at a path; 0 if none was.
@@ -125,7 +112,9 @@ impl Tree {
         // The resolved path is checked, since `..` may lead to a protected name.
         let protected = RelPath::parse_folder(&path).map_err(path_refused)?;
         if access == Access::Write && self.protected.protects(&protected) {
-            return Err(WapError::new(Reason::Protected, format!("'{path}' is protected")));
+            let text = format!("'{path}' is protected: its name is on the list of protected names");
+            return Err(WapError::new(Reason::Protected, text)
+                .with("why", "its name is on the list of protected names"));
         }
         if parsed.names_folder() || self.is_folder(&path) {
             let name = if path.is_empty() { "." } else { &path };

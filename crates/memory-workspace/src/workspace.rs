@@ -9,6 +9,7 @@ use wap_core::{
     ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
+use crate::own_changes::OwnChanges;
 use crate::record::{Outcome, Record, other_request, without_version};
 use crate::tree::Tree;
 use crate::{changes, listing, reading, search};
@@ -56,6 +57,7 @@ type BeforeChanges = Box<dyn FnMut(&MemoryWorkspace, &Call<'_>) + Send>;
 struct State {
     tree: Tree,
     record: Record,
+    own: OwnChanges,
     script: HashMap<String, Result<ExecuteCommandResponse, WapError>>,
     commands_run: Vec<String>,
 }
@@ -219,22 +221,24 @@ impl Workspace for MemoryWorkspace {
             check_cancelled(call)?;
         }
         let mut outcomes = Vec::with_capacity(steps.len());
-        let before_call = state.tree.changes();
+        let State { tree, record, own, .. } = &mut *state;
+        own.enter(call.origin);
         for (origin, change) in steps {
-            let recorded = match state.record.outcome(&origin) {
+            let recorded = match record.outcome(&origin) {
                 Some(Outcome::Change(_, outcome)) => Some(outcome),
                 _ => check_cancelled(call).err().map(Err),
             };
             let outcome = match recorded {
                 Some(outcome) => outcome,
                 None => {
-                    let outcome = changes::change(&mut state.tree, change, before_call);
+                    let outcome = changes::change(tree, change, own);
                     if let Some(error) = outcome.as_ref().err().filter(|error| JudgedFile::has_refused(error))
                     {
                         return Err(error.clone());
                     }
                     let change = Box::new(without_version(change));
-                    state.record.add(&origin, Outcome::Change(change, outcome.clone()));
+                    record.add(&origin, Outcome::Change(change, outcome.clone()));
+                    outcome.iter().for_each(|changed| own.record(changed));
                     outcome
                 }
             };

@@ -18,9 +18,9 @@ pub struct FileEdit<'a> {
     pub current: &'a Source<'a>,
     /// The version of `current`.
     pub version: FileVersion,
-    /// The version before the call, if earlier changes of the same call have changed the file: lines that they have added are not
-    /// those of another program. `None` also where this is not known.
-    pub before_call: Option<FileVersion>,
+    /// The version before the run of the call, if earlier changes of this run alone have changed the file since: lines that they have
+    /// added are not those of another program. `None` also where this is not known.
+    pub before_run: Option<FileVersion>,
     /// The request, within the bounds of [`check_request`](crate::check_request).
     pub request: &'a ModifyFile,
 }
@@ -68,7 +68,7 @@ impl FileEdit<'_> {
         find: &mut FindVersion<'_>,
         apply: &mut ApplyOperations<'_>,
     ) -> Result<EditedFile, WapError> {
-        let ReadOperations { operations, warnings } = self.read_operations()?;
+        let ReadOperations { operations, warnings } = self.read_operations(find)?;
         let meaning = Meaning { edit: self, operations: &operations };
         // One operation alone is the first in its turn: its numbers mean the text before the call either way.
         let in_turn = self.request.line_numbers == Some(LineNumbers::InTurn) && operations.len() > 1;

@@ -176,9 +176,9 @@ impl Meaning<'_> {
         chosen: &Range<usize>,
     ) -> Result<(), WapError> {
         let edit = &self.operations[index];
-        // Between that version and the call, no other program has changed the file.
-        let is_before_call = |version: &FileVersion| self.edit.before_call.as_ref() == Some(version);
-        let is_own = self.edit.request.meant_versions(index).into_iter().all(is_before_call);
+        // Since that version, no other program has changed the file.
+        let is_before_run = |version: &FileVersion| self.edit.before_run.as_ref() == Some(version);
+        let is_own = self.edit.request.meant_versions(index).into_iter().all(is_before_run);
         for (carried, version) in carried.iter().zip(versions) {
             let (Carried::Kept { addressed, now }, Some(version)) = (carried, version) else { continue };
             let Some(base) = Source::parse(&version.bytes).ok().filter(|_| now == chosen) else { continue };

@@ -1,11 +1,11 @@
 //! Numbers of a view in front of new lines, which are not part of the file.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
-use text_edit::{Lines, MatchRule, Operation, find_text};
+use text_edit::{Lines, MatchRule, Operation, Source, find_text};
 use wap_core::{ModifyOperation, Reason, ViewNumbers, WapError, numbered_line, unnumbered};
 
-use crate::file_edit::FileEdit;
+use crate::file_edit::{FileEdit, FindVersion, KnownVersion};
 use crate::operations::operation;
 
 /// The operations of a request as edits.
@@ -24,7 +24,7 @@ impl FileEdit<'_> {
     /// [`Reason::InvalidField`] for new lines that all have the numbers in front that a view of the file gives the lines which they
     /// replace, unless the request wants them taken off and they cannot be content. A file that has such numbers around there itself
     /// may get more of them.
-    pub(crate) fn read_operations(&self) -> Result<ReadOperations, WapError> {
+    pub(crate) fn read_operations(&self, find: &mut FindVersion<'_>) -> Result<ReadOperations, WapError> {
         let mut read = ReadOperations { operations: Vec::new(), warnings: Vec::new() };
         for (index, requested) in self.request.operations.iter().enumerate() {
             let label = match self.request.operations.len() {
@@ -32,7 +32,7 @@ impl FileEdit<'_> {
                 _ => format!("operation {}: ", index + 1),
             };
             let operation = operation(requested);
-            let Some(numbered) = self.numbered_lines(requested) else {
+            let Some(numbered) = self.numbered_lines(index, requested, find) else {
                 read.operations.push(operation);
                 continue;
             };
@@ -50,36 +50,60 @@ impl FileEdit<'_> {
 
     /// Returns the new lines of an operation if all have the numbers of a view in front; `None` also in a file that has such numbers
     /// itself around there.
-    fn numbered_lines(&self, requested: &ModifyOperation) -> Option<NumberedLines> {
-        let (first, last, field, text) = match requested {
+    fn numbered_lines(
+        &self,
+        index: usize,
+        requested: &ModifyOperation,
+        find: &mut FindVersion<'_>,
+    ) -> Option<NumberedLines> {
+        let (first, last, content) = match requested {
             ModifyOperation::Replace { start_line, end_line, new_content, .. } => {
-                (*start_line, *end_line, "newContent", Some(text_behind(new_content, *start_line)?))
+                (*start_line, *end_line, new_content)
             }
             ModifyOperation::Insert { after_line, new_content, .. } => {
-                let first = after_line.saturating_add(1);
-                (first, *after_line, "newContent", Some(text_behind(new_content, first)?))
+                (after_line.saturating_add(1), *after_line, new_content)
             }
             ModifyOperation::ReplaceText { old_text, new_text, .. } => {
                 let (first, last) = self.numbered_text(requested, old_text, new_text)?;
-                (first, last, "newText", None)
+                let has_own = has_near(self.current, first, last, |line| numbered_line(line).is_some());
+                return (!has_own).then_some(NumberedLines { first, field: "newText", text: None });
             }
             _ => return None,
         };
-        let near = self.lines(first.saturating_sub(1), last.saturating_add(1));
-        (!self.has(near.clone(), is_numbered)).then_some(NumberedLines { first, near, field, text })
+        let (number, text) = unnumbered(content).filter(|_| !content.is_empty())?;
+        // A view is as wide as its widest number; more blanks are an indentation.
+        let last_number = number.saturating_add(content.lines().count() as u64);
+        let width = last_number.max(self.current.total_lines() as u64).to_string().len();
+        let is_numbered = |line: &str| is_numbered(line, width);
+        if i64::try_from(number) != Ok(first) || !content.lines().all(is_numbered) {
+            return None;
+        }
+        // The lines are those of the versions that their numbers mean.
+        let versions: Vec<KnownVersion> =
+            self.request.meant_versions(index).into_iter().filter_map(find).collect();
+        let meant: Vec<Source<'_>> =
+            versions.iter().filter_map(|version| Source::parse(&version.bytes).ok()).collect();
+        let meant = if meant.is_empty() { vec![self.current.clone()] } else { meant };
+        if meant.iter().all(|source| has_near(source, first, last, is_numbered)) {
+            return None;
+        }
+        // Around numbers in one of the versions, or fields, the lines may be rows that count themselves.
+        let may_count = |source: &Source<'_>| {
+            has_near(source, first, last, |line| is_numbered(line) || begins_with_field(line))
+        };
+        // In a file without text, or with such numbers elsewhere, too.
+        let current = || (1..=self.current.total_lines()).filter_map(|line| self.current.line_text(line));
+        let is_content = meant.iter().any(may_count)
+            || current().all(|line| line.trim().is_empty())
+            || current().any(|line| is_numbered(&line));
+        let text = if is_content { None } else { Some(text) };
+        Some(NumberedLines { first, field: "newContent", text })
     }
 
     /// Returns an operation with the lines behind their numbers, if the request wants that and the numbers cannot be content.
     fn without_numbers(&self, operation: Operation, numbered: &NumberedLines) -> Option<Operation> {
-        let text = numbered.text.as_ref()?;
-        let all = 1..=self.current.total_lines();
-        // In a file without text, with such numbers elsewhere, or with fields around there, the lines may be rows that count themselves.
-        let is_content = !self.has(all.clone(), |line| !line.trim().is_empty())
-            || self.has(all, is_numbered)
-            || self.has(numbered.near.clone(), begins_with_field);
-        if is_content || self.request.view_numbers != Some(ViewNumbers::TakeOff) {
-            return None;
-        }
+        let text =
+            numbered.text.as_ref().filter(|_| self.request.view_numbers == Some(ViewNumbers::TakeOff))?;
         let content = Lines::from_content(text);
         match operation {
             Operation::Replace { start_line, end_line, .. } => {
@@ -126,17 +150,6 @@ impl FileEdit<'_> {
         (i64::try_from(number) == Ok(first)).then_some((first, last))
     }
 
-    /// Returns lines that the file has, 1-based, for numbers that may lie outside of it.
-    fn lines(&self, first: i64, last: i64) -> RangeInclusive<usize> {
-        let bounded = |line: i64| usize::try_from(line.max(1)).unwrap_or(usize::MAX);
-        bounded(first).min(self.current.total_lines())..=bounded(last).min(self.current.total_lines())
-    }
-
-    /// Checks whether one of some lines of the file, 1-based, is of a kind.
-    fn has(&self, mut lines: RangeInclusive<usize>, is_of_kind: impl Fn(&str) -> bool) -> bool {
-        lines.any(|line| self.current.line_text(line).is_some_and(|text| is_of_kind(&text)))
-    }
-
     /// Returns lines of the file as 0-based half-open indexes; `None` if it has no such lines.
     fn range(&self, first: i64, last: i64) -> Option<Range<usize>> {
         let total = self.current.total_lines();
@@ -149,25 +162,25 @@ impl FileEdit<'_> {
 struct NumberedLines {
     /// The number of the first one.
     first: i64,
-    /// The lines of the file that they replace, and one above and below.
-    near: RangeInclusive<usize>,
     /// The field of the request that has them.
     field: &'static str,
-    /// The text behind the numbers; `None` where only some of the lines have them.
+    /// The text behind the numbers; `None` where they may be content.
     text: Option<String>,
 }
 
-/// Returns the text behind the numbers of a view that begins with this line.
-fn text_behind(content: &str, line: i64) -> Option<String> {
-    let (number, text) = unnumbered(content).filter(|_| !content.is_empty())?;
-    (i64::try_from(number) == Ok(line)).then_some(text)
-}
-
-fn is_numbered(line: &str) -> bool {
-    numbered_line(line).is_some()
+/// Checks whether a line has a number in front as in a view of this width.
+fn is_numbered(line: &str, width: usize) -> bool {
+    numbered_line(line).is_some_and(|(_, text)| line.len() - text.len() <= width + 1)
 }
 
 /// Checks whether a line begins with a field and a bar, as `id|name`.
 fn begins_with_field(line: &str) -> bool {
     line.split_once('|').is_some_and(|(field, _)| !field.is_empty() && !field.contains(char::is_whitespace))
+}
+
+/// Checks whether one of some lines of a text, or of those around them, is of a kind. The lines may lie outside of the text.
+fn has_near(source: &Source<'_>, first: i64, last: i64, is_of_kind: impl Fn(&str) -> bool) -> bool {
+    let bounded = |line: i64| usize::try_from(line.max(1)).unwrap_or(usize::MAX).min(source.total_lines());
+    (bounded(first.saturating_sub(1))..=bounded(last.saturating_add(1)))
+        .any(|line| source.line_text(line).is_some_and(|text| is_of_kind(&text)))
 }

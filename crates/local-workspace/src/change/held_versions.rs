@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use change_journal::{ChangeState, ContentHash, Journal};
+use change_journal::{ChangeState, ContentHash, Entry, Journal, RunNumber};
 use rel_path::RelPath;
 use text_edit::{LineMap, Source};
 use wap_core::{FileVersion, Retention};
@@ -114,6 +114,21 @@ impl HeldVersions {
         let map = self.follow(from, &base, &edits, to, current);
         // A record that does not fit the texts, or a version on the way that is gone: then the ends are compared.
         Some(map.unwrap_or_else(|| LineMap::between_versions(&base, current)))
+    }
+
+    /// Returns the version from which changes of a run alone led to the version `to` of a file; that version itself if none did.
+    pub(crate) fn before_run(&self, path: &RelPath, run: RunNumber, to: ContentHash) -> ContentHash {
+        let changes =
+            self.journal.reader().changes_of_path(path.as_bytes(), EDITS_FOLLOWED).unwrap_or_default();
+        let mut first = to;
+        for change in changes.iter().filter(|change| change.state != ChangeState::Conflicted) {
+            let content = |entry: &Option<Entry>| entry.as_ref().and_then(|entry| entry.content);
+            match (content(&change.before), content(&change.after)) {
+                (Some(before), Some(after)) if change.run == run && after == first => first = before,
+                _ => break,
+            }
+        }
+        first
     }
 
     /// The map along `edits`, with a comparison wherever one does not begin with what is there.

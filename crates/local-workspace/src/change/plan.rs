@@ -9,6 +9,7 @@ mod targets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use change_journal::RunNumber;
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
 use wap_core::{
@@ -59,6 +60,8 @@ pub(crate) struct Plan<'a> {
     prepared: Option<&'a PreparedEdits>,
     /// The files that the changes are for, if that is known.
     expected: Option<&'a ExpectedFiles>,
+    /// The run of the changes, if it has begun.
+    run: Option<RunNumber>,
 }
 
 /// The effect of one item of a batch.
@@ -88,6 +91,7 @@ impl<'a> Plan<'a> {
             held_bytes: 0,
             prepared: None,
             expected: None,
+            run: None,
         }
     }
 
@@ -99,6 +103,11 @@ impl<'a> Plan<'a> {
     /// The same for these files: a change of another one is refused.
     pub(crate) fn expecting(self, expected: &'a ExpectedFiles) -> Plan<'a> {
         Plan { expected: Some(expected), ..self }
+    }
+
+    /// The same for a run: what its earlier changes have made of a file is not the work of another program.
+    pub(crate) fn of_run(self, run: RunNumber) -> Plan<'a> {
+        Plan { run: Some(run), ..self }
     }
 
     /// Returns the files of the plan in the order in which they are first changed.

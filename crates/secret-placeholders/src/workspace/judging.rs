@@ -341,7 +341,7 @@ fn edited(
         }
     }
     let edit =
-        FileEdit { path, current: &current, version: version.clone(), before_call: None, request: &request };
+        FileEdit { path, current: &current, version: version.clone(), before_run: None, request: &request };
     let mut failed = FailedSearch::default();
     let edited = edit.apply(&mut |_| None, &mut |operations, numbering| {
         let is_cancelled = || call.cancel.is_cancelled();

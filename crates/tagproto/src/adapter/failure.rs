@@ -73,13 +73,14 @@ impl Failure {
                 format!("REJECTED: Path '{path}' is outside workspace"),
                 "use a path relative to the root of the workspace",
             ),
-            (Reason::Protected, _) => with_advice(
-                match text_detail(error, "why") {
-                    None => format!("REJECTED: Path '{path}' is protected"),
-                    Some(why) => format!("REJECTED: Path '{path}' is protected: {why}"),
-                },
-                "leave it as it is, or ask the user with MESSAGE",
-            ),
+            (Reason::Protected, _) => match text_detail(error, "why") {
+                Some(why) => with_advice(
+                    format!("REJECTED: Path '{path}' is protected: {why}"),
+                    "leave it as it is, or ask the user with MESSAGE",
+                ),
+                // For the sake of its secrets, of which the error says what to do.
+                None => Failure::of(format!("REJECTED: {}", error.message())),
+            },
             // CREATE_FILE makes missing folders itself: for it, these reasons are not about a file that was not found.
             (Reason::NotAFile, _) if !is_create => with_advice(
                 format!("File '{path}' not found"),

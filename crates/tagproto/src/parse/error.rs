@@ -233,7 +233,7 @@ impl ParseErrorKind {
             }
             Self::NumbersInBody { .. } => {
                 "; send the lines as they are in the file, without number and bar; if these are part of the file, edit it by \
-                 text, with SEARCH and REPLACE"
+                 text, with SEARCH and REPLACE, or write it with a command"
                     .to_owned()
             }
             Self::NearMiss { .. } => {

@@ -14,8 +14,7 @@ pub(crate) enum ViewNumbers<'a> {
     None,
     /// They fit, and these are the lines without them.
     Fit(Vec<&'a str>),
-    /// They fit the lines of an edit, and may be content of a file that has such numbers itself: the workspace, which has the file,
-    /// takes them off or not.
+    /// They fit the lines of an edit. The workspace takes them off, unless the file has such numbers itself.
     OfFile,
     /// They are not those of this body, or the start of the text behind them is uncertain.
     Unfit,
@@ -48,15 +47,18 @@ pub(crate) fn without<'a>(lines: &[&'a str], first: u64, is_edit: bool, file: Fi
     // A list has neither blank nor indented items.
     let has_shape = lines.len() >= FEWEST
         && bare.iter().any(|line| line.trim().is_empty() || line.starts_with([' ', '\t']));
-    let is_certain = is_code || has_shape;
+    if is_edit {
+        return if has_uncertain_blank(&bare) { ViewNumbers::Unfit } else { ViewNumbers::OfFile };
+    }
     // A new file may count its lines.
-    if !is_certain && !is_edit {
+    if !is_code && !has_shape {
         return ViewNumbers::None;
     }
-    match is_certain {
-        _ if has_uncertain_blank(&bare) => ViewNumbers::Unfit,
-        true => ViewNumbers::Fit(bare),
-        false => ViewNumbers::OfFile,
+    // Text apart from Markdown may be a listing that has such numbers.
+    let may_be_listing = !is_code && file != FileKind::Markdown;
+    match has_uncertain_blank(&bare) || may_be_listing {
+        true => ViewNumbers::Unfit,
+        false => ViewNumbers::Fit(bare),
     }
 }
 

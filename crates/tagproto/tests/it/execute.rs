@@ -57,15 +57,18 @@ fn body_of_an_edit_keeps_its_blank_lines_and_none_deletes() {
 #[test]
 fn one_reply_may_add_the_same_lines_at_two_places() {
     let both = "begin_transaction();\ncommit_transaction();\n";
-    let workspace = MemoryWorkspace::with_files([("f", "one\nthree\nfour\n")]);
     let edit = |line: u32, text: &str| {
         format!(
             "[EDIT_FILE path=\"f\" start_line=\"{line}\" end_line=\"{line}\"]\n{text}\n{both}[/EDIT_FILE]\n"
         )
     };
-    let reply = edit(1, "one") + &edit(3, "four");
-    run(&reply, &session("T", Dialect::Agentd), &workspace);
-    assert_eq!(workspace.text("f"), Some(format!("one\n{both}three\nfour\n{both}")));
+    // A block that stands alone divides the reply into several calls.
+    for between in ["", "[READ_FILE path=\"f\"]\n"] {
+        let workspace = MemoryWorkspace::with_files([("f", "one\nthree\nfour\n")]);
+        let reply = edit(1, "one") + between + &edit(3, "four");
+        run(&reply, &session("T", Dialect::Agentd), &workspace);
+        assert_eq!(workspace.text("f"), Some(format!("one\n{both}three\nfour\n{both}")), "{between}");
+    }
 }
 
 #[test]
@@ -216,7 +219,7 @@ fn failures_say_what_to_do_next() {
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
     CREATE_FILE: REJECTED: Path '../x' is outside workspace; use a path relative to the root of the workspace
-    CREATE_FILE: REJECTED: Path '.git/config' is protected; leave it as it is, or ask the user with MESSAGE
+    CREATE_FILE: REJECTED: Path '.git/config' is protected: its name is on the list of protected names; leave it as it is, or ask the user with MESSAGE
     CREATE_FILE: Failed to create 'd': 'd' is a folder; use another path
     CREATE_FILE: Failed to create 'd/f/g': 'd/f' is not a folder; use another path
     DELETE_FILE: File 'd' not found; the path leads to a folder, or to something else that is not a regular file

@@ -17,7 +17,7 @@ fn report(text: &str, operations: Vec<ModifyOperation>) -> Option<ChangedLines> 
         path: "a",
         current: &current,
         version: version.clone(),
-        before_call: None,
+        before_run: None,
         request: &request,
     };
     let mut applied =

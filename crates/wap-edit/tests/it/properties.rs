@@ -35,7 +35,7 @@ fn edit(text: &str, operations: Vec<ModifyOperation>) -> Option<EditedFile> {
         path: "a",
         current: &current,
         version: FileVersion("now".into()),
-        before_call: None,
+        before_run: None,
         request: &request,
     };
     let mut applied =

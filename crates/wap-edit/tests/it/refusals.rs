@@ -30,7 +30,7 @@ fn outcome_on(old: &str, now: &str, request: Value) -> String {
         path: "a.txt",
         current: &now,
         version: FileVersion("now".into()),
-        before_call: None,
+        before_run: None,
         request: &request,
     };
     let mut find = |version: &FileVersion| {
@@ -162,7 +162,7 @@ fn new_lines_with_the_numbers_of_their_view_are_refused() {
     let refused = [
         replace(2, 2, "2|    return 5"),
         replace(2, 3, "2|x\n3|y\n"),
-        replace(2, 2, " 2|x\n 3|y\n 4|\n"),
+        replace(2, 3, "2|x\n3|y\n4|\n"),
         insert(2, "3|x"),
     ];
     for request in refused {
@@ -173,6 +173,8 @@ fn new_lines_with_the_numbers_of_their_view_are_refused() {
     let kept = [
         (NOW, replace(2, 2, "3|x"), "zero\n3|x\ntwo\nthree\nFOUR\nfive\n"),
         (NOW, replace(2, 2, "2|x\ny"), "zero\n2|x\ny\ntwo\nthree\nFOUR\nfive\n"),
+        // Blanks that no view of so few lines has.
+        (NOW, replace(2, 2, "  2|x"), "zero\n  2|x\ntwo\nthree\nFOUR\nfive\n"),
         (NOW, replace(2, 2, "2 x"), "zero\n2 x\ntwo\nthree\nFOUR\nfive\n"),
         // Rows of a table with such numbers.
         (table, replace(2, 2, "2|bo"), "1|ann\n2|bo\n3|cem\n"),

@@ -58,7 +58,7 @@ impl Plan<'_> {
             path: &shown_path,
             current: &current,
             version: version(&before.hash),
-            before_call: self.version_before_call(path, before),
+            before_run: self.version_before_run(path, before, modify),
             request: modify,
         };
         edit.apply(
@@ -67,10 +67,26 @@ impl Plan<'_> {
         )
     }
 
-    /// Returns the version of a file on disk, if earlier steps of the plan change it.
-    fn version_before_call(&self, path: &RelPath, before: &Present) -> Option<FileVersion> {
-        let on_disk = self.files.get(path)?.before.as_ref()?;
-        (on_disk.hash != before.hash).then(|| version(&on_disk.hash))
+    /// Returns the version of a file before the run, if only changes of the run have changed the file since. It is looked up where
+    /// line numbers may mean another version than the present one.
+    fn version_before_run(
+        &self,
+        path: &RelPath,
+        before: &Present,
+        modify: &ModifyFile,
+    ) -> Option<FileVersion> {
+        let present = version(&before.hash);
+        let mut operations = 0..modify.operations.len();
+        if !operations.any(|index| modify.meant_versions(index).iter().any(|meant| **meant != present)) {
+            return None;
+        }
+        let on_disk = self
+            .files
+            .get(path)
+            .and_then(|file| file.before.as_ref())
+            .map_or(before.hash, |on_disk| on_disk.hash);
+        let first = self.run.map_or(on_disk, |run| self.held.before_run(path, run, on_disk));
+        (first != before.hash).then(|| version(&first))
     }
 
     /// Finds a version that line numbers mean, and the map from it to the file as the plan has it.

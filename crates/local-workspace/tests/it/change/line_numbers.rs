@@ -76,6 +76,32 @@ fn one_batch_may_add_the_same_lines_at_two_places() {
     assert_eq!(fixture.text("a").unwrap(), format!("{both}one\nTHREE\nfour\n"));
 }
 
+#[test]
+fn calls_of_one_run_may_add_the_same_lines_at_two_places() {
+    let (first, both) = ("one\nthree\nfour\n", "begin_transaction();\ncommit_transaction();\n");
+    // The control: another program, or another run, has made the first change.
+    for is_own in [true, false] {
+        let fixture = Fixture::new();
+        fixture.put("a", first);
+        let workspace = fixture.open();
+        let version = current_version(&workspace, "a");
+        let caller = Caller::once();
+        let earlier = if is_own { caller.clone() } else { Caller::once() };
+        let one = replace("a", (1, 1), &format!("one\n{both}"), version.clone());
+        all_ok(workspace.change_files(&earlier.call(), &[one]).unwrap());
+        let four = replace("a", (3, 3), &format!("four\n{both}"), version);
+        let outcomes = workspace.change_files(&caller.at(1).call(), &[four]).unwrap();
+        let expected = match &outcomes[0] {
+            Ok(_) => format!("one\n{both}three\nfour\n{both}"),
+            Err(error) => {
+                assert_eq!(error.detail("alreadyApplied"), Some(&true.into()));
+                format!("one\n{both}three\nfour\n")
+            }
+        };
+        assert_eq!((outcomes[0].is_ok(), fixture.text("a").unwrap()), (is_own, expected));
+    }
+}
+
 /// Two replacements of which the first moves what the second means.
 fn in_turn(version: Option<FileVersion>) -> FileChange {
     let replace = |line, content: &str| ModifyOperation::Replace {
