@@ -187,17 +187,17 @@ impl Conversation {
             if !self.memory().was_shown(path) {
                 continue;
             }
+            let last = matches.iter().map(|hit| hit.line).max().unwrap_or(1);
+            let mut passage: Option<Passage> = None;
             for hit in matches {
-                let line = i64::try_from(hit.line).unwrap_or(i64::MAX);
-                let request = ReadFile {
-                    path: path.to_owned(),
-                    start_line: Some(line),
-                    end_line: Some(line),
-                    ..ReadFile::default()
-                };
-                let read = workspace.read_file(call, &request).ok();
-                let version = read.filter(|read| is_hit(&read.content, &hit.match_text));
-                let version = version.and_then(|read| read.version);
+                // As many lines at once as an answer has: each reading may take a pass over the file.
+                if passage.as_ref().is_none_or(|passage| passage.line(hit.line).is_none()) {
+                    passage = Passage::read(workspace, call, path, (hit.line, last));
+                }
+                let version = passage.as_ref().and_then(|passage| {
+                    passage.line(hit.line).filter(|line| is_hit(line, &hit.match_text))?;
+                    passage.version.clone()
+                });
                 let before = hit.context_before.len() as u64;
                 let span = LineSpan {
                     first: hit.line.saturating_sub(before).max(1),
@@ -214,6 +214,36 @@ impl Conversation {
                 }
             }
         }
+    }
+}
+
+/// Lines of a file as they were read at once.
+struct Passage {
+    version: Option<FileVersion>,
+    /// The number of the first line, 1-based.
+    first: u64,
+    lines: Vec<String>,
+}
+
+impl Passage {
+    /// Reads these lines, or the first of them; `None` if the file cannot be read.
+    fn read<W: Workspace + ?Sized>(
+        workspace: &W,
+        call: &Call<'_>,
+        path: &str,
+        (first, last): (u64, u64),
+    ) -> Option<Passage> {
+        let line = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
+        let (start_line, end_line) = (line(first), line(last.max(first)));
+        let request = ReadFile { path: path.to_owned(), start_line, end_line, ..ReadFile::default() };
+        let read = workspace.read_file(call, &request).ok()?;
+        let lines = read.content.split_inclusive('\n').map(str::to_owned).collect();
+        Some(Passage { version: read.version, first, lines })
+    }
+
+    fn line(&self, number: u64) -> Option<&str> {
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.lines.get(index).map(String::as_str)
     }
 }
 
