@@ -111,9 +111,8 @@ impl<W: Workspace> Sessions<W> {
         let received = Received { text, hash, file, repairs: reply.repairs, was_resumed, user_review };
         // Every block is done: a cancellation in the last moment must not keep the results from being reported.
         let call = Call { cancel: &CancelFlag::new(), ..call };
-        let dropped = matches!(incoming, Incoming::Instead(_) | Incoming::Anew(_));
-        let executed =
-            self.finish(session, &run, &received, Round::Executed { execution, dropped }, &call)?;
+        let round = Round::executed(execution, &incoming);
+        let executed = self.finish(session, &run, &received, round, &call)?;
         Ok(Applied::Executed(Box::new(executed)))
     }
 
@@ -269,8 +268,7 @@ impl<W: Workspace> Sessions<W> {
             Round::Executed { execution, dropped } => {
                 session.advance(tagproto::Execution { results: results.clone(), done, ..execution }, &now());
                 // Where blocks of it had run, the results of the stopped reply say so.
-                let was_unused = dropped && !stopped.of_held;
-                session.notes.extend(was_unused.then(|| HeldReply::DROPPED.to_owned()));
+                session.notes.extend(dropped.filter(|_| !stopped.of_held).map(str::to_owned));
             }
             // What has run must not run again as a part of what is held. A stopped reply may be the same text, cut at another byte.
             Round::Held(held) if stopped.of_held || held.is_some() && !taken_over.is_empty() => {
@@ -339,11 +337,24 @@ pub(crate) fn identity(text: &str) -> ContentHash {
 enum Round {
     Executed {
         execution: tagproto::Execution,
-        /// True if a reply that was held is dropped for this one.
-        dropped: bool,
+        /// The note about the reply that was held and is dropped for this one, if one is.
+        dropped: Option<&'static str>,
     },
     /// Nothing was executed: the reply was cut off, or for `None` did not continue the one that was.
     Held(Option<HeldReply>),
+}
+
+impl Round {
+    /// The end of a reply that was carried out. If it has nothing to do with the one that was held, its DONE was written without
+    /// knowing that nothing of that one was done, and does not end the session.
+    fn executed(mut execution: tagproto::Execution, incoming: &Incoming<'_>) -> Round {
+        let dropped = match incoming {
+            Incoming::Instead(_) if execution.done.take().is_some() => Some(HeldReply::DROPPED_BEFORE_DONE),
+            Incoming::Instead(_) | Incoming::Anew(_) => Some(HeldReply::DROPPED),
+            _ => None,
+        };
+        Round::Executed { execution, dropped }
+    }
 }
 
 fn runs_commands(reply: &Reply<'_>) -> bool {

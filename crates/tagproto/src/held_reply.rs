@@ -87,6 +87,10 @@ impl HeldReply {
     pub const DROPPED: &str =
         "the reply before your last one was cut off and is dropped: nothing of it was ever done";
 
+    /// The same for a reply with DONE, which does not end the session then.
+    pub const DROPPED_BEFORE_DONE: &str = "the reply before your last one was cut off and is dropped: nothing of it was ever done; DONE did not end the \
+         session: send what is left to do, and DONE again";
+
     /// The note about a reply that is not held, since blocks were carried out that may be its own.
     pub const HAS_RUN: &str = "the reply that was cut off is dropped, because a part of it, or of another reply to the same message, was carried out, as \
          the results say; nothing of your last reply was done: send what is left to do as a new reply";

@@ -238,6 +238,14 @@ fn what_would_be_left_out_with_blocks_is_carried_out_whole_or_not_at_all() {
     let outbox = sessions.outbox(&whole.session).unwrap().unwrap();
     assert!(outbox.contains("cut off and is dropped: nothing of it was ever done"), "{outbox}");
 
+    // Its DONE does not end the session, in which the blocks of the dropped reply were never done. The control: the next one does.
+    let id = begin(&sessions).session_id;
+    executed(apply(&sessions, id, TWO));
+    let early = executed(apply(&sessions, id, "[MESSAGE]\nm\n[/MESSAGE]\n[DONE]\nall\n[/DONE]\n"));
+    let outbox = sessions.outbox(&early.session).unwrap().unwrap();
+    assert!(!early.session.is_complete && outbox.contains("DONE did not end the session"), "{outbox}");
+    assert!(executed(apply(&sessions, id, "[DONE]\nall\n[/DONE]\n")).session.is_complete);
+
     // Other blocks and then the requested lines: nothing, until the model decides.
     let id = begin(&sessions).session_id;
     executed(apply(&sessions, id, TWO));

@@ -21,8 +21,8 @@ pub(crate) fn report_unexpected(console: Console, applied: &AppliedReply) {
     }
     let done = CommandType::Block(BlockKind::Done);
     let says_done = applied.results.iter().any(|result| result.success && result.command_type == done);
-    if applied.is_executed && says_done && !applied.session.is_complete {
-        let failed = failed_blocks(applied);
+    let failed = failed_blocks(applied);
+    if applied.is_executed && says_done && failed > 0 && !applied.session.is_complete {
         let blocks = if failed == 1 {
             "1 block of the reply failed".to_owned()
         } else {
@@ -39,7 +39,6 @@ pub(super) fn failed_blocks(applied: &AppliedReply) -> usize {
     applied.results.iter().filter(|result| !result.success).count()
 }
 
-/// Reports the results of an interrupted reply that this one supersedes.
 /// Names the repairs of a pasted reply.
 pub(crate) fn report_repairs(console: Console, executed: &AppliedReply) {
     if !executed.repairs.is_empty() {
@@ -48,7 +47,12 @@ pub(crate) fn report_repairs(console: Console, executed: &AppliedReply) {
     }
 }
 
+/// Reports a reply that was held and is dropped, and the results of an interrupted reply that this one supersedes.
 pub(crate) fn report_superseded(console: Console, executed: &AppliedReply) {
+    let notes = &executed.session.notes;
+    if notes.iter().any(|note| note == HeldReply::DROPPED || note == HeldReply::DROPPED_BEFORE_DONE) {
+        console.notice("  the reply before this one was cut off and is dropped: nothing of it was done");
+    }
     if executed.taken_over.is_empty() {
         return;
     }
