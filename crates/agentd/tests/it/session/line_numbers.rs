@@ -232,3 +232,26 @@ fn the_compatible_dialect_stays_sequential() {
     project.apply(&edit_block(60, 60, "", "X\n"), &[]).ok();
     assert!(project.read("a.txt").contains("\nline 49\nX\nline 51\n"));
 }
+
+#[test]
+fn one_reply_may_add_the_same_lines_at_two_places() {
+    // With secrets hidden, as by default, each edit of a file is a call of its own; so is one behind a command.
+    for (options, between) in [
+        (&[][..], ""),
+        (&["--secrets", "show"][..], ""),
+        (&[][..], "[RUN_COMMAND]\nwc -l f\n[/RUN_COMMAND]\n"),
+    ] {
+        let project = Project::new();
+        project.write("f", "one\nthree\nfour\n");
+        project.begin("a task");
+        let both = "begin_transaction();\ncommit_transaction();\n";
+        let edit = |line: u32, text: &str| {
+            format!(
+                "[EDIT_FILE path=\"f\" start_line=\"{line}\" end_line=\"{line}\"]\n{text}\n{both}[/EDIT_FILE]\n"
+            )
+        };
+        let reply = edit(1, "one") + between + &edit(3, "four");
+        project.apply(&reply, options).ok();
+        assert_eq!(project.read("f"), format!("one\n{both}three\nfour\n{both}"), "{options:?}, {between}");
+    }
+}

@@ -85,7 +85,7 @@ fn calls_of_one_run_may_add_the_same_lines_at_two_places() {
         fixture.put("a", first);
         let workspace = fixture.open();
         let version = current_version(&workspace, "a");
-        let caller = Caller::once();
+        let caller = Caller::numbered(1);
         let earlier = if is_own { caller.clone() } else { Caller::once() };
         let one = replace("a", (1, 1), &format!("one\n{both}"), version.clone());
         all_ok(workspace.change_files(&earlier.call(), &[one]).unwrap());
