@@ -1,4 +1,26 @@
-//! Lost white space that has meaning: Python's indentation, a Makefile's tabs.
+//! Lost white space that has meaning: Python's indentation, a Makefile's tabs, blanks that became no-break spaces.
+
+use super::{
+    file_kind::FileKind,
+    tag_line::{self, NO_BREAK},
+};
+use crate::block::hunk;
+
+/// Checks whether the blanks that a line begins with include a no-break space.
+pub(crate) fn begins_with_no_break_space(line: &str) -> bool {
+    line.trim_start_matches([' ', '\t']).starts_with(NO_BREAK)
+}
+
+/// Checks whether lines of the block with this opening tag are Python that has lost its indentation. The parts of hunks are checked one by
+/// one: the marks between them are not Python.
+pub(crate) fn lacks_indentation(opening_tag: &str, lines: &[&str]) -> bool {
+    let is_python = tag_line::opening(opening_tag)
+        .is_some_and(|opening| opening.tag.usable_path().map(FileKind::of) == Some(FileKind::Python));
+    let is_indented = |line: &&str| line.starts_with([' ', '\t']) && !line.trim().is_empty();
+    is_python
+        && !lines.iter().any(is_indented)
+        && lines.split(|line| hunk::is_any_mark(line)).any(|part| python_lost_at(part).is_some())
+}
 
 /// Words that open a block in Python when a colon ends their line.
 const OPENERS: [&str; 12] =
