@@ -176,16 +176,10 @@ impl<'a> ClosedBlock<'_, 'a> {
             .map(|(path, index)| ParseErrorKind::OmittedCode { path, line_number: line_number(index + 1) })
     }
 
-    /// Returns the first line of a new file of code that begins with no-break spaces. In running text they may be meant, and of an edit
-    /// the file itself shows whether they are.
+    /// Returns the first line of a new file that begins with no-break spaces. Of an edit, the file itself shows whether they are meant.
     fn no_break_spaces_at(&self, lines: &[&str], file: Option<FileKind>) -> Option<usize> {
-        let is_code = match file? {
-            FileKind::Python | FileKind::Makefile | FileKind::Yaml | FileKind::Code => true,
-            FileKind::Markdown | FileKind::PlainText | FileKind::Table | FileKind::Other => false,
-        };
-        let is_new_code = is_code && self.block.opening.tag.kind == BlockKind::CreateFile;
-        let index = lines.iter().position(|line| indentation::begins_with_no_break_space(line));
-        index.filter(|_| is_new_code)
+        let is_new = self.block.opening.tag.kind == BlockKind::CreateFile;
+        indentation::no_break_spaces_at(lines.iter().copied(), file.filter(|_| is_new)?)
     }
 
     /// Checks for a block of which both tags and all lines are indented: the sign of its list item may have been lost, or a chat has
@@ -193,12 +187,14 @@ impl<'a> ClosedBlock<'_, 'a> {
     ///
     /// The shell does not mind blanks before a command, but before the end of a here-document.
     fn is_indented_as_a_whole(&self, lines: &[&str], file: Option<FileKind>) -> bool {
-        let FoundBlock { opening, indent, .. } = self.block;
+        let FoundBlock { opening, indent, span, .. } = self.block;
+        // Chats trim the start of a reply.
+        let indent = if span.start == 0 && indent.is_empty() { self.closing_indent } else { indent };
         let has_lines = || lines.iter().any(|line| !line.trim().is_empty());
         let belongs = |line: &&str| line.starts_with(indent) || line.trim().is_empty();
         let has_meaning = || file.is_some() || lines.iter().any(|line| line.contains("<<"));
         !indent.is_empty()
-            && self.closing_indent == *indent
+            && self.closing_indent == indent
             && !opening.damage.contains(RepairKind::Quote)
             && has_lines()
             && has_meaning()

@@ -1,6 +1,6 @@
-//! Continuations of a reply that was cut off, with damage to their indentation, wherever the cut is.
+//! Damage to the indentation of continuations, wherever a reply was cut off, and of new files in other formats.
 
-use tagproto::{Dialect, Incoming, Session};
+use tagproto::{Dialect, Incoming, RefusalKind, Session, Strictness, read_in};
 
 const FILE: &str = r#"import sys
 
@@ -91,4 +91,22 @@ fn a_continuation_with_no_break_spaces_is_joined_only_where_none_is_written() {
     assert_eq!(wrong, Vec::<usize>::new());
     let (_, wrong) = joined(|blanks| blanks.replace("  ", "\u{a0} "));
     assert_eq!(wrong, Vec::<usize>::new());
+}
+
+#[test]
+fn a_new_file_of_code_with_no_break_spaces_is_refused_in_other_formats_as_well() {
+    let formats: [fn(&str, &str) -> String; 3] = [
+        |path, line| format!("{path}\n<<<<<<< SEARCH\n=======\nf {{\n{line}\n}}\n>>>>>>> REPLACE\n"),
+        |path, line| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,3 @@\n+f {{\n+{line}\n+}}\n"),
+        |path, line| format!("*** Begin Patch\n*** Add File: {path}\n+f {{\n+{line}\n+}}\n*** End Patch\n"),
+    ];
+    for format in formats {
+        let read = |path: &str, line: &str| {
+            let reply = read_in(&format(path, line), Strictness::Repair, Dialect::Agentd).into_owned();
+            (reply.items.len(), reply.refused.map(|refusal| refusal.kind))
+        };
+        assert_eq!(read("src/a.js", "\u{a0} g();"), (0, Some(RefusalKind::NbspInBody)));
+        assert_eq!(read("src/a.js", "  g();"), (1, None));
+        assert_eq!(read("src/a.md", "\u{a0} g();"), (1, None));
+    }
 }
