@@ -24,8 +24,8 @@
 //! - the lines may also be others: the reply begins some lines earlier, or with the line in which the held one was cut off;
 //! - text with a block or with the requested lines would be left out;
 //! - it has the tag of the open block, but only the rest of its text;
-//! - words of the model stand between the lines and the text that continues the line that was cut off, or all lines have lost their
-//!   indentation.
+//! - words of the model stand between the lines and the text that continues the line that was cut off;
+//! - lines have lost their indentation, or have another one, and no line shows that it is meant.
 
 mod greeting;
 mod held_lines;

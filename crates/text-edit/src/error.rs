@@ -189,6 +189,16 @@ pub enum EditErrorKind {
         /// The lines of the match, 1-based.
         lines: RangeInclusive<usize>,
     },
+    /// A new line that begins with no-break spaces in a text where no line does.
+    #[error(
+        "line {content_line} of the replacement begins with no-break spaces and no line of the file does: write plain blanks"
+    )]
+    NoBreakSpaces {
+        /// The 1-based line of the replacement.
+        content_line: usize,
+        /// The lines of the match, 1-based.
+        lines: RangeInclusive<usize>,
+    },
     /// A new line with curly quotes in a text that has none; nothing in the edit says that they were changed on their way.
     #[error(
         "line {content_line} of the replacement has curly quotes and the file has none: write straight ones, or replace \
@@ -305,6 +315,7 @@ impl EditErrorKind {
             | Self::UndecodableMatch { lines }
             | Self::OtherIndentation { lines, .. }
             | Self::OtherQuotes { lines, .. }
+            | Self::NoBreakSpaces { lines, .. }
             | Self::StandsThere { lines } => Some(lines.clone()),
             _ => None,
         }

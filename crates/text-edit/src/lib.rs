@@ -41,6 +41,7 @@ pub use format::{Encoding, LineEnding, TextFormat};
 pub use limits::EditLimits;
 pub use line_map::{Hunk, LineMap, Mapped, MappedRange, Shift};
 pub use lines::Lines;
+pub use new_lines::{NewLine, OtherIndentation};
 pub use operation::{Numbering, Operation};
 pub use rebase::{Carried, Stale, StaleReason, carry, rebase};
 pub use source::{BinaryError, Source};

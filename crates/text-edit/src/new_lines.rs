@@ -1,15 +1,19 @@
-//! New lines of an edit by text that do not look like the file, where nothing in the edit says why.
+//! New lines that do not look like the file, where nothing in the edit says why.
+
+mod no_break_spaces;
 
 use std::ops::RangeInclusive;
 
 use crate::text_match::{is_curly, is_quote};
-use crate::{EditError, EditErrorKind, MatchRule, SearchText, Source, TextContent, TextMatch, TextOutcome};
+use crate::{
+    EditError, EditErrorKind, Lines, MatchRule, SearchText, Source, TextContent, TextMatch, TextOutcome,
+};
 
 /// Refuses new lines that were probably changed on their way from the model.
 ///
 /// # Errors
 ///
-/// [`EditErrorKind::OtherIndentation`] and [`EditErrorKind::OtherQuotes`].
+/// [`EditErrorKind::NoBreakSpaces`], [`EditErrorKind::OtherIndentation`] and [`EditErrorKind::OtherQuotes`].
 pub(crate) fn check(
     source: &Source<'_>,
     search: &SearchText,
@@ -18,6 +22,9 @@ pub(crate) fn check(
     contents: &[TextContent],
 ) -> Result<(), EditErrorKind> {
     let lines = || passage.lines.clone();
+    if let Some(content_line) = no_break_spaces::in_replacement(source, search, replacement, contents) {
+        return Err(EditErrorKind::NoBreakSpaces { content_line, lines: lines() });
+    }
     if let Some((content_line, given, usual)) = other_indentation(source, search, replacement, contents) {
         return Err(EditErrorKind::OtherIndentation { content_line, given, usual, lines: lines() });
     }
@@ -64,6 +71,17 @@ fn other_indentation(
 ) -> Option<(usize, &'static str, &'static str)> {
     let is_new = |line: &str| !search.as_str().lines().any(|old| old == line);
     let new_lines = contents.iter().flat_map(|content| content.content.iter());
+    let (other, usual) = other_kind(source, new_lines)?;
+    let index = replacement.lines().position(|line| kind(line) == Some(other) && is_new(line))?;
+    Some((index + 1, other, usual))
+}
+
+/// Returns what new lines are indented with and what the text is indented with throughout, if these are tabs and blanks or the other
+/// way round.
+fn other_kind<'l>(
+    source: &Source<'_>,
+    new_lines: impl Iterator<Item = &'l str>,
+) -> Option<(&'static str, &'static str)> {
     // Most edits have no such line, and cost no look at the whole text.
     let given: Vec<&'static str> = new_lines.filter_map(kind).collect();
     let has = |wanted: &'static str| given.contains(&wanted);
@@ -82,13 +100,68 @@ fn other_indentation(
             return None;
         }
     }
-    let (other, usual) = match (tabs, blanks) {
-        (0, blanks) if blanks >= USUAL_LINES && has(TABS) => (TABS, BLANKS),
-        (tabs, 0) if tabs >= USUAL_LINES && has(BLANKS) => (BLANKS, TABS),
-        _ => return None,
-    };
-    let index = replacement.lines().position(|line| kind(line) == Some(other) && is_new(line))?;
-    Some((index + 1, other, usual))
+    match (tabs, blanks) {
+        (0, blanks) if blanks >= USUAL_LINES && has(TABS) => Some((TABS, BLANKS)),
+        (tabs, 0) if tabs >= USUAL_LINES && has(BLANKS) => Some((BLANKS, TABS)),
+        _ => None,
+    }
+}
+
+/// New lines that are indented with tabs in a text that is indented with blanks throughout, or the other way round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherIndentation {
+    /// The first such line.
+    pub line: NewLine,
+    /// The indentation of that line: tabs or blanks.
+    pub given: &'static str,
+    /// The indentation of the text.
+    pub usual: &'static str,
+}
+
+/// A line of several contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewLine {
+    /// The 0-based index of its content.
+    pub content_index: usize,
+    /// Its 1-based number there.
+    pub line_number: usize,
+}
+
+impl OtherIndentation {
+    /// Finds such lines in the contents of edits by line numbers. Nothing in these shows whether they are meant.
+    #[must_use]
+    pub fn of(source: &Source<'_>, contents: &[&Lines]) -> Option<OtherIndentation> {
+        let (given, usual) = other_kind(source, contents.iter().flat_map(|content| content.iter()))?;
+        let line = NewLine::first(contents, |line| kind(line) == Some(given))?;
+        Some(OtherIndentation { line, given, usual })
+    }
+}
+
+impl NewLine {
+    /// Finds the first line that begins with no-break spaces, plain blanks in front or not; `None` also if a line of the text does.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use text_edit::{Lines, NewLine, Source};
+    ///
+    /// let new = Lines::from_content("f {\n\u{a0} g()");
+    /// let found = NewLine::with_no_break_spaces(&Source::parse(b"f {\n  g()\n}\n")?, &[&new]);
+    /// assert_eq!(found, Some(NewLine { content_index: 0, line_number: 2 }));
+    /// assert_eq!(NewLine::with_no_break_spaces(&Source::parse("\u{a0} g()\n".as_bytes())?, &[&new]), None);
+    /// # Ok::<(), text_edit::BinaryError>(())
+    /// ```
+    #[must_use]
+    pub fn with_no_break_spaces(source: &Source<'_>, contents: &[&Lines]) -> Option<NewLine> {
+        NewLine::first(contents, no_break_spaces::begin).filter(|_| !no_break_spaces::are_in(source))
+    }
+
+    fn first(contents: &[&Lines], is_wanted: impl Fn(&str) -> bool) -> Option<NewLine> {
+        contents.iter().enumerate().find_map(|(content_index, content)| {
+            let line_index = content.iter().position(&is_wanted)?;
+            Some(NewLine { content_index, line_number: line_index + 1 })
+        })
+    }
 }
 
 const TABS: &str = "tabs";

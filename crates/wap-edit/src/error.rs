@@ -27,6 +27,7 @@ pub fn edit_error(
         | Kind::UndecodableMatch { .. }
         | Kind::OtherIndentation { .. }
         | Kind::OtherQuotes { .. }
+        | Kind::NoBreakSpaces { .. }
         | Kind::StandsThere { .. } => Reason::Conflict,
         Kind::NoMatch(reason) if matches!(**reason, NoMatch::Empty) => Reason::InvalidField,
         Kind::NoMatch(_) => Reason::Conflict,

@@ -68,7 +68,8 @@ impl FileEdit<'_> {
         find: &mut FindVersion<'_>,
         apply: &mut ApplyOperations<'_>,
     ) -> Result<EditedFile, WapError> {
-        let ReadOperations { operations, warnings } = self.read_operations(find)?;
+        let ReadOperations { operations, mut warnings } = self.read_operations(find)?;
+        warnings.extend(self.check_new_lines(&operations)?);
         let meaning = Meaning { edit: self, operations: &operations };
         // One operation alone is the first in its turn: its numbers mean the text before the call either way.
         let in_turn = self.request.line_numbers == Some(LineNumbers::InTurn) && operations.len() > 1;

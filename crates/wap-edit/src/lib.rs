@@ -7,6 +7,7 @@ mod error;
 mod file_edit;
 mod meaning;
 mod near_lines;
+mod new_lines;
 mod operations;
 mod response;
 mod rewrite;

@@ -198,11 +198,12 @@ impl HeldLines<'_> {
             behind.remove(last);
             closer -= 1;
         }
-        let is_clear = match self.shift(&next.raw, start, end, from) {
+        let is_shifted_clearly = match self.shift(&next.raw, start, end, from) {
             Shift::None => true,
             Shift::In(blanks) => unindent(&mut behind, closer, blanks),
             Shift::Unclear => false,
         };
+        let is_clear = is_shifted_clearly && !self.has_lost_blanks(&behind[..closer]);
         if lines.first() == Some(&LAST_LINES) {
             behind.remove(0);
         }

@@ -1,6 +1,10 @@
 //! Another indentation of a whole continuation.
 
 use super::held_lines::HeldLines;
+use crate::{
+    BlockKind,
+    repair::{begins_with_no_break_space, lacks_indentation},
+};
 
 /// The indentation of a continuation, compared with that of the held lines that it repeats.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,10 +20,13 @@ pub(super) enum Shift<'a> {
 /// The indentation of one line, compared with that of the same held line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Indent<'a> {
+    /// Neither line has one: nothing could be lost there.
+    None,
     Same,
     /// With these blanks in front.
     More(&'a str),
     Less,
+    /// Of other blanks, such as no-break spaces.
     Other,
 }
 
@@ -34,26 +41,55 @@ impl HeldLines<'_> {
         // Chats trim the start of a reply.
         let may_be_trimmed = raw[..start].iter().all(|line| line.trim().is_empty());
         let first = if may_be_trimmed { indents.pop() } else { None };
+        let is_kept = indents.contains(&Indent::Same);
+        let is_other = indents.contains(&Indent::Other) || first == Some(Indent::Other);
         let continues =
             |line: &&&str| !self.cut_line.is_empty() && line.trim_start().starts_with(self.cut_line);
-        let Some(line) = raw.get(behind).filter(continues) else {
-            let is_other = |indent: &Indent<'_>| matches!(indent, Indent::More(_) | Indent::Less);
-            let is_throughout = !indents.is_empty() && indents.iter().all(is_other);
-            let is_more = matches!(first, Some(Indent::More(_)));
-            return if is_throughout || is_more { Shift::Unclear } else { Shift::None };
-        };
-        let indent = Indent::of(self.raw_cut_line, line);
-        let is_like_the_others = match first {
-            None => !indents.is_empty(),
-            Some(first) => first == indent || first == Indent::Less && !indents.is_empty(),
-        };
-        let is_throughout = is_like_the_others && indents.iter().all(|other| *other == indent);
-        match indent {
-            Indent::More(blanks) if is_throughout => Shift::In(blanks),
-            Indent::Less if is_throughout => Shift::Unclear,
-            _ => Shift::None,
+        let cut = raw.get(behind).filter(continues).map(|line| Indent::of(self.raw_cut_line, line));
+        match cut {
+            Some(Indent::Same) => Shift::None,
+            Some(Indent::Other) => Shift::Unclear,
+            Some(Indent::More(blanks)) if is_throughout(&indents, first, Indent::More(blanks)) => {
+                Shift::In(blanks)
+            }
+            // The model may have written the line otherwise, if another line shows that no indentation was lost.
+            Some(Indent::Less) if is_other || !is_kept && first != Some(Indent::Same) => Shift::Unclear,
+            Some(Indent::Less) => Shift::None,
+            _ => {
+                let is_changed = |indent: &Indent<'_>| matches!(indent, Indent::More(_) | Indent::Less);
+                let is_changed = indents.iter().any(is_changed) && !is_kept;
+                let is_more = matches!(first, Some(Indent::More(_)));
+                if is_changed || is_more || is_other { Shift::Unclear } else { Shift::None }
+            }
         }
     }
+}
+
+impl HeldLines<'_> {
+    /// Checks whether the continued text of a file has lost its indentation, also where the repeated lines have none to compare: it has
+    /// no-break spaces at the start of lines and the held text has none, or is Python without any blanks where there must be some.
+    pub(super) fn has_lost_blanks(&self, text: &[&str]) -> bool {
+        if !matches!(self.open_kind, Some(BlockKind::CreateFile | BlockKind::EditFile)) {
+            return false;
+        }
+        let held = self.raw.get(self.open_line + 1..).unwrap_or_default();
+        let has_no_break = |lines: &[&str]| lines.iter().any(|line| begins_with_no_break_space(line));
+        if has_no_break(text) && !has_no_break(held) && !begins_with_no_break_space(self.raw_cut_line) {
+            return true;
+        }
+        let last = held.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
+        let lines: Vec<&str> = last.into_iter().chain(text.iter().copied()).collect();
+        lacks_indentation(self.lines[self.open_line], &lines)
+    }
+}
+
+/// Checks whether all lines are indented as the one that was cut off; the first one may have been trimmed.
+fn is_throughout<'a>(indents: &[Indent<'a>], first: Option<Indent<'a>>, cut: Indent<'a>) -> bool {
+    let is_like_the_others = match first {
+        None => !indents.is_empty(),
+        Some(first) => first == cut || first == Indent::Less && !indents.is_empty(),
+    };
+    is_like_the_others && indents.iter().all(|other| *other == cut)
 }
 
 impl<'a> Indent<'a> {
@@ -61,6 +97,7 @@ impl<'a> Indent<'a> {
         let blanks = |line: &str| line.len() - line.trim_start().len();
         let (held, next) = (&held[..blanks(held)], &next[..blanks(next)]);
         match next.strip_suffix(held) {
+            Some("") if held.is_empty() => Indent::None,
             Some("") => Indent::Same,
             Some(more) => Indent::More(more),
             None if held.ends_with(next) => Indent::Less,

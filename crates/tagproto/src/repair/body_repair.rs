@@ -95,8 +95,12 @@ impl<'a> ClosedBlock<'_, 'a> {
     ) -> Result<Option<ParseErrorKind>, Refusal> {
         let tag = &self.block.opening.tag;
         // Doubts come before repairs: a repair would remove the evidence.
-        if self.is_indented_with_its_list_item(&text.lines) {
+        if self.is_indented_with_its_list_item(&text.lines) || self.is_indented_as_a_whole(&text.lines, file)
+        {
             return Err(text.refusal(RefusalKind::ListIndent, 0));
+        }
+        if let Some(index) = self.no_break_spaces_at(&text.lines, file) {
+            return Err(text.refusal(RefusalKind::NbspInBody, index));
         }
         if let Some(kind) = doubt::about(&text.lines, self.suspected) {
             return Err(text.refusal(kind, 0));
@@ -170,6 +174,31 @@ impl<'a> ClosedBlock<'_, 'a> {
         }
         path.zip(line_index)
             .map(|(path, index)| ParseErrorKind::OmittedCode { path, line_number: line_number(index + 1) })
+    }
+
+    /// Returns the first line of a new file that begins with no-break spaces. Of an edit, the file itself shows whether they are meant.
+    fn no_break_spaces_at(&self, lines: &[&str], file: Option<FileKind>) -> Option<usize> {
+        let is_new = self.block.opening.tag.kind == BlockKind::CreateFile;
+        indentation::no_break_spaces_at(lines.iter().copied(), file.filter(|_| is_new)?)
+    }
+
+    /// Checks for a block of which both tags and all lines are indented: the sign of its list item may have been lost, or a chat has
+    /// indented it, and what belongs to the file cannot be determined.
+    ///
+    /// The shell does not mind blanks before a command, but before the end of a here-document.
+    fn is_indented_as_a_whole(&self, lines: &[&str], file: Option<FileKind>) -> bool {
+        let FoundBlock { opening, indent, span, .. } = self.block;
+        // Chats trim the start of a reply.
+        let indent = if span.start == 0 && indent.is_empty() { self.closing_indent } else { indent };
+        let has_lines = || lines.iter().any(|line| !line.trim().is_empty());
+        let belongs = |line: &&str| line.starts_with(indent) || line.trim().is_empty();
+        let has_meaning = || file.is_some() || lines.iter().any(|line| line.contains("<<"));
+        !indent.is_empty()
+            && self.closing_indent == indent
+            && !opening.damage.contains(RepairKind::Quote)
+            && has_lines()
+            && has_meaning()
+            && lines.iter().all(belongs)
     }
 
     /// Checks for a block behind a list marker whose lines were indented with it: their own indentation cannot be determined.

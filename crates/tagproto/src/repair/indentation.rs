@@ -1,4 +1,49 @@
-//! Lost white space that has meaning: Python's indentation, a Makefile's tabs.
+//! Lost white space that has meaning: Python's indentation, a Makefile's tabs, blanks that became no-break spaces.
+
+use super::{
+    Refusal, RefusalKind,
+    file_kind::FileKind,
+    tag_line::{self, NO_BREAK},
+};
+use crate::{Block, Item, block::hunk};
+
+/// Checks whether the blanks that a line begins with include a no-break space.
+pub(crate) fn begins_with_no_break_space(line: &str) -> bool {
+    line.trim_start_matches([' ', '\t']).starts_with(NO_BREAK)
+}
+
+/// Returns the index of the first line of code that begins with no-break spaces. In running text they may be meant.
+pub(crate) fn no_break_spaces_at<'l>(
+    mut lines: impl Iterator<Item = &'l str>,
+    file: FileKind,
+) -> Option<usize> {
+    let is_code = match file {
+        FileKind::Python | FileKind::Makefile | FileKind::Yaml | FileKind::Code => true,
+        FileKind::Markdown | FileKind::PlainText | FileKind::Table | FileKind::Other => false,
+    };
+    if is_code { lines.position(begins_with_no_break_space) } else { None }
+}
+
+/// Refuses new files of code in the format of another program that have such lines.
+pub(crate) fn refused_for_no_break_spaces(items: &[Item<'_>]) -> Option<Refusal> {
+    items.iter().find_map(|item| {
+        let Item::Block(block) = item else { return None };
+        let Block::CreateFile { path, body, .. } = &block.value else { return None };
+        no_break_spaces_at(body.lines(), FileKind::of(path))?;
+        Some(Refusal { kind: RefusalKind::NbspInBody, line_number: block.lines.first })
+    })
+}
+
+/// Checks whether lines of the block with this opening tag are Python that has lost its indentation. The parts of hunks are checked one by
+/// one: the marks between them are not Python.
+pub(crate) fn lacks_indentation(opening_tag: &str, lines: &[&str]) -> bool {
+    let is_python = tag_line::opening(opening_tag)
+        .is_some_and(|opening| opening.tag.usable_path().map(FileKind::of) == Some(FileKind::Python));
+    let is_indented = |line: &&str| line.starts_with([' ', '\t']) && !line.trim().is_empty();
+    is_python
+        && !lines.iter().any(is_indented)
+        && lines.split(|line| hunk::is_any_mark(line)).any(|part| python_lost_at(part).is_some())
+}
 
 /// Words that open a block in Python when a colon ends their line.
 const OPENERS: [&str; 12] =

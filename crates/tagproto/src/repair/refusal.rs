@@ -38,7 +38,8 @@ pub enum RefusalKind {
     /// Escaped tag lines, and a body in which everything is escaped.
     #[error("the text has Markdown escapes, perhaps in a body as well: copy the raw text")]
     EscapesInBody,
-    /// No-break spaces in tag lines, and a body indented with them or without a plain space.
+    /// No-break spaces at the start of lines of a new file of code; or in tag lines, and a body indented with them or without a plain
+    /// space.
     #[error("spaces were turned into no-break spaces, perhaps in a body as well: copy with the copy button")]
     NbspInBody,
     /// A damaged tag whose path holds the same doubtful character.
@@ -52,9 +53,10 @@ pub enum RefusalKind {
     /// A quoted block in which some lines are not quoted.
     #[error("only some lines of a quoted block start with >: copy the unquoted text")]
     QuoteIncomplete,
-    /// A block inside a list item, indented with it.
+    /// A block that is indented as a whole, with its list item for instance.
     #[error(
-        "the block stands inside a list item and is indented with it: ask for the block outside the list"
+        "the block is indented as a whole, as inside a list item: ask for the block outside the list, with its tags at the start of the \
+         line"
     )]
     ListIndent,
     /// The chat window's own label lines at the start of a body.

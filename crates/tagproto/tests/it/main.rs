@@ -8,6 +8,7 @@ mod execute;
 mod fixture;
 mod json;
 mod long_replies;
+mod lost_indentation;
 mod other_formats;
 mod outbox;
 mod repair;

@@ -114,16 +114,68 @@ fn anchor(source: &Source<'_>, search: &SearchText, lines: Range<usize>) -> Resu
     }
 }
 
-/// Returns the lines of the block that the anchor at `start` begins: up to a line that is indented no more than it.
+/// Returns the lines of the block that the anchor at `start` begins: up to a line that is indented no more than it and does not belong
+/// to its first lines.
 fn block_of(source: &Source<'_>, start: usize, end: usize) -> Range<usize> {
-    let indent = |index: usize| {
-        let line = source.line_text(index + 1).unwrap_or_default();
-        let body = line.trim_start_matches(BLANKS);
-        (!body.is_empty()).then(|| line.len() - body.len())
-    };
-    let own = indent(start).unwrap_or(0);
-    let is_behind = |index: &usize| indent(*index).is_some_and(|other| other <= own);
-    start..(start + 1..end).find(is_behind).unwrap_or(end)
+    let text = |index: usize| source.line_text(index + 1).unwrap_or_default();
+    let indent = |line: &str| line.len() - line.trim_start_matches(BLANKS).len();
+    let first = text(start);
+    let own = if first.trim_matches(BLANKS).is_empty() { 0 } else { indent(&first) };
+    let mut head = Head::of(&first);
+    for index in start + 1..end {
+        let line = text(index);
+        let is_blank = line.trim_matches(BLANKS).is_empty();
+        let is_behind = !is_blank && indent(&line) <= own;
+        if is_behind && !(indent(&line) == own && head.has(&line)) {
+            return start..index;
+        }
+        head.pass(&line, is_behind);
+    }
+    start..end
+}
+
+/// The first lines of a block, such as those of a function whose parameters stand on lines of their own.
+struct Head {
+    /// Round and square brackets that are open behind the lines so far.
+    open: usize,
+    /// True while a line may still begin the block with a curly bracket.
+    may_begin: bool,
+}
+
+impl Head {
+    fn of(first: &str) -> Head {
+        let mut head = Head { open: 0, may_begin: true };
+        head.pass(first, true);
+        head
+    }
+
+    /// Checks whether a line that is indented as the first one belongs to the first lines: it closes brackets of these, opens the curly
+    /// one of the block, or stands between as the `where` of Rust does.
+    fn has(&self, line: &str) -> bool {
+        match line.trim_matches(BLANKS).as_bytes() {
+            [b')' | b']', ..] => self.open > 0,
+            [b'{', ..] | b"where" => self.may_begin,
+            _ => false,
+        }
+    }
+
+    /// Passes a line of the block. `is_of_head` is true for the first one and for those that [`has`](Self::has) accepted.
+    fn pass(&mut self, line: &str, is_of_head: bool) {
+        for byte in line.bytes() {
+            match byte {
+                b'(' | b'[' => self.open += 1,
+                b')' | b']' => self.open = self.open.saturating_sub(1),
+                _ => {}
+            }
+        }
+        // Behind such a line, a curly bracket is a text of its own.
+        if is_of_head {
+            let last = line.trim_matches(BLANKS).as_bytes().last();
+            self.may_begin = self.may_begin
+                && !line.trim_start_matches(BLANKS).starts_with('{')
+                && !matches!(last, Some(b'{' | b'}' | b':' | b';' | b','));
+        }
+    }
 }
 
 fn is_same(source: &Source<'_>, index: usize, anchor: &str) -> bool {

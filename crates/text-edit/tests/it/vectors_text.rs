@@ -59,6 +59,9 @@ fn refusal(error: &EditError) -> Value {
         EditErrorKind::OtherQuotes { content_line, .. } => {
             json!({ "kind": "other_quotes", "line": content_line })
         }
+        EditErrorKind::NoBreakSpaces { content_line, .. } => {
+            json!({ "kind": "no_break_spaces", "line": content_line })
+        }
         EditErrorKind::StandsThere { lines } => {
             json!({ "kind": "stands_there", "lines": [lines.start(), lines.end()] })
         }

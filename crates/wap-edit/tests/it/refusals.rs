@@ -184,3 +184,31 @@ fn new_lines_with_the_numbers_of_their_view_are_refused() {
         assert_eq!(outcome_on(OLD, now, request), expected);
     }
 }
+
+#[test]
+fn new_lines_that_begin_with_no_break_spaces_are_refused() {
+    let edit = |text: &str| json!({"type": "replace", "startLine": 2, "endLine": 2, "newContent": text});
+    let request = |operations: Value| json!({"path": "a.txt", "operations": operations});
+    let text = "f {\n  g()\n}\n";
+    for (operations, line) in [
+        (json!([edit("\u{a0} h()")]), "\"line 1 of the new lines begins with no-break spaces"),
+        (
+            json!([{"type": "delete", "startLine": 1, "endLine": 1}, edit("  h()\n \u{202f}i()")]),
+            "operation 2: line 2 of",
+        ),
+    ] {
+        let answer = outcome_on(OLD, text, request(operations));
+        assert!(answer.contains(line) && answer.contains("newContent"), "{answer}");
+    }
+    let kept = [
+        (text, edit("  h(\"1\u{a0}km\")"), "f {\n  h(\"1\u{a0}km\")\n}\n"),
+        ("f\n\u{a0}g\n", edit("\u{a0}h"), "f\n\u{a0}h\n"),
+    ];
+    for (now, operation, expected) in kept {
+        assert_eq!(outcome_on(OLD, now, request(json!([operation]))), expected);
+    }
+    // A program that puts lines back knows what they were.
+    let mut in_turn = request(json!([edit("\u{a0} h()")]));
+    in_turn["lineNumbers"] = json!("inTurn");
+    assert_eq!(outcome_on(OLD, text, in_turn), "f {\n\u{a0} h()\n}\n");
+}

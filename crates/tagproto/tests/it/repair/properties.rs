@@ -38,9 +38,10 @@ fn is_untouched(reply: &Reply<'_>) -> bool {
 
 /// The repairs and refusals that a reply with clean tag lines and without prose may have.
 const IN_CLEAN_BLOCKS: [RepairKind; 2] = [RepairKind::BodyFence, RepairKind::Gutter];
-const REFUSED_CLEAN_BLOCKS: [RefusalKind; 6] = [
+const REFUSED_CLEAN_BLOCKS: [RefusalKind; 7] = [
     RefusalKind::IndentationLost,
     RefusalKind::TabsLost,
+    RefusalKind::NbspInBody,
     RefusalKind::GutterIncomplete,
     RefusalKind::CopyLabel,
     RefusalKind::DuplicatePaste,
