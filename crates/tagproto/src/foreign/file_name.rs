@@ -3,6 +3,8 @@
 mod led_file;
 pub(super) mod plain_name;
 
+use std::collections::HashSet;
+
 use self::led_file::led_file;
 use self::plain_name::{is_plain_name, is_word_of_prose, linked, peeled, without_lines};
 use super::markup_name::Markup;
@@ -18,6 +20,10 @@ pub(super) struct FileName<'a> {
     may_be_another: bool,
     /// The code fence that is open.
     fence: Option<Fence>,
+    /// The hunks so far, each with its file.
+    hunks: HashSet<(&'a str, Vec<&'a str>, Vec<&'a str>)>,
+    /// True if the last hunk with a name of its own was a repetition, as in a reply that was pasted twice.
+    repeats: bool,
     /// The file of the last line since a hunk that says what changes there.
     described: Option<&'a str>,
 }
@@ -44,7 +50,8 @@ impl<'a> Candidate<'a> {
 impl<'a> FileName<'a> {
     /// Forgets the files: what follows may be about another one.
     pub(super) fn forget(&mut self) {
-        *self = FileName { fence: self.fence, ..FileName::default() };
+        let hunks = std::mem::take(&mut self.hunks);
+        *self = FileName { fence: self.fence, hunks, ..FileName::default() };
     }
 
     /// Returns the code fence that is open.
@@ -140,8 +147,10 @@ impl<'a> FileName<'a> {
 
     /// Returns the file of a hunk, and takes it as that of the next one. `None` if no line certainly names it.
     ///
-    /// A hunk that creates its file needs a name of its own: under that of the hunk before, it would replace that file.
-    pub(super) fn of_hunk(&mut self, creates: bool) -> Option<&'a str> {
+    /// A hunk that creates its file needs a name of its own: under that of the hunk before, it would replace that file. So does one
+    /// that repeats an earlier hunk of that file, as "The same in production:" says: there it would change nothing.
+    pub(super) fn of_hunk(&mut self, search: &[&'a str], replacement: &[&'a str]) -> Option<&'a str> {
+        let creates = search.is_empty();
         let candidate = self.last.take();
         // A file is made under a name that looks like one, and not under a word of prose.
         let can_be = |candidate: &Candidate<'a>| !creates || candidate.is_plain && candidate.may_be_new;
@@ -150,6 +159,13 @@ impl<'a> FileName<'a> {
         (self.may_be_another, self.described) = (false, None);
         // Behind a hunk of an unknown file, the one before that is not meant either.
         self.current = named.or(current);
+        let path = self.current?;
+        let is_first = self.hunks.insert((path, search.to_vec(), replacement.to_vec()));
+        if named.is_some() {
+            self.repeats = !is_first;
+        } else if !is_first && !self.repeats {
+            self.current = None;
+        }
         self.current
     }
 

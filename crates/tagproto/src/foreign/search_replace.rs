@@ -26,7 +26,7 @@ pub(super) fn read<'a>(
         Some(rest) => (rest, true),
         None => (&search[..], false),
     };
-    let Some(path) = name.of_hunk(search.is_empty()) else {
+    let Some(path) = name.of_hunk(search, &replacement) else {
         items.push_fault(own, ForeignFault::NoPath);
         return Some(read + 1);
     };
