@@ -226,7 +226,7 @@ const OWN: [&str; 2] = ["this", "same"];
 const DENIALS: [&str; 5] = ["no", "not", "without", "isn't", "don't"];
 
 /// Words with a dot or a slash that do not name a file.
-const NO_PATHS: [&str; 19] = [
+const NO_PATHS: [&str; 13] = [
     "e.g",
     "i.e",
     "and/or",
@@ -240,13 +240,10 @@ const NO_PATHS: [&str; 19] = [
     "true/false",
     "w/o",
     "yes/no",
-    "node.js",
-    "next.js",
-    "vue.js",
-    "nuxt.js",
-    "express.js",
-    "three.js",
 ];
+
+/// Products whose names look like those of files.
+const PRODUCTS: [&str; 6] = ["node.js", "next.js", "vue.js", "nuxt.js", "express.js", "three.js"];
 
 /// Extensions of the files that replies are about.
 const EXTENSIONS: [&str; 96] = [
@@ -353,7 +350,7 @@ pub(super) fn is_path_like(word: &str) -> bool {
     let has_form =
         word.contains('/') || word.rsplit_once('.').is_some_and(|(_, behind)| is_extension(behind));
     let is_code = word.contains(['(', '=']) || word.starts_with("self.") || word.starts_with("this.");
-    has_form && !is_code && !NO_PATHS.iter().any(|other| word.eq_ignore_ascii_case(other))
+    has_form && !is_code && !NO_PATHS.iter().chain(&PRODUCTS).any(|other| word.eq_ignore_ascii_case(other))
 }
 
 /// Checks whether a word of prose names a file: one in a folder has an extension, unless it stands in backticks (`is_code`), and one
