@@ -1,5 +1,6 @@
 //! Patches between `*** Begin Patch` and `*** End Patch`, as Codex has models write them.
 
+use super::file_name::plain_name::{is_plain_name, peeled};
 use super::hunk_end::is_bullet;
 use super::unified_diff::Sides;
 use super::{ForeignFault, Items, ReplyLine, body_of};
@@ -7,6 +8,10 @@ use crate::{Block, IfExists, TextHunk};
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
+
+/// What to write instead of a name with signs around it.
+const PLAIN_NAME: &str = "write the path of the new file as it is behind *** Add File:, without quotes, marks or remarks (a path with \
+                          such signs only works in CREATE_FILE)";
 
 /// The most lines of a file that lead to one hunk. Each of them costs a pass over the file.
 const MOST_ANCHORS: usize = 16;
@@ -39,6 +44,11 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
         let own = &lines[index..=index + length];
         // Where a header has to stand, no line of a file can, so that blanks in front of it mean nothing.
         let read = match section(header.text.trim_start()) {
+            Some((Kind::Add, path)) if !is_plain_name(path) => {
+                let fault = ForeignFault::NearForm { line_number: header.number, advice: PLAIN_NAME };
+                items.push_fault(&lines[..=end], fault);
+                return Some(end + 1);
+            }
             Some((Kind::Add, path)) => add(path, own, &mut sections),
             Some((Kind::Delete, path)) => {
                 sections.push(own, Block::DeleteFile { path: path.into(), lines: None });
@@ -94,7 +104,7 @@ fn section(line: &str) -> Option<(Kind, &str)> {
     let kinds = [("Add File:", Kind::Add), ("Delete File:", Kind::Delete), ("Update File:", Kind::Update)];
     let rest = line.trim_end().strip_prefix("*** ")?;
     kinds.into_iter().find_map(|(name, kind)| {
-        let path = rest.strip_prefix(name)?.trim();
+        let path = peeled(rest.strip_prefix(name)?);
         (!path.is_empty()).then_some((kind, path))
     })
 }

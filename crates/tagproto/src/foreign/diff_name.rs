@@ -2,9 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::file_name::plain_name::peeled;
+
 /// Remarks in parentheses that models put behind the two names of one file.
-const REMARKS: [&str; 10] =
-    ["original", "updated", "modified", "old", "new", "before", "after", "current", "fixed", "changed"];
+const REMARKS: [&str; 13] = [
+    "original", "updated", "modified", "old", "new", "before", "after", "current", "fixed", "changed",
+    "new file", "created", "added",
+];
 
 /// Reads the two names behind `diff --git`.
 pub(super) fn both(paths: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
@@ -23,7 +27,11 @@ pub(super) fn both(paths: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
 
 /// Returns the name in a line behind its sign, without the time that may stand behind a tab.
 pub(super) fn of_line(text: &str) -> Cow<'_, str> {
-    unquoted(text.split('\t').next().unwrap_or_default().trim())
+    let name = text.split('\t').next().unwrap_or_default().trim();
+    match unquoted(name) {
+        Cow::Borrowed(name) => Cow::Borrowed(peeled(name)),
+        unquoted => unquoted,
+    }
 }
 
 /// Takes `a/` and `b/` off two names that both have them, and remarks off names that differ in nothing else.

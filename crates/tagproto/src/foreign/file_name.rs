@@ -1,5 +1,12 @@
 //! The file that a SEARCH/REPLACE hunk is about, by the lines before it.
 
+mod led_file;
+pub(super) mod plain_name;
+
+use std::collections::HashSet;
+
+use self::led_file::led_file;
+use self::plain_name::{is_plain_name, is_word_of_prose, linked, peeled, without_lines};
 use super::markup_name::Markup;
 use crate::repair::Fence;
 
@@ -13,6 +20,12 @@ pub(super) struct FileName<'a> {
     may_be_another: bool,
     /// The code fence that is open.
     fence: Option<Fence>,
+    /// The hunks so far, each with its file.
+    hunks: HashSet<(&'a str, Vec<&'a str>, Vec<&'a str>)>,
+    /// True if the last hunk with a name of its own was a repetition, as in a reply that was pasted twice.
+    repeats: bool,
+    /// The file of the last line since a hunk that says what changes there.
+    described: Option<&'a str>,
 }
 
 #[derive(Clone, Copy)]
@@ -20,12 +33,25 @@ pub(super) struct Candidate<'a> {
     pub(super) path: &'a str,
     /// True if the line can hardly be anything but a path.
     is_plain: bool,
+    /// True if a file may be made under the path.
+    may_be_new: bool,
+    /// True if the line says what changes there: of several such lines, none is sure to be about the next hunk.
+    is_described: bool,
+}
+
+impl<'a> Candidate<'a> {
+    /// A path that the form of its line shows to be one.
+    fn certain(path: &'a str) -> Candidate<'a> {
+        let may_be_new = is_plain_name(path) && !is_word_of_prose(path);
+        Candidate { path, is_plain: true, may_be_new, is_described: false }
+    }
 }
 
 impl<'a> FileName<'a> {
     /// Forgets the files: what follows may be about another one.
     pub(super) fn forget(&mut self) {
-        *self = FileName { fence: self.fence, ..FileName::default() };
+        let hunks = std::mem::take(&mut self.hunks);
+        *self = FileName { fence: self.fence, hunks, ..FileName::default() };
     }
 
     /// Returns the code fence that is open.
@@ -47,18 +73,28 @@ impl<'a> FileName<'a> {
             self.last = self.last.filter(|last| last.is_plain);
         } else if let Some(behind) = behind_fence(line) {
             self.pass_fence(behind);
-        } else if let Some(markup) = Markup::read(line) {
+        } else if let Some(markup) = Markup::read(line).or_else(|| Markup::of_code_comment(line)) {
             self.pass_markup(markup);
         } else if self.last.is_some() && is_code_label(line) {
             // The label of a code block that was copied with it.
         } else {
             self.last = candidate(line).or_else(|| led_file(line).filter(|_| self.fence.is_none()));
             self.may_be_another |= self.may_name_another(line);
+            self.pass_description();
             // In a fence, the line may be a comment.
             if is_heading(line) && self.fence.is_none() {
                 self.pass_heading(line);
             }
         }
+    }
+
+    /// Takes note of a line that says what changes in a file. Two of them in a row are a list of what the reply changes.
+    fn pass_description(&mut self) {
+        let Some(path) = self.last.filter(|last| last.is_described).map(|last| last.path) else { return };
+        if self.described.is_some_and(|other| other != path) {
+            self.last = None;
+        }
+        self.described = Some(path);
     }
 
     /// Takes note of a heading that names a file, among other words perhaps: it is that of the hunks below it.
@@ -68,19 +104,20 @@ impl<'a> FileName<'a> {
             return;
         }
         // A word with a dot may be the name of a product, so that no file is made under it.
-        self.last = is_certain.then_some(Candidate { path, is_plain: true }).or(self.last);
+        self.last = is_certain.then(|| Candidate::certain(path)).or(self.last);
         (self.current, self.may_be_another) = (Some(path), false);
     }
 
     /// Takes note of a tag or comment around a hunk.
     fn pass_markup(&mut self, markup: Markup<'a>) {
+        self.last = self.last.filter(|last| !last.is_described || !matches!(markup, Markup::File(_)));
         let is_last =
             |path: &str| self.last.is_some_and(|last| last.path == path || file_name(last.path) == path);
         match markup {
             Markup::Nameless => {}
             Markup::File(path) if is_last(path) => {}
             Markup::File(path) if self.last.is_none() => {
-                self.last = Some(Candidate { path, is_plain: true });
+                self.last = Some(Candidate::certain(path));
                 self.may_be_another = true;
             }
             // Two names: it is unknown which one is meant.
@@ -93,13 +130,14 @@ impl<'a> FileName<'a> {
         let words =
             || behind.split([' ', '\t', ':', '=', ',', '{', '}', '"', '\'']).filter(|word| !word.is_empty());
         let paths: Vec<&str> = words().filter(|word| is_path_like(word)).collect();
+        self.last = self.last.filter(|last| !last.is_described || paths.is_empty());
         match (paths.as_slice(), self.last) {
             ([], _) => {}
             ([path], Some(last)) if last.path == *path => {}
             // A language may have a dot in its name, but no slash.
             ([path], Some(_)) if words().count() == 1 && behind == *path && !path.contains('/') => {}
             ([path], None) => {
-                self.last = Some(Candidate { path, is_plain: true });
+                self.last = Some(Candidate::certain(path));
                 self.may_be_another = true;
             }
             // Two names: it is unknown which one is meant.
@@ -109,16 +147,25 @@ impl<'a> FileName<'a> {
 
     /// Returns the file of a hunk, and takes it as that of the next one. `None` if no line certainly names it.
     ///
-    /// A hunk that creates its file needs a name of its own: under that of the hunk before, it would replace that file.
-    pub(super) fn of_hunk(&mut self, creates: bool) -> Option<&'a str> {
+    /// A hunk that creates its file needs a name of its own: under that of the hunk before, it would replace that file. So does one
+    /// that repeats an earlier hunk of that file, as "The same in production:" says: there it would change nothing.
+    pub(super) fn of_hunk(&mut self, search: &[&'a str], replacement: &[&'a str]) -> Option<&'a str> {
+        let creates = search.is_empty();
         let candidate = self.last.take();
         // A file is made under a name that looks like one, and not under a word of prose.
-        let named =
-            candidate.filter(|candidate| candidate.is_plain || !creates).map(|candidate| candidate.path);
+        let can_be = |candidate: &Candidate<'a>| !creates || candidate.is_plain && candidate.may_be_new;
+        let named = candidate.filter(can_be).map(|candidate| candidate.path);
         let current = self.current.filter(|_| !creates && !self.may_be_another);
-        self.may_be_another = false;
+        (self.may_be_another, self.described) = (false, None);
         // Behind a hunk of an unknown file, the one before that is not meant either.
         self.current = named.or(current);
+        let path = self.current?;
+        let is_first = self.hunks.insert((path, search.to_vec(), replacement.to_vec()));
+        if named.is_some() {
+            self.repeats = !is_first;
+        } else if !is_first && !self.repeats {
+            self.current = None;
+        }
         self.current
     }
 
@@ -129,9 +176,12 @@ impl<'a> FileName<'a> {
         let words: Vec<&str> =
             line.split_whitespace().map(bare_word).filter(|word| !word.is_empty()).collect();
         let is_another_name = |word: &str| {
-            let (name, is_code) = (bare_word(word), word.contains('`'));
-            let is_name = is_usual_name(name) || is_file_name(name, file_name, is_code);
-            is_name && name != current && name != file_name
+            let is_another = |name: &str| {
+                let is_name = is_usual_name(name) || is_file_name(name, file_name, word.contains('`'));
+                is_name && name != current && name != file_name
+            };
+            let label = word.split_once("](").map(|(label, _)| bare_word(label));
+            is_another(bare_word(word)) || label.is_some_and(is_another)
         };
         let says_another = |pair: &[&str]| {
             pair[1].eq_ignore_ascii_case("file")
@@ -160,7 +210,7 @@ const MARKS: [char; 5] = ['`', '*', '#', ':', ' '];
 const NOT_IN_NAMES: [char; 8] = ['`', ',', ':', ';', '"', '<', '>', '|'];
 
 /// Words before a colon and a path.
-const LABELS: [&str; 5] = ["file", "filename", "path", "file path", "filepath"];
+const LABELS: [&str; 6] = ["file", "filename", "path", "file path", "filepath", "new file"];
 
 /// Words before "file" that speak of another one.
 const OTHER: [&str; 6] = ["other", "another", "next", "second", "third", "new"];
@@ -172,32 +222,28 @@ const FILE_NOUNS: [&str; 8] =
 /// Words before such a word that speak of the file of the hunk before.
 const OWN: [&str; 2] = ["this", "same"];
 
-/// Words that may stand before the path in a line that leads to a hunk of that file: "Now in `a.py`:".
-const LEADS: [&str; 17] = [
-    "in", "update", "edit", "change", "modify", "file", "fix", "patch", "now", "then", "next", "and", "also",
-    "first", "second", "finally", "for",
-];
-
-/// The most of these words before a path.
-const MOST_LEADS: usize = 2;
-
 /// Words by which a sentence says that there is none.
 const DENIALS: [&str; 5] = ["no", "not", "without", "isn't", "don't"];
 
 /// Words with a dot or a slash that do not name a file.
-const NO_PATHS: [&str; 11] = [
+const NO_PATHS: [&str; 13] = [
     "e.g",
     "i.e",
     "and/or",
+    "either/or",
     "i/o",
+    "input/output",
     "n/a",
-    "node.js",
-    "next.js",
-    "vue.js",
-    "nuxt.js",
-    "express.js",
-    "three.js",
+    "on/off",
+    "read/write",
+    "todo/fixme",
+    "true/false",
+    "w/o",
+    "yes/no",
 ];
+
+/// Products whose names look like those of files.
+const PRODUCTS: [&str; 6] = ["node.js", "next.js", "vue.js", "nuxt.js", "express.js", "three.js"];
 
 /// Extensions of the files that replies are about.
 const EXTENSIONS: [&str; 96] = [
@@ -210,50 +256,35 @@ const EXTENSIONS: [&str; 96] = [
     "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zig", "zsh", "lock",
 ];
 
-/// Returns the path that a line consists of, apart from Markdown and a label such as `File:`.
+/// Returns the path that a line consists of, apart from the signs around it and a label such as `File:` or `File 2:`.
 pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
     let labelled = line.trim_matches(MARKS).split_once(':').filter(|(label, _)| {
+        let label = label.trim_end_matches(|sign: char| sign.is_ascii_digit() || MARKS.contains(&sign));
         LABELS.iter().any(|usual| label.trim_matches(MARKS).eq_ignore_ascii_case(usual))
     });
-    let path = labelled.map_or(line, |(_, path)| path).trim_matches(MARKS);
-    if path.is_empty() || memchr::memchr3(b' ', b'\t', b'"', path.as_bytes()).is_some() {
+    let written = peeled(labelled.map_or(line, |(_, path)| path).trim_matches(MARKS));
+    let path = without_lines(written);
+    // Of a link that is left, it is not certain which path it means.
+    if path.is_empty() || memchr::memchr3(b' ', b'\t', b'"', path.as_bytes()).is_some() || path.contains("](")
+    {
         return None;
     }
-    let is_plain = labelled.is_some()
-        || line.contains('`')
-        || path.contains('/')
-        || path.trim_end_matches('.').contains('.');
+    let is_marked = labelled.is_some() || line.contains('`');
+    let is_plain = is_marked || path.contains('/') || path.trim_end_matches('.').contains('.');
     // Another word is prose, or the label of a code block.
     let is_name = || is_usual_name(path) || WORD_NAMES.contains(&path) || is_name_in_capitals(line);
-    (is_plain || is_name()).then_some(Candidate { path, is_plain })
+    // A file that is made has no lines yet.
+    let may_be_new =
+        || path == written && (is_marked || path.contains('/') || is_path_like(path) || is_usual_name(path));
+    let certain = Candidate::certain(path);
+    let may_be_new = certain.may_be_new && may_be_new();
+    (is_plain || is_name()).then_some(Candidate { is_plain, may_be_new, ..certain })
 }
 
 /// Checks for a line such as `CHANGES`. With a colon behind it, the word is prose or a label.
 fn is_name_in_capitals(line: &str) -> bool {
     let is_capital = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || "-_".contains(sign);
     line.len() >= LEAST_CAPITALS && line.chars().all(is_capital) && !LANGUAGES_IN_CAPITALS.contains(&line)
-}
-
-/// Returns the path that a line leads to a hunk of, as "In `web/app.js`:" does: the only one in it, at its start or behind a few words,
-/// and at its end unless that is a colon.
-fn led_file(line: &str) -> Option<Candidate<'_>> {
-    // Otherwise no path in it is certain.
-    memchr::memchr2(b'`', b'/', line.as_bytes())?;
-    let (path, is_certain) = only_file(line)?;
-    let is_marker = |word: &&str| {
-        let number = word.trim_matches(['*', '#']).trim_end_matches(['.', ')', ':']);
-        number.is_empty()
-            || ["-", "+"].contains(&number)
-            || number.bytes().all(|digit| digit.is_ascii_digit())
-    };
-    let mut words = line.split_whitespace().skip_while(is_marker).map(bare_word);
-    let leads = words.clone().take_while(|word| *word != path).count();
-    let is_led =
-        words.by_ref().take(leads).all(|word| LEADS.iter().any(|lead| word.eq_ignore_ascii_case(lead)));
-    let is_name = file_name(path).contains('.') || is_usual_name(path);
-    let is_end = words.nth(1).is_none() || line.trim_end_matches(['*', '_', ' ']).ends_with(':');
-    let is_led = leads <= MOST_LEADS && is_led && is_end;
-    (is_certain && is_name && is_led).then_some(Candidate { path, is_plain: true })
 }
 
 /// Checks for a language or the word on a button above a code block.
@@ -280,7 +311,8 @@ fn only_file(line: &str) -> Option<(&str, bool)> {
         if !is_usual_name(name) && !is_file_name(name, "", is_code) {
             continue;
         }
-        let is_part_of_code = word.matches('`').count() % 2 == 1;
+        let is_part_of_code =
+            word.matches('`').count() % 2 == 1 || word.contains("](") && link(word).is_none();
         // Without backticks, such a name may be a word: Profile.
         let is_word = is_usual_name(name) && !is_code;
         if is_word || is_part_of_code || name.ends_with('/') || name.contains(NOT_IN_NAMES) {
@@ -300,10 +332,16 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A word without the punctuation around it.
+/// A word without the punctuation around it. Of a link, it is the path, or else the address.
 fn bare_word(word: &str) -> &str {
+    let word = link(word).or_else(|| word.split_once("](").map(|(_, address)| address)).unwrap_or(word);
     let word = word.trim_start_matches(['(', '[', '"', '\'', '`', '*', '#', '<']);
     word.trim_end_matches(['.', ',', ':', ';', '!', '?', ')', ']', '"', '\'', '`', '*', '>'])
+}
+
+/// Returns the path of a word that is a link.
+fn link(word: &str) -> Option<&str> {
+    linked(word.trim_start_matches(['(', '*', '_']).trim_end_matches(['.', ',', ':', ';', '*', '_']))
 }
 
 /// Checks whether a word has the form of a path: a slash, or a dot before an extension.
@@ -312,7 +350,7 @@ pub(super) fn is_path_like(word: &str) -> bool {
     let has_form =
         word.contains('/') || word.rsplit_once('.').is_some_and(|(_, behind)| is_extension(behind));
     let is_code = word.contains(['(', '=']) || word.starts_with("self.") || word.starts_with("this.");
-    has_form && !is_code && !NO_PATHS.iter().any(|other| word.eq_ignore_ascii_case(other))
+    has_form && !is_code && !NO_PATHS.iter().chain(&PRODUCTS).any(|other| word.eq_ignore_ascii_case(other))
 }
 
 /// Checks whether a word of prose names a file: one in a folder has an extension, unless it stands in backticks (`is_code`), and one

@@ -1,5 +1,6 @@
 //! The file that a line in angle brackets names before a hunk: `<file path="a.html">`, `<a.html>`, `<!-- a.html -->`.
 
+use super::file_name::plain_name::peeled;
 use super::file_name::{candidate, is_file_name, is_path_like, is_usual_name};
 
 /// Attributes whose value is a path, whatever its form.
@@ -7,6 +8,17 @@ const PATHS: [&str; 4] = ["path", "file", "filename", "filepath"];
 
 /// Attributes whose value may be a path. The others of a page, such as `src`, refer to files that are not meant.
 const NAMES: [&str; 3] = ["name", "title", "id"];
+
+/// Tags around nothing but a path, as Cline and Roo write them.
+const PATH_TAGS: [&str; 7] =
+    ["path", "file", "filename", "filepath", "file_path", "file_name", "target_file"];
+
+/// Tags of a page around words, which mean what the words mean.
+const WORD_TAGS: [&str; 16] =
+    ["b", "strong", "em", "i", "u", "p", "code", "kbd", "tt", "summary", "h1", "h2", "h3", "h4", "h5", "h6"];
+
+/// Signs that begin and end a comment of code.
+const COMMENTS: [(&str, &str); 4] = [("// ", ""), ("-- ", ""), ("/*", "*/"), ("{/*", "*/}")];
 
 /// A line in angle brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +38,11 @@ impl Markup<'_> {
             return Some(of_comment(comment));
         }
         let inner = line.strip_prefix('<')?.strip_suffix('>')?;
-        if inner.contains(['<', '>']) || inner.is_empty() {
+        if inner.is_empty() {
             return None;
+        }
+        if inner.contains(['<', '>']) {
+            return of_element(line);
         }
         if inner.starts_with('/') {
             return Some(Markup::Nameless);
@@ -39,6 +54,37 @@ impl Markup<'_> {
             None => Markup::Nameless,
         })
     }
+
+    /// Reads a line that is a comment of code with nothing but a path; `None` for another one.
+    pub(super) fn of_code_comment(line: &str) -> Option<Markup<'_>> {
+        let comment =
+            COMMENTS.iter().find_map(|(open, close)| line.strip_prefix(open)?.strip_suffix(close))?;
+        let markup = of_comment(comment);
+        matches!(markup, Markup::File(path) if is_certain(path)).then_some(markup)
+    }
+}
+
+/// Checks whether a path cannot be other words with a slash: client/server.
+fn is_certain(path: &str) -> bool {
+    is_file_name(path, "", false) || is_usual_name(path)
+}
+
+/// Reads a line that is one element with text in it, as `<path>a.html</path>` is.
+fn of_element(line: &str) -> Option<Markup<'_>> {
+    let (tag, behind) = line.strip_prefix('<')?.split_once('>')?;
+    let name = tag.split_whitespace().next()?;
+    let text = behind.strip_suffix('>')?.strip_suffix(name)?.strip_suffix("</")?.trim();
+    let is_any = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other));
+    if is_any(&PATH_TAGS) {
+        let path = peeled(text);
+        let is_path = !path.is_empty() && !path.contains(char::is_whitespace) && !path.contains(['<', '>']);
+        return Some(if is_path { Markup::File(path) } else { Markup::Unclear });
+    }
+    Some(match of_comment(text) {
+        // What another tag says of the file is unknown.
+        Markup::File(path) if !is_any(&WORD_TAGS) || !is_certain(path) => Markup::Unclear,
+        markup => markup,
+    })
 }
 
 /// A comment that has nothing but a path, with a label perhaps, names that; one that has it among other words may be about another file.

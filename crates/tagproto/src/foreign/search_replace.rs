@@ -22,16 +22,35 @@ pub(super) fn read<'a>(
         }
     };
     let own = &lines[..=read];
-    let Some(path) = name.of_hunk(search.is_empty()) else {
+    let (search, has_position) = match without_position(&search) {
+        Some(rest) => (rest, true),
+        None => (&search[..], false),
+    };
+    let Some(path) = name.of_hunk(search, &replacement) else {
         items.push_fault(own, ForeignFault::NoPath);
         return Some(read + 1);
     };
-    if search.is_empty() {
+    if search.is_empty() && has_position {
+        items.push_fault(own, ForeignFault::NoContext { line_number: first.number });
+    } else if search.is_empty() {
         // The format says so of a file that is not there, or is empty.
         let (body, if_exists) = (body_of(&replacement), IfExists::Refuse);
         items.push(own, Block::CreateFile { path: path.into(), body, if_exists });
     } else {
-        items.push_hunk(own, path.into(), TextHunk::of(&search, &replacement, first.number));
+        items.push_hunk(own, path.into(), TextHunk::of(search, &replacement, first.number));
     }
     Some(read + 1)
+}
+
+/// Returns the lines to find without those before them in which Roo has models write where they stand: `:start_line:4` and a rule.
+/// `None` if they begin otherwise.
+fn without_position<'s, 'a>(search: &'s [&'a str]) -> Option<&'s [&'a str]> {
+    let is_number = |line: &str, key: &str| {
+        let number = line.strip_prefix(key).map(str::trim);
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+    };
+    let (first, rest) = search.split_first()?;
+    let end = usize::from(rest.first().is_some_and(|line| is_number(line, ":end_line:")));
+    let (rule, rest) = rest[end..].split_first()?;
+    (is_number(first, ":start_line:") && rule.trim_end() == "-------").then_some(rest)
 }

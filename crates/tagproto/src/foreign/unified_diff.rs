@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::file_name::plain_name::is_plain_name;
 use super::hunk_end::{Counts, HunkEnd};
 use super::{Ending, ForeignFault, Items, ReplyLine, body_of, diff_name};
 use crate::{Block, IfExists, TextHunk};
@@ -11,6 +12,10 @@ const NO_FILE: &str = "/dev/null";
 
 /// The start of the hash of an empty text, as the new one of two.
 const EMPTY_TEXT: &str = "..e69de29";
+
+/// What to write instead of the name of a new file with signs around it.
+const PLAIN_NAME: &str = "write the path of the new file as it is behind +++ b/, without quotes, marks or remarks (a path with such signs \
+                          only works in CREATE_FILE)";
 
 /// The lines of one hunk: those that stand in the file, and those that are to stand there.
 #[derive(Default)]
@@ -160,6 +165,9 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
                 items.push(lines, Block::DeleteFile { path: own_path(), lines: old });
             }
         }
+    } else if old == NO_FILE && !header.is_by_git && !is_plain_name(path) {
+        let line_number = lines[0].number;
+        items.push_fault(lines, ForeignFault::NearForm { line_number, advice: PLAIN_NAME });
     } else if old == NO_FILE && !hunks.iter().any(|(_, sides)| has_text(&sides.old)) {
         // A line that stands there contradicts: then there is a file, and it is edited.
         let body: Vec<&str> = hunks.iter().flat_map(|(_, sides)| sides.new.iter().copied()).collect();
@@ -200,6 +208,8 @@ struct Header<'a> {
     is_binary: bool,
     /// True if the diff says that it gives the file another name.
     renames: bool,
+    /// True if the new name is the one behind `diff --git`, as Git writes it, whatever signs it has.
+    is_by_git: bool,
     /// True if the text behind is that of an empty file, by its hash.
     is_empty_file: bool,
     lines: usize,
@@ -224,6 +234,7 @@ impl<'a> Header<'a> {
         if let Some(paths) = first.strip_prefix("diff --git ") {
             let (old, new) = diff_name::both(paths)?;
             header.renames = old != new;
+            header.is_by_git = true;
             (header.old, header.new, header.lines) = (Some(old), Some(new), 1);
             while let Some(line) = lines.get(header.lines).filter(|line| is_extended(line.text)) {
                 let text = line.text;
@@ -255,6 +266,7 @@ impl<'a> Header<'a> {
             && is_hunk_header(next.text)
         {
             let (old, new) = diff_name::bare(old, new, NO_FILE);
+            header.is_by_git = header.new.as_ref() == Some(&new);
             (header.old, header.new) = (Some(old), Some(new));
             header.lines += 2;
         }

@@ -1,6 +1,7 @@
 //! The cases of the kinds foreign and carried_out in `fixtures/vectors/text-edits.json`, and what holds for every reply.
 
 mod beside_blocks;
+mod new_names;
 mod whole_hunks;
 
 use std::collections::BTreeMap;

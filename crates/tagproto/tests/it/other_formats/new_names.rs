@@ -1,0 +1,70 @@
+//! The names under which an edit in the format of another program makes a file.
+
+use tagproto::{Block, Dialect, Item, Strictness, read_in};
+
+/// What stands around a name in a reply without being a part of it.
+const BEFORE: [&str; 31] = [
+    "", "`", "``", "\"", "'", "“", "„", "‘", "«", "‹", "<", "(", "[", "{", "*", "**", "•", "- ", "> ", ">",
+    "📄", "📄 ", "=== ", "===", "<path>", "<file>", "<b>", "// ", "/*", "++", "https://",
+];
+const BEHIND: [&str; 34] = [
+    "",
+    "`",
+    "``",
+    "\"",
+    "'",
+    "”",
+    "“",
+    "’",
+    "»",
+    "›",
+    ">",
+    ")",
+    "]",
+    "}",
+    "*",
+    "**",
+    ",",
+    ";",
+    ":",
+    ".",
+    "…",
+    "|",
+    " ===",
+    "===",
+    "</path>",
+    "</file>",
+    "</b>",
+    "*/",
+    "](src/new.js)",
+    "](new.js)",
+    " (new)",
+    "(new)",
+    " # created",
+    " — created",
+];
+
+#[test]
+fn no_sign_around_a_name_becomes_part_of_it() {
+    let mut made = 0;
+    for name in BEFORE.iter().flat_map(|before| BEHIND.map(|behind| format!("{before}src/new.js{behind}"))) {
+        let replies = [
+            format!("{name}\n<<<<<<< SEARCH\n=======\nx\n>>>>>>> REPLACE\n"),
+            format!("```js\n{name}\n<<<<<<< SEARCH\n=======\nx\n>>>>>>> REPLACE\n```\n"),
+            format!("<file path=\"{name}\">\n<<<<<<< SEARCH\n=======\nx\n>>>>>>> REPLACE\n"),
+            format!("*** Begin Patch\n*** Add File: {name}\n+x\n*** End Patch\n"),
+            format!("--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+x\n"),
+            format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+x\n"),
+        ];
+        for reply in replies {
+            let read = read_in(&reply, Strictness::Repair, Dialect::Agentd);
+            for item in &read.items {
+                let Item::Block(block) = item else { continue };
+                let Block::CreateFile { path, .. } = &block.value else { panic!("{reply}") };
+                assert_eq!(path, "src/new.js", "{reply}");
+                made += 1;
+            }
+        }
+    }
+    assert!(made > 100, "{made}");
+}
