@@ -29,13 +29,19 @@ const fn spelling(opening: &'static str, closing: &'static str, closes_alone: bo
     Spelling { opening, closing, closes_alone }
 }
 
-const SPELLINGS: [Spelling; 8] = [
+const SPELLINGS: [Spelling; 14] = [
     spelling("<think>", "</think>", true),
     spelling("<thinking>", "</thinking>", true),
     spelling("<thought>", "</thought>", true),
+    spelling("<thoughts>", "</thoughts>", true),
     spelling("<reasoning>", "</reasoning>", true),
+    spelling("<reflection>", "</reflection>", true),
+    spelling("<scratchpad>", "</scratchpad>", true),
+    spelling("<antThinking>", "</antThinking>", true),
+    spelling("<seed:think>", "</seed:think>", true),
     spelling("[THINK]", "[/THINK]", true),
     spelling("◁think▷", "◁/think▷", true),
+    spelling("<|begin_of_thought|>", "<|end_of_thought|>", true),
     spelling("<|channel|>analysis<|message|>", "<|end|>", false),
     spelling("<details type=\"reasoning\"", "</details>", false),
 ];
