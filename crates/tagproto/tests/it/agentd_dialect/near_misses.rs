@@ -233,7 +233,8 @@ fn nothing_runs_that_a_reply_only_considered() {
         assert!(reply.repairs.contains(tagproto::RepairKind::Thinking), "{thinking}");
     }
     let diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-one\n+ONE\n";
-    assert!(outline(&format!("{diff}</think>\nNo.\n")).is_empty());
+    let [error] = <[String; 1]>::try_from(outline(&format!("{diff}</think>\nNo.\n"))).unwrap();
+    assert!(error.contains("may be a part of thinking: line 6 of the reply"), "{error}");
     assert_eq!(outline(&format!("{diff}\nNo.\n")), ["EDIT_FILE"]);
     // The mark in the text of a file, and in prose.
     for text in [
