@@ -7,6 +7,7 @@
 
 mod cut_tag;
 mod misspelt_end;
+mod own_tag;
 mod tag_like;
 mod unclear_end;
 
@@ -49,6 +50,7 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
     if let Some(Item::Error(error)) = items.last_mut() {
         misspelt_end::report(text, error);
     }
+    own_tag::report(text, &mut items);
     let (lines, considered) = tag_like_lines(text, &items);
     let cut_tag = cut_tag::error(text, &items);
     let ends = Ends::of(text, &items);
