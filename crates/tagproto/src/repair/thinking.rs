@@ -85,8 +85,9 @@ impl Thinking {
             return is_cut_off.then_some(text.len());
         };
         let mut end = behind_line(text, at);
-        if marks.edit_around(at).is_some() {
-            // The last line of an edit: the mark may be its text.
+        // In the last line of an edit, the closing mark may be its text. An opening one in a fence of its own may be an example.
+        if marks.edit_around(at).is_some() || self.dialect == Dialect::Agentd && is_alone_in_fence(text, line)
+        {
             self.doubtful.push(line.start..end);
         }
         if self.dialect == Dialect::Agentd {
@@ -402,6 +403,13 @@ fn end_without_opening(text: &str, range: Range<usize>, edits: &[Range<usize>]) 
         }
     }
     None
+}
+
+/// Checks whether a line is all that stands in a code fence.
+fn is_alone_in_fence(text: &str, line: &Line) -> bool {
+    let before = text[..line.start].lines().next_back().and_then(Fence::read);
+    let behind = text[after(text, line)..].lines().next().and_then(Fence::read);
+    before.zip(behind).is_some_and(|(opening, fence)| fence.closes(opening))
 }
 
 /// Checks for a line that may have been meant to close a block.
