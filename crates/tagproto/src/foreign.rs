@@ -8,6 +8,7 @@
 mod begin_patch;
 mod beside_blocks;
 mod diff_name;
+mod extents;
 mod file_name;
 mod hunk_end;
 mod markup_name;
@@ -19,6 +20,7 @@ mod unnamed_diff;
 use std::borrow::Cow;
 
 pub(crate) use self::beside_blocks::beside_blocks;
+pub(crate) use self::extents::extents;
 pub(crate) use self::near_form::near_form;
 use crate::repair::{Fence, Thinking, lines_from, omitted};
 use crate::{
@@ -289,7 +291,7 @@ fn without_omission(item: Item<'_>) -> Item<'_> {
     Item::Error(ParseError { command: block.value.kind(), kind, span: block.span, lines: block.lines })
 }
 
-/// Returns the lines outside of closed thinking blocks.
+/// Returns the lines outside of thinking. Marks of thinking within an edit are text of that edit.
 fn visible_lines(text: &str) -> Vec<ReplyLine<'_>> {
     let mut thinking = Thinking::of(Dialect::Agentd);
     let mut passed_until = 0;

@@ -1,12 +1,14 @@
-//! Lines that were meant as tags and are not tags: misspelt names, tags of XML, a whole block on one line, a tag in which the
-//! reply ends, and closing tags that close no block.
+//! Lines that were meant as tags and are not tags: misspelt names, tags of XML, a whole block on one line, a tag behind other text, a
+//! tag in which the reply ends, and closing tags that close no block.
 //!
 //! The parser treats them as prose, as the first implementation does. A model whose block was silently ignored would continue as if
 //! it had been carried out, so they become errors that show the right form. The text between a misspelt tag and its closing one was
 //! meant as a body: no block in it is run.
 
 mod cut_tag;
+mod glued_tag;
 mod misspelt_end;
+mod own_tag;
 mod tag_like;
 mod unclear_end;
 
@@ -49,6 +51,7 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
     if let Some(Item::Error(error)) = items.last_mut() {
         misspelt_end::report(text, error);
     }
+    own_tag::report(text, &mut items);
     let (lines, considered) = tag_like_lines(text, &items);
     let cut_tag = cut_tag::error(text, &items);
     let ends = Ends::of(text, &items);
@@ -139,17 +142,38 @@ pub(crate) fn lines_outside(
     blocks: impl Iterator<Item = Span>,
     thinking: &mut Thinking,
 ) -> impl Iterator<Item = (usize, Line)> {
+    let lines = lines_and_ends(text, blocks, thinking);
+    lines.filter_map(|(index, line, position)| (position == Position::Outside).then_some((index, line)))
+}
+
+/// The position of a line outside of blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    Outside,
+    /// The last line of thinking, which may have text behind the mark.
+    EndOfThinking,
+}
+
+fn lines_and_ends(
+    text: &str,
+    blocks: impl Iterator<Item = Span>,
+    thinking: &mut Thinking,
+) -> impl Iterator<Item = (usize, Line, Position)> {
     let mut blocks = blocks.peekable();
     let mut passed_until = 0;
-    lines_from(text, 0).enumerate().filter(move |(_, line)| {
+    lines_from(text, 0).enumerate().filter_map(move |(index, line)| {
         while blocks.next_if(|block| block.end <= line.start).is_some() {}
-        let is_in_block = blocks.peek().is_some_and(|block| block.start < line.end);
-        if is_in_block || line.start < passed_until {
-            return false;
+        if blocks.peek().is_some_and(|block| block.start < line.end) {
+            return None;
         }
-        let end = thinking.end_of_block(text, line);
-        passed_until = end.map_or(passed_until, |end| end.max(after(text, line)));
-        end.is_none()
+        let behind = after(text, &line);
+        if line.start >= passed_until {
+            let Some(end) = thinking.end_of_block(text, &line) else {
+                return Some((index, line, Position::Outside));
+            };
+            passed_until = end.max(behind);
+        }
+        (behind == passed_until).then_some((index, line, Position::EndOfThinking))
     })
 }
 
@@ -159,9 +183,16 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Faul
     let mut tag_like = Vec::new();
     let (mut counted_to, mut line_number) = (0, 1);
     let mut thinking = Thinking::of(Dialect::Agentd);
-    for (_, line) in lines_outside(text, items.iter().map(Item::span), &mut thinking) {
+    let first_block = items.first().map_or(text.len(), |item| item.span().start);
+    for (_, line, position) in lines_and_ends(text, items.iter().map(Item::span), &mut thinking) {
         let content = text[line.start..line.end].trim_start_matches('\u{feff}').trim();
-        let Some(tag) = TagLike::read(content).or_else(|| TagLike::decorated_end(content)) else { continue };
+        let tag = match position {
+            Position::Outside => TagLike::read(content).or_else(|| TagLike::decorated_end(content)),
+            Position::EndOfThinking => None,
+        };
+        // Behind a block, the closing tag may be that of its text.
+        let glued = || glued_tag::read(content).filter(|_| line.end < first_block);
+        let Some(tag) = tag.or_else(glued) else { continue };
         // Counted from the last such line on, so that every byte is counted once.
         line_number += count_lines(&text[counted_to..line.start]);
         counted_to = line.start;

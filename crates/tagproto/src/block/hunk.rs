@@ -75,6 +75,17 @@ pub(crate) fn parts<'a>(
     Err(HunkFault::NotWhole)
 }
 
+/// Returns the number of lines, of those behind an opening mark, up to the closing one; `None` if another hunk begins before it.
+pub(crate) fn length<'a>(mut lines: impl Iterator<Item = &'a str>, signs: usize) -> Option<usize> {
+    let is_edge = |line: &str| is_mark(line, '>', signs) || is_mark(line, '<', signs);
+    let mut length = 0;
+    let edge = lines.find(|line| {
+        length += 1;
+        is_edge(line)
+    })?;
+    is_mark(edge, '>', signs).then_some(length)
+}
+
 /// Returns the number of signs of a line that opens a hunk.
 pub(crate) fn opening(line: &str) -> Option<usize> {
     SIGNS.into_iter().find(|signs| is_mark(line, '<', *signs))

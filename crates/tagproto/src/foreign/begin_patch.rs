@@ -70,6 +70,14 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
     Some(end + 1)
 }
 
+/// Returns the number of lines of the patch that begins with the first of the lines; `None` if there is none, or if another one begins
+/// before its end.
+pub(super) fn length(lines: &[ReplyLine<'_>]) -> Option<usize> {
+    let behind = lines.split_first().filter(|(first, _)| begins(first.text))?.1;
+    let edge = behind.iter().position(|line| is_end(line.text) || line.text.trim_end() == BEGIN)?;
+    is_end(behind[edge].text).then_some(edge + 2)
+}
+
 /// Checks whether a patch begins with a line.
 pub(super) fn begins(line: &str) -> bool {
     line.trim() == BEGIN

@@ -23,6 +23,11 @@ pub(super) fn report(text: &str, error: &mut ParseError) {
     }
 }
 
+/// Checks whether a trimmed line was meant as the closing tag of a kind, and is not.
+pub(super) fn is_misspelt(line: &str, kind: BlockKind) -> bool {
+    is_other_name(line, kind) || holds_more(line, kind)
+}
+
 /// Checks whether a line has the closing tag and something else: attributes, or text before or behind it.
 fn holds_more(line: &str, kind: BlockKind) -> bool {
     let tag = kind.closing_tag();

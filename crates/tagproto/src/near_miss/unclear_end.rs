@@ -7,7 +7,7 @@
 //!   may reach to it, and with none before it, the beginning of its block did not arrive;
 //! - an opening tag of the block's own kind in its body, and text behind the block: the reply may have been cut off in that text.
 //!
-//! None of the blocks that may be text is run.
+//! None of the blocks that may be text is run. A block with such an opening tag alone is left to `own_tag`.
 
 use std::ops::Range;
 
@@ -16,9 +16,9 @@ use crate::{
     near_miss::{Fault, lines_outside},
     parse::{
         error::EndDoubt,
-        scan::{Line, count_lines, opening_kinds},
+        scan::{Line, count_lines},
     },
-    repair::{Fence, Thinking},
+    repair::{Fence, Thinking, own_tags},
     span::line_number,
 };
 
@@ -48,9 +48,10 @@ impl<'t> Ends<'t> {
     pub(super) fn of(text: &'t str, items: &[Item<'_>]) -> Ends<'t> {
         let blocks = items.iter().map(|item| {
             let (kind, span) = (item.kind(), item.span());
-            // A block of one line has no body.
-            let body = text[span.range()].split_once('\n').filter(|_| kind.has_body());
-            let open = body.map_or(0, |(_, body)| opening_kinds(body).filter(|inner| *inner == kind).count());
+            // Behind a misspelt closing tag, such tags begin other blocks.
+            let is_misspelt =
+                matches!(item, Item::Error(error) if matches!(error.kind, ParseErrorKind::NearMiss { .. }));
+            let open = if is_misspelt { 0 } else { own_tags(&text[span.range()]).count() };
             Block { kind, span, first_line: item.lines().first, open }
         });
         Ends { text, blocks: blocks.collect() }

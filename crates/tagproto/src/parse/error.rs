@@ -171,6 +171,8 @@ pub enum EndDoubt {
     NoOpening,
     /// It has a tag of its own kind in its body, and there is text behind it, in which the reply may have been cut off.
     TextBehind,
+    /// It has a tag of its own kind in its body: the closing tag before that one may be missing.
+    NextTag,
 }
 
 impl EndDoubt {
@@ -190,6 +192,10 @@ impl EndDoubt {
             Self::TextBehind => format!(
                 "holds a tag of its own kind in its text, and line {line} of the reply behind it stands in no block, \
                  {it_was_not_run}"
+            ),
+            Self::NextTag => format!(
+                "holds a tag of its own kind in line {line} of the reply, before which it has no closing tag, {it_was_not_run}, nor \
+                 was the block that begins there"
             ),
             Self::NoOpening => {
                 let blocks = match not_run {
@@ -266,6 +272,13 @@ impl ParseErrorKind {
             }
             Self::EndUnclear { doubt: EndDoubt::NoOpening, .. } => {
                 "; send the block again, with its opening tag, and then the others".to_owned()
+            }
+            Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::TextBehind, .. } => {
+                let closing = command.closing_tag();
+                format!(
+                    "; end each block with {closing}, alone on its line; if the tag is a line of the text, put a character in front \
+                     of it, or write the file with a command"
+                )
             }
             Self::EndUnclear { .. } => {
                 "; put a character in front of each tag line that belongs to the text, or write the file with a command"

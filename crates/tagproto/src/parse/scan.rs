@@ -150,16 +150,16 @@ pub(crate) fn unclosed(
 
 /// Returns the number of lines that are opening tags, inside of blocks too.
 pub(crate) fn opening_lines(text: &str) -> usize {
-    opening_kinds(text).count()
+    opening_tags(text).count()
 }
 
-/// Returns the kinds of the lines that are opening tags, inside of blocks too.
-pub(crate) fn opening_kinds(text: &str) -> impl Iterator<Item = BlockKind> {
+/// Returns the starts of the lines that are opening tags, inside of blocks too, with their kinds.
+pub(crate) fn opening_tags(text: &str) -> impl Iterator<Item = (usize, BlockKind)> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let (line, _, tag) = next_opening(text, from)?;
         from = after(text, &line);
-        Some(tag.kind)
+        Some((line.start, tag.kind))
     })
 }
 

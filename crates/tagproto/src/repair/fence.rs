@@ -31,6 +31,15 @@ impl Fence {
     pub(crate) fn closes(self, opening: Self) -> bool {
         self.mark == opening.mark && self.length >= opening.length && !self.has_language
     }
+
+    /// Returns the fence that is open behind a line, with the one that is open before it.
+    pub(crate) fn open_behind(line: &str, open: Option<Self>) -> Option<Self> {
+        match (Self::read(line), open) {
+            (Some(fence), Some(opening)) if fence.closes(opening) => None,
+            (Some(fence), None) => Some(fence),
+            _ => open,
+        }
+    }
 }
 
 /// Returns the lines inside of a fence that encloses all of them; `None` if none does.

@@ -2,14 +2,16 @@
 //!
 //! Closed ones in every dialect, of the first two spellings. In the dialect `agentd` also those of other models, and what a chat
 //! shows of thinking without one of its marks: thinking without a closing mark was cut off, and a closing mark without an opening
-//! one ends thinking that began with the reply, or goes further than the closing mark before it.
+//! one ends thinking that began with the reply, or goes further than the closing mark before it. There, a mark within an edit in the
+//! format of another program is text of that edit, as one in a body is.
 
 use std::ops::Range;
 
 use crate::{
-    BlockKind, Dialect,
+    BlockKind, Dialect, foreign,
     parse::scan::{Line, after},
     repair::{
+        fence::Fence,
         outline::lines_from,
         tag_line::{closing_kind, opening_kind},
     },
@@ -29,13 +31,19 @@ const fn spelling(opening: &'static str, closing: &'static str, closes_alone: bo
     Spelling { opening, closing, closes_alone }
 }
 
-const SPELLINGS: [Spelling; 8] = [
+const SPELLINGS: [Spelling; 14] = [
     spelling("<think>", "</think>", true),
     spelling("<thinking>", "</thinking>", true),
     spelling("<thought>", "</thought>", true),
+    spelling("<thoughts>", "</thoughts>", true),
     spelling("<reasoning>", "</reasoning>", true),
+    spelling("<reflection>", "</reflection>", true),
+    spelling("<scratchpad>", "</scratchpad>", true),
+    spelling("<antThinking>", "</antThinking>", true),
+    spelling("<seed:think>", "</seed:think>", true),
     spelling("[THINK]", "[/THINK]", true),
     spelling("◁think▷", "◁/think▷", true),
+    spelling("<|begin_of_thought|>", "<|end_of_thought|>", true),
     spelling("<|channel|>analysis<|message|>", "<|end|>", false),
     spelling("<details type=\"reasoning\"", "</details>", false),
 ];
@@ -67,6 +75,9 @@ impl Thinking {
             return Some(leading.range.end);
         }
         let which = opening(&text[line.start..line.end], self.dialect)?;
+        if marks.edit_around(line.start).is_some() {
+            return None;
+        }
         let Some(at) = marks.closing_of(which, line) else {
             // Without a tag in it, it makes no difference.
             let is_cut_off = self.dialect == Dialect::Agentd && marks.last_tag > line.end;
@@ -74,6 +85,11 @@ impl Thinking {
             return is_cut_off.then_some(text.len());
         };
         let mut end = behind_line(text, at);
+        // In the last line of an edit, the closing mark may be its text. An opening one in a fence of its own may be an example.
+        if marks.edit_around(at).is_some() || self.dialect == Dialect::Agentd && is_alone_in_fence(text, line)
+        {
+            self.doubtful.push(line.start..end);
+        }
         if self.dialect == Dialect::Agentd {
             let until = marks.next_opening(end).unwrap_or(text.len());
             while let Some(further) = marks.further_end(text, end..until) {
@@ -126,6 +142,8 @@ struct Marks {
     /// The lines that begin with an opening mark, and the closing marks, by spelling.
     openings: [Vec<usize>; SPELLINGS.len()],
     closings: [Vec<Closing>; SPELLINGS.len()],
+    /// The edits in the formats of other programs.
+    edits: Vec<Range<usize>>,
     /// The start of the last line that begins a block.
     last_tag: usize,
     leading: Option<Leading>,
@@ -148,8 +166,13 @@ struct Leading {
 
 impl Marks {
     fn of(text: &str, dialect: Dialect) -> Marks {
-        let mut marks =
-            Marks { openings: Default::default(), closings: Default::default(), last_tag: 0, leading: None };
+        let mut marks = Marks {
+            openings: Default::default(),
+            closings: Default::default(),
+            edits: Vec::new(),
+            last_tag: 0,
+            leading: None,
+        };
         let count = spellings(dialect).len();
         for line in lines_from(text, 0) {
             let content = &text[line.start..line.end];
@@ -172,6 +195,9 @@ impl Marks {
                 marks.closings[which].push(Closing { at, next_at_edge: is_at_edge.then_some(at) });
             }
         }
+        if dialect == Dialect::Agentd {
+            marks.leave_out_those_in_edits(text);
+        }
         for closings in &mut marks.closings {
             let mut next = None;
             for closing in closings.iter_mut().rev() {
@@ -183,6 +209,29 @@ impl Marks {
         marks.last_tag = if has_openings { last_tag(text) } else { 0 };
         marks.leading = if dialect == Dialect::Agentd { marks.leading(text) } else { None };
         marks
+    }
+
+    /// Leaves out the marks that are text of edits. A closing one in the last line of an edit may also close thinking that ends there.
+    fn leave_out_those_in_edits(&mut self, text: &str) {
+        if self.openings.iter().all(Vec::is_empty) && self.closings.iter().all(Vec::is_empty) {
+            return;
+        }
+        self.edits = foreign::extents(text);
+        let edits = &self.edits;
+        // The edits without their last lines.
+        let start_of_line = |at: usize| text[..at].rfind('\n').map_or(0, |lf| lf + 1);
+        let insides: Vec<_> = edits.iter().map(|edit| edit.start..start_of_line(edit.end)).collect();
+        for openings in &mut self.openings {
+            openings.retain(|at| edit_around(edits, *at).is_none());
+        }
+        for closings in &mut self.closings {
+            closings.retain(|closing| edit_around(&insides, closing.at).is_none());
+        }
+    }
+
+    /// Returns the edit in the format of another program in which a position is.
+    fn edit_around(&self, at: usize) -> Option<&Range<usize>> {
+        edit_around(&self.edits, at)
     }
 
     /// Returns the closing mark of the block that begins with a line. One within a line may be meant as text, if one at the edge of a
@@ -211,8 +260,8 @@ impl Marks {
             next.is_some_and(|closing| closing.at < range.end)
         };
         self.closings.iter().any(is_in_range).then_some(())?;
-        let (end, evidence) = end_without_opening(&text[range.clone()])?;
-        (evidence == Evidence::Clear).then_some(range.start + end)
+        let (end, evidence) = end_without_opening(text, range, &self.edits)?;
+        (evidence == Evidence::Clear).then_some(end)
     }
 
     /// Finds thinking at the start of a text that lacks one of its marks.
@@ -221,15 +270,21 @@ impl Marks {
         let first = text.len() - content.len();
         let Some(which) = opening(content.lines().next()?, Dialect::Agentd) else {
             self.closings.iter().any(|closings| !closings.is_empty()).then_some(())?;
-            let (end, evidence) = end_without_opening(text)?;
-            return Some(Leading { range: first..end, is_doubtful: evidence == Evidence::Mention });
+            let (end, evidence) = end_without_opening(text, 0..text.len(), &self.edits)?;
+            // Without a block behind it, those before it may be the answer.
+            let is_doubtful = evidence == Evidence::Mention || last_tag(text) < end;
+            return Some(Leading { range: first..end, is_doubtful });
         };
         if !self.closings[which].is_empty() {
             return None;
         }
         // Another spelling is better than none.
         let alone = SPELLINGS.iter().zip(&self.closings).filter(|(spelling, _)| spelling.closes_alone);
-        let end = alone.filter_map(|(_, closings)| Some(closings.first()?.at)).min();
+        let first_outside = |closings: &Vec<Closing>| {
+            let mut all = closings.iter().map(|closing| closing.at);
+            all.find(|at| self.edit_around(*at).is_none())
+        };
+        let end = alone.filter_map(|(_, closings)| first_outside(closings)).min();
         let range = first..end.map_or(text.len(), |end| behind_line(text, end));
         Some(Leading { range, is_doubtful: end.is_none() })
     }
@@ -290,49 +345,102 @@ fn closing_edge(content: &str) -> Option<Edge> {
     Some(if has_blank { Edge::BesideBlank } else { Edge::Clear })
 }
 
+/// Returns the one of some ranges, which are in order and apart from each other, in which a position is.
+fn edit_around(edits: &[Range<usize>], at: usize) -> Option<&Range<usize>> {
+    edits.get(edits.partition_point(|edit| edit.end <= at)).filter(|edit| edit.start <= at)
+}
+
 /// The evidence that a closing mark without an opening one ends thinking.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Evidence {
     Clear,
     /// It stands in a block that is not closed before another one.
     InBlock,
-    /// Prose behind a block may mention it.
+    /// Prose or code behind a block may mention it, or it is the text of a block whose closing tag is misspelt.
     Mention,
 }
 
-/// Returns the offset behind the first closing mark that has no opening one.
+/// Returns the offset behind the first closing mark in a range of lines that has no opening one.
 ///
-/// It stands outside of all blocks, or in a block that has a tag of its own kind behind it: then that block was a part of the thinking, and
-/// its own closing tag is missing. Any other body may have the mark as its text.
-fn end_without_opening(text: &str) -> Option<(usize, Evidence)> {
-    let (mut open, mut end_in_body, mut is_opened_in_body) = (None, None, false);
-    let mut is_behind_block = false;
-    for line in lines_from(text, 0) {
-        let content = text[line.start..line.end].trim_start_matches('\u{feff}').trim();
+/// It stands outside of all blocks and edits, or in a block that has a tag of its own kind behind it: then that block was a part of the
+/// thinking, and its own closing tag is missing. Any other body may have the mark as its text.
+fn end_without_opening(text: &str, range: Range<usize>, edits: &[Range<usize>]) -> Option<(usize, Evidence)> {
+    let (mut open, mut in_body, mut is_opened_in_body) = (None, None, false);
+    let mut outside = Outside::default();
+    for line in lines_from(text, range.start).take_while(|line| line.start < range.end) {
+        if open.is_none() && edit_around(edits, line.start).is_some() {
+            outside.is_behind_block = true;
+            continue;
+        }
+        let whole = text[line.start..line.end].trim_start_matches('\u{feff}');
+        let content = whole.trim();
         let opens = opening(content, Dialect::Agentd).is_some();
         if open.is_none() {
             if opens {
                 return None;
             }
             if let Some(edge) = closing_edge(content) {
-                let is_mention = is_behind_block && edge == Edge::BesideBlank;
-                let evidence = if is_mention { Evidence::Mention } else { Evidence::Clear };
-                return Some((after(text, &line), evidence));
+                return Some((after(text, &line), outside.evidence(whole, edge)));
             }
+            outside.pass_fence(whole);
             let kind = opening_kind(content);
-            is_behind_block |= kind.is_some_and(|kind| !kind.has_body());
+            outside.is_behind_block |= kind.is_some_and(|kind| !kind.has_body());
             open = kind.filter(|kind| kind.has_body());
-            (end_in_body, is_opened_in_body) = (None, false);
+            (in_body, is_opened_in_body) = (None, false);
         } else if closing_kind(content) == open {
             open = None;
-            is_behind_block = true;
-        } else if end_in_body.is_some() && opening_kind(content) == open {
-            return end_in_body.map(|end| (end, Evidence::InBlock));
+            outside.is_behind_block = true;
+        } else if in_body.is_some() && opening_kind(content) == open {
+            return in_body;
         } else if opens {
             is_opened_in_body = true;
-        } else if !is_opened_in_body && end_in_body.is_none() && closing_edge(content).is_some() {
-            end_in_body = Some(after(text, &line));
+        } else if let Some((end, Evidence::InBlock)) = in_body
+            && resembles_closing_tag(content)
+        {
+            in_body = Some((end, Evidence::Mention));
+        } else if !is_opened_in_body && in_body.is_none() && closing_edge(content).is_some() {
+            in_body = Some((after(text, &line), Evidence::InBlock));
         }
     }
     None
+}
+
+/// Checks whether a line is all that stands in a code fence.
+fn is_alone_in_fence(text: &str, line: &Line) -> bool {
+    let before = text[..line.start].lines().next_back().and_then(Fence::read);
+    let behind = text[after(text, line)..].lines().next().and_then(Fence::read);
+    before.zip(behind).is_some_and(|(opening, fence)| fence.closes(opening))
+}
+
+/// Checks for a line that may have been meant to close a block.
+fn resembles_closing_tag(content: &str) -> bool {
+    ["[/", "[END", "</"].iter().any(|start| content.starts_with(start)) && content.ends_with([']', '>'])
+}
+
+/// The lines passed outside of blocks, as far as they show whether a closing mark is only mentioned.
+#[derive(Default)]
+struct Outside {
+    /// True behind a block, and behind an edit.
+    is_behind_block: bool,
+    /// The code fence that is open, and whether a block stands before it.
+    fence: Option<(Fence, bool)>,
+}
+
+impl Outside {
+    fn pass_fence(&mut self, line: &str) {
+        let Some(fence) = Fence::read(line.trim_end()) else { return };
+        self.fence = match self.fence {
+            Some((opening, _)) if fence.closes(opening) => None,
+            Some(open) => Some(open),
+            None => Some((fence, self.is_behind_block)),
+        };
+    }
+
+    /// Returns the evidence that a closing mark at the edge of a line gives.
+    fn evidence(&self, line: &str, edge: Edge) -> Evidence {
+        let is_indented = line.starts_with("    ") || line.starts_with('\t');
+        let is_code = is_indented || self.fence.is_some_and(|(_, is_behind_block)| is_behind_block);
+        let is_mention = self.is_behind_block && (edge == Edge::BesideBlank || is_code);
+        if is_mention { Evidence::Mention } else { Evidence::Clear }
+    }
 }

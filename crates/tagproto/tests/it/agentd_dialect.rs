@@ -5,4 +5,5 @@ mod line_numbers;
 mod near_misses;
 mod processes;
 mod ranges;
+mod unclear_blocks;
 mod view_numbers;

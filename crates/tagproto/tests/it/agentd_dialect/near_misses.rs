@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use tagproto::{
-    BlockKind, Dialect, Item, LineRange, ParseErrorKind, Reply, Strictness, read, read_in, render_reply,
+    Block, BlockKind, Dialect, Item, LineRange, ParseErrorKind, Reply, Strictness, read, read_in,
+    render_block, render_reply,
 };
 
 use crate::fixture::texts;
@@ -128,7 +129,7 @@ fn an_example_in_the_text_of_a_file_is_not_run() {
     );
     assert_eq!(last, "DELETE_FILE");
     // The control: the example alone ends where it says.
-    let closed = "[CREATE_FILE path=\"a.md\"]\n[CREATE_FILE path=\"b\"]\n[/CREATE_FILE]\n[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n";
+    let closed = "[CREATE_FILE path=\"a.md\"]\n```\n[CREATE_FILE path=\"b\"]\n```\n[/CREATE_FILE]\n[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n";
     assert_eq!(outline(closed), ["CREATE_FILE", "RUN_COMMAND"]);
 }
 
@@ -233,7 +234,8 @@ fn nothing_runs_that_a_reply_only_considered() {
         assert!(reply.repairs.contains(tagproto::RepairKind::Thinking), "{thinking}");
     }
     let diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-one\n+ONE\n";
-    assert!(outline(&format!("{diff}</think>\nNo.\n")).is_empty());
+    let [error] = <[String; 1]>::try_from(outline(&format!("{diff}</think>\nNo.\n"))).unwrap();
+    assert!(error.contains("may be a part of thinking: line 6 of the reply"), "{error}");
     assert_eq!(outline(&format!("{diff}\nNo.\n")), ["EDIT_FILE"]);
     // The mark in the text of a file, and in prose.
     for text in [
@@ -284,12 +286,19 @@ fn cases_of_paste_repair_are_read_as_before() {
     }
 }
 
+/// Checks whether the text of a block has a line that begins with its own tag.
+fn has_own_tag(block: &Block<'_>) -> bool {
+    let text = render_block(block).unwrap();
+    let tag = format!("[{}", block.kind());
+    text.lines().skip(1).any(|line| line.trim_start().starts_with(&tag))
+}
+
 proptest! {
     #[test]
     fn a_reply_of_blocks_alone_has_no_near_misses(blocks in proptest::collection::vec(texts::plain_block(), 0..5)) {
         let text = render_reply(&blocks).unwrap();
-        // A block may be a part of the thinking that ends in it.
-        prop_assume!(!text.contains("</think"));
+        // A block may be a part of the thinking that ends in it, and one with a tag of its own kind may be two.
+        prop_assume!(!text.contains("</think") && !blocks.iter().any(has_own_tag));
         prop_assert_eq!(read_by_agentd(&text), read(&text, Strictness::Repair));
     }
 
