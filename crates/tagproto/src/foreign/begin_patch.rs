@@ -9,7 +9,7 @@ use crate::{Block, IfExists, TextHunk};
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 
-/// What to write instead of a name with signs around it.
+/// The advice to write a plain name instead of a name with signs around it.
 const PLAIN_NAME: &str = "write the path of the new file as it is behind *** Add File:, without quotes, marks or remarks (a path with \
                           such signs only works in CREATE_FILE)";
 

@@ -13,7 +13,7 @@ const NO_FILE: &str = "/dev/null";
 /// The start of the hash of an empty text, as the new one of two.
 const EMPTY_TEXT: &str = "..e69de29";
 
-/// What to write instead of the name of a new file with signs around it.
+/// The advice to write a plain name for a new file instead of one with signs around it.
 const PLAIN_NAME: &str = "write the path of the new file as it is behind +++ b/, without quotes, marks or remarks (a path with such signs \
                           only works in CREATE_FILE)";
 

@@ -2,7 +2,7 @@
 
 use tagproto::{Block, Dialect, Item, Strictness, read_in};
 
-/// What stands around a name in a reply without being a part of it.
+/// Signs and words around a name in a reply, which are not a part of it.
 const BEFORE: [&str; 31] = [
     "", "`", "``", "\"", "'", "“", "„", "‘", "«", "‹", "<", "(", "[", "{", "*", "**", "•", "- ", "> ", ">",
     "📄", "📄 ", "=== ", "===", "<path>", "<file>", "<b>", "// ", "/*", "++", "https://",
