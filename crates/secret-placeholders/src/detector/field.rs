@@ -8,7 +8,7 @@ use super::text_line::{begins_escape, line_in_text};
 use super::value_end::{QUOTES, assigned, bare, is_connection, of_connection, of_element, quoted};
 
 /// The prefixes of a quote in code, and of the first one of a list.
-const PREFIXES: [&str; 25] = [
+const PREFIXES: [&str; 26] = [
     "b",
     "r",
     "f",
@@ -33,6 +33,7 @@ const PREFIXES: [&str; 25] = [
     "Buffer.from(",
     "Field(",
     "Field(default=",
+    "Field(..., default=",
     "SecretStr(",
 ];
 

@@ -7,9 +7,11 @@ use regex::Regex;
 use super::value_end::QUOTES;
 
 /// The part between the keyword of a field and its value: the number of an element, the quote of the name, a type, an equals sign or a colon;
-/// a comma behind a name in quotes; the name of the value itself, as manifests and XML have it; the sign of a value that stands for a
-/// missing one; the parenthesis of a call; or only blanks.
+/// a comma behind a name in quotes, with what an option and a setting have in front of their default; the name of the value itself, as
+/// manifests and XML have it; the sign of a value that stands for a missing one; the parenthesis of a call; or only blanks.
 const BETWEEN: &str = r#"^(?x-u:
+    \\*['"]\s*,\s*(?:(?:\w{1,20}\s*=\s*[\w.]{1,40}|\\*['"]-\w\\*['"])\s*,\s*){0,3}default\s*=\s*
+    |
     \\*['"]\s*,\s*(?:\\*['"]\w{1,20}\\*['"]\s*:\s*(?:true|false|null)\s*,\s*)?(?:\\*['"](?i:parameter)?(?i:value)\\*['"]\s*:\s*)?
     | ,\s*(?i:parameter)?(?i:value)\s*[:=]\s*
     | \\*['"](?:\s+value\s*=\s*|\s*\{\s*(?:default|value)\s*=\s*)
