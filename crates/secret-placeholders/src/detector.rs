@@ -26,7 +26,7 @@ use nosecrets_rules::Rule;
 use self::check::Check;
 pub(crate) use self::colours::Uncoloured;
 pub(crate) use self::common_value::is_common;
-pub(crate) use self::next_line::may_be_below;
+pub(crate) use self::next_line::{MOST_LINES as MOST_LINES_BELOW, may_be_below, may_begin_below};
 use self::next_line::{line_of, value_below};
 use self::own_rules::{REPLACED, own_rules};
 use self::rule::CompiledRule;

@@ -11,7 +11,7 @@ use super::words::is_surely_of_words;
 const MOST_NAME_BYTES: usize = 200;
 
 /// The most lines below a name on which its value is looked for.
-const MOST_LINES: usize = 6;
+pub(crate) const MOST_LINES: usize = 6;
 
 /// The shortest value, and the longest line with one.
 const LEAST_VALUE_BYTES: usize = 8;
@@ -89,18 +89,36 @@ pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t
     below(kind, value(&VALUE, MOST_LINES))
 }
 
-/// Checks whether a line may have the value of a name above it.
+/// Checks whether a line may have the value of a name above it, and one that a text elsewhere is not by chance.
 pub(crate) fn may_be_below(line: &str) -> bool {
+    named_value(line).is_some_and(|value| {
+        let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+        has_digit && !value.contains(' ') && !is_surely_of_words(value)
+    })
+}
+
+/// Checks whether a part of a file begins with lines that may have the value of a name above it.
+pub(crate) fn may_begin_below(text: &str) -> bool {
+    static PROPERTY: LazyLock<Regex> = LazyLock::new(|| pattern(OF_PROPERTY));
+    let mut lines = text.lines().take(MOST_LINES);
+    let Some(first) = lines.next() else { return false };
+    let word = first.trim_end();
+    let is_block = word.starts_with([' ', '\t'])
+        && word.len() <= MOST_VALUE_BYTES
+        && word.trim_start().len() >= LEAST_VALUE_BYTES
+        && (!word.trim_start().contains(char::is_whitespace) || PROPERTY.is_match(word));
+    is_block || named_value(first).is_some() || lines.any(|line| named_value(line).is_some())
+}
+
+/// Returns what a line has as the value of a name above it, without quotes.
+fn named_value(line: &str) -> Option<&str> {
     static VALUE: LazyLock<Regex> = LazyLock::new(|| pattern(OF_NAMED));
     let line = line.trim_end();
-    if line.len() > MOST_VALUE_BYTES || !line.bytes().any(|byte| byte.is_ascii_digit()) {
-        return false;
+    if line.len() > MOST_VALUE_BYTES {
+        return None;
     }
-    let value = VALUE.captures(line).and_then(|captures| captures.name("value"));
-    value.is_some_and(|value| {
-        let value = value.as_str().trim_matches(['"', '\'']);
-        value.len() >= LEAST_VALUE_BYTES && !value.contains(' ') && !is_surely_of_words(value)
-    })
+    let value = VALUE.captures(line)?.name("value")?.as_str().trim_matches(['"', '\'']);
+    (value.len() >= LEAST_VALUE_BYTES).then_some(value)
 }
 
 /// Returns a line of settings with a name, up to its value. Other than the name of a variable of the environment, a name in quotes may be

@@ -1,5 +1,6 @@
 //! The judging of changes: its cost, and its refusals.
 
+mod carried_lines;
 mod changed_meanwhile;
 mod failed_edits;
 mod own_values;
