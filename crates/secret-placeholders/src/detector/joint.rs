@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::line_prefix::without_prefix;
 use super::value_end::QUOTES;
 
 /// The part between the keyword of a field and its value: the number of an element, the quote of the name, a type, an equals sign or a colon;
@@ -94,6 +95,7 @@ pub(super) fn is_outside_of_quotes(before: &str, quote: char) -> bool {
 
 /// Checks whether a value without quotes can follow a name with blanks between them.
 pub(super) fn is_command(before: &str) -> bool {
+    let before = without_prefix(before);
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| Regex::new(COMMANDS).expect("the expression is valid"));
     before.len() <= MOST_BEFORE_BYTES && BEFORE.is_match(before)
 }

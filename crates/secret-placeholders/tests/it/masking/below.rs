@@ -54,6 +54,39 @@ fn a_value_below_its_name_is_hidden() {
     }
 }
 
+/// What `git diff`, `grep -n` and `git blame` print, with `{}` for each value.
+const PRINTED: [&str; 8] = [
+    "@@ -1,4 +1,4 @@\n env:\n - name: DB_PASSWORD\n-  value: \"{}1\"\n+  value: \"{}2\"\n - name: A\n",
+    "+- name: DB_PASSWORD\n+  value: {}1\n+- name: A\n+  value: b\n",
+    " variable \"db_password\" {\n   type = string\n-  default = \"{}1\"\n+  default = \"{}2\"\n }\n",
+    " \t<key>Password</key>\n-\t<string>{}1</string>\n+\t<string>{}2</string>\n",
+    "   \"ParameterKey\": \"DBPassword\",\n-  \"ParameterValue\": \"{}1\"\n+  \"ParameterValue\": \"{}2\"\n",
+    "   password: |\n-    {}1\n+    {}2\n",
+    "k.yaml:2:- name: DB_PASSWORD\nk.yaml-3-  value: \"{}1\"\n",
+    "a1b2c3d4 (Me 2024-01-02 03:04:05 +0100 2) - name: DB_PASSWORD\na1b2c3d4 (Me 2024-01-02 03:04:05 +0100 3)   value: {}1\n",
+];
+
+#[test]
+fn a_value_below_its_name_is_hidden_in_what_tools_print() {
+    for form in PRINTED {
+        let text = form.replace("{}", &value());
+        let masked = secrets().mask(&text).into_owned();
+        assert!(!masked.contains(&value()), "{masked}");
+        assert_eq!(masked.matches("⟦secret:").count(), form.matches("{}").count(), "{masked}");
+        // The control: a name of something else.
+        let other = text.to_lowercase().replace("password", "hostname");
+        assert_eq!(Detector::usual().find(&other), [], "{other}");
+    }
+    // The control: the value of the next element.
+    for text in [
+        " - name: DB_PASSWORD\n-  secret: true\n - name: A\n-  value: kX7qzWm2Rt9xB4\n",
+        "- name: DB_PASSWORD\n- value: kX7qzWm2Rt9xB4\n",
+        "+- name: DB_PASSWORD\n+- name: A\n+  value: kX7qzWm2Rt9xB4\n",
+    ] {
+        assert_eq!(Detector::usual().find(text), [], "{text}");
+    }
+}
+
 #[test]
 fn a_window_without_the_name_hides_the_value() {
     let text = format!("- name: DB_PASSWORD\n  value: {}\n- name: A\n  value: a1b2c3d4-e5\n", value());
