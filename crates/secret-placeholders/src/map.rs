@@ -191,6 +191,13 @@ impl SecretMap {
         self.finder = None;
     }
 
+    /// Hides the values that another map hides without a placeholder, too.
+    pub(crate) fn adopt_hidden(&mut self, other: &SecretMap) {
+        self.hidden = other.hidden.clone();
+        self.hidden_bytes = other.hidden_bytes;
+        self.finder = None;
+    }
+
     /// Adds the entries of another map whose value and placeholder are new here.
     pub(crate) fn adopt(&mut self, other: &SecretMap) {
         for (marker, value) in &other.by_marker {

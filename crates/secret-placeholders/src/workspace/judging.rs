@@ -5,6 +5,7 @@
 
 mod compared_lines;
 mod failed_search;
+mod near_placeholders;
 mod possible_lines;
 mod shown_answer;
 mod stand_ins;
@@ -23,6 +24,8 @@ use wap_edit::{EditedFile, FileEdit, check_content_size, check_request};
 use self::compared_lines::without_guesses;
 use self::failed_search::FailedSearch;
 pub(super) use self::failed_search::with_advice;
+use self::near_placeholders::check_placeholders;
+pub(super) use self::near_placeholders::warning as placeholder_warning;
 use self::possible_lines::{Texts, at_lines};
 pub(super) use self::shown_answer::ShownAnswer;
 use self::stand_ins::StandIns;
@@ -47,6 +50,11 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         change: &FileChange,
         restored: &mut FileChange,
     ) -> Result<ShownAnswer, WapError> {
+        let before = || match self.whole_text(call, restored.path()) {
+            WholeText::Text { text, .. } => Some(text),
+            WholeText::None(_) | WholeText::TooLarge => None,
+        };
+        check_placeholders(secrets, change, &before)?;
         match (change, restored) {
             (FileChange::Write(write), FileChange::Write(restored)) => {
                 self.check_write(secrets, call, write, restored).map(|()| ShownAnswer::Engines)
@@ -384,6 +392,8 @@ fn has_same_lines(one: &Edited, other: &Edited) -> bool {
 
 /// Checks whether a model sees the text of a file as it expects it, with every secret hidden that was hidden before.
 fn is_same_view(secrets: &Secrets, call: &Call<'_>, file: &str, expected: &str) -> Result<bool, WapError> {
+    let trial = secrets.trial(file);
+    let secrets = trial.as_ref().unwrap_or(secrets);
     let masked = masked(secrets, call, file)?;
     Ok(masked == expected || masked == secrets.mask_rest(expected))
 }

@@ -3,6 +3,7 @@
 mod carried_lines;
 mod changed_meanwhile;
 mod failed_edits;
+mod near_placeholders;
 mod own_values;
 
 use std::sync::Arc;

@@ -147,7 +147,7 @@ impl<'a> LinesByVersion<'a> {
 
     fn earlier(&self, version: &FileVersion) -> Option<Rc<PlainLines>> {
         let mut earlier = self.earlier.borrow_mut();
-        if let Some((_, lines)) = earlier.iter().find(|(known, _)| known == version) {
+        if let Some((_, lines)) = earlier.iter().find(|(other, _)| other == version) {
             return lines.clone();
         }
         let lines = (self.texts.earlier)(version).and_then(|text| PlainLines::of(&text)).map(Rc::new);
@@ -193,7 +193,7 @@ impl PlainLines {
         let total = earlier.starts.len();
         if is_insertion && (lines.start == 0 || lines.start > total) {
             let at = if lines.start == 0 { 0 } else { self.starts.len() };
-            return Some(vec![at..at]);
+            return Some(Vec::from([at..at]));
         }
         let compared =
             if is_insertion { lines.start - 1..lines.start } else { lines.start..lines.end.min(total) };
@@ -245,15 +245,15 @@ impl PlainLines {
     /// Returns the ranges of so many lines with one of a content's lines in them that the file has once; `None` if they are too many.
     fn lines_with_any_of(&self, content: &str, count: usize) -> Option<Vec<Range<usize>>> {
         let lines = content.lines().map(str::trim).filter(|line| !line.is_empty());
-        let mut found: HashMap<&str, Vec<usize>> = lines.map(|line| (line, Vec::new())).collect();
+        let mut indexes: HashMap<&str, Vec<usize>> = lines.map(|line| (line, Vec::new())).collect();
         for (index, line) in self.text.lines().skip(1).enumerate() {
-            if let Some(at) = found.get_mut(line.trim()) {
+            if let Some(at) = indexes.get_mut(line.trim()) {
                 at.push(index);
             }
         }
         let mut ranges = Vec::new();
         // An engine lets a line that occurs more often decide nothing.
-        for at in found.into_values().filter(|at| at.len() == 1).map(|at| at[0]) {
+        for at in indexes.into_values().filter(|at| at.len() == 1).map(|at| at[0]) {
             let first = (at + 1).saturating_sub(count);
             ranges.extend((first..=at).map(|start| start..start + count));
             if ranges.len() > MOST_EDITS {

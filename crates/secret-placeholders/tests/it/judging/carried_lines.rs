@@ -24,13 +24,13 @@ fn version(masked: &Masked) -> FileVersion {
 fn edit(
     masked: &Masked,
     step: u32,
-    seen: &FileVersion,
+    base: &FileVersion,
     operation: ModifyOperation,
 ) -> Result<String, WapError> {
     let request = ModifyFile {
         path: "k.yaml".into(),
         operations: vec![operation],
-        expected_version: Some(seen.clone()),
+        expected_version: Some(base.clone()),
         ..ModifyFile::default()
     };
     edit_by(masked, step, request)
@@ -47,23 +47,23 @@ fn a_second_edit_by_the_numbers_that_were_shown_is_carried_out() {
     for is_read in [true, false] {
         let masked = over([("k.yaml", file())]);
         let other = over([("k.yaml", file())]);
-        let seen = version(if is_read { &masked } else { &other });
-        let text = edit(&masked, 1, &seen, replace(1, "# a\n# b\nenv:")).unwrap();
+        let base = version(if is_read { &masked } else { &other });
+        let text = edit(&masked, 1, &base, replace(1, "# a\n# b\nenv:")).unwrap();
         assert_eq!(text, file().replace("env:", "# a\n# b\nenv:"));
-        let text = edit(&masked, 2, &seen, replace(7, "  value: zz")).unwrap();
+        let text = edit(&masked, 2, &base, replace(7, "  value: zz")).unwrap();
         assert_eq!(text, file().replace("env:", "# a\n# b\nenv:").replace(": z\n", ": zz\n"));
         let insert = ModifyOperation::Insert {
             after_line: 5,
             new_content: "  # five".into(),
             was: Some("  value: y".into()),
         };
-        assert!(edit(&masked, 3, &seen, insert).unwrap().contains("  value: y\n  # five\n- name: Z"));
+        assert!(edit(&masked, 3, &base, insert).unwrap().contains("  value: y\n  # five\n- name: Z"));
         // The control: the line of the name, by the same numbers, and lines that the numbers do not mean any more.
         let delete = |line| ModifyOperation::Delete { start_line: line, end_line: line, was: None };
-        let error = edit(&masked, 4, &seen, delete(2)).unwrap_err();
+        let error = edit(&masked, 4, &base, delete(2)).unwrap_err();
         assert_eq!(error.reason(), Reason::Protected, "{error:?}");
         assert!(error.message().contains("no longer be hidden"), "{error:?}");
-        assert!(edit(&masked, 5, &seen, delete(7)).is_err());
+        assert!(edit(&masked, 5, &base, delete(7)).is_err());
         assert!(!read(&masked, "k.yaml", None).contains("horse"));
     }
 }
@@ -73,12 +73,12 @@ fn an_edit_that_can_mean_the_name_is_refused_wherever_the_engine_would_make_it()
     // The first line stands there twice, and one of them is the name of the value.
     let text = "- name: DB_PASSWORD\n  value: correct-horse-battery-7\n- name: A\n  value: b\n";
     let masked = over([("k.yaml", format!("- name: DB_PASSWORD\n- name: B\n{text}"))]);
-    let seen = version(&masked);
-    edit(&masked, 1, &seen, replace(6, "  value: c")).unwrap();
-    let remove = |masked: &Masked, seen: &FileVersion, line| {
-        edit(masked, 2, seen, ModifyOperation::Delete { start_line: line, end_line: line, was: None })
+    let base = version(&masked);
+    edit(&masked, 1, &base, replace(6, "  value: c")).unwrap();
+    let remove = |masked: &Masked, base: &FileVersion, line| {
+        edit(masked, 2, base, ModifyOperation::Delete { start_line: line, end_line: line, was: None })
     };
-    assert_eq!(remove(&masked, &seen, 1).unwrap_err().reason(), Reason::Protected);
+    assert_eq!(remove(&masked, &base, 1).unwrap_err().reason(), Reason::Protected);
     // The control: by the numbers of the present version it can mean that line alone.
     let now = version(&masked);
     assert!(remove(&masked, &now, 1).unwrap().starts_with("- name: B\n- name: DB_PASSWORD\n"));
@@ -86,11 +86,11 @@ fn an_edit_that_can_mean_the_name_is_refused_wherever_the_engine_would_make_it()
 
 #[test]
 fn numbers_of_a_version_that_is_unknown_mean_the_present_one_if_it_was_shown_since() {
-    let edited = |seen: SeenVersions, operation: ModifyOperation| {
+    let edited = |base: SeenVersions, operation: ModifyOperation| {
         let masked = over([("k.yaml", file().replace("env:", "# a\nenv:"))]);
         let now = version(&over([("k.yaml", file().replace("env:", "# a\nenv:"))]));
-        let last_answer = seen.last_answer.map(|_| now);
-        let seen_versions = Some(SeenVersions { last_answer, ..seen });
+        let last_answer = base.last_answer.map(|_| now);
+        let seen_versions = Some(SeenVersions { last_answer, ..base });
         let operations = vec![operation];
         edit_by(
             &masked,
@@ -99,13 +99,13 @@ fn numbers_of_a_version_that_is_unknown_mean_the_present_one_if_it_was_shown_sin
         )
     };
     let unknown = || FileVersion("unknown".into());
-    let seen = |last_answer: bool| SeenVersions {
+    let base = |last_answer: bool| SeenVersions {
         by_operation: vec![Some(unknown())],
         last_answer: last_answer.then(unknown),
         unknown: false,
     };
     // The engine knows that version as little, and refuses in its own words.
-    let error = edited(seen(true), replace(8, "  value: zz")).unwrap_err();
+    let error = edited(base(true), replace(8, "  value: zz")).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict, "{error:?}");
     let with_was = ModifyOperation::Replace {
         start_line: 8,
@@ -113,10 +113,10 @@ fn numbers_of_a_version_that_is_unknown_mean_the_present_one_if_it_was_shown_sin
         new_content: "  value: zz".into(),
         was: Some("  value: z".into()),
     };
-    assert!(edited(seen(true), with_was.clone()).unwrap().ends_with("  value: zz\n"));
+    assert!(edited(base(true), with_was.clone()).unwrap().ends_with("  value: zz\n"));
     // The control: the present version was not shown, and the line of the name.
-    assert_eq!(edited(seen(false), replace(8, "  value: zz")).unwrap_err().reason(), Reason::Protected);
+    assert_eq!(edited(base(false), replace(8, "  value: zz")).unwrap_err().reason(), Reason::Protected);
     let of_name =
         ModifyOperation::Delete { start_line: 3, end_line: 3, was: Some("- name: DB_PASSWORD".into()) };
-    assert_eq!(edited(seen(true), of_name).unwrap_err().reason(), Reason::Protected);
+    assert_eq!(edited(base(true), of_name).unwrap_err().reason(), Reason::Protected);
 }
