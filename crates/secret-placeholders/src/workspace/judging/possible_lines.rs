@@ -5,6 +5,7 @@
 
 use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
+use std::iter;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -193,7 +194,7 @@ impl PlainLines {
         let total = earlier.starts.len();
         if is_insertion && (lines.start == 0 || lines.start > total) {
             let at = if lines.start == 0 { 0 } else { self.starts.len() };
-            return Some(Vec::from([at..at]));
+            return Some(iter::once(at..at).collect());
         }
         let compared =
             if is_insertion { lines.start - 1..lines.start } else { lines.start..lines.end.min(total) };
