@@ -5,6 +5,8 @@ mod colours;
 mod common_value;
 mod field;
 mod joint;
+mod line_prefix;
+mod names_beside;
 mod next_line;
 mod own_rules;
 mod rule;
@@ -26,7 +28,9 @@ use nosecrets_rules::Rule;
 use self::check::Check;
 pub(crate) use self::colours::Uncoloured;
 pub(crate) use self::common_value::is_common;
-pub(crate) use self::next_line::may_be_below;
+pub(crate) use self::names_beside::NAME_KIND;
+use self::names_beside::mark_names;
+pub(crate) use self::next_line::{MOST_LINES as MOST_LINES_BELOW, may_be_below, may_begin_below};
 use self::next_line::{line_of, value_below};
 use self::own_rules::{REPLACED, own_rules};
 use self::rule::CompiledRule;
@@ -148,6 +152,7 @@ impl Detector {
             return None;
         }
         addresses::find(text, &mut hits);
+        mark_names(text, &mut hits);
         private_key::find(text, &mut hits);
         Some(merge(hits))
     }
@@ -230,17 +235,19 @@ impl Detector {
     fn find_below(&self, line: &str, text: &str, following: usize, rules: u128, hits: &mut Vec<Span>) {
         let Some(below) = value_below(line, &text[following..]) else { return };
         let name = line_of(below.name);
-        let value = following + below.value.start..following + below.value.end;
-        let settings = format!("{name}{}\n", &text[value.clone()]);
-        let mut of_value = Vec::new();
-        self.each_rule(rules & self.of_fields, |rule| {
-            rule.find(&settings, 0, &mut of_value);
-        });
-        let of_value = of_value.into_iter().filter(|hit| hit.range.start >= name.len());
-        hits.extend(of_value.map(|Span { range, kind }| Span {
-            range: value.start + range.start - name.len()..value.start + range.end - name.len(),
-            kind,
-        }));
+        for value in below.values {
+            let value = following + value.start..following + value.end;
+            let settings = format!("{name}{}\n", &text[value.clone()]);
+            let mut of_value = Vec::new();
+            self.each_rule(rules & self.of_fields, |rule| {
+                rule.find(&settings, 0, &mut of_value);
+            });
+            let of_value = of_value.into_iter().filter(|hit| hit.range.start >= name.len());
+            hits.extend(of_value.map(|Span { range, kind }| Span {
+                range: value.start + range.start - name.len()..value.start + range.end - name.len(),
+                kind,
+            }));
+        }
     }
 
     /// Checks whether a text has a value that is found by the line of its name above it.

@@ -10,6 +10,8 @@ use crate::{Marker, Secrets, markers};
 pub(crate) fn exposed(secrets: &Secrets, text: &str) -> Option<Marker> {
     let (restored, values) = secrets.put_back(text, |value| Cow::Borrowed(value), usize::MAX).ok()??;
     // A value that is found only now hides others.
+    let trial = secrets.trial(&restored);
+    let secrets = trial.as_ref().unwrap_or(secrets);
     let _ = secrets.mask(&restored);
     let hidden = secrets.ranges(&restored);
     values.into_iter().filter(|(value, _)| !is_within(value, &hidden)).map(|(_, marker)| marker).min()
@@ -18,6 +20,8 @@ pub(crate) fn exposed(secrets: &Secrets, text: &str) -> Option<Marker> {
 /// Checks whether each line of a file is seen as expected, or with more of it hidden. What the expected line shows as a placeholder
 /// must be hidden, whatever stands around it.
 pub(crate) fn hides_lines(secrets: &Secrets, file: &str, expected: &str) -> bool {
+    let trial = secrets.trial(file);
+    let secrets = trial.as_ref().unwrap_or(secrets);
     let masked = secrets.mask(file);
     let hidden = secrets.ranges(file);
     let mut start = 0;

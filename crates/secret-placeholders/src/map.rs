@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::detector::{is_common, is_ordinary, is_path};
+use crate::detector::{NAME_KIND, is_common, is_ordinary, is_path};
 use crate::finder::Finder;
 use crate::marker::Marker;
 use crate::private_key::{self, POSSIBLE_KIND};
@@ -191,6 +191,13 @@ impl SecretMap {
         self.finder = None;
     }
 
+    /// Hides the values that another map hides without a placeholder, too.
+    pub(crate) fn adopt_hidden(&mut self, other: &SecretMap) {
+        self.hidden = other.hidden.clone();
+        self.hidden_bytes = other.hidden_bytes;
+        self.finder = None;
+    }
+
     /// Adds the entries of another map whose value and placeholder are new here.
     pub(crate) fn adopt(&mut self, other: &SecretMap) {
         for (marker, value) in &other.by_marker {
@@ -267,7 +274,7 @@ impl SecretMap {
 pub(crate) fn is_replaced_anywhere(kind: &str, value: &str) -> bool {
     let may_be_text =
         || FIELD_KINDS.contains(&kind) && (is_ordinary(value) || is_path(value) || is_common(value));
-    is_distinctive(value) && ![LITERAL, POSSIBLE_KIND].contains(&kind) && !may_be_text()
+    is_distinctive(value) && ![LITERAL, POSSIBLE_KIND, NAME_KIND].contains(&kind) && !may_be_text()
 }
 
 /// Checks whether a value is unlikely to stand anywhere by chance.

@@ -1,6 +1,7 @@
 //! Masking texts that leave and restoring texts that return.
 
 mod searched;
+mod trial;
 
 use std::borrow::Cow;
 use std::fmt;

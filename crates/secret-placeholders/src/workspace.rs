@@ -3,6 +3,7 @@
 mod changing;
 mod expression;
 mod growth;
+mod held_texts;
 mod judging;
 mod putting_back;
 mod reading;
@@ -22,6 +23,7 @@ use wap_core::{
 use crate::Secrets;
 use crate::exposure::exposed;
 use crate::withheld::{Verdict, Withheld, refusal};
+use crate::workspace::held_texts::HeldTexts;
 use crate::workspace::written_texts::WrittenTexts;
 
 /// A workspace for a model: masks what leaves another one, restores what goes to it, and leaves out files of credentials.
@@ -33,12 +35,13 @@ pub struct PlaceholderWorkspace<W> {
     secrets: Option<Arc<Secrets>>,
     withheld: Withheld,
     written: Arc<WrittenTexts>,
+    held: Arc<HeldTexts>,
 }
 
 impl<W> PlaceholderWorkspace<W> {
     /// Returns a workspace over another one; `None` shows secrets as they are.
     pub fn new(inner: W, secrets: Option<Arc<Secrets>>, withheld: Withheld) -> PlaceholderWorkspace<W> {
-        PlaceholderWorkspace { inner, secrets, withheld, written: Arc::default() }
+        PlaceholderWorkspace { inner, secrets, withheld, written: Arc::default(), held: Arc::default() }
     }
 
     /// Returns the workspace below, which shows secrets: for what does not go to a model.
@@ -63,6 +66,7 @@ impl<W> PlaceholderWorkspace<W> {
             secrets: self.secrets.clone(),
             withheld: self.withheld.clone(),
             written: Arc::clone(&self.written),
+            held: Arc::clone(&self.held),
         }
     }
 }

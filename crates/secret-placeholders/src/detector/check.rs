@@ -27,10 +27,14 @@ const OF_PASSWORDS: &str = "!@#$%^*+~-";
 /// The most digits in a long name.
 const MOST_NUMBER_DIGITS: usize = 2;
 
+/// Words in the name of a field that names a secret, and the most digits in the name of one.
+const OF_REFERENCES: [&str; 3] = ["existing", "pullsecret", "tls"];
+const MOST_REFERENCE_DIGITS: usize = 4;
+
 /// The shortest token of hexadecimal digits.
 const LEAST_DIGITS: usize = 32;
 
-/// The fewest digits in a token that only its field tells from other words.
+/// The fewest digits in a token that only its field tells from other words, unless its letters are surely none.
 const LEAST_TOKEN_DIGITS: usize = 2;
 
 /// The names of the folder in which a shell is, and was.
@@ -208,8 +212,25 @@ fn is_secret(field: &Field<'_>, least_bytes: usize) -> bool {
         && (!field.is_argument || is_surely_password(value))
         && value.bytes().all(is_of_secret)
         && !is_name(value)
+        && !is_name_of_resource(field)
         && !is_code(value)
         && !is_example(value)
+}
+
+/// Checks for the name of a secret in a cluster, which may end with a number: `existingSecret: my-release-2`, `secret: credentials-v2`.
+fn is_name_of_resource(field: &Field<'_>) -> bool {
+    let value = &*field.value;
+    let is_of_name =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let is_reference = || OF_REFERENCES.iter().any(|start| field.name.to_ascii_lowercase().contains(start));
+    let version = value.rsplit(['-', '.']).next().and_then(|part| part.strip_prefix('v'));
+    let is_version = version.is_some_and(|number| number.len() <= MOST_NUMBER_DIGITS && !number.is_empty());
+    value.bytes().all(is_of_name)
+        && value.contains('-')
+        && digits <= MOST_REFERENCE_DIGITS
+        && is_surely_of_words(value)
+        && (is_version || is_reference())
 }
 
 /// Checks for letters and digits that are random without doubt.
@@ -224,7 +245,7 @@ fn is_token(field: &Field<'_>) -> bool {
     value.len() >= LEAST_API_KEY_BYTES
         && !field.is_of_resource
         && value.bytes().all(is_of_token)
-        && value.bytes().filter(u8::is_ascii_digit).count() >= LEAST_TOKEN_DIGITS
+        && (value.bytes().filter(u8::is_ascii_digit).count() >= LEAST_TOKEN_DIGITS || is_surely_random(value))
         && is_random(value)
         && (is_number || !reads_like_words(value))
         && !is_code(value)

@@ -1,4 +1,4 @@
-//! Values that stand in much code and are the secret of none: alphabets, hashes of nothing, technical words with digits in them.
+//! Values that stand in much code and are the secret of none: alphabets, hashes of nothing, UUIDs of examples, technical words with digits in them.
 
 use super::text::is_ordinary;
 
@@ -13,6 +13,19 @@ const OF_NOTHING: [&str; 6] = [
     "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
     "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
     "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+];
+
+/// The UUIDs of examples in documentation, and those of the name spaces of RFC 9562.
+const OF_EXAMPLES: [&str; 9] = [
+    "123e4567-e89b-12d3-a456-426614174000",
+    "123e4567-e89b-12d3-a456-426655440000",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "f47ac10b-58cc-4372-a567-0e02b2c3d479",
+    "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+    "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+    "6ba7b811-9dad-11d1-80b4-00c04fd430c8",
+    "6ba7b812-9dad-11d1-80b4-00c04fd430c8",
+    "6ba7b814-9dad-11d1-80b4-00c04fd430c8",
 ];
 
 /// Words of technology that have digits in them.
@@ -64,7 +77,7 @@ const MOST_NAME_BYTES: usize = 24;
 
 /// Checks for a value that stands in code which has nothing to do with it.
 pub(crate) fn is_common(value: &str) -> bool {
-    OF_NOTHING.iter().any(|hash| hash.eq_ignore_ascii_case(value))
+    OF_NOTHING.iter().chain(&OF_EXAMPLES).any(|one| one.eq_ignore_ascii_case(value))
         || is_alphabet(value)
         || is_technical(value)
 }
@@ -117,6 +130,8 @@ mod tests {
             "sha256sum",
             "utf8mb4_bin",
             "k8s_role2",
+            "123E4567-e89b-12d3-a456-426614174000",
+            "550e8400-e29b-41d4-a716-446655440000",
         ] {
             assert!(is_common(value), "{value}");
         }
@@ -128,6 +143,7 @@ mod tests {
             "kqzv_wm2x9",
             "sha256kqzvxw",
             "P@ssw0rd(1)",
+            "123e4567-e89b-12d3-a456-426614174001",
             "xqvtzkwpbnrmhgfd",
             "abcdeQ7xZk2",
         ] {

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::joint::{Joint, first_quote, is_command, is_directive, is_option, is_outside_of_quotes};
+use super::line_prefix::without_prefix;
 use super::text_line::{begins_escape, line_in_text};
 use super::value_end::{QUOTES, assigned, bare, is_connection, of_connection, of_element, quoted};
 
 /// The prefixes of a quote in code, and of the first one of a list.
-const PREFIXES: [&str; 25] = [
+const PREFIXES: [&str; 26] = [
     "b",
     "r",
     "f",
@@ -33,6 +34,7 @@ const PREFIXES: [&str; 25] = [
     "Buffer.from(",
     "Field(",
     "Field(default=",
+    "Field(..., default=",
     "SecretStr(",
 ];
 
@@ -150,8 +152,8 @@ impl<'l> Field<'l> {
         };
         let is_variable = is_of_environment(around.name);
         // Nothing but a command has words like that in front of the name, or that as a name.
-        let is_of_command =
-            first_quote(rest).is_none() && (!before.trim().is_empty() || is_directive(around.name));
+        let is_of_command = first_quote(rest).is_none()
+            && (!without_prefix(before).trim().is_empty() || is_directive(around.name));
         let is_argument = joint == Joint::Call || joint == Joint::Blank && is_option;
         let (range, form) = match joint {
             Joint::Element => (of_element(before, around.name, between, rest, looked_at)?, Form::Quoted),

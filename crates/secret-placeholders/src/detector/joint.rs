@@ -4,12 +4,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::line_prefix::without_prefix;
 use super::value_end::QUOTES;
 
 /// The part between the keyword of a field and its value: the number of an element, the quote of the name, a type, an equals sign or a colon;
-/// a comma behind a name in quotes; the name of the value itself, as manifests and XML have it; the sign of a value that stands for a
-/// missing one; the parenthesis of a call; or only blanks.
+/// a comma behind a name in quotes, with what an option and a setting have in front of their default; the name of the value itself, as
+/// manifests and XML have it; the sign of a value that stands for a missing one; the parenthesis of a call; or only blanks.
 const BETWEEN: &str = r#"^(?x-u:
+    \\*['"]\s*,\s*(?:(?:\w{1,20}\s*=\s*[\w.]{1,40}|\\*['"]-\w\\*['"])\s*,\s*){0,3}default\s*=\s*
+    |
     \\*['"]\s*,\s*(?:\\*['"]\w{1,20}\\*['"]\s*:\s*(?:true|false|null)\s*,\s*)?(?:\\*['"](?i:parameter)?(?i:value)\\*['"]\s*:\s*)?
     | ,\s*(?i:parameter)?(?i:value)\s*[:=]\s*
     | \\*['"](?:\s+value\s*=\s*|\s*\{\s*(?:default|value)\s*=\s*)
@@ -92,6 +95,7 @@ pub(super) fn is_outside_of_quotes(before: &str, quote: char) -> bool {
 
 /// Checks whether a value without quotes can follow a name with blanks between them.
 pub(super) fn is_command(before: &str) -> bool {
+    let before = without_prefix(before);
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| Regex::new(COMMANDS).expect("the expression is valid"));
     before.len() <= MOST_BEFORE_BYTES && BEFORE.is_match(before)
 }

@@ -5,13 +5,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::line_prefix::{difference_sign, without_prefix};
 use super::words::is_surely_of_words;
 
 /// The longest line with a name.
 const MOST_NAME_BYTES: usize = 200;
 
 /// The most lines below a name on which its value is looked for.
-const MOST_LINES: usize = 6;
+pub(crate) const MOST_LINES: usize = 6;
 
 /// The shortest value, and the longest line with one.
 const LEAST_VALUE_BYTES: usize = 8;
@@ -32,8 +33,8 @@ const OF_PROPERTY: &str = r"^\s*<string>(?P<value>[^<>]+)</string>$";
 /// A name and where its value stands.
 pub(super) struct Below<'t> {
     pub(super) name: &'t str,
-    /// The bytes of the value, behind the line of the name.
-    pub(super) value: Range<usize>,
+    /// The bytes of the value, behind the line of the name. A difference has the removed one and the added one.
+    pub(super) values: Vec<Range<usize>>,
 }
 
 fn pattern(text: &str) -> Regex {
@@ -50,57 +51,93 @@ pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t
     let ends = |sign: char| {
         sign.is_ascii_alphanumeric() || matches!(sign, '"' | '\'' | ',' | '{' | '|' | '>' | '-' | '+')
     };
-    if line.len() > MOST_NAME_BYTES || following.is_empty() || !line.ends_with(ends) {
+    if following.is_empty() || !line.ends_with(ends) {
+        return None;
+    }
+    let line = without_prefix(line);
+    if line.len() > MOST_NAME_BYTES {
         return None;
     }
     let names = NAME.captures(line)?;
-    let value = |pattern: &Regex, most: usize| {
-        let mut start = 0;
-        for line in following.split_inclusive('\n').take(most) {
-            let text = line.trim_end();
-            let begin = text.trim_start();
-            // The next element, or the end of this one.
-            if text.len() > MOST_VALUE_BYTES || begin.starts_with(['}', ']']) || begin.starts_with("- ") {
-                return None;
-            }
-            if let Some(value) = pattern.captures(text).and_then(|captures| captures.name("value")) {
-                return Some(start + value.start()..start + value.end());
-            }
-            start += line.len();
-        }
-        None
-    };
-    let below = |name: &str, value: Option<Range<usize>>| {
-        let name = names.name(name)?.range();
-        Some(Below { name: &line[name], value: value? })
+    let below = |name: &str, values: Vec<Range<usize>>| {
+        let name = names.name(name).filter(|_| !values.is_empty())?.range();
+        Some(Below { name: &line[name], values })
     };
     if names.name("property").is_some() {
-        return below("property", value(&PROPERTY, 1));
+        return below("property", values_in(following, 1, |text| of_pattern(&PROPERTY, text)));
     }
     if names.name("block").is_some() {
-        let first = following.split_inclusive('\n').next()?.trim_end();
-        let start = first.len() - first.trim_start().len();
         // A value of one word: the others are texts.
-        let is_value =
-            start > 0 && first.len() <= MOST_VALUE_BYTES && !first[start..].contains(char::is_whitespace);
-        return below("block", is_value.then_some(start..first.len()));
+        let word = |text: &str| {
+            let start = text.len() - text.trim_start().len();
+            let is_value = start > 0 && start < text.len() && !text[start..].contains(char::is_whitespace);
+            is_value.then_some(start..text.len())
+        };
+        return below("block", values_in(following, 1, word));
     }
     let kind = if names.name("variable").is_some() { "variable" } else { "named" };
-    below(kind, value(&VALUE, MOST_LINES))
+    below(kind, values_in(following, MOST_LINES, |text| of_pattern(&VALUE, text)))
 }
 
-/// Checks whether a line may have the value of a name above it.
+fn of_pattern(pattern: &Regex, text: &str) -> Option<Range<usize>> {
+    Some(pattern.captures(text)?.name("value")?.range())
+}
+
+/// Returns the bytes of the value on one of the next lines; in a difference, that on the line instead of it, too.
+fn values_in(
+    following: &str,
+    most: usize,
+    value: impl Fn(&str) -> Option<Range<usize>>,
+) -> Vec<Range<usize>> {
+    let mut values = Vec::new();
+    let mut start = 0;
+    for (index, line) in following.split_inclusive('\n').take(MOST_LINES).enumerate() {
+        let text = without_prefix(line.trim_end());
+        let begin = text.trim_start();
+        let is_behind = index >= most || !values.is_empty();
+        // The next element, or the end of this one.
+        let is_end =
+            text.len() > MOST_VALUE_BYTES || begin.starts_with(['}', ']']) || begin.starts_with("- ");
+        if is_end || is_behind && (values.is_empty() || difference_sign(line).is_none()) {
+            break;
+        }
+        let offset = start + line.trim_end().len() - text.len();
+        values.extend(value(text).map(|range| offset + range.start..offset + range.end));
+        start += line.len();
+    }
+    values
+}
+
+/// Checks whether a line may have the value of a name above it, and one that a text elsewhere is not by chance.
 pub(crate) fn may_be_below(line: &str) -> bool {
+    named_value(line).is_some_and(|value| {
+        let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+        has_digit && !value.contains(' ') && !is_surely_of_words(value)
+    })
+}
+
+/// Checks whether a part of a file begins with lines that may have the value of a name above it.
+pub(crate) fn may_begin_below(text: &str) -> bool {
+    static PROPERTY: LazyLock<Regex> = LazyLock::new(|| pattern(OF_PROPERTY));
+    let mut lines = text.lines().take(MOST_LINES);
+    let Some(first) = lines.next() else { return false };
+    let word = first.trim_end();
+    let is_block = word.starts_with([' ', '\t'])
+        && word.len() <= MOST_VALUE_BYTES
+        && word.trim_start().len() >= LEAST_VALUE_BYTES
+        && (!word.trim_start().contains(char::is_whitespace) || PROPERTY.is_match(word));
+    is_block || named_value(first).is_some() || lines.any(|line| named_value(line).is_some())
+}
+
+/// Returns what a line has as the value of a name above it, without quotes.
+fn named_value(line: &str) -> Option<&str> {
     static VALUE: LazyLock<Regex> = LazyLock::new(|| pattern(OF_NAMED));
     let line = line.trim_end();
-    if line.len() > MOST_VALUE_BYTES || !line.bytes().any(|byte| byte.is_ascii_digit()) {
-        return false;
+    if line.len() > MOST_VALUE_BYTES {
+        return None;
     }
-    let value = VALUE.captures(line).and_then(|captures| captures.name("value"));
-    value.is_some_and(|value| {
-        let value = value.as_str().trim_matches(['"', '\'']);
-        value.len() >= LEAST_VALUE_BYTES && !value.contains(' ') && !is_surely_of_words(value)
-    })
+    let value = VALUE.captures(line)?.name("value")?.as_str().trim_matches(['"', '\'']);
+    (value.len() >= LEAST_VALUE_BYTES).then_some(value)
 }
 
 /// Returns a line of settings with a name, up to its value. Other than the name of a variable of the environment, a name in quotes may be

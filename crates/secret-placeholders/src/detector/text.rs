@@ -42,7 +42,7 @@ const MOST_TYPE_BYTES: usize = 5;
 const AROUND_NAMES: [(char, char); 5] = [('{', '}'), ('[', ']'), ('<', '>'), ('%', '%'), ('@', '@')];
 
 /// Forms that no random value has by chance.
-const FORMS: [&str; 10] = [
+const FORMS: [&str; 12] = [
     // A template.
     r"^\{\{.*\}\}$",
     r"^(?:[$#%]\{.*\}|[$%]\(.*\)|<%.*%>|\{%.*%\})$",
@@ -54,6 +54,9 @@ const FORMS: [&str; 10] = [
     // An address, the name of a resource.
     r"^[a-z][a-z0-9+.-]*://",
     r"^arn:[a-z-]+:",
+    // Where a store has the value: `vault:secret/data/db1#password`, `@Microsoft.KeyVault(SecretUri=…)`.
+    r"^vault:[\w./-]+#\w+$",
+    r"^@Microsoft\.KeyVault\(",
     // A value that is encrypted, by sops and by Ansible.
     r"^ENC\[(?:AES256_GCM\b|[A-Z]+,)",
     // A variable of the environment in JavaScript.
@@ -63,10 +66,12 @@ const FORMS: [&str; 10] = [
 ];
 
 /// Forms that one may have, if its letters are not words.
-const FORMS_OF_WORDS: [&str; 9] = [
+const FORMS_OF_WORDS: [&str; 10] = [
     // Fields of a template within other text.
     r"(?:\$\{|#\{|\{\{-?|\$\()\s*[A-Za-z_][A-Za-z_.:]{2,}[A-Za-z0-9_.:\[\]()|' -]*[\})]",
     r"\{[A-Za-z_][A-Za-z_.]{2,}\}",
+    // A variable in markup: `{form.password1}`, `{passwords[0]}`.
+    r"^\{[A-Za-z_$]{3,}\d{0,2}(?:\??\.[A-Za-z_$]+\d{0,2}|\[\d{1,3}\])*\}$",
     // A rule for a value: `required|min:8`, `required,min=8`.
     r"^[a-z_]{2,}(?:[:=][\w./^$,-]*)?(?:[|,;] ?[a-z_]{2,}(?:[:=][\w./^$,-]*)?)+$",
     // A type of a database.
@@ -280,11 +285,14 @@ mod tests {
             "$DB_PASS_2",
             "https://host/a1?b=2",
             "arn:aws:iam::123:role/x",
+            "vault:secret/data/db1#password",
+            "@Microsoft.KeyVault(SecretUri=https://v1.vault.azure.net/secrets/db1/)",
             "ENC[AES256_GCM,data:p6RPzQ==,type:str]",
             "import.meta.env.VITE_KEY_2",
             "^(?=.*[A-Z]).{8,}$",
             "prefix-${DB_PASS | lower}-1!",
             "{registry_id}-1",
+            "{form?.passwords2[0]}",
             "required|min:8|max:64",
             "varchar(255)",
             "getPassword(8)",
@@ -300,7 +308,8 @@ mod tests {
             assert!(is_text(text), "{text}");
         }
         // The control: with letters that are not words, some of these are forms of a password.
-        for value in ["xq{kzvwq}7", "P@ssw0rd(1)", "ZQXVKW_7_QXZ", "kxq[zvwqp7]"] {
+        for value in ["xq{kzvwq}7", "{kX7q.zWm2}", "{kxqzvw7}", "P@ssw0rd(1)", "ZQXVKW_7_QXZ", "kxq[zvwqp7]"]
+        {
             assert!(!is_text(value), "{value}");
         }
     }

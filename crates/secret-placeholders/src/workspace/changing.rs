@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use wap_core::{
-    Call, DeleteFile, FileChange, FileChanged, JudgedFile, Limits, ModifyFile, ModifyOperation,
-    RegexReplacements, WapError, Workspace, WriteFile, WriteMode,
+    Call, DeleteFile, FileChange, FileChanged, JudgedFile, Limits, ModifyFile, ModifyFileResponse,
+    ModifyOperation, RegexReplacements, WapError, Workspace, WriteFile, WriteFileResponse, WriteMode,
 };
 
 use super::PlaceholderWorkspace;
 use super::expression::with_grouped_markers;
-use super::judging::{ShownAnswer, depends_on_text, with_advice};
+use super::judging::{ShownAnswer, depends_on_text, placeholder_warning, with_advice};
 use super::putting_back::{MOST_CONTENT_BYTES, PuttingBack};
 use super::veil::{MOST_KEPT_BYTES, Veil};
 use crate::Secrets;
@@ -184,10 +184,17 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             veils.push(veil);
         }
         secrets.keep_all(&values);
-        for ((change, outcome), veil) in changes.iter().zip(quoted).zip(veils) {
+        for (((change, outcome), veil), sent) in changes.iter().zip(quoted).zip(veils).zip(sent) {
             outcomes.push(match outcome {
                 Ok((changed, matches)) => {
                     let mut changed = self.masked_answer(change, &veil, changed);
+                    match &mut changed {
+                        FileChanged::Written(WriteFileResponse { warnings, .. })
+                        | FileChanged::Modified(ModifyFileResponse { warnings, .. }) => {
+                            warnings.extend(placeholder_warning(secrets, sent));
+                        }
+                        FileChanged::Deleted(_) => {}
+                    }
                     if let (FileChanged::Modified(modified), Some(matches)) = (&mut changed, matches) {
                         modified.replacements = matches;
                     }

@@ -5,11 +5,14 @@
 
 mod compared_lines;
 mod failed_search;
+mod near_placeholders;
+mod possible_lines;
 mod shown_answer;
 mod stand_ins;
 mod whole_text;
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use text_edit::{EditLimits, Edited, Source, apply_until};
 use wap_core::{
@@ -21,6 +24,9 @@ use wap_edit::{EditedFile, FileEdit, check_content_size, check_request};
 use self::compared_lines::without_guesses;
 use self::failed_search::FailedSearch;
 pub(super) use self::failed_search::with_advice;
+use self::near_placeholders::check_placeholders;
+pub(super) use self::near_placeholders::warning as placeholder_warning;
+use self::possible_lines::{Texts, at_lines};
 pub(super) use self::shown_answer::ShownAnswer;
 use self::stand_ins::StandIns;
 use self::whole_text::WholeText;
@@ -44,6 +50,11 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         change: &FileChange,
         restored: &mut FileChange,
     ) -> Result<ShownAnswer, WapError> {
+        let before = || match self.whole_text(call, restored.path()) {
+            WholeText::Text { text, .. } => Some(text),
+            WholeText::None(_) | WholeText::TooLarge => None,
+        };
+        check_placeholders(secrets, change, &before)?;
         match (change, restored) {
             (FileChange::Write(write), FileChange::Write(restored)) => {
                 self.check_write(secrets, call, write, restored).map(|()| ShownAnswer::Engines)
@@ -135,6 +146,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             WholeText::None(_) | WholeText::TooLarge => return Ok(ShownAnswer::Engines),
         };
         let masked = masked(secrets, call, &text)?;
+        if let (Cow::Owned(_), Some(version)) = (&masked, &version) {
+            self.held.add(&path, version, &text);
+        }
         let own = || self.written.own(&call.origin.conversation, &path, &secrets.values(&text));
         without_guesses(secrets, (&text, &masked), modify, restored, &own);
         let has_markers = modify.operations != restored.operations;
@@ -146,29 +160,27 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         if is_unaffected {
             return Ok(ShownAnswer::Engines);
         }
-        // Line numbers of another version cannot be judged here.
-        let mut numbered = modify.operations.iter().enumerate().filter(|(_, operation)| !searches(operation));
-        let is_now =
-            |index| modify.meant_versions(index).into_iter().all(|meant| Some(meant) == version.as_ref());
-        if numbered.any(|(index, _)| modify.is_unseen() || !is_now(index)) {
+        let earlier = |version: &FileVersion| self.held.text(&path, version);
+        let texts = Texts { text: &text, version: version.as_ref(), earlier: &earlier };
+        let Some(possible) = texts.possible_lines(restored) else {
             return Err(uncovers(
                 "the file has secrets, and has changed since its lines were shown: read it again, or \
                 edit texts and lines of it in calls of their own",
             ));
-        }
+        };
+        let own = LazyCell::new(own);
         let version = version.unwrap_or_else(|| FileVersion(String::new()));
         let judged = JudgedEdit { secrets, call, path: &path, version, text: &text };
-        let as_shown = judged.compare((&masked, &[]), modify, restored);
-        if is_carried_out(&as_shown) {
-            return as_shown;
+        let mut answer = ShownAnswer::Engines;
+        // The engine decides which of them it is, so that none may uncover anything.
+        for lines in &possible {
+            let (modify, restored) = (at_lines(modify, lines), at_lines(restored, lines));
+            let judged = judged.compare_with_own((&masked, &|| own.as_slice()), &modify, &restored)?;
+            if !matches!(answer, ShownAnswer::Refusal { .. }) {
+                answer = judged;
+            }
         }
-        // A value that the model itself has written there is none that its edit could uncover.
-        let own = own();
-        if own.is_empty() {
-            return as_shown;
-        }
-        let as_known = judged.compare((&secrets.mask_except(&text, &own), &own), modify, restored);
-        if is_carried_out(&as_known) { as_known } else { as_shown }
+        Ok(answer)
     }
 }
 
@@ -183,6 +195,24 @@ struct JudgedEdit<'a> {
 }
 
 impl JudgedEdit<'_> {
+    /// Compares the edit as the model sees the file, and else with the values of `own` as they are: one that the model itself has
+    /// written there is none that its edit could uncover.
+    fn compare_with_own<'o>(
+        &self,
+        (masked, own): (&str, &dyn Fn() -> &'o [String]),
+        modify: &ModifyFile,
+        restored: &ModifyFile,
+    ) -> Result<ShownAnswer, WapError> {
+        let as_shown = self.compare((masked, &[]), modify, restored);
+        if is_carried_out(&as_shown) || own().is_empty() {
+            return as_shown;
+        }
+        let own = own();
+        let with_own = self.secrets.mask_except(self.text, own);
+        let as_known = self.compare((&with_own, own), modify, restored);
+        if is_carried_out(&as_known) { as_known } else { as_shown }
+    }
+
     /// Applies the edit to the text of the file and to the one that the model sees, and refuses it if the results differ. `masked` is
     /// that text, in which the values of `visible_values` are as they are.
     fn compare(
@@ -362,6 +392,8 @@ fn has_same_lines(one: &Edited, other: &Edited) -> bool {
 
 /// Checks whether a model sees the text of a file as it expects it, with every secret hidden that was hidden before.
 fn is_same_view(secrets: &Secrets, call: &Call<'_>, file: &str, expected: &str) -> Result<bool, WapError> {
+    let trial = secrets.trial(file);
+    let secrets = trial.as_ref().unwrap_or(secrets);
     let masked = masked(secrets, call, file)?;
     Ok(masked == expected || masked == secrets.mask_rest(expected))
 }

@@ -66,6 +66,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         // A text without secrets, as nearly all are, is not copied.
         let (mut is_truncated, mut returned_lines) = (read.is_truncated, read.returned_lines);
         if let Cow::Owned(masked) = masked {
+            if let Some(version) = version.as_ref().filter(|_| is_whole) {
+                self.held.add(&metadata.path, version, &content);
+            }
             let kept = start_within_growth(&content, &masked);
             content = masked;
             warnings.push(MASKED.to_owned());

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use wap_core::{Call, ReadFile, ReadFileResponse, Workspace, numbered_line};
 
 use super::growth::output_within_growth;
-use crate::detector::may_be_below;
+use crate::detector::{MOST_LINES_BELOW, may_be_below, may_begin_below};
 use crate::hunk_context::without_cut_contexts;
 use crate::key_lines::KeyLines;
 use crate::new_values::NewValues;
@@ -35,9 +35,6 @@ const MOST_READINGS: usize = 16;
 
 /// The most bytes of files that are kept in memory between the two looks at them.
 pub(super) const MOST_KEPT_BYTES: usize = 32 << 20;
-
-/// The most lines of an excerpt that may have the value of a name above it.
-const MOST_BELOW: usize = 6;
 
 /// A range of lines that reaches to the end of any file.
 const ALL_LINES: i64 = i64::MAX;
@@ -220,12 +217,16 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Masks the lines `first..` of the file.
     pub(super) fn excerpt<'t>(&self, text: &'t str, first: i64) -> Cow<'t, str> {
-        // The name of a value in the first lines may be above them.
-        let may_need_file =
-            || has_body_line(text) || first > 1 && text.lines().take(MOST_BELOW).any(may_be_below);
-        if may_need_file()
-            && !self.file().is_whole
-            && let Some(masked) = self.masked_within(text, first)
+        let around = if has_body_line(text) && !self.file().is_whole {
+            AROUND_LINES
+        } else if first > 1 && may_begin_below(text) {
+            // The name of a value in the first lines may be above them.
+            MOST_LINES_BELOW as i64
+        } else {
+            0
+        };
+        if around > 0
+            && let Some(masked) = self.masked_within(text, first, around)
         {
             return if masked == text { Cow::Borrowed(text) } else { Cow::Owned(masked) };
         }
@@ -244,9 +245,9 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Masks an excerpt together with the lines around it; `None` if the file does not have its lines there, since it has
     /// changed or a line of the excerpt was cut.
-    fn masked_within(&self, text: &str, first: i64) -> Option<String> {
-        let (begin, around) = self.learn(first, text.split_inclusive('\n').count())?;
-        let masked = self.secrets.mask(&around);
+    fn masked_within(&self, text: &str, first: i64, lines: i64) -> Option<String> {
+        let (begin, around) = self.learn(first, text.split_inclusive('\n').count(), lines)?;
+        let masked = self.mask(&around);
         let before = usize::try_from(first - begin).ok()?;
         let mut pairs = around.split_inclusive('\n').zip(masked.split_inclusive('\n')).skip(before);
         let mut excerpt = String::with_capacity(text.len());
@@ -262,10 +263,10 @@ impl<'a, W: Workspace> Veil<'a, W> {
 
     /// Gives placeholders to the secrets around some lines, so that they are known wherever they stand: a part of a
     /// private key does not show what it is a part of. Returns the lines, with the number of the first.
-    fn learn(&self, first: i64, lines: usize) -> Option<(i64, String)> {
+    fn learn(&self, first: i64, lines: usize, around: i64) -> Option<(i64, String)> {
         let lines = i64::try_from(lines).unwrap_or(i64::MAX);
-        let begin = first.saturating_sub(AROUND_LINES).max(1);
-        let read = self.read(self.path?, begin, first.saturating_add(lines).saturating_add(AROUND_LINES))?;
+        let begin = first.saturating_sub(around).max(1);
+        let read = self.read(self.path?, begin, first.saturating_add(lines).saturating_add(around))?;
         let _ = self.secrets.mask(&read.content);
         Some((begin, read.content))
     }
@@ -307,9 +308,41 @@ impl<'a, W: Workspace> Veil<'a, W> {
         self.inner.read_file(self.call, &request).ok()
     }
 
+    /// Masks a view without its numbers, each part of it whose lines follow each other with those above.
+    fn masked_view(&self, view: &str, plain: &str) -> String {
+        let number = |line: &str| Some(i64::try_from(numbered_line(line)?.0).unwrap_or(i64::MAX));
+        let lines: Vec<(Option<i64>, &str)> =
+            view.split_inclusive('\n').map(number).zip(plain.split_inclusive('\n')).collect();
+        let masked = self.mask(plain);
+        let mut masked_lines: Vec<Cow<'_, str>> = masked.split_inclusive('\n').map(Cow::Borrowed).collect();
+        let follows = |one: &(Option<i64>, &str), next: &(Option<i64>, &str)| {
+            one.0.is_some_and(|number| next.0 == number.checked_add(1))
+        };
+        let mut start = 0;
+        for part in lines.chunk_by(follows).filter(|_| self.path.is_some()) {
+            let text: String = part.iter().map(|(_, line)| *line).collect();
+            if let Some(first) = part[0].0.filter(|first| *first > 1)
+                && may_begin_below(&text)
+                && let Some(masked) = self.masked_within(&text, first, MOST_LINES_BELOW as i64)
+            {
+                let pairs = part.iter().zip(masked.split_inclusive('\n')).enumerate();
+                for (index, ((_, line), masked)) in pairs.filter(|(_, ((_, line), masked))| line != masked) {
+                    if masked_lines[start + index] == *line {
+                        masked_lines[start + index] = Cow::Owned(masked.to_owned());
+                    }
+                }
+            }
+            start += part.len();
+        }
+        masked_lines.concat()
+    }
+
     fn lines<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let Some(plain) = without_numbers(text) else { return self.mask(text) };
-        let Cow::Owned(masked) = self.mask(&plain) else { return self.mask(text) };
+        let masked = self.masked_view(text, &plain);
+        if masked == plain {
+            return self.mask(text);
+        }
         let mut view = String::with_capacity(text.len());
         for (line, masked) in text.split_inclusive('\n').zip(masked.split_inclusive('\n')) {
             let rest = numbered_line(line).map_or(line.len(), |(_, rest)| rest.len());

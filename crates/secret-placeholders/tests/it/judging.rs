@@ -1,7 +1,9 @@
 //! The judging of changes: its cost, and its refusals.
 
+mod carried_lines;
 mod changed_meanwhile;
 mod failed_edits;
+mod near_placeholders;
 mod own_values;
 
 use std::sync::Arc;

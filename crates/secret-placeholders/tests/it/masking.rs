@@ -4,6 +4,7 @@ mod below;
 mod coloured;
 mod forms;
 mod generated;
+mod names_beside;
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Values on a line below that of their name.
 
 use secret_placeholders::Detector;
-use wap_core::{ModifyFile, ModifyOperation, Reason, WorkspaceExt};
+use wap_core::{ModifyFile, ModifyOperation, QueryType, Reason, SearchFiles, Workspace, WorkspaceExt};
 
 use crate::masking::secrets;
-use crate::over_workspace::{over, read, with_call};
+use crate::over_workspace::{over, read, search, with_call};
 
 /// Texts with `{}` for a value that stands below its name.
 const BELOW: [&str; 11] = [
@@ -54,6 +54,39 @@ fn a_value_below_its_name_is_hidden() {
     }
 }
 
+/// What `git diff`, `grep -n` and `git blame` print, with `{}` for each value.
+const PRINTED: [&str; 8] = [
+    "@@ -1,4 +1,4 @@\n env:\n - name: DB_PASSWORD\n-  value: \"{}1\"\n+  value: \"{}2\"\n - name: A\n",
+    "+- name: DB_PASSWORD\n+  value: {}1\n+- name: A\n+  value: b\n",
+    " variable \"db_password\" {\n   type = string\n-  default = \"{}1\"\n+  default = \"{}2\"\n }\n",
+    " \t<key>Password</key>\n-\t<string>{}1</string>\n+\t<string>{}2</string>\n",
+    "   \"ParameterKey\": \"DBPassword\",\n-  \"ParameterValue\": \"{}1\"\n+  \"ParameterValue\": \"{}2\"\n",
+    "   password: |\n-    {}1\n+    {}2\n",
+    "k.yaml:2:- name: DB_PASSWORD\nk.yaml-3-  value: \"{}1\"\n",
+    "a1b2c3d4 (Me 2024-01-02 03:04:05 +0100 2) - name: DB_PASSWORD\na1b2c3d4 (Me 2024-01-02 03:04:05 +0100 3)   value: {}1\n",
+];
+
+#[test]
+fn a_value_below_its_name_is_hidden_in_what_tools_print() {
+    for form in PRINTED {
+        let text = form.replace("{}", &value());
+        let masked = secrets().mask(&text).into_owned();
+        assert!(!masked.contains(&value()), "{masked}");
+        assert_eq!(masked.matches("⟦secret:").count(), form.matches("{}").count(), "{masked}");
+        // The control: a name of something else.
+        let other = text.to_lowercase().replace("password", "hostname");
+        assert_eq!(Detector::usual().find(&other), [], "{other}");
+    }
+    // The control: the value of the next element.
+    for text in [
+        " - name: DB_PASSWORD\n-  secret: true\n - name: A\n-  value: kX7qzWm2Rt9xB4\n",
+        "- name: DB_PASSWORD\n- value: kX7qzWm2Rt9xB4\n",
+        "+- name: DB_PASSWORD\n+- name: A\n+  value: kX7qzWm2Rt9xB4\n",
+    ] {
+        assert_eq!(Detector::usual().find(text), [], "{text}");
+    }
+}
+
 #[test]
 fn a_window_without_the_name_hides_the_value() {
     let text = format!("- name: DB_PASSWORD\n  value: {}\n- name: A\n  value: a1b2c3d4-e5\n", value());
@@ -61,6 +94,66 @@ fn a_window_without_the_name_hides_the_value() {
     assert_eq!(read(&masked, "a.yaml", Some((2, 2))), "  value: ⟦secret:password-assignment:1⟧\n");
     // The control: a value of another name.
     assert_eq!(read(&masked, "a.yaml", Some((4, 4))), "  value: a1b2c3d4-e5\n");
+}
+
+/// Values that are hidden only below their name.
+const ONLY_BELOW: [&str; 7] = [
+    "Postgres123",
+    "correct-horse-battery-7",
+    "Acme-Prod-2024",
+    "admin@1234",
+    "MyDatabasePass99",
+    "pLkMwQzXvB",
+    "postgres",
+];
+
+#[test]
+fn a_part_of_a_file_hides_what_the_whole_file_hides() {
+    let forms = BELOW.iter().filter(|form| !form.contains("{}{}"));
+    let mut compared = 0;
+    for (form, value) in forms.flat_map(|form| ONLY_BELOW.map(|value| (form, value))) {
+        let text = format!("a: b\n{}", form.replace("{}", value));
+        let masked = over([("a.yaml", text.clone())]);
+        let whole = read(&masked, "a.yaml", None);
+        let lines: Vec<&str> = whole.lines().collect();
+        for first in 1..=lines.len() {
+            let begin = i64::try_from(first).unwrap();
+            for last in first..=lines.len() {
+                let masked = over([("a.yaml", text.clone())]);
+                let part = read(&masked, "a.yaml", Some((begin, i64::try_from(last).unwrap())));
+                let visible: Vec<&str> = part.lines().collect();
+                assert_eq!(visible, lines[first - 1..last], "{form}");
+            }
+        }
+        compared += usize::from(!whole.contains(value));
+        let masked = over([("a.yaml", text.clone())]);
+        let query = SearchFiles { context_lines: Some(0), ..search("\\S", QueryType::Regex) };
+        let hits = with_call(0, |call| masked.search_files(call, &query)).unwrap();
+        for hit in &hits.matches {
+            let index = usize::try_from(hit.line).unwrap() - 1;
+            assert_eq!(hit.match_text, lines[index], "{form}");
+        }
+        assert_eq!(hits.matches.len(), lines.iter().filter(|line| !line.is_empty()).count());
+    }
+    assert!(compared > 30, "{compared}");
+}
+
+#[test]
+fn a_refusal_that_quotes_lines_below_a_name_hides_them() {
+    let text = "env:\n- name: DB_PASSWORD\n\n\n\n  value: correct-horse-battery-7\n- name: A\n  value: b\n";
+    let refused = |line: i64| {
+        let masked = over([("a.yaml", text.to_owned())]);
+        let operations = vec![ModifyOperation::Replace {
+            start_line: line,
+            end_line: line,
+            new_content: "  value: c".into(),
+            was: Some("nothing like it".into()),
+        }];
+        let request = ModifyFile { path: "a.yaml".into(), operations, ..ModifyFile::default() };
+        format!("{:?}", with_call(1, |call| masked.modify_file(call, &request)).unwrap_err())
+    };
+    let error = refused(8);
+    assert!(error.contains("value: b") && !error.contains("horse"), "{error}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::masking::secrets;
 
 /// Lines with a value in them, and the kind of its placeholder. The values are put together in the test, so that no scanner takes this
 /// file for a leak.
-const FORMS: [(&str, &str, &str); 81] = [
+const FORMS: [(&str, &str, &str); 91] = [
     ("{\"password\": \"{}\"}", "kX7q+zWm2Rt9", "password-assignment"),
     ("{'password': '{}'}", "kX7q+zWm2Rt9", "password-assignment"),
     ("    'db_password' => '{}',", "kX7q+zWm2Rt9", "password-assignment"),
@@ -87,6 +87,16 @@ const FORMS: [(&str, &str, &str); 81] = [
     ("t: xoxe.xoxp-1-{}", "kX7qzWm2Rt9kX7qzWm2Rt9kX7qzWm2Rt9kX7qz", "slack-token"),
     ("AGE-SECRET-KEY-1{}", "QYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQY", "age-key"),
     ("\"passphrase\": \"{}\"", "kX7q+zWm2Rt9", "password-assignment"),
+    ("SECRET_KEY = config('SECRET_KEY', default='{}')", "k7(qz=wm2rt9x+p-y_1b&n", "generic-secret"),
+    ("DB = env('DB_PASSWORD', default='{}')", "kX7q+zWm2Rt9", "password-assignment"),
+    ("p = config('DB_PASSWORD', cast=str, default=\"{}\")", "kX7q+zWm2Rt9", "password-assignment"),
+    ("p = os.environ.get(\"DB_PASSWORD\", default=\"{}\")", "kX7q+zWm2Rt9", "password-assignment"),
+    ("    password: str = Field(..., default=\"{}\")", "kX7q+zWm2Rt9", "password-assignment"),
+    ("@click.option(\"--password\", \"-p\", default=\"{}\")", "kX7q+zWm2Rt9", "password-assignment"),
+    ("r = get(url, auth = (\"me\", \"{}\"))", "kX7q+zWm2Rt9", "login"),
+    ("TOKEN={}", "kXqzWmTrpLsNbVgHjQwZ", "generic-token"),
+    ("{\"accessToken\": \"{}\"}", "kXqzWmTrpLs7NbVgHjQw", "generic-token"),
+    ("secret: {}", "correct-horse-battery-7", "generic-secret"),
 ];
 
 /// Values that are longer.
@@ -99,7 +109,7 @@ const JSON_WEB_TOKEN: &str =
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJrWDdxeldtMlJ0OSJ9.kX7qzWm2Rt9kX7qzWm2Rt9kX7qzWm2Rt9kX7q";
 
 /// Ordinary lines: labels, types, templates, names of variables, examples, prose.
-const ORDINARY: [&str; 60] = [
+const ORDINARY: [&str; 75] = [
     "{\"password\": \"string\"}",
     "{\"password\": \"\"}",
     "  password: process.env.DATABASE_PASSWORD,",
@@ -160,6 +170,21 @@ const ORDINARY: [&str; 60] = [
     "      - \"5432:5432\"  # see postgres://localhost:5432/app",
     "const url = \"http://\" + user + \":\" + word + \"@host\";",
     "https://docs.example.com/a:b@c",
+    "SECRET_KEY = config('SECRET_KEY', default='the-secret-of-an-application')",
+    "@click.option(\"--password\", default=\"Enter password\")",
+    "parser.add_argument('--token', type=str, default='access_token_of_user')",
+    "  author = (\"me\", \"kX7q+zWm2Rt9\")",
+    "const token = \"accessTokenOfTheCurrentUser\"",
+    "  password={formState.password1}",
+    "  password={passwords[0]}",
+    "  bind:password={form.password1}",
+    "  :password={values?.password2}",
+    "  existingSecret: my-release-postgresql-2",
+    "  imagePullSecret: registry-credentials-eu-west-1",
+    "- secret: app-database-credentials-v2",
+    "DB_PASSWORD: vault:secret/data/db1#password",
+    "  password: \"vault:secret/data/mysql1#MYSQL_PASSWORD\"",
+    "  password: \"@Microsoft.KeyVault(SecretUri=https://v1.vault.azure.net/secrets/db1/)\"",
 ];
 
 #[test]

@@ -1,0 +1,42 @@
+//! Looking at a text that may never be written, without keeping its values.
+
+use std::sync::Mutex;
+
+use super::{Secrets, State};
+use crate::key_lines::KeyLines;
+use crate::map::SecretMap;
+use crate::marker::Marker;
+use crate::new_values::NewValues;
+use crate::store::{MemoryStore, PlaceholderStore};
+
+impl Secrets {
+    /// Returns these secrets in memory, where the values of a text are kept that have no placeholder so far; `None` if all have one. A
+    /// refused edit would otherwise leave values behind that stand in no file.
+    pub(crate) fn trial(&self, text: &str) -> Option<Secrets> {
+        let mut values = NewValues::default();
+        self.add_values(text, &KeyLines::default(), &mut values);
+        if values.values().is_empty() {
+            return None;
+        }
+        let map = self.lock().map.copied();
+        let store = MemoryStore::default();
+        let revision = store.revision().ok();
+        Some(Secrets { store: Box::new(store), state: Mutex::new(State { map, revision }) })
+    }
+
+    /// Checks whether a placeholder stands for a value.
+    pub(crate) fn has_given_out(&self, marker: &Marker) -> bool {
+        self.read_what_was_added();
+        self.lock().map.value_of(marker).is_some()
+    }
+}
+
+impl SecretMap {
+    /// Returns a map with the same entries.
+    fn copied(&self) -> SecretMap {
+        let mut map = SecretMap::default();
+        map.absorb(&self.encode());
+        map.adopt_hidden(self);
+        map
+    }
+}
