@@ -4,7 +4,9 @@ mod checked_out;
 pub(crate) mod differences;
 pub(crate) mod error;
 pub(crate) mod history;
+pub(crate) mod kept_commits;
 mod left_branch;
+mod left_objects;
 pub(crate) mod line_origins;
 mod path;
 mod plan;
@@ -36,11 +38,12 @@ use crate::runs::{EngineRun, StepState};
 use crate::step_record::{decode, encode};
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle, obstacles_text};
 use crate::undo::history::undone_by;
+use crate::undo::kept_commits::{KeptCommits, kept_commits};
 use crate::undo::left_branch::left_branch;
 use crate::undo::path::{Side, UndoPath, diffs_since, unread};
 use crate::undo::plan::{UndoContext, UndoPlan, with_what_belongs};
 use crate::undo::put_back::{is_lost, lost_path, stays_of};
-use crate::undo::record::UndoRecord;
+use crate::undo::record::{UndoRecord, describe};
 
 /// The scope of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +76,9 @@ pub struct Undone {
     /// Those of them that stay because they are not what the changes have left: another program has changed them since.
     #[serde(default)]
     pub changed_since: Vec<String>,
+    /// The repositories among these, with the branches that the changes moved.
+    #[serde(default)]
+    pub kept_commits: Vec<KeptCommits>,
 }
 
 impl Undone {
@@ -293,13 +299,16 @@ impl LocalWorkspace {
         };
         let kept_repositories = plan.kept_repositories.keys().map(RelPath::to_string);
         let changed_since = plan.kept_repositories.iter().filter(|(_, has_changed)| **has_changed);
+        let commits =
+            |repository: &RelPath| kept_commits(root, self.journal.reader(), &chosen.changes, repository);
         let undone = Undone {
             run: run.number().0,
             paths: plan.paths.iter().map(undone_path).collect(),
             kept_folders: plan.kept_folders.iter().map(RelPath::to_string).collect(),
             commands: chosen.commands.clone(),
             not_undoable: chosen.unkept.iter().cloned().chain(kept_repositories).collect(),
-            changed_since: changed_since.map(|(repository, _)| repository.to_string()).collect(),
+            changed_since: changed_since.clone().map(|(repository, _)| repository.to_string()).collect(),
+            kept_commits: changed_since.map(|(repository, _)| commits(repository)).collect(),
         };
         let recorded = self.commit_undo(run, step, what, &plan, &undone)?;
         let mut published = Vec::new();
@@ -483,16 +492,4 @@ fn undone_path(path: &UndoPath) -> UndonePath {
     };
     let undoes = path.back.iter().filter_map(|step| step.undoes).map(|number| number.0).collect();
     UndonePath { path: path.path.to_string(), effect, undoes }
-}
-
-/// One line for the log.
-fn describe(what: &Undo) -> String {
-    match what {
-        Undo::Changes(numbers) => match &numbers[..] {
-            [number] => format!("undo change {number}"),
-            numbers => format!("undo {} changes", numbers.len()),
-        },
-        Undo::Run(run) => format!("undo run {run}"),
-        Undo::Conversation(conversation) => format!("undo session {}", conversation.0),
-    }
 }

@@ -11,7 +11,7 @@ use rel_path::{ProtectedNames, RelPath};
 use sandbox_fs::FileRoot;
 
 use crate::adopt::build_folders::BuildFolders;
-use crate::adopt::repository_use::replace_refreshed_index;
+use crate::adopt::repository_use::replace_refreshed_indexes;
 use crate::change::present::{Present, PresentKind, attribute_bytes};
 use crate::command::effect::{Effect, EffectSide, Unkept};
 use crate::git::guard::{INDEX_BYTES, in_git_folder, is_judged_whole};
@@ -54,7 +54,7 @@ pub(crate) fn list(
     written_through: &[RelPath],
 ) -> Result<(LayerChanges, usize), LayerError> {
     let mut changes = list_linked(layer, root, protected, written_through)?;
-    replace_refreshed_index(layer, root, &mut changes);
+    replace_refreshed_indexes(layer, root, &mut changes);
     let separated = layer.separate(&mut changes, COPIED_BYTES)?;
     Ok((changes, separated))
 }

@@ -11,12 +11,13 @@ use cow_layer::{Layer, LayerError, LayerName, LayerStore};
 use rustix::fs::{Mode, OFlags};
 use sandbox_fs::FileRoot;
 
-use crate::adopt::repository_use::hold_index;
+use crate::adopt::repository_use::hold_indexes;
 
 /// The layers of one workspace, each named after the run and step of its command.
 #[derive(Debug)]
 pub(crate) struct LayerShelf {
     store: LayerStore,
+    root: Arc<FileRoot>,
 }
 
 impl LayerShelf {
@@ -33,7 +34,7 @@ impl LayerShelf {
         };
         let handle = opened().map_err(|error| format!("the folder for layers cannot be used: {error}"))?;
         let store = LayerStore::open(handle, folder, Arc::clone(root)).map_err(|error| error.to_string())?;
-        Ok(LayerShelf { store })
+        Ok(LayerShelf { store, root: Arc::clone(root) })
     }
 
     /// Makes the layer of a command. One that is left of another attempt at the same step goes.
@@ -46,7 +47,7 @@ impl LayerShelf {
             }
             other => other?,
         };
-        hold_index(&mut layer);
+        hold_indexes(&mut layer, &self.root);
         Ok(layer)
     }
 
@@ -55,7 +56,7 @@ impl LayerShelf {
         let name: LayerName = name.parse().expect("names of passing layers are letters, hyphens and numbers");
         self.store.discard(&name)?;
         let mut layer = self.store.create(&name)?;
-        hold_index(&mut layer);
+        hold_indexes(&mut layer, &self.root);
         Ok(layer)
     }
 

@@ -2,67 +2,93 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cow_layer::{Layer, LayerChanges, Side};
+use cow_layer::{Layer, LayerChange, LayerChanges, Side};
 use git_index::{ObjectFormat, REFERENCE_BYTES, has_same_entries};
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FsError};
 
-use crate::git::guard::{INDEX_BYTES, in_git_folder};
+use crate::git::guard::{INDEX_BYTES, in_git_folder, is_main_index};
 use crate::git::rebases::branches_in_use::{BranchInUse, branches_in_use};
 
 /// The files that git holds while it changes a repository.
 pub(crate) const LOCKS: [&[u8]; 4] = [b"index.lock", b"HEAD.lock", b"config.lock", b"packed-refs.lock"];
 
-/// Has the layer hold the files that another program may replace without a change that counts.
-pub(crate) fn hold_index(layer: &mut Layer) {
-    layer.hold(&index());
+/// The most indexes that are held open while a command runs.
+const HELD_INDEXES: usize = 32;
+
+/// The most folders in which a repository is looked for before a command.
+const LOOKED_AT: usize = 1_000;
+
+/// Has the layer hold the files that another program may replace without a change that counts: the indexes of the workspace's repository,
+/// of its working trees and submodules, and of the repositories in folders right beneath.
+pub(crate) fn hold_indexes(layer: &mut Layer, root: &FileRoot) {
+    let folders = |path: &RelPath| {
+        let entries = root.list(path).unwrap_or_default().into_iter();
+        entries.filter(|entry| entry.kind == FileKind::Folder).map(|entry| entry.path)
+    };
+    let around = std::iter::once(RelPath::default()).chain(folders(&RelPath::default()));
+    let repositories = around.take(LOOKED_AT).filter_map(|folder| folder.child(b".git").ok());
+    let is_there = |path: &RelPath| root.metadata(path).is_ok();
+    let inner = |repository: RelPath| {
+        let all = [b"worktrees".as_slice(), b"modules"].map(|name| repository.child(name).ok());
+        let inner: Vec<_> = all.iter().flatten().filter(|all| is_there(all)).flat_map(folders).collect();
+        std::iter::once(repository).chain(inner)
+    };
+    let indexes =
+        repositories.filter(is_there).flat_map(inner).filter_map(|folder| folder.child(b"index").ok());
+    for index in indexes.filter(is_there).take(HELD_INDEXES) {
+        layer.hold(&index);
+    }
 }
 
 /// Lets a command's index replace the one that another program has written meanwhile, if that one has the same entries as when the
 /// command began, and no commit was made: `git status` writes the index anew when files have other times.
-pub(crate) fn replace_refreshed_index(layer: &Layer, root: &FileRoot, changes: &mut LayerChanges) {
-    let path = index();
-    if !changes.find(&path).is_some_and(|change| change.saved_meanwhile) || !has_same_commit(layer, root) {
-        return;
+pub(crate) fn replace_refreshed_indexes(layer: &Layer, root: &FileRoot, changes: &mut LayerChanges) {
+    let is_saved = |change: &&LayerChange| change.saved_meanwhile && is_main_index(&change.path);
+    let saved: Vec<RelPath> = changes.iter().filter(is_saved).map(|change| change.path.clone()).collect();
+    for path in saved {
+        if has_same_commit(layer, root, &path) && !has_other_index(layer, root, &path) {
+            changes.replace_saved(&path);
+        }
     }
-    let present = root.open_file(&path).and_then(|file| file.read_to_end(INDEX_BYTES)).ok();
-    let Some((then, now)) = layer.content_at_start(&path, INDEX_BYTES).zip(present) else { return };
+}
+
+/// Returns whether a path is an index, and both contents have the same entries: `git status` writes one anew when files have other times.
+pub(crate) fn is_refreshed_index(path: &RelPath, then: &[u8], now: &[u8]) -> bool {
     let formats = [ObjectFormat::Sha1, ObjectFormat::Sha256];
-    if formats.into_iter().any(|format| has_same_entries(&then, &now, format)) {
-        changes.replace_saved(&path);
-    }
+    is_main_index(path) && formats.into_iter().any(|format| has_same_entries(then, now, format))
 }
 
 /// Returns whether the index of the workspace has other entries than when the command began, as far as that can be determined.
 fn has_other_index(layer: &Layer, root: &FileRoot, path: &RelPath) -> bool {
     let present = root.open_file(path).and_then(|file| file.read_to_end(INDEX_BYTES)).ok();
     let both = layer.content_at_start(path, INDEX_BYTES).zip(present);
-    let formats = [ObjectFormat::Sha1, ObjectFormat::Sha256];
-    !both.is_some_and(|(then, now)| formats.into_iter().any(|format| has_same_entries(&then, &now, format)))
+    !both.is_some_and(|(then, now)| is_refreshed_index(path, &then, &now))
 }
 
-/// Returns whether the checked-out commit is certainly the one of the start.
-fn has_same_commit(layer: &Layer, root: &FileRoot) -> bool {
-    let head = root.open_file(&in_git("HEAD")).and_then(|file| file.read_to_end(REFERENCE_BYTES));
-    let head = head.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    let Some(head) = head else { return false };
-    let branch = head.trim_end().strip_prefix("ref: ").map(|name| RelPath::parse(&format!(".git/{name}")));
-    let Ok(branch) = branch.transpose() else { return false };
+/// Returns whether the checked-out commit beside an index is certainly the one of the start.
+fn has_same_commit(layer: &Layer, root: &FileRoot, index: &RelPath) -> bool {
+    let Some(tree) = index.parent() else { return false };
+    // Branches of a working tree are those of the repository around it.
+    let all = tree.parent().filter(|all| all.file_name() == Some(b"worktrees"));
+    let repository = all.and_then(|all| all.parent()).unwrap_or_else(|| tree.clone());
+    let Ok(head) = tree.child(b"HEAD") else { return false };
+    let text = root.open_file(&head).and_then(|file| file.read_to_end(REFERENCE_BYTES));
+    let text = text.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let Some(text) = text else { return false };
+    let beneath = |folder: &RelPath, name: &str| RelPath::parse(name).and_then(|name| folder.join(&name));
+    let branch = text.trim_end().strip_prefix("ref: ").map(|name| beneath(&repository, name));
+    let paths: Result<Vec<_>, _> =
+        [Ok(head), beneath(&repository, "packed-refs"), beneath(&tree, "logs/HEAD")]
+            .into_iter()
+            .chain(branch)
+            .collect();
     let is_old = |path: &RelPath| match root.metadata(path) {
         Ok(metadata) => layer.began_after(metadata.stamp().status_changed_nanoseconds),
         Err(FsError::NotFound { .. }) => true,
         Err(_) => false,
     };
-    let others = ["HEAD", "packed-refs", "logs/HEAD"].map(in_git);
-    others.iter().chain(&branch).all(is_old)
-}
-
-fn index() -> RelPath {
-    in_git("index")
-}
-
-fn in_git(name: &str) -> RelPath {
-    RelPath::parse(&format!(".git/{name}")).expect("it is a relative path")
+    paths.is_ok_and(|paths| paths.iter().all(is_old))
 }
 
 /// The changed repositories that another program uses.

@@ -6,8 +6,10 @@ use change_journal::{
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
 
+use crate::adopt::repository_use::is_refreshed_index;
 use crate::change::present::{Present, PresentKind, read_attributes};
 use crate::change::publish::publish_file;
+use crate::git::guard::is_main_index;
 use crate::recover::partial_write::is_partial;
 
 /// The state in which recovery found a path, and the action taken.
@@ -117,7 +119,9 @@ pub(crate) fn recover_path(
     let has_old_mode = last.state == ChangeState::Intended
         && mode.is_some()
         && now.as_ref().is_some_and(|now| now.mode == last.before.and_then(|before| before.mode));
-    if holds(now.as_ref(), last.after.as_ref()) && !has_old_mode {
+    let is_left = holds(now.as_ref(), last.after.as_ref())
+        || is_refreshed(journal, path, now.as_ref(), last.after.as_ref())?;
+    if is_left && !has_old_mode {
         return Ok(PathOutcome::Unchanged);
     }
     if lost == Lost::Nothing && last.state == ChangeState::Published {
@@ -134,7 +138,7 @@ pub(crate) fn recover_path(
             None => return Ok(PathOutcome::Conflict),
         },
     };
-    if !is_left_by_changes(journal, now.as_ref(), changes, lost)? {
+    if !is_left_by_changes(journal, path, now.as_ref(), changes, lost)? {
         return Ok(PathOutcome::Conflict);
     }
     match publish_file(root, path, now.as_ref(), after.as_ref()) {
@@ -153,7 +157,7 @@ pub(crate) fn is_foreign(
     lost: Lost,
 ) -> Result<bool, RecoverError> {
     match Present::where_left(root, path, last(changes).after.as_ref()) {
-        Ok(now) => Ok(!is_left_by_changes(journal, now.as_ref(), changes, lost)?),
+        Ok(now) => Ok(!is_left_by_changes(journal, path, now.as_ref(), changes, lost)?),
         Err(error) if is_foreign_entry(&error) => Ok(true),
         Err(error) => Err(error.into()),
     }
@@ -162,6 +166,7 @@ pub(crate) fn is_foreign(
 /// Returns whether a path is in a state before or after one of its changes, or between them.
 fn is_left_by_changes(
     journal: &Journal,
+    path: &RelPath,
     now: Option<&Present>,
     changes: &[RecordedChange],
     lost: Lost,
@@ -175,6 +180,11 @@ fn is_left_by_changes(
         });
     if is_ours || is_between {
         return Ok(true);
+    }
+    for side in changes.iter().flat_map(|change| [change.before, change.after]) {
+        if is_refreshed(journal, path, now, side.as_ref())? {
+            return Ok(true);
+        }
     }
     // What a user had saved right before our change may be torn as well; we have it whole.
     match now.filter(|now| now.kind == PresentKind::File) {
@@ -221,6 +231,22 @@ fn holds(now: Option<&Present>, side: Option<&Entry>) -> bool {
         (Some(now), Some(side)) => now.is(side),
         _ => false,
     }
+}
+
+/// Returns whether a path is an index that git has written anew with the entries of this side, as `git status` does.
+fn is_refreshed(
+    journal: &Journal,
+    path: &RelPath,
+    now: Option<&Present>,
+    side: Option<&Entry>,
+) -> Result<bool, JournalError> {
+    let (Some(now), Some(side)) = (now.filter(|now| now.kind == PresentKind::File), side) else {
+        return Ok(false);
+    };
+    if !is_main_index(path) || side.kind != EntryKind::File {
+        return Ok(false);
+    }
+    Ok(content(journal, side)?.is_some_and(|then| is_refreshed_index(path, &then, now.content())))
 }
 
 /// Checks whether a file may be a remainder of a version before or after one of these changes.

@@ -10,9 +10,11 @@ use rel_path::RelPath;
 use sandbox_fs::FsError;
 use wap_core::WapError;
 
+use crate::adopt::repository_use::is_refreshed_index;
 use crate::change::present::{Present, PresentKind, is_behind_link};
 use crate::change::publish::{needs_open_root, without_mask};
 use crate::errors::{fs_error, journal_error};
+use crate::git::guard::is_main_index;
 use crate::undo::error::{Left, ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::history::{InForce, WayBack};
 use crate::undo::plan::UndoContext;
@@ -226,7 +228,7 @@ fn plan_file(
     let mut side = now.as_ref().map(Side::from);
     for (_, change) in back {
         let left = change.after.as_ref().map(Side::from);
-        if !is_same(side, left) {
+        if !is_same(side, left) && !is_refreshed(context, path, now.as_ref(), [side, left]) {
             let left = Some(Box::new(Left(change.after)));
             return Err(UndoObstacle { left, ..obstacle(path, ObstacleKind::ChangedSince) });
         }
@@ -364,6 +366,26 @@ fn without_held_bytes(context: &UndoContext<'_>, now: Present) -> Present {
 fn is_same(one: Option<Side>, other: Option<Side>) -> bool {
     let essence = |side: Side| (side.kind, side.content);
     one.map(essence) == other.map(essence)
+}
+
+/// Checks whether both sides are an index with the same entries: the user's `git status` writes it anew when files have other times.
+fn is_refreshed(
+    context: &UndoContext<'_>,
+    path: &RelPath,
+    now: Option<&Present>,
+    sides: [Option<Side>; 2],
+) -> bool {
+    let [Some(one), Some(left)] = sides else { return false };
+    let is_file = |side: Side| side.kind == EntryKind::File;
+    if !is_main_index(path) || !is_file(one) || !is_file(left) {
+        return false;
+    }
+    let recorded = |hash: Option<ContentHash>| context.journal.content(&hash?).ok().flatten();
+    let bytes = match now.filter(|now| Some(now.hash) == one.content) {
+        Some(now) => Some(now.content().to_vec()),
+        None => recorded(one.content),
+    };
+    bytes.zip(recorded(left.content)).is_some_and(|(now, left)| is_refreshed_index(path, &left, &now))
 }
 
 pub(crate) fn is_about_folder(change: &RecordedChange) -> bool {

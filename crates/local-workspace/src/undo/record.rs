@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use wap_core::{Reason, WapError};
 
 use crate::step_record::{decode, encode};
-use crate::undo::Undone;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
+use crate::undo::{Undo, Undone};
 
 /// The outcome of an undo in the journal. It has the shape of every outcome of file changes, because recovery may put a
 /// conflict into its place.
@@ -40,5 +40,17 @@ impl UndoRecord {
         undone.changed_since.extend(stayed.iter().cloned());
         undone.not_undoable.extend(stayed);
         Some(encode(&UndoRecord { outcome: Ok(undone) }))
+    }
+}
+
+/// Describes an undo in one line for the log.
+pub(super) fn describe(what: &Undo) -> String {
+    match what {
+        Undo::Changes(numbers) => match &numbers[..] {
+            [number] => format!("undo change {number}"),
+            numbers => format!("undo {} changes", numbers.len()),
+        },
+        Undo::Run(run) => format!("undo run {run}"),
+        Undo::Conversation(conversation) => format!("undo session {}", conversation.0),
     }
 }

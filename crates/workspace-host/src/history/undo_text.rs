@@ -2,13 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use local_workspace::{UndoEffect, Undone, UndonePath};
+use local_workspace::{KeptBranch, KeptCommits, UndoEffect, Undone, UndonePath};
 use wap_core::visible_line;
 
 use crate::{Obstacle, SecretRules, UndoAnswer, UndoRefusal};
 
 /// The most characters of a command.
 const LINE_CHARACTERS: usize = 70;
+
+/// The characters of a commit's name, as git shortens it in large repositories.
+const SHORT_COMMIT: usize = 12;
+
+/// The most branches that are named.
+const NAMED_BRANCHES: usize = 3;
 
 /// Renders the outcome of an undo for a model, without secrets, in at most about `characters`.
 ///
@@ -97,6 +103,37 @@ fn is_repository(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
 }
 
+/// Says what stays of commits in a repository, and how they are taken back without a loss of others.
+fn commits_text(repository: &str, kept: Option<&KeptCommits>, visible: &impl Fn(&str) -> String) -> String {
+    let short = |commit: &str| commit.get(..SHORT_COMMIT).unwrap_or(commit).to_owned();
+    let branches = kept.map(|kept| &kept.branches[..]).unwrap_or_default();
+    if kept.is_some_and(|kept| kept.is_of_undo) {
+        return "a commit that was undone does not come back to it".to_owned();
+    }
+    if let [KeptBranch { name, commit, reset_to: Some(before), .. }] = branches {
+        let tree = repository.rsplit_once('/').map_or(String::new(), |(tree, _)| format!("in `{tree}`, "));
+        let (tree, name) = (visible(&tree), visible(name));
+        let (commit, before) = (short(commit), short(before));
+        return format!(
+            "`{name}` keeps commit {commit}; {tree}`git reset {before}` takes it back and leaves the files, which are those of \
+             before it"
+        );
+    }
+    let mut named: Vec<_> = branches
+        .iter()
+        .take(NAMED_BRANCHES)
+        .map(|branch| format!("{} of `{}`", short(&branch.commit), visible(&branch.name)))
+        .collect();
+    if branches.len() > NAMED_BRANCHES {
+        named.push("others".to_owned());
+    }
+    let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
+    format!(
+        "a commit of these changes{named} may be in it still, as `git log` shows; the files are those of before, so that a \
+         commit of them reverts it"
+    )
+}
+
 /// Returns a line for each path that was undone, and for each that was not.
 #[must_use]
 pub fn undo_lines(undone: &Undone) -> Vec<String> {
@@ -127,11 +164,13 @@ fn lines(
     let changed: BTreeSet<&String> = undone.changed_since.iter().collect();
     lines.extend(undone.not_undoable.iter().map(|path| {
         let why = match (changed.contains(path), is_repository(path)) {
-            (false, _) => "it was too large to be recorded or is not a file, or its old content is not kept any more",
+            (false, _) => {
+                "it was too large to be recorded or is not a file, or its old content is not kept any more"
+            }
             (true, false) => "another program has changed it since",
             (true, true) => {
-                "it has changed since, as `git status` and `git fetch` change it, and stays whole: a commit of these \
-                 changes stays, and `git reset HEAD~1` takes one back"
+                let kept = undone.kept_commits.iter().find(|kept| kept.repository == *path);
+                &format!("it has changed since, and stays whole: {}", commits_text(path, kept, &visible_path))
             }
         };
         format!("not undone    {}  ({why})", visible_path(path))
@@ -143,4 +182,51 @@ fn lines(
         );
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the line about a repository that stays.
+    fn line(repository: &str, kept: &serde_json::Value) -> String {
+        let undone = serde_json::json!({
+            "run": 3, "paths": [], "keptFolders": [], "commands": [], "notUndoable": [repository],
+            "changedSince": [repository], "keptCommits": [kept],
+        });
+        let undone: Undone = serde_json::from_value(undone).unwrap();
+        undo_lines(&undone).concat()
+    }
+
+    #[test]
+    fn a_reset_is_proposed_only_to_the_recorded_commit() {
+        let [before, commit] = ["a", "b"].map(|digit| digit.repeat(40));
+        let branch = |name: &str, reset_to: Option<&str>| serde_json::json!({ "name": name, "commit": commit, "resetTo": reset_to });
+        let kept = |repository: &str, is_of_undo: bool, branches: &[serde_json::Value]| {
+            let kept = serde_json::json!({
+                "repository": repository, "isOfUndo": is_of_undo, "branches": branches,
+            });
+            line(repository, &kept)
+        };
+        let one = [branch("main", Some(&before))];
+        assert!(
+            kept(".git", false, &one)
+                .contains("`main` keeps commit bbbbbbbbbbbb; `git reset aaaaaaaaaaaa` takes it back")
+        );
+        assert!(kept("sub/.git", false, &one).contains("; in `sub`, `git reset aaaaaaaaaaaa` takes it back"));
+        let moved = kept(".git", false, &[branch("main", None)]);
+        assert!(moved.contains("(bbbbbbbbbbbb of `main`) may be in it still, as `git log` shows"), "{moved}");
+        let several = kept(".git", false, &[branch("main", Some(&before)), branch("x", None)]);
+        let of_undo = kept(".git", true, &one);
+        assert!(of_undo.contains("a commit that was undone does not come back"), "{of_undo}");
+        let unrecorded = line(
+            ".git",
+            &serde_json::json!({
+                "repository": "sub/.git", "isOfUndo": false, "branches": one,
+            }),
+        );
+        for text in [moved, several, of_undo, unrecorded, kept(".git", false, &[])] {
+            assert!(!text.contains("git reset"), "{text}");
+        }
+    }
 }

@@ -24,8 +24,8 @@ pub(super) fn recovery_notices(recovery: &Recovery) -> Vec<String> {
     add(conflicts, "were changed by another program as well");
     let repositories = each(&recovery.repositories, &|path| {
         format!(
-            "{path} was used by another program since a command was cut short: it stays as it is, without what the command did to \
-             branches and the index"
+            "{path} was used by another program since a command or an undo was cut short: it stays as it is, without the rest of what \
+             that was to do to branches and the index"
         )
     });
     add(repositories, "repositories were used as well");

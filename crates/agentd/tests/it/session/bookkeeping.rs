@@ -162,9 +162,10 @@ fn a_repository_that_stays_is_named_with_what_became_of_a_commit() {
         .ok()
         .prints("restored      a")
         .prints("not undone    .git  (it has changed since");
-    undone.prints("`git reset HEAD~1` takes one back");
+    let before = git(&["rev-parse", "HEAD~1"]);
+    undone.prints(&format!("`git reset {}` takes it back", &before[..12]));
     assert!(git(&["log", "--oneline"]).contains("two"), "the commit stays");
-    git(&["reset", "-q", "HEAD~1"]);
+    git(&["reset", "-q", &before[..12]]);
     assert!(!git(&["log", "--oneline"]).contains("two"));
     assert_eq!(git(&["status", "--short", "a"]), "", "and the files are those of the commit before");
 }

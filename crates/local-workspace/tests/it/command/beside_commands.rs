@@ -161,6 +161,41 @@ fn commits_are_kept_although_the_user_looks_at_the_status_meanwhile() {
 }
 
 #[test]
+fn status_counts_in_no_working_tree_and_no_inner_repository() {
+    let status = "touch -d '1 hour ago' a; git status";
+    // What the user does there, and whether the command's commit is kept.
+    for (way, is_kept) in
+        [(status, true), ("git add c", false), ("git commit -q --allow-empty -m mine", false)]
+    {
+        for folder in ["wt", "nested", "sub"] {
+            let fixture = Fixture::new();
+            let workspace = fixture.open_layered(Layered::Yes);
+            let root = fixture.root();
+            let begin = "git init -q -b main . && git config user.name x && git config user.email x@localhost && \
+                         echo x > a && git add a && git commit -qm one && git worktree add -q wt -b wt && \
+                         git clone -q . nested && git -c protocol.file.allow=always submodule --quiet add ./nested sub && \
+                         for each in wt nested sub; do echo c > $each/c; done && \
+                         git -C nested config user.name x && git -C nested config user.email x@localhost && \
+                         git -C sub config user.name x && git -C sub config user.email x@localhost";
+            let began = shell(&root, begin);
+            assert!(began.status.success(), "{began:?}");
+            let way = format!("cd {folder} && {way}");
+            let mut meanwhile = Meanwhile(Some(|| assert!(shell(&root, &way).status.success(), "{way}")));
+            let script = format!(
+                "cd {folder} && echo y > b && git add b && git commit -q -m two && echo go && sleep 3"
+            );
+            let response =
+                workspace.execute_command(&Caller::once().call(), &command(&script), &mut meanwhile).unwrap();
+            assert_eq!(response.exit_code, 0, "{response:?}");
+            let log = shell(&root.join(folder), "git log -1 --format=%s").stdout;
+            assert_eq!(log == b"two\n", is_kept, "{way}: {response:?}");
+            let warned = response.warnings.join("\n");
+            assert_eq!(warned.contains("run its git commands again"), !is_kept, "{way}: {warned}");
+        }
+    }
+}
+
+#[test]
 fn commit_of_the_user_keeps_an_older_index_out() {
     // What the user does before the command and beside it, and whether the command's index is kept.
     let ways = [

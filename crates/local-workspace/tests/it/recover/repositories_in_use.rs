@@ -76,6 +76,10 @@ fn repository_that_the_user_has_used_since_a_crash_stays() {
     for (use_by_user, stays) in [
         ("true", false),
         ("git status", false),
+        // It writes the index anew, which has the entries of before, or those to come.
+        ("touch -d '1 hour ago' file && git status", false),
+        ("echo new > new && git add new && touch -d '1 hour ago' file && git status", false),
+        ("echo mine > mine && git add mine", true),
         ("git switch -q -c other", true),
         ("git switch -q b", true),
         ("git symbolic-ref HEAD refs/heads/moved", true),
