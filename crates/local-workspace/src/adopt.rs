@@ -12,6 +12,7 @@ pub(crate) mod layer_shelf;
 mod layered_command;
 mod left_names;
 mod moved_repositories;
+pub(crate) mod reference_order;
 pub(crate) mod repository_use;
 mod selection;
 pub(crate) mod tracked_folders;

@@ -7,6 +7,7 @@ use cow_layer::AdoptError;
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
 
+use crate::adopt::reference_order::{ReferenceOrder, ReferenceTurn};
 use crate::change::folder_modes::FolderModes;
 use crate::change::present::{Present, PresentKind};
 use crate::change::publish::{publish_file, without_mask};
@@ -15,7 +16,7 @@ use crate::git::guard::in_git_folder;
 use crate::git::linked_folders::linked_folder;
 
 /// The position of an effect in the order of adoption: a repository's references change only when their targets are
-/// there, and no possible target is removed before them.
+/// there, no possible target is removed before them, and [no reference is missing meanwhile](ReferenceTurn).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
     /// The permissions of a folder that stays, which may be in the way of what is done in it.
@@ -25,8 +26,11 @@ enum Turn {
     NewObject,
     RepositoryRemoval,
     Repository,
+    PackedReferences,
     /// The files that git reads first.
     Head,
+    ListRemoval,
+    ReferenceRemoval,
     /// Possible targets of references, and contents of which another effect may hold no copy yet.
     Last,
 }
@@ -49,18 +53,29 @@ pub(crate) fn in_order(effects: &[Effect]) -> Vec<usize> {
         .filter(|effect| is_late(effect))
         .flat_map(|effect| std::iter::successors(effect.path.parent(), RelPath::parent))
         .collect();
-    let turn = |effect: &Effect| match turn(effect) {
-        Turn::Removal if is_late(effect) || around.contains(&effect.path) => Turn::Last,
-        turn => turn,
+    let kind = |effect: &Effect| effect.kind_after().map(PresentKind::entry_kind);
+    let references = ReferenceOrder::of(effects.iter().map(|effect| (&effect.path, kind(effect))));
+    let turn = |effect: &Effect| match (turn(effect), references.turn(&effect.path, kind(effect))) {
+        (Turn::Removal, _) if is_late(effect) || around.contains(&effect.path) => Turn::Last,
+        (Turn::RepositoryRemoval | Turn::Repository, Some(turn)) => match turn {
+            ReferenceTurn::Reference => Turn::Repository,
+            ReferenceTurn::PackedReferences => Turn::PackedReferences,
+            ReferenceTurn::Head => Turn::Head,
+            ReferenceTurn::ListRemoval => Turn::ListRemoval,
+            ReferenceTurn::Removal => Turn::ReferenceRemoval,
+        },
+        (turn, _) => turn,
     };
+    let turns: Vec<Turn> = effects.iter().map(turn).collect();
     let mut order: Vec<_> = (0..effects.len()).collect();
     order.sort_by(|one, other| {
-        let (one, other) = (&effects[*one], &effects[*other]);
-        let (turn_of_one, turn_of_other) = (turn(one), turn(other));
-        let by_path = one.path.cmp(&other.path);
+        let by_path = effects[*one].path.cmp(&effects[*other].path);
         // A folder goes after what is in it, and comes before.
-        let goes = matches!(turn_of_one, Turn::Removal | Turn::RepositoryRemoval | Turn::Last);
-        turn_of_one.cmp(&turn_of_other).then(if goes { by_path.reverse() } else { by_path })
+        let goes = matches!(
+            turns[*one],
+            Turn::Removal | Turn::RepositoryRemoval | Turn::ReferenceRemoval | Turn::Last
+        );
+        turns[*one].cmp(&turns[*other]).then(if goes { by_path.reverse() } else { by_path })
     });
     order
 }
@@ -98,7 +113,6 @@ fn turn(effect: &Effect) -> Turn {
             }
         }
         Some(_) if goes => Turn::RepositoryRemoval,
-        Some(part) if part.names.len() == 1 && matches!(part.names[0], b"HEAD" | b"index") => Turn::Head,
         Some(_) => Turn::Repository,
     }
 }

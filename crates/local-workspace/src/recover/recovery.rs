@@ -7,6 +7,7 @@ use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 use wap_core::WapError;
 
+use crate::adopt::reference_order::sort_for_restoring;
 use crate::change::checkpoint::Checkpoint;
 use crate::change::folder_modes::FolderModes;
 use crate::change::publish::{needs_open_root, open_root, restoring_root};
@@ -86,17 +87,30 @@ pub(crate) fn recover(
     let mut conflicts = StepConflicts::new(journal);
     let mut looked_at = Vec::new();
     let mut in_place = BTreeSet::new();
-    // What goes makes room for what comes, and a folder can go only after what is in it.
-    let goes = |(_, changes): &(&RelPath, &Vec<RecordedChange>)| last(changes).after.is_none();
-    let (going, coming): (Vec<_>, Vec<_>) = by_path.iter().partition(goes);
+    let mut paths: Vec<_> = by_path.iter().collect();
+    sort_for_restoring(&mut paths, |(path, changes)| (*path, last(changes).after.map(|after| after.kind)));
     let in_use = repositories_in_use(&restoring, journal, &by_path, &|change| lost_with(change, &marked));
     let pass = Pass { journal, adopted, marked: &marked, restoring: &restoring, open: &open };
-    for (path, changes) in going.into_iter().rev().chain(coming) {
+    let all: Vec<_> = by_path.values().flatten().cloned().collect();
+    let mut unwritten = BTreeSet::new();
+    for (path, changes) in paths {
+        let is_removed = last(changes).after.is_none() && is_open(changes);
         let is_of_used = || repository_with(path).is_some_and(|folder| in_use.contains(&folder));
         if is_open(changes) && adopted.outcome(last(changes)).is_none() && is_of_used() {
             conflicts.add(path, changes);
             looked_at.extend(changes.iter().map(|change| (change.number, path.clone())));
             continue;
+        }
+        // A reference that is removed may only be in the list that could not be written.
+        if is_removed && repository_with(path).is_some_and(|folder| unwritten.contains(&folder)) {
+            let why = "another file of the repository has to be written first".to_owned();
+            recovery.failed.push((path.to_string(), why));
+            continue;
+        }
+        // What the crash has left in a folder would keep it.
+        if is_removed && is_about_folders_only(changes) {
+            let leftovers = Leftovers { journal, changes: &all, in_place: &in_place };
+            recovery.kept.extend(leftovers.clear(root, path));
         }
         match pass.recover_changes(path, changes) {
             Ok(PathOutcome::Unchanged) => {
@@ -108,6 +122,7 @@ pub(crate) fn recover(
                 recovery.conflicts.push(path.to_string());
             }
             Err(why) => {
+                unwritten.extend(repository_with(path));
                 recovery.failed.push((path.to_string(), why));
                 continue;
             }
@@ -130,8 +145,7 @@ pub(crate) fn recover(
     recovery.conflicts.sort_unstable();
     recovery.failed.sort_unstable();
     let folders: BTreeSet<_> = by_path.keys().filter_map(RelPath::parent).collect();
-    let changes: Vec<_> = by_path.into_values().flatten().collect();
-    let leftovers = Leftovers { journal, changes: &changes, in_place: &in_place };
+    let leftovers = Leftovers { journal, changes: &all, in_place: &in_place };
     for folder in folders {
         recovery.kept.extend(leftovers.clear(root, &folder));
     }

@@ -10,6 +10,7 @@ use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
 use crate::adopt::build_folders::BuildFolders;
+use crate::adopt::reference_order::sort_for_restoring;
 use crate::change::plan::repository_error;
 use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
@@ -98,7 +99,7 @@ impl UndoPlan {
             return Err(UndoError::Nothing);
         }
         plan.make_needed_folders(context)?;
-        plan.order();
+        sort_for_restoring(&mut plan.paths, |path| (&path.path, path.wanted.map(|wanted| wanted.kind)));
         Ok(plan)
     }
 
@@ -281,15 +282,6 @@ impl UndoPlan {
             needs_open_root: true,
         }));
         Ok(())
-    }
-
-    /// Orders removals before creations: a folder is removed after its entries, and created before them.
-    fn order(&mut self) {
-        self.paths.sort_by(|one, other| {
-            let (one_goes, other_goes) = (one.wanted.is_none(), other.wanted.is_none());
-            let by_path = one.path.cmp(&other.path);
-            other_goes.cmp(&one_goes).then(if one_goes { by_path.reverse() } else { by_path })
-        });
     }
 }
 

@@ -272,6 +272,30 @@ fn temporary_files_of_a_crash_are_cleared_away_and_others_versions_are_kept() {
 }
 
 #[test]
+fn folder_that_is_removed_is_not_kept_by_what_the_crash_left_in_it() {
+    for (left, is_removed) in [("old\n", true), ("the user's, in the middle of an exchange\n", false)] {
+        let fixture = Fixture::new();
+        fixture.put(&format!("n/d/.agentd-tmp-{}", "1".repeat(32)), left);
+        let journal = fixture.open_journal();
+        let key = change_journal::RunKey::once("undo", b"killed");
+        let RunState::New(run) = journal.begin_run(&key).unwrap() else { panic!("the run is new") };
+        let folder = || EntryRecord { kind: change_journal::EntryKind::Folder, ..EntryRecord::file(b"") };
+        let changes = vec![
+            ChangeRecord::intended(b"n/d/a", side(Some("old\n")), None),
+            ChangeRecord::intended(b"n/d", Some(folder()), None),
+            ChangeRecord::intended(b"n", Some(folder()), None),
+        ];
+        let step = StepRecord { kind: StepKind::FileChange, description: "undo", outcome: b"{}", changes };
+        journal.record_steps(run.number(), 0, &[step]).unwrap();
+        drop(journal);
+        let recovery = reopen(&fixture);
+        assert_eq!(fixture.root().join("n").exists(), !is_removed, "{recovery:?}");
+        let kept: Vec<_> = recovery.kept.iter().map(|name| fixture.text(name).unwrap()).collect();
+        assert_eq!(kept, if is_removed { vec![] } else { vec![left] }, "{recovery:?}");
+    }
+}
+
+#[test]
 fn read_only_workspace_waits_with_what_was_promised() {
     let fixture = Fixture::new();
     fixture.put("a", "old\n");
@@ -461,6 +485,28 @@ fn a_content_that_cannot_be_read_now_is_no_conflict() {
     fs::rename(&elsewhere, &content).unwrap();
     assert_eq!(reopen(&fixture).redone, ["large"]);
     assert_eq!(fixture.text("large").unwrap(), large);
+}
+
+#[test]
+fn no_reference_is_removed_before_the_list_that_names_it_is_written() {
+    let fixture = Fixture::new();
+    fixture.put(".git/refs/heads/b", "1\n");
+    let large = "1 refs/heads/b\n".repeat(100_000);
+    let promised = [
+        Promised { path: ".git/packed-refs", before: None, after: Some(&large) },
+        Promised { path: ".git/refs/heads/b", before: Some("1\n"), after: None },
+    ];
+    promise(&fixture.open_journal(), &promised, ChangeState::Intended);
+    let content = content_file(&fixture, &large);
+    let elsewhere = fixture.path().join("elsewhere");
+    fs::rename(&content, &elsewhere).unwrap();
+    let recovery = reopen(&fixture);
+    let failed: Vec<_> = recovery.failed.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(failed, [".git/packed-refs", ".git/refs/heads/b"]);
+    assert!(fixture.text(".git/refs/heads/b").is_some(), "{recovery:?}");
+    fs::rename(&elsewhere, &content).unwrap();
+    assert_eq!(reopen(&fixture).redone, [".git/packed-refs", ".git/refs/heads/b"]);
+    assert_eq!(fixture.text(".git/refs/heads/b"), None);
 }
 
 #[test]
