@@ -6,6 +6,7 @@ pub(crate) mod error;
 pub(crate) mod history;
 pub(crate) mod kept_commits;
 mod left_branch;
+mod left_objects;
 pub(crate) mod line_origins;
 mod path;
 mod plan;

@@ -15,7 +15,7 @@ use crate::change::plan::repository_error;
 use crate::change::present::Present;
 use crate::command::effect::{Effect, EffectSide};
 use crate::errors::fs_error;
-use crate::git::guard::{Refusal, in_git_folder};
+use crate::git::guard::{Refusal, in_git_folder, is_main_index};
 use crate::git::kept_references::{may_hold_references, reference_refusal};
 use crate::git::linked_contents::{ContentsOnDisk, LinkedContents as _};
 use crate::git::repository_context::RepositoryContext;
@@ -81,6 +81,7 @@ impl UndoPlan {
                 Err(obstacle) => obstacles.push(obstacle),
             }
         }
+        plan.add_left_objects(context)?;
         plan.keep_used_folders(context, &mut obstacles);
         plan.keep_used_repositories(context, &mut obstacles);
         plan.keep_objects(context);
@@ -242,7 +243,15 @@ impl UndoPlan {
                 let is_back = path.wanted.is_some() && may_hold_references(&path.path);
                 let refusal =
                     is_back.then(|| reference_refusal(&part, &effect(context, path), &surroundings));
-                if refusal.flatten() == Some(Refusal::MissingObject) {
+                let lacks_staged = || {
+                    let folder = part.folder_with_objects(&surroundings)?;
+                    let format = surroundings.format_of_index(&path.path)?;
+                    Some(names.lacks_object_of_index(&folder, &effect(context, path), format))
+                };
+                let is_index = path.wanted.is_some() && is_main_index(&path.path);
+                if refusal.flatten() == Some(Refusal::MissingObject)
+                    || is_index && lacks_staged() == Some(true)
+                {
                     obstacles.push(obstacle(&path.path, context.difference(&part.folder)));
                 }
                 continue;

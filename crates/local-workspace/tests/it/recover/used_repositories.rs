@@ -330,3 +330,149 @@ fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
         }
     }
 }
+
+#[test]
+fn an_index_that_git_has_only_written_anew_is_undone() {
+    // What the user does after the command, and whether the commit is undone.
+    let cases = [
+        ("true", true),
+        ("touch -d '1 hour ago' file new && git status", true),
+        ("touch -d '1 hour ago' file && git add file && git diff && git status", true),
+        ("echo mine > mine && git add mine", false),
+        ("git rm -q --cached new", false),
+    ];
+    for layered in LAYERS {
+        for (use_by_user, is_undone) in cases {
+            let opened = OpenFixture::new(layered, "true");
+            let run = opened.run("echo two > file && echo new > new && git add new && COMMIT two -a");
+            opened.user(use_by_user);
+            let case = format!("{use_by_user} ({layered:?})");
+            let undone = opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
+            assert_eq!(undone.not_undoable.is_empty(), is_undone, "{case}: {undone:?}");
+            let log = opened.user("git log --format=%s");
+            assert_eq!(log, if is_undone { "one\n" } else { "two\none\n" }, "{case}");
+            assert_eq!(opened.fixture.text("file").as_deref(), Some("one\n"), "{case}");
+            if is_undone {
+                assert_eq!(opened.user("git status --porcelain"), "", "{case}");
+                // The undo is undone in turn, also after another `git status`.
+                opened.user("touch -d '2 hours ago' file && git status");
+                let again = opened.undo(RunNumber(undone.run)).unwrap();
+                assert_eq!(again.not_undoable, [""; 0], "{case}");
+                assert_eq!(opened.user("git log --format=%s"), "two\none\n", "{case}");
+            }
+            opened.check(".", &case);
+        }
+    }
+}
+
+#[test]
+fn an_index_does_not_come_back_without_its_objects() {
+    for layered in LAYERS {
+        for is_pruned in [false, true] {
+            let opened = OpenFixture::new(layered, "true");
+            let run = opened.run("echo staged > new && git add new");
+            let undone = opened.undo(run).unwrap();
+            opened.user(if is_pruned { "git prune --expire=now" } else { "true" });
+            let redone = opened.undo(RunNumber(undone.run)).unwrap();
+            assert_eq!(redone.not_undoable.is_empty(), !is_pruned, "{redone:?} ({layered:?})");
+            assert_eq!(opened.fixture.text("new").as_deref(), Some("staged\n"), "{layered:?}");
+            opened.user("COMMIT user && git add new && COMMIT again");
+            opened.check(".", "an index");
+        }
+    }
+}
+
+/// What a command does, what the user does then, and the branches that are named, each with whether it may be reset.
+type ResetCase = (&'static str, &'static str, &'static [(&'static str, bool)]);
+
+#[test]
+fn a_branch_is_reset_only_where_that_takes_no_other_commit() {
+    const MODEL: &str = "echo two > file && COMMIT two -a";
+    let cases: [ResetCase; 7] = [
+        (MODEL, "echo mine > mine && git add mine", &[("main", true)]),
+        (MODEL, "COMMIT user", &[("main", false)]),
+        (MODEL, "git -c user.name=u -c user.email=u@x commit -q --amend -m amended", &[("main", false)]),
+        (MODEL, "git switch -q -c mine && echo mine > mine && git add mine", &[("main", false)]),
+        (
+            "git branch new && echo two > file && COMMIT two -a",
+            "echo mine > mine && git add mine",
+            &[("main", true), ("new", false)],
+        ),
+        ("echo two > file && COMMIT two -a && git pack-refs --all", "COMMIT user", &[]),
+        (
+            "git switch -q -c x && echo two > file && COMMIT two -a",
+            "echo mine > mine && git add mine",
+            &[("x", false)],
+        ),
+    ];
+    for (command, use_by_user, branches) in cases {
+        let opened = OpenFixture::new(Layered::Yes, "true");
+        let before = opened.user("git rev-parse HEAD");
+        let run = opened.run(command);
+        let left = opened.user("git rev-parse HEAD");
+        opened.user(use_by_user);
+        let undone = opened.undo(run).unwrap();
+        assert_eq!(undone.not_undoable, [".git"], "{command}; {use_by_user}");
+        let [kept] = &undone.kept_commits[..] else { panic!("{undone:?}") };
+        let offered: Vec<_> =
+            kept.branches.iter().map(|branch| (branch.name.as_str(), branch.reset_to.is_some())).collect();
+        assert_eq!(offered, branches, "{command}; {use_by_user}");
+        assert!(!kept.is_of_undo, "{kept:?}");
+        for branch in kept.branches.iter().filter(|branch| branch.name != "new") {
+            assert_eq!(branch.commit, left.trim(), "{command}; {use_by_user}");
+            assert!(branch.reset_to.as_ref().is_none_or(|commit| commit == before.trim()), "{kept:?}");
+        }
+    }
+}
+
+#[test]
+fn a_commit_that_an_undo_removed_is_not_offered_for_a_reset() {
+    let opened = OpenFixture::new(Layered::Yes, "true");
+    let run = opened.run("echo two > file && COMMIT two -a");
+    let undone = opened.undo(run).unwrap();
+    opened.user("echo mine > mine && git add mine");
+    let redone = opened.undo(RunNumber(undone.run)).unwrap();
+    assert!(redone.kept_commits[0].is_of_undo, "{redone:?}");
+    assert_eq!(opened.user("git log --format=%s"), "one\n");
+}
+
+#[test]
+fn a_repository_goes_with_the_objects_that_an_undo_has_left() {
+    const MADE: &str = "git init -q -b main sub && cd sub && echo 1 > 1 && git add 1 && COMMIT one";
+    // What the user does after the undo of the later commit, and whether the repository goes.
+    let cases = [("true", true), ("git -C sub status", true), ("git -C sub branch keep LATER", false)];
+    for layered in LAYERS {
+        for (use_by_user, is_removed) in cases {
+            let opened = OpenFixture::new(layered, "true");
+            let made = opened.run(MADE);
+            let later = opened.run("cd sub && echo 2 > 1 && COMMIT two -a");
+            let commit = opened.user("git -C sub rev-parse HEAD");
+            let undone = opened.undo(later).unwrap();
+            opened.user(&use_by_user.replace("LATER", commit.trim()));
+            let case = format!("{use_by_user} ({layered:?})");
+            let removed = opened.undo(made).unwrap_or_else(|error| panic!("{case}: {error}"));
+            assert_eq!(removed.not_undoable.is_empty(), is_removed, "{case}: {removed:?}");
+            assert_eq!(opened.fixture.root().join("sub").exists(), !is_removed, "{case}");
+            if is_removed {
+                // Both come back, each by the undo of its undo.
+                for run in [removed.run, undone.run] {
+                    let again = opened.undo(RunNumber(run)).unwrap_or_else(|error| panic!("{case}: {error}"));
+                    assert_eq!(again.not_undoable, [""; 0], "{case}");
+                }
+                assert_eq!(opened.user("git -C sub log --format=%s"), "two\none\n", "{case}");
+            }
+            opened.check("sub", &case);
+        }
+    }
+}
+
+#[test]
+fn objects_of_changes_that_are_in_force_keep_a_repository() {
+    for layered in LAYERS {
+        let opened = OpenFixture::new(layered, "true");
+        let made = opened.run("git init -q -b main sub");
+        opened.run("cd sub && echo 2 > 1 && git add 1");
+        assert!(opened.undo(made).is_err(), "{layered:?}");
+        assert!(opened.fixture.root().join("sub/.git/objects").exists(), "{layered:?}");
+    }
+}
