@@ -123,7 +123,7 @@ impl Store {
         let names: Vec<&[u8]> = path.components().collect();
         let is_part =
             |name: &&[u8]| matches!(*name, b"refs" | b"reftable" | b"logs" | b"objects" | b"packed-refs");
-        let at = names.iter().position(|name| is_part(name))?;
+        let at = names.iter().position(is_part)?;
         let is_list = match names[at] {
             b"packed-refs" if at + 1 == names.len() => true,
             b"refs" | b"reftable" => false,

@@ -382,11 +382,13 @@ fn an_index_does_not_come_back_without_its_objects() {
     }
 }
 
+/// What a command does, what the user does then, and the branches that are named, each with whether it may be reset.
+type ResetCase = (&'static str, &'static str, &'static [(&'static str, bool)]);
+
 #[test]
 fn a_branch_is_reset_only_where_that_takes_no_other_commit() {
     const MODEL: &str = "echo two > file && COMMIT two -a";
-    // What the command does, what the user does then, and the branches of which one may be reset.
-    let cases: [(&str, &str, &[(&str, bool)]); 7] = [
+    let cases: [ResetCase; 7] = [
         (MODEL, "echo mine > mine && git add mine", &[("main", true)]),
         (MODEL, "COMMIT user", &[("main", false)]),
         (MODEL, "git -c user.name=u -c user.email=u@x commit -q --amend -m amended", &[("main", false)]),
