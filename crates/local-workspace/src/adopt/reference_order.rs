@@ -108,7 +108,7 @@ pub(crate) fn sort_for_restoring<T>(items: &mut [T], of: impl Fn(&T) -> (&RelPat
     });
 }
 
-/// Where a repository keeps references.
+/// A part of a repository in which references are kept.
 struct Store {
     /// The folder of the repository or of its working tree.
     folder: RelPath,

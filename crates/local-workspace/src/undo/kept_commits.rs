@@ -1,4 +1,4 @@
-//! What an undo leaves of commits in a repository that stays: the branches with them, and whether one may be reset without a loss.
+//! Commits that an undo leaves in a repository that stays: the branches with them, and whether one may be reset without a loss.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What tools print in front of a line of a file: the sign of a difference, the path and the number of a match, the commit of a line.
+//! Prefixes that tools print before a line of a file: the sign of a difference, the path and the number of a match, the commit of a line.
 
 use std::sync::LazyLock;
 

@@ -17,7 +17,7 @@ const MOST_BEFORE_BYTES: usize = 48;
 /// The longest password that may be a name.
 const MOST_NAME_BYTES: usize = 40;
 
-/// What is in front of the name of a user or a database.
+/// The text in front of the name of a user or a database.
 const NAMED: &str =
     r#"(?i-u)(?:user|user_?name|account|login|owner|database|db|db_?name)\\?["']?\s*[:=]>?\s*\\?["']?$"#;
 

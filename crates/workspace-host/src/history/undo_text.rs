@@ -103,7 +103,7 @@ fn is_repository(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Says what stays of commits in a repository, and how they are taken back without a loss of others.
+/// Says what stays of commits in a repository, and how they are reverted without a loss of others.
 fn commits_text(repository: &str, kept: Option<&KeptCommits>, visible: &impl Fn(&str) -> String) -> String {
     let short = |commit: &str| commit.get(..SHORT_COMMIT).unwrap_or(commit).to_owned();
     let branches = kept.map(|kept| &kept.branches[..]).unwrap_or_default();

@@ -382,7 +382,7 @@ fn an_index_does_not_come_back_without_its_objects() {
     }
 }
 
-/// What a command does, what the user does then, and the branches that are named, each with whether it may be reset.
+/// A command, the user's work behind it, and the branches that are named, each with whether it may be reset.
 type ResetCase = (&'static str, &'static str, &'static [(&'static str, bool)]);
 
 #[test]

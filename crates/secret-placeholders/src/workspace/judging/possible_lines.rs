@@ -160,7 +160,7 @@ impl<'a> LinesByVersion<'a> {
 /// The lines of a text, each between two line feeds.
 struct PlainLines {
     text: String,
-    /// Where each line begins.
+    /// The start of each line.
     starts: Vec<usize>,
 }
 

@@ -54,7 +54,7 @@ fn a_value_below_its_name_is_hidden() {
     }
 }
 
-/// What `git diff`, `grep -n` and `git blame` print, with `{}` for each value.
+/// Output of `git diff`, `grep -n` and `git blame`, with `{}` for each value.
 const PRINTED: [&str; 8] = [
     "@@ -1,4 +1,4 @@\n env:\n - name: DB_PASSWORD\n-  value: \"{}1\"\n+  value: \"{}2\"\n - name: A\n",
     "+- name: DB_PASSWORD\n+  value: {}1\n+- name: A\n+  value: b\n",
