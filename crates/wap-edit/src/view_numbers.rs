@@ -1,9 +1,11 @@
 //! Numbers of a view in front of new lines, which are not part of the file.
 
+use std::cell::LazyCell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use text_edit::{Lines, MatchRule, Operation, Source, find_text};
-use wap_core::{ModifyOperation, Reason, ViewNumbers, WapError, numbered_line, unnumbered};
+use wap_core::{FileVersion, ModifyOperation, Reason, ViewNumbers, WapError, numbered_line, unnumbered};
 
 use crate::file_edit::{FileEdit, FindVersion, KnownVersion};
 use crate::operations::operation;
@@ -26,13 +28,20 @@ impl FileEdit<'_> {
     /// may get more of them.
     pub(crate) fn read_operations(&self, find: &mut FindVersion<'_>) -> Result<ReadOperations, WapError> {
         let mut read = ReadOperations { operations: Vec::new(), warnings: Vec::new() };
+        // However many operations there are, each version is looked up once, and the file is read once.
+        let versions = self.versions_of_numbered(find);
+        let mut meant: Vec<(FileVersion, Source<'_>)> = Vec::new();
+        for (version, known) in &versions {
+            meant.extend(Source::parse(&known.bytes).ok().map(|text| (version.clone(), text)));
+        }
+        let counts = LazyCell::new(|| self.may_count());
         for (index, requested) in self.request.operations.iter().enumerate() {
             let label = match self.request.operations.len() {
                 1 => String::new(),
                 _ => format!("operation {}: ", index + 1),
             };
             let operation = operation(requested);
-            let Some(numbered) = self.numbered_lines(index, requested, find) else {
+            let Some(numbered) = self.numbered_lines(index, requested, &meant, &|| *counts) else {
                 read.operations.push(operation);
                 continue;
             };
@@ -54,50 +63,66 @@ impl FileEdit<'_> {
         &self,
         index: usize,
         requested: &ModifyOperation,
-        find: &mut FindVersion<'_>,
+        versions: &[(FileVersion, Source<'_>)],
+        may_count: &dyn Fn() -> bool,
     ) -> Option<NumberedLines> {
-        let (first, last, content) = match requested {
-            ModifyOperation::Replace { start_line, end_line, new_content, .. } => {
-                (*start_line, *end_line, new_content)
-            }
-            ModifyOperation::Insert { after_line, new_content, .. } => {
-                (after_line.saturating_add(1), *after_line, new_content)
-            }
-            ModifyOperation::ReplaceText { old_text, new_text, .. } => {
-                let (first, last) = self.numbered_text(requested, old_text, new_text)?;
-                let has_own = has_near(self.current, first, last, |line| numbered_line(line).is_some());
-                return (!has_own).then_some(NumberedLines { first, field: "newText", text: None });
-            }
-            _ => return None,
-        };
-        let (number, text) = unnumbered(content).filter(|_| !content.is_empty())?;
-        // A view is as wide as its widest number; more blanks are an indentation.
-        let last_number = number.saturating_add(content.lines().count() as u64);
-        let width = last_number.max(self.current.total_lines() as u64).to_string().len();
-        let is_numbered = |line: &str| is_numbered(line, width);
-        if i64::try_from(number) != Ok(first) || !content.lines().all(is_numbered) {
-            return None;
+        if let ModifyOperation::ReplaceText { old_text, new_text, .. } = requested {
+            let (first, last) = self.numbered_text(requested, old_text, new_text)?;
+            let has_own = has_near(self.current, first, last, |line| numbered_line(line).is_some());
+            return (!has_own).then_some(NumberedLines { first, field: "newText", text: None });
         }
+        let (first, last, content) = new_lines(requested)?;
+        let text = self.text_behind(first, content)?;
+        let width = self.width();
+        let is_numbered = |line: &str| is_numbered(line, width);
         // The lines are those of the versions that their numbers mean.
-        let versions: Vec<KnownVersion> =
-            self.request.meant_versions(index).into_iter().filter_map(find).collect();
-        let meant: Vec<Source<'_>> =
-            versions.iter().filter_map(|version| Source::parse(&version.bytes).ok()).collect();
-        let meant = if meant.is_empty() { vec![self.current.clone()] } else { meant };
+        let of_version =
+            |meant: &FileVersion| versions.iter().find(|(version, _)| version == meant).map(|(_, text)| text);
+        let meant = self.request.meant_versions(index);
+        let mut meant: Vec<&Source<'_>> = meant.into_iter().filter_map(of_version).collect();
+        if meant.is_empty() {
+            meant.push(self.current);
+        }
         if meant.iter().all(|source| has_near(source, first, last, is_numbered)) {
             return None;
         }
         // Around numbers in one of the versions, or fields, the lines may be rows that count themselves.
-        let may_count = |source: &Source<'_>| {
-            has_near(source, first, last, |line| is_numbered(line) || begins_with_field(line))
-        };
-        // In a file without text, or with such numbers elsewhere, too.
-        let current = || (1..=self.current.total_lines()).filter_map(|line| self.current.line_text(line));
-        let is_content = meant.iter().any(may_count)
-            || current().all(|line| line.trim().is_empty())
-            || current().any(|line| is_numbered(&line));
+        let is_row = |line: &str| is_numbered(line) || begins_with_field(line);
+        let is_content = meant.iter().any(|source| has_near(source, first, last, is_row)) || may_count();
         let text = if is_content { None } else { Some(text) };
         Some(NumberedLines { first, field: "newContent", text })
+    }
+
+    /// Returns the versions that the numbers of operations mean whose new lines have the numbers of a view, each once.
+    fn versions_of_numbered(&self, find: &mut FindVersion<'_>) -> Vec<(FileVersion, KnownVersion)> {
+        let numbered = self.request.operations.iter().enumerate().filter(|(_, requested)| {
+            new_lines(requested).is_some_and(|(first, _, content)| self.text_behind(first, content).is_some())
+        });
+        let meant: BTreeSet<&FileVersion> =
+            numbered.flat_map(|(index, _)| self.request.meant_versions(index)).collect();
+        meant.into_iter().filter_map(|version| Some((version.clone(), find(version)?))).collect()
+    }
+
+    /// Returns the text behind the numbers of a view that begins with this line; `None` if the new lines have none.
+    fn text_behind(&self, first: i64, content: &str) -> Option<String> {
+        let (number, text) = unnumbered(content).filter(|_| !content.is_empty())?;
+        // A view is as wide as its widest number; more blanks are an indentation.
+        let last_number = number.saturating_add(content.lines().count() as u64);
+        let width = self.width().max(last_number.to_string().len());
+        let fits = i64::try_from(number) == Ok(first) && content.lines().all(|line| is_numbered(line, width));
+        fits.then_some(text)
+    }
+
+    /// Returns the digits of the last line's number.
+    fn width(&self) -> usize {
+        self.current.total_lines().to_string().len()
+    }
+
+    /// Checks whether new lines with numbers may be rows that count themselves: the file has no text, or such numbers somewhere.
+    fn may_count(&self) -> bool {
+        let lines = || (1..=self.current.total_lines()).filter_map(|line| self.current.line_text(line));
+        let width = self.width();
+        lines().all(|line| line.trim().is_empty()) || lines().any(|line| is_numbered(&line, width))
     }
 
     /// Returns an operation with the lines behind their numbers, if the request wants that and the numbers cannot be content.
@@ -166,6 +191,19 @@ struct NumberedLines {
     field: &'static str,
     /// The text behind the numbers; `None` where they may be content.
     text: Option<String>,
+}
+
+/// Returns the first and the last line that an operation replaces, and its new lines; an insertion replaces none.
+fn new_lines(requested: &ModifyOperation) -> Option<(i64, i64, &str)> {
+    match requested {
+        ModifyOperation::Replace { start_line, end_line, new_content, .. } => {
+            Some((*start_line, *end_line, new_content))
+        }
+        ModifyOperation::Insert { after_line, new_content, .. } => {
+            Some((after_line.saturating_add(1), *after_line, new_content))
+        }
+        _ => None,
+    }
 }
 
 /// Checks whether a line has a number in front as in a view of this width.

@@ -156,6 +156,37 @@ fn content_is_appended_in_the_encoding_of_the_file() {
 }
 
 #[test]
+fn versions_of_numbered_lines_are_looked_up_once() {
+    let text: String = (0..100).map(|number| format!("line {number}\n")).collect();
+    let operations: Vec<Value> = (1..=50)
+        .map(|line| json!({"type": "replace", "startLine": line, "endLine": line, "newContent": format!("{line}|x")}))
+        .collect();
+    let request = json!({
+        "path": "a.txt", "operations": operations, "expectedVersion": "seen", "viewNumbers": "takeOff",
+    });
+    let request: ModifyFile = serde_json::from_value(request).unwrap();
+    let now = Source::parse(text.as_bytes()).unwrap();
+    let version = FileVersion("now".into());
+    let edit = FileEdit { path: "a.txt", current: &now, version, before_run: None, request: &request };
+    let mut lookups = 0;
+    let mut find = |_: &FileVersion| {
+        lookups += 1;
+        Some(KnownVersion { bytes: Arc::from(text.as_bytes()), map: LineMap::between(&now, &now) })
+    };
+    let limits = EditLimits::default();
+    let edited = edit
+        .apply(&mut find, &mut |operations, numbering| apply(now.bytes(), operations, numbering, &limits))
+        .unwrap();
+    let expected: String = (0..100)
+        .map(|number| if number < 50 { "x\n".to_owned() } else { format!("line {number}\n") })
+        .collect();
+    assert_eq!(String::from_utf8(edited.edited.bytes).unwrap(), expected);
+    assert_eq!(edited.warnings.len(), 50);
+    // Once for the numbers in front, and once for the lines that they mean.
+    assert_eq!(lookups, 2);
+}
+
+#[test]
 fn new_lines_with_the_numbers_of_their_view_are_refused() {
     let replace = |first: i64, last: i64, text: &str| json!({"path": "a.txt", "operations": [{"type": "replace", "startLine": first, "endLine": last, "newContent": text}]});
     let insert = |after: i64, text: &str| json!({"path": "a.txt", "operations": [{"type": "insert", "afterLine": after, "newContent": text}]});
