@@ -51,13 +51,10 @@ impl fmt::Debug for WrittenTexts {
 impl WrittenTexts {
     /// Remembers the texts of a change that was made, as the model has sent it: where it has a placeholder, the model knows no value.
     pub(super) fn add(&self, conversation: &ConversationId, path: &str, change: &FileChange) {
-        let texts: Vec<&str> = match change {
-            FileChange::Write(write) => vec![&write.content],
-            FileChange::Modify(modify) => modify.operations.iter().filter_map(written).collect(),
-            FileChange::Delete(_) => Vec::new(),
-        };
         let mut kept = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        for text in texts.into_iter().filter(|text| !text.trim().is_empty() && text.len() <= MOST_BYTES) {
+        for text in
+            written(change).into_iter().filter(|text| !text.trim().is_empty() && text.len() <= MOST_BYTES)
+        {
             let text = WrittenText {
                 conversation: conversation.clone(),
                 path: path.to_owned(),
@@ -101,8 +98,16 @@ impl WrittenTexts {
     }
 }
 
-/// Returns the text that an operation puts into its file.
-fn written(operation: &ModifyOperation) -> Option<&str> {
+/// Returns the texts that a change puts into its file.
+pub(super) fn written(change: &FileChange) -> Vec<&str> {
+    match change {
+        FileChange::Write(write) => vec![&write.content],
+        FileChange::Modify(modify) => modify.operations.iter().filter_map(written_by).collect(),
+        FileChange::Delete(_) => Vec::new(),
+    }
+}
+
+fn written_by(operation: &ModifyOperation) -> Option<&str> {
     match operation {
         ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
             Some(new_content)

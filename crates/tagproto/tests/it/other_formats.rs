@@ -27,7 +27,7 @@ fn cases_of(kind: &str) -> Vec<Value> {
 }
 
 /// Checks whether `got` has every key of `expected`: a part of the text of an error, and else the same value.
-fn agrees(got: &Value, expected: &Value) -> bool {
+pub(crate) fn agrees(got: &Value, expected: &Value) -> bool {
     expected.as_object().unwrap().iter().all(|(key, expected)| match key.as_str() {
         "error" => got[key].as_str().is_some_and(|got| got.contains(expected.as_str().unwrap())),
         _ => got[key] == *expected,

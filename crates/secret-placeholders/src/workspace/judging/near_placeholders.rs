@@ -6,33 +6,14 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use wap_core::{FileChange, ModifyOperation, Reason, WapError};
+use wap_core::{FileChange, Reason, WapError};
 
 use crate::map::LITERAL;
+use crate::workspace::written_texts::written;
 use crate::{Marker, Secrets, markers};
 
 /// The words of a placeholder, with other hyphens and capitals, whatever stands around them.
 const WORDS: &str = r"(?i)secret:([a-z][a-z0-9_\u{2010}-\u{2015}-]{1,40}):0*([1-9][0-9]{0,8})";
-
-/// Returns the texts of a change that are written into its file.
-fn written(change: &FileChange) -> Vec<&str> {
-    match change {
-        FileChange::Write(write) => vec![&write.content],
-        FileChange::Modify(modify) => modify.operations.iter().filter_map(written_by).collect(),
-        FileChange::Delete(_) => Vec::new(),
-    }
-}
-
-fn written_by(operation: &ModifyOperation) -> Option<&str> {
-    match operation {
-        ModifyOperation::Replace { new_content, .. } | ModifyOperation::Insert { new_content, .. } => {
-            Some(new_content)
-        }
-        ModifyOperation::ReplaceText { new_text, .. } => Some(new_text),
-        ModifyOperation::RegexReplace { replacement, .. } => Some(replacement),
-        ModifyOperation::Delete { .. } => None,
-    }
-}
 
 /// Returns the words of placeholders outside of whole ones, with the placeholder that each is nearly.
 fn near_placeholders(text: &str) -> Vec<(Range<usize>, Marker)> {

@@ -3,13 +3,7 @@
 use serde_json::{Value, json};
 use tagproto::{Dialect, Strictness, read_in};
 
-/// Checks whether `got` has every key of `expected`: a part of the text of an error, and else the same value.
-fn agrees(got: &Value, expected: &Value) -> bool {
-    expected.as_object().unwrap().iter().all(|(key, expected)| match key.as_str() {
-        "error" => got[key].as_str().is_some_and(|got| got.contains(expected.as_str().unwrap())),
-        _ => got[key] == *expected,
-    })
-}
+use crate::other_formats::agrees;
 
 #[test]
 fn every_unclear_reply_reads_as_the_vectors_state() {
