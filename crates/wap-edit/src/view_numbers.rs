@@ -31,8 +31,8 @@ impl FileEdit<'_> {
         // However many operations there are, each version is looked up once, and the file is read once.
         let versions = self.versions_of_numbered(find);
         let mut meant: Vec<(FileVersion, Source<'_>)> = Vec::new();
-        for (version, known) in &versions {
-            meant.extend(Source::parse(&known.bytes).ok().map(|text| (version.clone(), text)));
+        for (version, state) in &versions {
+            meant.extend(Source::parse(&state.bytes).ok().map(|text| (version.clone(), text)));
         }
         let counts = LazyCell::new(|| self.may_count());
         for (index, requested) in self.request.operations.iter().enumerate() {
