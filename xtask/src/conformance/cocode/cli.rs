@@ -52,12 +52,16 @@ fn cli(case: &Value) -> Result<Outcome, Problem> {
     Ok(each(expect, &actual))
 }
 
+/// Set by the tests of this crate for the tasks that they start.
+const WITH_TESTS: &str = "XTASK_BUILDS_WITH_TESTS";
+
 /// Builds the program, once, and returns where it is: beside the program that runs this.
 pub(crate) fn program() -> Result<PathBuf, Problem> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
-        let is_test = own.parent().is_some_and(|folder| folder.ends_with("deps"));
+        let is_test = own.parent().is_some_and(|folder| folder.ends_with("deps"))
+            || std::env::var_os(WITH_TESTS).is_some();
         // `cargo test --workspace` has built it with the features that all tests need together. For the package alone, these are
         // others, with which half of the dependencies would be built once more.
         let packages: &[&str] =
