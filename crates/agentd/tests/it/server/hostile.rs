@@ -1,6 +1,7 @@
 //! Every tool over every transport, and every reader of a text, with hostile sizes and shapes, in processes of little memory.
 //!
-//! `HOSTILE_SECONDS` has each test go through its cases again until so many seconds are over.
+//! `HOSTILE_SECONDS` has each test go through its cases again until so many seconds are over, with the cases and sizes of a long
+//! run if that is long enough for a round of these.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -46,10 +47,13 @@ fn repository() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+fn seconds() -> u64 {
+    std::env::var("HOSTILE_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
 /// Calls `round` once, and again until the time of a long run is over.
 fn rounds(mut round: impl FnMut()) {
-    let seconds = std::env::var("HOSTILE_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-    let end = Instant::now() + Duration::from_secs(seconds);
+    let end = Instant::now() + Duration::from_secs(seconds());
     loop {
         round();
         if Instant::now() >= end {
@@ -58,8 +62,11 @@ fn rounds(mut round: impl FnMut()) {
     }
 }
 
+/// A round of all cases in their whole size takes about as long without optimization.
+const LONG_ROUND_SECONDS: u64 = 400;
+
 fn is_long_run() -> bool {
-    ["SOAK_FACTOR", "HOSTILE_SECONDS"].iter().any(|name| std::env::var_os(name).is_some())
+    std::env::var_os("SOAK_FACTOR").is_some() || seconds() >= LONG_ROUND_SECONDS
 }
 
 /// Leaves out the cases that take long, except in a long run.
