@@ -97,7 +97,8 @@ impl LocalIndex {
             scored.iter().filter(|one| one.is_stale).map(|one| one.hit.path.clone()).collect();
         // The hits are ordered by score, but the list of stale paths must not depend on it.
         stale.sort();
-        let hits = scored.into_iter().map(|one| one.hit).collect();
+        let hits =
+            scored.into_iter().map(|one| CodeHit { score: rounded(one.hit.score), ..one.hit }).collect();
         Ok(SearchCodeResponse { hits, freshness: self.freshness(stale)? })
     }
 
@@ -205,6 +206,11 @@ impl LocalIndex {
         };
         Ok(Some(ScoredFile { hit, is_stale, length_bytes: present.content.len() }))
     }
+}
+
+/// Rounds a score to three decimals, once the hits are in order: further ones cost a reader tokens and tell nothing.
+fn rounded(score: f64) -> f64 {
+    (score * 1000.0).round() / 1000.0
 }
 
 /// Checks whether the name of a definition stands in its text.

@@ -92,7 +92,7 @@ pub struct CodeHit {
     pub doc_id: String,
     /// The file.
     pub path: String,
-    /// The score of the match: larger is better, comparable within one answer only. Finite.
+    /// The score of the match: larger is better, comparable within one answer only. Finite; the local index gives three decimals.
     pub score: f64,
     /// Lines around the best match, with their endings; very long ones may be cut, which `…` shows.
     pub snippet: String,

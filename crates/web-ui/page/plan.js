@@ -28,7 +28,7 @@ export function showPlan(root, plan, { run, clear }) {
     !plan.wouldExecute && !plan.held && el("p", { class: "warn" }, "This text was run before: running it does nothing."),
     plan.held && el("p", { class: "warn" }, `Nothing of it would be done: ${plan.held}.`),
     plan.refused && refused(plan.refused),
-    plan.repairs.length > 0 && el("p", { class: "repairs" }, el("strong", {}, "Repaired: "), plan.repairs.join(", ")),
+    plan.repairs.length > 0 && el("p", { class: "repairs" }, el("strong", {}, "Read despite: "), plan.repairs.join(", ")),
     count === 0 && !plan.refused && el("p", { class: "warn" }, "No block was found in it. Running it tells the model how blocks are written."),
     el(
       "ol",

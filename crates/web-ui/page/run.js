@@ -109,7 +109,7 @@ export class RunPanel {
     fill(this.end);
     if (!ended) return;
     if (ended.error) this.end.append(el("p", { class: "bad-text", role: "alert" }, ended.error), el("p", {}, ended.advice));
-    if (ended.repairs.length) this.end.append(el("p", { class: "repairs" }, el("strong", {}, "Repaired: "), ended.repairs.join(", ")));
+    if (ended.repairs.length) this.end.append(el("p", { class: "repairs" }, el("strong", {}, "Read despite: "), ended.repairs.join(", ")));
     if (ended.superseded.length) {
       this.end.append(el("p", {}, "Another reply to the same message was stopped earlier; its rest is dropped, and the next message reports its results:"), el("ul", {}, ended.superseded.map((line) => el("li", {}, line))));
     }

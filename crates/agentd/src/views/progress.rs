@@ -63,11 +63,7 @@ impl ExecutionObserver for Progress {
             return self.show_whole(mark, tone, result);
         }
         let name = format!(" {:<12} ", result.command_type.name());
-        let summary = if result.success {
-            one_line(&result.summary)
-        } else {
-            visible_line(&result.summary, REASON_CHARACTERS)
-        };
+        let summary = summary_line(result, if result.success { LINE_CHARACTERS } else { REASON_CHARACTERS });
         let mark = format!("{mark:<7}");
         let counts = changed.and_then(counts).map(|counts| format!("  {counts}")).unwrap_or_default();
         let is_command =
@@ -146,7 +142,20 @@ pub(crate) fn result_lines(indent: &str, result: &CommandResult) -> Vec<String> 
     if is_for_the_user(result) {
         return labelled(&label, &result.summary, LineWidth::of_results());
     }
-    vec![format!("{label}{}", one_line(&result.summary))]
+    vec![format!("{label}{}", summary_line(result, LINE_CHARACTERS))]
+}
+
+/// The summary of a result on one line. That of a command keeps its exit code, however long the command is.
+fn summary_line(result: &CommandResult, characters: usize) -> String {
+    const EXIT: &str = "' (exit code ";
+    let is_command = result.command_type == CommandType::Block(BlockKind::RunCommand);
+    match result.summary.rsplit_once(EXIT).filter(|_| is_command) {
+        Some((start, code)) => {
+            let exit = format!("{EXIT}{code}");
+            format!("{}{exit}", marked_line(start, characters.saturating_sub(exit.chars().count())))
+        }
+        None => marked_line(&result.summary, characters),
+    }
 }
 
 /// Returns the line that ends a session; `summary` was shown whole with the results before, and stands here if it is short.
@@ -159,8 +168,12 @@ pub(crate) fn end_line(summary: &str) -> String {
 
 /// A text on one line that fits a terminal, with marks for what controls it or cannot be seen.
 pub(crate) fn one_line(text: &str) -> String {
+    marked_line(text, LINE_CHARACTERS)
+}
+
+fn marked_line(text: &str, characters: usize) -> String {
     // A carriage return is white space here, as the ends of lines are.
-    visible_line(&marked_text(&text.replace('\r', "\n")), LINE_CHARACTERS)
+    visible_line(&marked_text(&text.replace('\r', "\n")), characters)
 }
 
 /// The same for the output of a program, whose colours are left out.
@@ -175,7 +188,30 @@ pub(crate) fn printable(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{one_line, printable, short_output};
+    use tagproto::{BlockKind, CommandResult, CommandType};
+
+    use super::{one_line, printable, result_lines, short_output};
+
+    #[test]
+    fn a_long_command_keeps_its_exit_code() {
+        let result = |kind, summary: String| CommandResult {
+            command_type: CommandType::Block(kind),
+            success: true,
+            summary,
+            output: String::new(),
+            notes: Vec::new(),
+            denied: Vec::new(),
+        };
+        let command = "make test && ".repeat(20);
+        let lines =
+            result_lines("", &result(BlockKind::RunCommand, format!("Ran '{command}' (exit code 7)")));
+        let [line] = lines.as_slice() else { panic!("{lines:?}") };
+        assert!(line.starts_with("[OK] RUN_COMMAND: Ran 'make test && make"), "{line}");
+        assert!(line.ends_with("' (exit code 7)") && line.chars().count() < 100, "{line}");
+        // A file may have such a name, whose end is no exit code.
+        let read = result(BlockKind::ReadFile, format!("Read '{command}' (exit code 7)"));
+        assert!(!result_lines("", &read)[0].contains("exit code"));
+    }
 
     #[test]
     fn a_line_shows_what_would_not_be_seen() {

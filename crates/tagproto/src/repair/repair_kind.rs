@@ -85,6 +85,29 @@ impl RepairKind {
             Self::ZeroWidth => "zero_width",
         }
     }
+
+    /// Returns what a person is shown: a noun phrase about the pasted text, to stand in a list behind "read despite".
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Backtick => "back-ticks around tags",
+            Self::BodyFence => "a code fence around a file or a command",
+            Self::Bold => "bold tags",
+            Self::Case => "tag names in small letters",
+            Self::Entity => "HTML entities in tags",
+            Self::Fence => "a code fence around the whole reply",
+            Self::Gutter => "line numbers in front of a file's lines",
+            Self::Heading => "heading marks in front of tags",
+            Self::List => "list marks in front of tags",
+            Self::MdEscape => "backslashes in tags",
+            Self::Nbsp => "no-break spaces in tags",
+            Self::OtherFormat => "edits in another program's format",
+            Self::Quote => "quote marks in front of lines",
+            Self::SmartQuotes => "curly quotes in tags",
+            Self::Thinking => "tags within thinking, which do not run",
+            Self::ZeroWidth => "invisible characters in front of tags",
+        }
+    }
 }
 
 impl fmt::Display for RepairKind {

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use tag_session::InboxFile;
-use tagproto::{Block, Incoming, Item, ReadRange, Strictness, UnobservedExecution, read_in};
+use tagproto::{Block, Incoming, Item, ReadRange, RepairKind, Strictness, UnobservedExecution, read_in};
 use wap_core::{CancelFlag, visible_line};
 use workspace_host::obeyed_names::reported_reason;
 use workspace_host::{PlanLine, PlanReply, SessionReply, Watching};
@@ -63,7 +63,8 @@ struct PlanView {
     held: Option<&'static str>,
     /// The refusal of the reply as a whole; `None` if it is accepted.
     refused: Option<RefusedReply>,
-    repairs: Vec<String>,
+    /// The damage of pasting that is repaired, described for a person.
+    repairs: Vec<&'static str>,
     /// True if a command stands before a change of a file, which may then be another.
     changes_behind_a_command: bool,
     blocks: Vec<BlockPlan>,
@@ -148,7 +149,7 @@ pub(crate) async fn plan(State(page): State<Arc<Page>>, Path(id): Path<String>, 
             would_execute: true,
             held: None,
             refused: None,
-            repairs: read.repairs.iter().map(|kind| kind.to_string()).collect(),
+            repairs: read.repairs.iter().map(RepairKind::description).collect(),
             changes_behind_a_command: changes_behind_a_command(&read.items),
             blocks: Vec::new(),
             blocks_left_out: read.items.len().saturating_sub(MOST_BLOCKS),

@@ -100,7 +100,7 @@ pub struct AppliedReply {
     pub sequence: u32,
     /// The result of each block.
     pub results: Vec<CommandResult>,
-    /// The damage of pasting that was repaired.
+    /// The damage of pasting that was repaired, each as [`RepairKind::description`](tagproto::RepairKind::description) names it.
     pub repairs: Vec<String>,
     /// True if an earlier call carried out a part of the reply.
     pub was_resumed: bool,
@@ -191,7 +191,7 @@ fn answer(
                 session,
                 sequence,
                 results,
-                repairs: repairs.iter().map(|kind| kind.to_string()).collect(),
+                repairs: repairs.iter().map(|kind| kind.description().to_owned()).collect(),
                 was_resumed,
                 taken_over,
                 late,

@@ -43,7 +43,7 @@ pub(super) fn failed_blocks(applied: &AppliedReply) -> usize {
 pub(crate) fn report_repairs(console: Console, executed: &AppliedReply) {
     if !executed.repairs.is_empty() {
         let repairs = executed.repairs.join(", ");
-        console.styled(Tone::Faint, &format!("  undone in the pasted text: {repairs}"));
+        console.styled(Tone::Faint, &format!("  read despite: {repairs}"));
     }
 }
 
