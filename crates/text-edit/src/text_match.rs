@@ -208,7 +208,7 @@ pub enum NoMatch {
         behind: usize,
     },
     /// The text does not occur.
-    #[error("the search text does not occur{}{}", nearest_text(.nearest.as_ref()), new_text_note(.new_text.as_ref()))]
+    #[error("the search text does not occur{}", closest_text(.nearest.as_ref(), .new_text.as_ref()))]
     Absent {
         /// The passage that is most like it; `None` if nothing is like it.
         nearest: Option<NearestPassage>,
@@ -234,11 +234,16 @@ fn more_lines(line_numbers: &[usize], count: usize, expected: usize) -> String {
     format!("at {lines} {}{more}{advice}", numbers.join(", "))
 }
 
-fn nearest_text(nearest: Option<&NearestPassage>) -> String {
-    match nearest {
-        None => String::new(),
-        Some(nearest) => format!("; most like it is {nearest}"),
-    }
+fn closest_text(nearest: Option<&NearestPassage>, new_text: Option<&RangeInclusive<usize>>) -> String {
+    let nearest = match (nearest, new_text) {
+        (None, None) => {
+            "; no passage is like it: read the file again, and send lines that it has as they are there"
+                .to_owned()
+        }
+        (None, Some(_)) => String::new(),
+        (Some(nearest), _) => format!("; most like it is {nearest}"),
+    };
+    nearest + &new_text_note(new_text)
 }
 
 fn behind_text(line: usize) -> String {

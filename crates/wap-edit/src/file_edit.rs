@@ -87,8 +87,16 @@ impl FileEdit<'_> {
         let numbering = if in_turn { Numbering::Sequential } else { Numbering::Original };
         // The numbers are those of the current text by now, so both texts of the refusal are the current one.
         let edited = apply(meant.as_deref().unwrap_or(&operations), numbering);
-        let refused = |error| edit_error(&error, self.path, self.current, self.current, self.version.clone());
+        let refused = |error| {
+            edit_error(&self.labelled(error), self.path, self.current, self.current, self.version.clone())
+        };
         Ok(EditedFile { edited: edited.map_err(refused)?, carried, warnings })
+    }
+
+    /// Leaves the number of an operation out of its refusal where it is the only one.
+    pub(crate) fn labelled(&self, error: EditError) -> EditError {
+        let is_only = self.request.operations.len() == 1;
+        EditError { operation_index: error.operation_index.filter(|_| !is_only), ..error }
     }
 
     /// Refuses another version for operations that follow each other: numbers that refer to the result of earlier

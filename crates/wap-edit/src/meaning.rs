@@ -217,7 +217,13 @@ impl Meaning<'_> {
         match rebase(operation, base, self.edit.current, map, &EditLimits::default()) {
             Err(error) => {
                 let error = text_edit::EditError { operation_index: Some(index), ..error };
-                edit_error(&error, self.edit.path, base, self.edit.current, self.edit.version.clone())
+                edit_error(
+                    &self.edit.labelled(error),
+                    self.edit.path,
+                    base,
+                    self.edit.current,
+                    self.edit.version.clone(),
+                )
             }
             Ok(_) => self.conflict(LineDoubt::Changed, index, &[]),
         }

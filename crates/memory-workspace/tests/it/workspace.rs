@@ -174,7 +174,7 @@ fn a_bad_range_shows_the_text_around_it() {
     let error = edit(&workspace, json!([replace(21, "X")]), None).unwrap_err();
     assert_eq!(error.reason(), Reason::InvalidRange);
     assert_eq!(error.detail("totalLines"), Some(&json!(20)));
-    insta::assert_snapshot!(error, @"operation 1: invalid line range 21-21 for a text of 20 lines");
+    insta::assert_snapshot!(error, @"invalid line range 21-21 for a text of 20 lines");
     insta::assert_snapshot!(error.detail("currentText").unwrap().as_str().unwrap(), @r#"
     17|line 17
     18|line 18

@@ -242,7 +242,8 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                         self.versions.edited(path, modified);
                         let summary = summary::hunks(path, hunks.len(), modified);
                         let result = succeeded(CommandType::Block(block.kind()), summary);
-                        return CommandResult { notes: modified.warnings.clone(), ..result };
+                        let notes = modified.warnings.iter().map(|text| summary::of_hunks(text).into_owned());
+                        return CommandResult { notes: notes.collect(), ..result };
                     }
                     _ => return failed(CommandType::Block(block.kind()), Failure::of_wrong_answer(path)),
                 };

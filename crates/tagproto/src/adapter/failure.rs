@@ -10,6 +10,7 @@ use wap_core::{
 use super::command_output;
 use super::excerpt::{Excerpt, text_detail};
 use super::execute::lines;
+use super::summary;
 use crate::{Block, Dialect, IfExists, ParseError};
 
 /// The answer of a failed block.
@@ -118,15 +119,19 @@ impl Failure {
                 conflict(path, *start_line, *end_line, error)
             }
             (Reason::Conflict, Block::EditText { .. }) => {
-                let summary =
-                    format!("Failed to edit '{path}': {}; nothing of this block was done", error.message());
+                let reason = summary::of_hunks(error.message());
+                let summary = format!("Failed to edit '{path}': {reason}; nothing of this block was done");
                 let mut failure = Failure::of(summary);
                 failure.show(Excerpt::of(error));
                 failure
             }
             _ => {
+                let reason = match block {
+                    Block::EditText { .. } => summary::of_hunks(error.message()),
+                    _ => error.message().into(),
+                };
                 let mut failure = with_advice(
-                    format!("Failed to {} '{path}': {}", verb(block), error.message()),
+                    format!("Failed to {} '{path}': {reason}", verb(block)),
                     advice(error.reason()),
                 );
                 failure.show(Excerpt::of(error));

@@ -1,5 +1,7 @@
 //! The summaries of files that a block has changed.
 
+use std::borrow::Cow;
+
 use wap_core::{ModifyFileResponse, WriteFileResponse};
 
 use crate::{Block, IfExists};
@@ -20,6 +22,14 @@ pub(super) fn hunks(path: &str, hunks: usize, modified: &ModifyFileResponse) -> 
     }
     let hunks = if hunks == 1 { "1 hunk".to_owned() } else { format!("{hunks} hunks") };
     format!("Edited '{path}' ({hunks}, +{} -{} lines)", modified.lines_added, modified.lines_removed)
+}
+
+/// Returns what the workspace says about one operation of a block by text, whose operations are its hunks.
+pub(super) fn of_hunks(text: &str) -> Cow<'_, str> {
+    match text.strip_prefix("operation ") {
+        Some(rest) => format!("hunk {rest}").into(),
+        None => text.into(),
+    }
 }
 
 fn unchanged(path: &str) -> String {

@@ -81,7 +81,7 @@ fn an_edit_that_fails_beside_a_secret_shows_nothing_of_it() {
 fn the_error_reads_as_the_model_sees_the_file() {
     let masked = over([("a.py", "def f():\n    password = \"correcthorse\"\n".to_owned())]);
     let error = edit(&masked, 1, vec![whole_lines("def f():\n    zzz", "#")]).unwrap_err();
-    insta::assert_snapshot!(error.message(), @"operation 1: the search text does not occur; most like it is lines 1-2; line 2 is `    password = \"⟦secret:password-assignment:1⟧\"`; values of the file are hidden: where one stands, write its placeholder as the file is shown");
+    insta::assert_snapshot!(error.message(), @"the search text does not occur; most like it is lines 1-2; line 2 is `    password = \"⟦secret:password-assignment:1⟧\"`; values of the file are hidden: where one stands, write its placeholder as the file is shown");
 }
 
 #[test]
