@@ -5,6 +5,7 @@
 //! it had been carried out, so they become errors that show the right form. The text between a misspelt tag and its closing one was
 //! meant as a body: no block in it is run.
 
+mod body_tags;
 mod cut_tag;
 mod glued_tag;
 mod misspelt_end;
@@ -187,7 +188,8 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Faul
     for (_, line, position) in lines_and_ends(text, items.iter().map(Item::span), &mut thinking) {
         let content = text[line.start..line.end].trim_start_matches('\u{feff}').trim();
         let tag = match position {
-            Position::Outside => TagLike::read(content).or_else(|| TagLike::decorated_end(content)),
+            Position::Outside => TagLike::read(content)
+                .or_else(|| TagLike::decorated_end(content)),
             Position::EndOfThinking => None,
         };
         // Behind a block, the closing tag may be that of its text.

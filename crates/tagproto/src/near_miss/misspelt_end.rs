@@ -2,7 +2,8 @@
 
 use super::quoted;
 use super::tag_like::TagLike;
-use crate::{BlockKind, ParseError, ParseErrorKind, repair::without_chat_ending};
+use crate::repair::{stray_closing_kind, without_chat_ending};
+use crate::{BlockKind, ParseError, ParseErrorKind};
 
 /// The last lines of a reply among which a misspelt closing tag is looked for.
 const LINES: usize = 12;
@@ -23,9 +24,10 @@ pub(super) fn report(text: &str, error: &mut ParseError) {
     }
 }
 
-/// Checks whether a trimmed line was meant as the closing tag of a kind, and is not.
+/// Checks whether a trimmed line was meant as the closing tag of a kind, and is not, or has Markdown around it.
 pub(super) fn is_misspelt(line: &str, kind: BlockKind) -> bool {
-    is_other_name(line, kind) || holds_more(line, kind)
+    let is_decorated = || stray_closing_kind(line) == Some(kind) && !line.contains('`');
+    is_other_name(line, kind) || holds_more(line, kind) || is_decorated()
 }
 
 /// Checks whether a line has the closing tag and something else: attributes, or text before or behind it.

@@ -13,12 +13,12 @@ use std::ops::Range;
 
 use crate::{
     BlockKind, Dialect, Item, LineRange, ParseErrorKind, Span,
-    near_miss::{Fault, lines_outside},
+    near_miss::{Fault, body_tags::BodyTags, lines_outside},
     parse::{
         error::EndDoubt,
         scan::{Line, count_lines},
     },
-    repair::{Fence, Thinking, own_tags},
+    repair::{Fence, Thinking},
     span::line_number,
 };
 
@@ -51,7 +51,8 @@ impl<'t> Ends<'t> {
             // Behind a misspelt closing tag, such tags begin other blocks.
             let is_misspelt =
                 matches!(item, Item::Error(error) if matches!(error.kind, ParseErrorKind::NearMiss { .. }));
-            let open = if is_misspelt { 0 } else { own_tags(&text[span.range()]).count() };
+            let tags = BodyTags::of(&text[span.range()]).filter(|_| !is_misspelt);
+            let open = tags.map_or(0, |tags| tags.own().count());
             Block { kind, span, first_line: item.lines().first, open }
         });
         Ends { text, blocks: blocks.collect() }

@@ -173,6 +173,9 @@ pub enum EndDoubt {
     TextBehind,
     /// It has a tag of its own kind in its body: the closing tag before that one may be missing.
     NextTag,
+    /// It has the closing tag of another kind in its body, without the opening one, and a block that is not closed behind it: two
+    /// closing tags may have been exchanged.
+    OtherClosing,
 }
 
 impl EndDoubt {
@@ -196,6 +199,10 @@ impl EndDoubt {
             Self::NextTag => format!(
                 "holds a tag of its own kind in line {line} of the reply, before which it has no closing tag, {it_was_not_run}, nor \
                  was the block that begins there"
+            ),
+            Self::OtherClosing => format!(
+                "holds the closing tag of another kind in line {line} of the reply, which closes nothing in its text, \
+                 {it_was_not_run}, nor was any block that begins before its own closing tag"
             ),
             Self::NoOpening => {
                 let blocks = match not_run {
@@ -273,7 +280,7 @@ impl ParseErrorKind {
             Self::EndUnclear { doubt: EndDoubt::NoOpening, .. } => {
                 "; send the block again, with its opening tag, and then the others".to_owned()
             }
-            Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::TextBehind, .. } => {
+            Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::OtherClosing | EndDoubt::TextBehind, .. } => {
                 let closing = command.closing_tag();
                 format!(
                     "; end each block with {closing}, alone on its line; if the tag is a line of the text, put a character in front \
