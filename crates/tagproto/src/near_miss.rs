@@ -8,6 +8,7 @@
 mod body_tags;
 mod cut_tag;
 mod glued_tag;
+mod inline_tag;
 mod misspelt_end;
 mod own_tag;
 mod tag_like;
@@ -189,7 +190,8 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Faul
         let content = text[line.start..line.end].trim_start_matches('\u{feff}').trim();
         let tag = match position {
             Position::Outside => TagLike::read(content)
-                .or_else(|| TagLike::decorated_end(content)),
+                .or_else(|| TagLike::decorated_end(content))
+                .or_else(|| inline_tag::read(content)),
             Position::EndOfThinking => None,
         };
         // Behind a block, the closing tag may be that of its text.

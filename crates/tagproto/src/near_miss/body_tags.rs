@@ -1,7 +1,7 @@
 //! Lines in the body of a block that read as tags.
 
 use super::tag_like::{TagLike, Weight, has_path};
-use super::glued_tag;
+use super::{glued_tag, inline_tag};
 use crate::parse::scan::{Line, after};
 use crate::parse::tag::OpeningTag;
 use crate::repair::{FileKind, Opening, lines_from, opening};
@@ -89,7 +89,7 @@ impl<'t> BodyTags<'t> {
             .filter(|opening| opening.is_upper_case() || opening.tag.usable_path().is_some())
             .map(|opening| opening.tag.kind);
         let misspelt = || TagLike::read(line).filter(is_alone).map(|tag| tag.kind);
-        let glued = || glued_tag::read(line).map(|tag| tag.kind);
+        let glued = || glued_tag::read(line).or_else(|| inline_tag::read(line)).map(|tag| tag.kind);
         let kind = damaged.or_else(misspelt).or_else(glued)?;
         (!self.is_text() || kind == self.opening.tag.kind).then_some(kind)
     }
