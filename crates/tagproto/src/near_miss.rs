@@ -11,6 +11,7 @@ mod glued_tag;
 mod inline_tag;
 mod misspelt_end;
 mod own_tag;
+mod quoted_block;
 mod tag_like;
 mod unclear_end;
 
@@ -54,6 +55,7 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
         misspelt_end::report(text, error);
     }
     own_tag::report(text, &mut items);
+    quoted_block::report(text, &mut items);
     let (lines, considered) = tag_like_lines(text, &items);
     let cut_tag = cut_tag::error(text, &items);
     let ends = Ends::of(text, &items);

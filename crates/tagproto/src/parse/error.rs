@@ -117,6 +117,9 @@ pub enum ParseErrorKind {
         /// The reason.
         doubt: EndDoubt,
     },
+    /// A quoted block in a reply that is not quoted as a whole. Found by [`read_in`](crate::read_in) only.
+    #[error("is quoted, beside text that is not, so that it was not run")]
+    OnlyQuoted,
     /// A block in thinking in which the reply ends. Found by [`read_in`](crate::read_in) only.
     #[error("was only considered: the reply ends within its thinking, so that nothing of it was run")]
     OnlyConsidered,
@@ -267,6 +270,7 @@ impl ParseErrorKind {
                     format!("; write {opening}, alone on its line")
                 }
             }
+            Self::OnlyQuoted => "; if it is meant, send it without '>' in front of its lines".to_owned(),
             Self::OnlyConsidered => "; send the blocks without the thinking".to_owned(),
             Self::MaybeConsidered { .. } => {
                 "; send what is meant again, without such a mark behind it".to_owned()
