@@ -87,13 +87,14 @@ fn item(
 ) -> Result<(Item<'_>, RepairSet), Refusal> {
     let (body, repairs, fault) = match &block.end {
         End::AtOnce => (Body::no_lines(), RepairSet::EMPTY, None),
-        End::Closed { body: raw, first_line, indent } => {
+        End::Closed { body: raw, first_line, indent, tags } => {
             let suspected = of_all_tags.without(block.opening.unharmed);
             let closed = ClosedBlock {
                 block: &block,
                 raw,
                 first_line: *first_line,
                 closing_indent: indent,
+                tags: *tags,
                 suspected,
                 dialect,
             };
