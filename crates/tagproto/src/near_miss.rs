@@ -59,7 +59,7 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
     let (lines, considered) = tag_like_lines(text, &items);
     let cut_tag = cut_tag::error(text, &items);
     let ends = Ends::of(text, &items);
-    if lines.is_empty() && considered.is_empty() && cut_tag.is_none() && !ends.hold_own_tags() {
+    if lines.is_empty() && considered.is_empty() && cut_tag.is_none() && !ends.are_doubtful() {
         return items;
     }
     let mut closers = Closers::of(&lines);

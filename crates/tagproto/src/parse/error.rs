@@ -176,6 +176,8 @@ pub enum EndDoubt {
     TextBehind,
     /// It has a tag of its own kind in its body: the closing tag before that one may be missing.
     NextTag,
+    /// Its closing tag stands in a code fence of its text, which is a file of Markdown, and the end of the fence behind it.
+    InFence,
     /// It has the closing tag of another kind in its body, without the opening one, and a block that is not closed behind it: two
     /// closing tags may have been exchanged.
     OtherClosing,
@@ -202,6 +204,9 @@ impl EndDoubt {
             Self::NextTag => format!(
                 "holds a tag of its own kind in line {line} of the reply, before which it has no closing tag, {it_was_not_run}, nor \
                  was the block that begins there"
+            ),
+            Self::InFence => format!(
+                "has its closing tag in a code fence of its text, which ends in line {line} of the reply, {it_was_not_run}"
             ),
             Self::OtherClosing => format!(
                 "holds the closing tag of another kind in line {line} of the reply, which closes nothing in its text, \
