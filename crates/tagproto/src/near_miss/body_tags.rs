@@ -4,7 +4,7 @@ use super::tag_like::{TagLike, Weight, has_path};
 use super::{glued_tag, inline_tag};
 use crate::parse::scan::{Line, after};
 use crate::parse::tag::OpeningTag;
-use crate::repair::{FileKind, Opening, lines_from, opening};
+use crate::repair::{FileKind, Opening, closing_kind, lines_from, opening};
 use crate::{BlockKind, RepairKind};
 
 /// The lines of a block's body that may be tags.
@@ -33,7 +33,11 @@ impl<'t> BodyTags<'t> {
     pub(super) fn lines(&self) -> impl Iterator<Item = Line> {
         let first = self.block.find('\n').unwrap_or(self.block.len());
         let body_start = after(self.block, &Line { start: 0, end: first });
-        lines_from(self.block, body_start).filter(|line| {
+        let last = self.block.rfind('\n').map_or(0, |lf| lf + 1);
+        // An unclosed block ends with a line of its text.
+        let is_closed = closing_kind(&self.block[last..]) == Some(self.opening.tag.kind);
+        let body_end = if is_closed { last } else { self.block.len() };
+        lines_from(&self.block[..body_end], body_start).filter(|line| {
             let bytes = &self.block.as_bytes()[line.start..line.end];
             memchr::memchr3(b'[', b'<', b'&', bytes).is_some()
         })
@@ -73,9 +77,10 @@ impl<'t> BodyTags<'t> {
                 && (kind == BlockKind::RunCommand || has_path(line))
                 && TagLike::read(line).is_some_and(|tag| tag.kind == kind && is_alone(&tag))
         };
-        let is_behind_label =
-            || glued_tag::behind_label(line).is_some_and(|tag| tag.kind == kind && is_usable(&tag));
-        is_misspelt() || is_behind_label()
+        // Text may mention a tag at the end of a line, commands and code hardly do.
+        let glued = if self.is_text() { glued_tag::behind_label } else { glued_tag::behind_words };
+        let is_glued = || glued(line).is_some_and(|tag| tag.kind == kind && is_usable(&tag));
+        is_misspelt() || is_glued()
     }
 
     /// Returns the kind of block that a trimmed line opens, if there is another sign that a block begins here. Text may show damaged tags

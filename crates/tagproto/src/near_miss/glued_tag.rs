@@ -21,6 +21,11 @@ pub(super) fn behind_label(line: &str) -> Option<OpeningTag<'_>> {
     split(line).filter(|(before, _)| is_label(before)).map(|(_, tag)| tag)
 }
 
+/// Reads the opening tag with which a trimmed line ends behind words (`Then I run [RUN_COMMAND]`).
+pub(super) fn behind_words(line: &str) -> Option<OpeningTag<'_>> {
+    split(line).filter(|(before, _)| words(before).is_some()).map(|(_, tag)| tag)
+}
+
 /// Splits a trimmed line into the text before the opening tag with which it ends, without the blanks at its end, and the tag.
 fn split(line: &str) -> Option<(&str, OpeningTag<'_>)> {
     let at = line.match_indices('[').skip_while(|(at, _)| *at == 0).find_map(|(at, _)| {
@@ -30,12 +35,20 @@ fn split(line: &str) -> Option<(&str, OpeningTag<'_>)> {
     Some((line[..at].trim_end(), OpeningTag::read(&line[at..])?))
 }
 
-/// Checks whether a text is words that end in a colon, with Markdown around them. A single `#` begins a comment of code.
+/// Checks whether a text is words that end in a colon, or a few words that end in another sign (`Step 2.`, `Next -`).
 pub(super) fn is_label(text: &str) -> bool {
+    let Some(words) = words(text) else { return false };
+    let is_short =
+        || words.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count() <= 2;
+    words.ends_with(':') || words.ends_with(['.', ')', ',', '-', '–', '—', '→']) && is_short()
+}
+
+/// Returns a text without the signs that Markdown puts around it, if it begins as prose does. A single `#` begins a comment of code.
+fn words(text: &str) -> Option<&str> {
     let is_mark = |c: char| "*_->+•.)".contains(c) || c.is_whitespace() || c.is_ascii_digit();
     let words = text.strip_prefix("##").map_or(text, |text| text.trim_start_matches('#'));
     let words = words.trim_start_matches(is_mark).trim_end_matches(['*', '_']);
-    words.starts_with(char::is_alphabetic) && words.ends_with(':')
+    words.starts_with(|c: char| c.is_alphabetic() || !c.is_ascii()).then_some(words)
 }
 
 #[cfg(test)]
@@ -75,18 +88,22 @@ mod tests {
         }
     }
     #[test]
-    fn a_label_ends_in_a_colon() {
+    fn a_label_ends_in_a_sign() {
         for line in [
             "Then: [RUN_COMMAND]",
             "2. **Now run it:** [RUN_COMMAND]",
             "## Step 2: [CREATE_FILE path=\"a\"]",
             "- Next:[EDIT_FILE path=\"a\"]",
+            "Step 2. [RUN_COMMAND]",
+            "**Step 2** - [RUN_COMMAND]",
+            "→ [RUN_COMMAND]",
         ] {
             assert!(behind_label(line).is_some(), "{line}");
         }
         for line in [
             "# such as: [RUN_COMMAND]",
             "see [RUN_COMMAND]",
+            "It was removed. [RUN_COMMAND]",
             "`x`: [RUN_COMMAND]",
             "\"cmd\": [RUN_COMMAND]",
             ": [RUN_COMMAND]",

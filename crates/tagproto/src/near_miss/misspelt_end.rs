@@ -2,8 +2,7 @@
 
 use super::quoted;
 use super::tag_like::TagLike;
-use crate::repair::{stray_closing_kind, without_chat_ending};
-use crate::{BlockKind, ParseError, ParseErrorKind};
+use crate::{BlockKind, ParseError, ParseErrorKind, repair::without_chat_ending};
 
 /// The last lines of a reply among which a misspelt closing tag is looked for.
 const LINES: usize = 12;
@@ -24,10 +23,18 @@ pub(super) fn report(text: &str, error: &mut ParseError) {
     }
 }
 
-/// Checks whether a trimmed line was meant as the closing tag of a kind, and is not, or has Markdown around it.
+/// Checks whether a trimmed line was meant as the closing tag of a kind, and is not.
 pub(super) fn is_misspelt(line: &str, kind: BlockKind) -> bool {
-    let is_decorated = || stray_closing_kind(line) == Some(kind) && !line.contains('`');
-    is_other_name(line, kind) || holds_more(line, kind) || is_decorated()
+    is_other_name(line, kind) || holds_more(line, kind) || has_other_signs(line, kind)
+}
+
+/// Checks whether a line has the name of the kind and other signs around it, such as `[ /RUN_COMMAND ]`, `[\RUN_COMMAND]`,
+/// `[/RUN_COMMAND`.
+fn has_other_signs(line: &str, kind: BlockKind) -> bool {
+    let inner = line.strip_prefix('[').map(str::trim_start).and_then(|line| line.strip_prefix(['/', '\\']));
+    inner.is_some_and(|inner| {
+        inner.trim_matches(|c: char| c.is_whitespace() || "/]})>".contains(c)) == kind.name()
+    })
 }
 
 /// Checks whether a line has the closing tag and something else: attributes, or text before or behind it.
@@ -56,7 +63,7 @@ fn is_other_name(line: &str, kind: BlockKind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{holds_more, is_other_name};
+    use super::{has_other_signs, holds_more, is_other_name};
     use crate::BlockKind::{CreateFile, RunCommand};
 
     #[test]
@@ -98,6 +105,14 @@ mod tests {
             "[/RUN_COMMAND]",
         ] {
             assert!(!holds_more(line, CreateFile), "{line}");
+        }
+        for line in
+            ["[ /RUN_COMMAND ]", "[\\RUN_COMMAND]", "[/RUN_COMMAND", "[/RUN_COMMAND)", "[/RUN_COMMAND/]"]
+        {
+            assert!(has_other_signs(line, RunCommand), "{line}");
+        }
+        for line in ["[RUN_COMMAND]", "[/RUN_COMMANDS]", "/RUN_COMMAND", "[/run_command]", ""] {
+            assert!(!has_other_signs(line, RunCommand), "{line}");
         }
     }
 }

@@ -8,7 +8,7 @@ use super::tag_like::TagLike;
 use super::{misspelt_end, quoted};
 use crate::parse::error::EndDoubt;
 use crate::parse::scan::{Line, count_lines};
-use crate::repair::{Fence, lines_from};
+use crate::repair::{Fence, lines_from, stray_closing_kind};
 use crate::span::line_number;
 use crate::{Block, BlockKind, Item, ParseError, ParseErrorKind};
 
@@ -39,6 +39,10 @@ fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind
         let next = examples.partition_point(|example| example.end <= line.start);
         examples.get(next).is_some_and(|example| example.start <= line.start)
     };
+    // In text, a closing tag in back-ticks is mentioned.
+    let is_decorated =
+        |line: &str| stray_closing_kind(line) == Some(item.kind()) && !(tags.is_text() && line.contains('`'));
+    let is_misspelt = |line: &str| misspelt_end::is_misspelt(line, item.kind()) || is_decorated(line);
     let mut misspelt: Option<Line> = None;
     let mut open = OpenTags::default();
     let mut of_others = 0_usize;
@@ -50,7 +54,7 @@ fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind
         of_others += of_other.as_ref().map_or(0, |tag| usize::from(!tag.is_closing));
         if of_others > 0 && of_other.is_some_and(|tag| tag.is_closing) {
             of_others -= 1;
-        } else if !is_example && misspelt.is_none() && misspelt_end::is_misspelt(content, item.kind()) {
+        } else if !is_example && misspelt.is_none() && is_misspelt(content) {
             misspelt = Some(line);
         }
         let is_own = tags.opens_own_kind(content);
@@ -67,7 +71,7 @@ fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind
             _ => open.pass(line, content, opened),
         }
     }
-    open.wrong_closer().map(|line| unclear(line, EndDoubt::OtherClosing))
+    open.wrong_closer(item.kind()).map(|line| unclear(line, EndDoubt::OtherClosing))
 }
 
 /// The tags with bodies in the text of a block.
@@ -97,9 +101,10 @@ impl OpenTags {
         }
     }
 
-    /// Returns that closing tag, if a tag behind it opens a block that nothing closes.
-    fn wrong_closer(&self) -> Option<&Line> {
-        self.wrong_closer.as_ref().filter(|_| self.count.iter().any(|count| *count > 0))
+    /// Returns that closing tag, if a tag behind it opens a block that nothing closes. A command has no such line at all.
+    fn wrong_closer(&self, kind: BlockKind) -> Option<&Line> {
+        let is_wrong = kind == BlockKind::RunCommand || self.count.iter().any(|count| *count > 0);
+        self.wrong_closer.as_ref().filter(|_| is_wrong)
     }
 }
 

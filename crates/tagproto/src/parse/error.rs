@@ -178,8 +178,8 @@ pub enum EndDoubt {
     NextTag,
     /// Its closing tag stands in a code fence of its text, which is a file of Markdown, and the end of the fence behind it.
     InFence,
-    /// It has the closing tag of another kind in its body, without the opening one, and a block that is not closed behind it: two
-    /// closing tags may have been exchanged.
+    /// It has the closing tag of another kind in its body, without the opening one: two closing tags may have been exchanged. In a file,
+    /// a block that is not closed stands behind it.
     OtherClosing,
 }
 
