@@ -5,10 +5,13 @@
 //! it had been carried out, so they become errors that show the right form. The text between a misspelt tag and its closing one was
 //! meant as a body: no block in it is run.
 
+mod body_tags;
 mod cut_tag;
 mod glued_tag;
+mod inline_tag;
 mod misspelt_end;
 mod own_tag;
+mod quoted_block;
 mod tag_like;
 mod unclear_end;
 
@@ -52,10 +55,11 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
         misspelt_end::report(text, error);
     }
     own_tag::report(text, &mut items);
+    quoted_block::report(text, &mut items);
     let (lines, considered) = tag_like_lines(text, &items);
     let cut_tag = cut_tag::error(text, &items);
     let ends = Ends::of(text, &items);
-    if lines.is_empty() && considered.is_empty() && cut_tag.is_none() && !ends.hold_own_tags() {
+    if lines.is_empty() && considered.is_empty() && cut_tag.is_none() && !ends.are_doubtful() {
         return items;
     }
     let mut closers = Closers::of(&lines);
@@ -187,7 +191,9 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Faul
     for (_, line, position) in lines_and_ends(text, items.iter().map(Item::span), &mut thinking) {
         let content = text[line.start..line.end].trim_start_matches('\u{feff}').trim();
         let tag = match position {
-            Position::Outside => TagLike::read(content).or_else(|| TagLike::decorated_end(content)),
+            Position::Outside => TagLike::read(content)
+                .or_else(|| TagLike::decorated_end(content))
+                .or_else(|| inline_tag::read(content)),
             Position::EndOfThinking => None,
         };
         // Behind a block, the closing tag may be that of its text.

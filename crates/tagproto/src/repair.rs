@@ -36,7 +36,7 @@ pub(crate) use omission::omitted;
 pub(crate) use outline::lines_from;
 pub use refusal::{Refusal, RefusalKind};
 pub use repair_kind::{RepairKind, RepairSet};
-pub(crate) use tag_line::{closing_kind, opening_kind, own_tags, stray_closing_kind};
+pub(crate) use tag_line::{Opening, closing_kind, opening, opening_kind, stray_closing_kind};
 pub(crate) use thinking::{Thinking, considered, ends_with_closing_mark};
 
 use crate::{
@@ -87,13 +87,14 @@ fn item(
 ) -> Result<(Item<'_>, RepairSet), Refusal> {
     let (body, repairs, fault) = match &block.end {
         End::AtOnce => (Body::no_lines(), RepairSet::EMPTY, None),
-        End::Closed { body: raw, first_line, indent } => {
+        End::Closed { body: raw, first_line, indent, tags } => {
             let suspected = of_all_tags.without(block.opening.unharmed);
             let closed = ClosedBlock {
                 block: &block,
                 raw,
                 first_line: *first_line,
                 closing_indent: indent,
+                tags: *tags,
                 suspected,
                 dialect,
             };

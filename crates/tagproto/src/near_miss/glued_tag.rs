@@ -7,23 +7,53 @@ use crate::repair::ends_with_closing_mark;
 
 /// Reads the opening tag with which a trimmed line ends. Prose may end so as well, but not behind a mark of thinking or of a chat.
 pub(super) fn read(line: &str) -> Option<TagLike> {
-    let (kind, at) = line.match_indices('[').skip_while(|(at, _)| *at == 0).find_map(|(at, _)| {
-        let name = line[at + 1..].split(|c: char| !c.is_ascii_uppercase() && c != '_').next()?;
-        Some((name.parse::<BlockKind>().ok()?, at))
-    })?;
-    let tag = OpeningTag::read(&line[at..])?;
-    let before = line[..at].trim_end();
+    let (before, tag) = split(line)?;
     let is_behind_mark = ends_with_closing_mark(before) || before.contains("<|") && before.ends_with("|>");
     let weight = match is_behind_mark && tag.usable_path().is_some() {
         true => Weight::Alone,
         false => Weight::WithClosingTag,
     };
-    Some(TagLike { kind, is_closing: false, is_whole_block: false, weight })
+    Some(TagLike { kind: tag.kind, is_closing: false, is_whole_block: false, weight })
+}
+
+/// Reads the opening tag with which a trimmed line ends behind a label (`Step 2: [RUN_COMMAND]`).
+pub(super) fn behind_label(line: &str) -> Option<OpeningTag<'_>> {
+    split(line).filter(|(before, _)| is_label(before)).map(|(_, tag)| tag)
+}
+
+/// Reads the opening tag with which a trimmed line ends behind words (`Then I run [RUN_COMMAND]`).
+pub(super) fn behind_words(line: &str) -> Option<OpeningTag<'_>> {
+    split(line).filter(|(before, _)| words(before).is_some()).map(|(_, tag)| tag)
+}
+
+/// Splits a trimmed line into the text before the opening tag with which it ends, without the blanks at its end, and the tag.
+fn split(line: &str) -> Option<(&str, OpeningTag<'_>)> {
+    let at = line.match_indices('[').skip_while(|(at, _)| *at == 0).find_map(|(at, _)| {
+        let name = line[at + 1..].split(|c: char| !c.is_ascii_uppercase() && c != '_').next()?;
+        name.parse::<BlockKind>().ok().map(|_| at)
+    })?;
+    Some((line[..at].trim_end(), OpeningTag::read(&line[at..])?))
+}
+
+/// Checks whether a text is words that end in a colon, or a few words that end in another sign (`Step 2.`, `Next -`).
+pub(super) fn is_label(text: &str) -> bool {
+    let Some(words) = words(text) else { return false };
+    let is_short =
+        || words.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count() <= 2;
+    words.ends_with(':') || words.ends_with(['.', ')', ',', '-', '–', '—', '→']) && is_short()
+}
+
+/// Returns a text without the signs that Markdown puts around it, if it begins as prose does. A single `#` begins a comment of code.
+fn words(text: &str) -> Option<&str> {
+    let is_mark = |c: char| "*_->+•.)".contains(c) || c.is_whitespace() || c.is_ascii_digit();
+    let words = text.strip_prefix("##").map_or(text, |text| text.trim_start_matches('#'));
+    let words = words.trim_start_matches(is_mark).trim_end_matches(['*', '_']);
+    words.starts_with(|c: char| c.is_alphabetic() || !c.is_ascii()).then_some(words)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{behind_label, read};
     use crate::BlockKind::{CreateFile, Done, EditFile, ReadFile, RunCommand};
     use crate::near_miss::tag_like::Weight::{Alone, WithClosingTag};
 
@@ -55,6 +85,31 @@ mod tests {
             "",
         ] {
             assert_eq!(read(line), None, "{line}");
+        }
+    }
+    #[test]
+    fn a_label_ends_in_a_sign() {
+        for line in [
+            "Then: [RUN_COMMAND]",
+            "2. **Now run it:** [RUN_COMMAND]",
+            "## Step 2: [CREATE_FILE path=\"a\"]",
+            "- Next:[EDIT_FILE path=\"a\"]",
+            "Step 2. [RUN_COMMAND]",
+            "**Step 2** - [RUN_COMMAND]",
+            "→ [RUN_COMMAND]",
+        ] {
+            assert!(behind_label(line).is_some(), "{line}");
+        }
+        for line in [
+            "# such as: [RUN_COMMAND]",
+            "see [RUN_COMMAND]",
+            "It was removed. [RUN_COMMAND]",
+            "`x`: [RUN_COMMAND]",
+            "\"cmd\": [RUN_COMMAND]",
+            ": [RUN_COMMAND]",
+            "Then: [RUN_COMMAND] ",
+        ] {
+            assert!(behind_label(line).is_none(), "{line}");
         }
     }
 }

@@ -25,7 +25,16 @@ pub(super) fn report(text: &str, error: &mut ParseError) {
 
 /// Checks whether a trimmed line was meant as the closing tag of a kind, and is not.
 pub(super) fn is_misspelt(line: &str, kind: BlockKind) -> bool {
-    is_other_name(line, kind) || holds_more(line, kind)
+    is_other_name(line, kind) || holds_more(line, kind) || has_other_signs(line, kind)
+}
+
+/// Checks whether a line has the name of the kind and other signs around it, such as `[ /RUN_COMMAND ]`, `[\RUN_COMMAND]`,
+/// `[/RUN_COMMAND`.
+fn has_other_signs(line: &str, kind: BlockKind) -> bool {
+    let inner = line.strip_prefix('[').map(str::trim_start).and_then(|line| line.strip_prefix(['/', '\\']));
+    inner.is_some_and(|inner| {
+        inner.trim_matches(|c: char| c.is_whitespace() || "/]})>".contains(c)) == kind.name()
+    })
 }
 
 /// Checks whether a line has the closing tag and something else: attributes, or text before or behind it.
@@ -54,7 +63,7 @@ fn is_other_name(line: &str, kind: BlockKind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{holds_more, is_other_name};
+    use super::{has_other_signs, holds_more, is_other_name};
     use crate::BlockKind::{CreateFile, RunCommand};
 
     #[test]
@@ -96,6 +105,14 @@ mod tests {
             "[/RUN_COMMAND]",
         ] {
             assert!(!holds_more(line, CreateFile), "{line}");
+        }
+        for line in
+            ["[ /RUN_COMMAND ]", "[\\RUN_COMMAND]", "[/RUN_COMMAND", "[/RUN_COMMAND)", "[/RUN_COMMAND/]"]
+        {
+            assert!(has_other_signs(line, RunCommand), "{line}");
+        }
+        for line in ["[RUN_COMMAND]", "[/RUN_COMMANDS]", "/RUN_COMMAND", "[/run_command]", ""] {
+            assert!(!has_other_signs(line, RunCommand), "{line}");
         }
     }
 }

@@ -1,12 +1,14 @@
-//! Blocks that have an opening tag of their own kind in their text: probably their own closing tag is misspelt or missing, and the
-//! closing tag at which they end is that of the next block.
+//! Blocks whose text shows that it is not theirs alone: probably their own closing tag is misspelt, missing or that of another kind,
+//! and the closing tag at which they end is that of a later block.
 
 use std::ops::Range;
 
+use super::body_tags::BodyTags;
+use super::tag_like::TagLike;
 use super::{misspelt_end, quoted};
 use crate::parse::error::EndDoubt;
-use crate::parse::scan::{count_lines, opening_lines};
-use crate::repair::{Fence, FileKind, lines_from, own_tags};
+use crate::parse::scan::{Line, count_lines};
+use crate::repair::{Fence, lines_from, stray_closing_kind};
 use crate::span::line_number;
 use crate::{Block, BlockKind, Item, ParseError, ParseErrorKind};
 
@@ -21,34 +23,89 @@ pub(super) fn report(text: &str, items: &mut [Item<'_>]) {
 }
 
 fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind> {
-    let is_markdown = match item {
+    match item {
         // Hunks begin and end with marks of their own.
         Item::Block(located) if matches!(located.value, Block::EditText { .. }) => return None,
         Item::Error(error) if matches!(error.kind, ParseErrorKind::Unclosed { .. }) => return None,
-        Item::Block(located) => match located.value.path() {
-            Some(path) => FileKind::of(path) == FileKind::Markdown,
-            None => item.kind() != BlockKind::RunCommand,
-        },
-        Item::Error(_) => false,
-    };
-    let mut tags = own_tags(block).peekable();
-    let first = *tags.peek()?;
-    let examples = if is_markdown { closed_fences(block) } else { Vec::new() };
-    let is_example = |at: usize| {
-        let next = examples.partition_point(|example| example.end <= at);
-        examples.get(next).is_some_and(|example| example.start <= at)
-    };
-    let mut before = lines_from(block, 0).skip(1).take_while(|line| line.start < first);
-    let misspelt = before.find(|line| {
-        misspelt_end::is_misspelt(block[line.start..line.end].trim(), item.kind()) && !is_example(line.start)
-    });
-    if let Some(line) = misspelt {
-        let written = quoted(&block[line.start..line.end]);
-        return Some(ParseErrorKind::NearMiss { written, not_run: opening_lines(&block[line.end..]) });
+        Item::Block(_) | Item::Error(_) => {}
     }
-    let own = tags.find(|tag| !is_example(*tag))?;
-    let line_number = line_number(first_line as usize + count_lines(&block[..own]));
-    Some(ParseErrorKind::EndUnclear { line_number, not_run: 0, doubt: EndDoubt::NextTag })
+    let tags = BodyTags::of(block)?;
+    let unclear = |line: &Line, doubt| {
+        let line_number = line_number(first_line as usize + count_lines(&block[..line.start]));
+        ParseErrorKind::EndUnclear { line_number, not_run: 0, doubt }
+    };
+    let examples = if tags.is_text() { closed_fences(block) } else { Vec::new() };
+    let is_example = |line: &Line| {
+        let next = examples.partition_point(|example| example.end <= line.start);
+        examples.get(next).is_some_and(|example| example.start <= line.start)
+    };
+    // In text, a closing tag in back-ticks is mentioned.
+    let is_decorated =
+        |line: &str| stray_closing_kind(line) == Some(item.kind()) && !(tags.is_text() && line.contains('`'));
+    let is_misspelt = |line: &str| misspelt_end::is_misspelt(line, item.kind()) || is_decorated(line);
+    let mut misspelt: Option<Line> = None;
+    let mut open = OpenTags::default();
+    let mut of_others = 0_usize;
+    for line in tags.lines() {
+        let (content, is_example) = (tags.content(&line), is_example(&line));
+        // Other programs have elements with such names, which end in closing tags of their own.
+        let of_other =
+            TagLike::read(content).filter(|tag| tag.kind == item.kind() && content.starts_with('<'));
+        of_others += of_other.as_ref().map_or(0, |tag| usize::from(!tag.is_closing));
+        if of_others > 0 && of_other.is_some_and(|tag| tag.is_closing) {
+            of_others -= 1;
+        } else if !is_example && misspelt.is_none() && is_misspelt(content) {
+            misspelt = Some(line);
+        }
+        let is_own = tags.opens_own_kind(content);
+        let opened = if is_example { None } else { tags.opened_kind(content) };
+        match misspelt {
+            Some(misspelt) if is_own || opened.is_some() => {
+                let behind = tags.lines().skip_while(|line| line.start < misspelt.start);
+                let not_run = behind.filter(|line| tags.opened_kind(tags.content(line)).is_some()).count();
+                let written = quoted(tags.content(&misspelt));
+                return Some(ParseErrorKind::NearMiss { written, not_run });
+            }
+            None if is_own && !is_example => return Some(unclear(&line, EndDoubt::NextTag)),
+            _ if is_example => {}
+            _ => open.pass(line, content, opened),
+        }
+    }
+    open.wrong_closer(item.kind()).map(|line| unclear(line, EndDoubt::OtherClosing))
+}
+
+/// The tags with bodies in the text of a block.
+#[derive(Default)]
+struct OpenTags {
+    /// By kind, the number of opening tags that no closing tag has followed.
+    count: [usize; BlockKind::ALL.len()],
+    /// The first closing tag without its opening tag before it.
+    wrong_closer: Option<Line>,
+}
+
+impl OpenTags {
+    fn pass(&mut self, line: Line, content: &str, opened: Option<BlockKind>) {
+        if let Some(kind) = opened.filter(|kind| kind.has_body()) {
+            self.count[kind as usize] += 1;
+            return;
+        }
+        let closes = |kind: &BlockKind| kind.has_body() && content == kind.closing_tag();
+        let Some(kind) = BlockKind::ALL.into_iter().find(closes) else { return };
+        let count = &mut self.count[kind as usize];
+        if *count > 0 {
+            *count -= 1;
+        } else if self.wrong_closer.is_none() {
+            self.wrong_closer = Some(line);
+            // Only what is opened behind it counts from here on.
+            self.count = [0; BlockKind::ALL.len()];
+        }
+    }
+
+    /// Returns that closing tag, if a tag behind it opens a block that nothing closes. A command has no such line at all.
+    fn wrong_closer(&self, kind: BlockKind) -> Option<&Line> {
+        let is_wrong = kind == BlockKind::RunCommand || self.count.iter().any(|count| *count > 0);
+        self.wrong_closer.as_ref().filter(|_| is_wrong)
+    }
 }
 
 /// Returns the code fences that are closed, in which Markdown has its examples.

@@ -21,6 +21,17 @@ pub(super) enum Weight {
     WithClosingTag,
 }
 
+/// The letters of the protocol's names.
+const NAMES: [(&str, BlockKind); BlockKind::ALL.len()] = [
+    ("CREATEFILE", BlockKind::CreateFile),
+    ("EDITFILE", BlockKind::EditFile),
+    ("DELETEFILE", BlockKind::DeleteFile),
+    ("READFILE", BlockKind::ReadFile),
+    ("RUNCOMMAND", BlockKind::RunCommand),
+    ("MESSAGE", BlockKind::Message),
+    ("DONE", BlockKind::Done),
+];
+
 /// Names that models use instead of the protocol's, as letters in upper case.
 const OTHER_NAMES: [(&str, BlockKind); 15] = [
     ("WRITEFILE", BlockKind::CreateFile),
@@ -117,14 +128,14 @@ fn name(inner: &str) -> Option<(&str, &str)> {
 /// The block that a name means, if it is one of ours spelled otherwise, or one that is often used instead.
 fn kind(name: &str) -> Option<BlockKind> {
     let letters = letters(name);
-    let same = BlockKind::ALL.into_iter().find(|kind| self::letters(kind.name()) == letters);
-    let other = || OTHER_NAMES.iter().find(|(other, _)| *other == letters).map(|(_, kind)| *kind);
+    let same = NAMES.iter().find(|(name, _)| *name == letters);
+    let other = || OTHER_NAMES.iter().find(|(other, _)| *other == letters);
     let close = || {
         // MESSAGE and DONE are words, and so are those that are close to them.
-        let long = BlockKind::ALL.into_iter().filter(|kind| kind.name().contains('_'));
-        long.into_iter().find(|kind| differ_by_one(&self::letters(kind.name()), &letters))
+        let mut long = NAMES.iter().filter(|(_, kind)| kind.name().contains('_'));
+        long.find(|(name, _)| differ_by_one(name, &letters))
     };
-    same.or_else(other).or_else(close)
+    same.or_else(other).or_else(close).map(|(_, kind)| *kind)
 }
 
 fn letters(name: &str) -> String {
@@ -158,7 +169,7 @@ fn holds_closing_tag(rest: &str, kind: BlockKind, is_xml: bool) -> bool {
 }
 
 /// Checks whether a path is given, with quotes or without.
-fn has_path(rest: &str) -> bool {
+pub(super) fn has_path(rest: &str) -> bool {
     let rest = rest.to_ascii_lowercase();
     rest.match_indices("path").any(|(at, _)| {
         let is_word = rest[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || c == ':');

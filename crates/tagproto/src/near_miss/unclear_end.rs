@@ -1,11 +1,12 @@
 //! Blocks whose end is not clear.
 //!
 //! A body ends at its first closing tag, also if that one stands in an example within the text of a file. What follows is then
-//! read as blocks, although it was meant as text. Two things show it:
+//! read as blocks, although it was meant as text. Three things show it:
 //!
 //! - a later closing tag that closes no block. Unless it directly follows a block of its kind, any block of that kind before it
 //!   may reach to it, and with none before it, the beginning of its block did not arrive;
-//! - an opening tag of the block's own kind in its body, and text behind the block: the reply may have been cut off in that text.
+//! - an opening tag of the block's own kind in its body, and text behind the block: the reply may have been cut off in that text;
+//! - a code fence that begins in the body of a file of Markdown and ends behind it: the closing tag may be an example in that fence.
 //!
 //! None of the blocks that may be text is run. A block with such an opening tag alone is left to `own_tag`.
 
@@ -13,12 +14,12 @@ use std::ops::Range;
 
 use crate::{
     BlockKind, Dialect, Item, LineRange, ParseErrorKind, Span,
-    near_miss::{Fault, lines_outside},
+    near_miss::{Fault, body_tags::BodyTags, lines_outside},
     parse::{
         error::EndDoubt,
         scan::{Line, count_lines},
     },
-    repair::{Fence, Thinking, own_tags},
+    repair::{Fence, FileKind, Thinking},
     span::line_number,
 };
 
@@ -42,6 +43,8 @@ struct Block {
     first_line: u32,
     /// The number of opening tags of its own kind in its body for which no closing tag was passed behind it.
     open: usize,
+    /// The code fence of its text in which its closing tag stands, if it is a file of Markdown.
+    fence: Option<Fence>,
 }
 
 impl<'t> Ends<'t> {
@@ -51,15 +54,17 @@ impl<'t> Ends<'t> {
             // Behind a misspelt closing tag, such tags begin other blocks.
             let is_misspelt =
                 matches!(item, Item::Error(error) if matches!(error.kind, ParseErrorKind::NearMiss { .. }));
-            let open = if is_misspelt { 0 } else { own_tags(&text[span.range()]).count() };
-            Block { kind, span, first_line: item.lines().first, open }
+            let tags = BodyTags::of(&text[span.range()]).filter(|_| !is_misspelt);
+            let open = tags.map_or(0, |tags| tags.own().count());
+            let fence = open_fence(&text[span.range()], item);
+            Block { kind, span, first_line: item.lines().first, open, fence }
         });
         Ends { text, blocks: blocks.collect() }
     }
 
-    /// Checks whether a body has an opening tag of its own kind.
-    pub(super) fn hold_own_tags(&self) -> bool {
-        self.blocks.iter().any(|block| block.open > 0)
+    /// Checks whether a body has an opening tag of its own kind or a code fence that does not end in it.
+    pub(super) fn are_doubtful(&self) -> bool {
+        self.blocks.iter().any(|block| block.open > 0 || block.fence.is_some())
     }
 
     /// Returns the faults that these closing tags, which are in the order of the text, and the text up to `end` show. They are in the
@@ -80,6 +85,7 @@ impl<'t> Ends<'t> {
             faults.push(self.fault_at(closer, &mut of_kind[closer.kind as usize], passed));
         }
         faults.extend(self.fault_of_text(end));
+        faults.extend(self.fault_of_fence(end));
         disjoint(faults)
     }
 
@@ -117,13 +123,47 @@ impl<'t> Ends<'t> {
     fn fault_of_text(&self, end: usize) -> Option<Fault> {
         let outer = self.blocks.iter().find(|block| block.open > 0 && block.span.end < end)?;
         let line = self.text_behind(outer, end)?;
-        let last = line_number(count_lines(&self.text[..end]) + 1);
-        Some(Fault {
-            range: outer.span.start..end,
-            lines: LineRange { first: outer.first_line, last },
-            command: outer.kind,
-            kind: ParseErrorKind::EndUnclear { line_number: line, not_run: 0, doubt: EndDoubt::TextBehind },
-        })
+        Some(self.fault_to(end, outer, line, EndDoubt::TextBehind))
+    }
+
+    /// Returns the fault of a block that may reach to `end`, as a line shows.
+    fn fault_to(&self, end: usize, block: &Block, line_number: u32, doubt: EndDoubt) -> Fault {
+        let last = crate::span::line_number(count_lines(&self.text[..end]) + 1);
+        Fault {
+            range: block.span.start..end,
+            lines: LineRange { first: block.first_line, last },
+            command: block.kind,
+            kind: ParseErrorKind::EndUnclear { line_number, not_run: 0, doubt },
+        }
+    }
+
+    /// Returns the fault of the first file of Markdown whose closing tag stands in a code fence that begins in its text and ends behind it.
+    fn fault_of_fence(&self, end: usize) -> Option<Fault> {
+        if self.blocks.iter().all(|block| block.fence.is_none()) {
+            return None;
+        }
+        let text = &self.text[..end];
+        let mut thinking = Thinking::of(Dialect::Agentd);
+        let mut lines = lines_outside(text, self.blocks.iter().map(|block| block.span), &mut thinking)
+            .filter(|(_, line)| Fence::read(&text[line.start..line.end]).is_some())
+            .peekable();
+        let mut around = None;
+        for block in &self.blocks {
+            while let Some((_, line)) = lines.next_if(|(_, line)| line.start < block.span.start) {
+                around = Fence::open_behind(&text[line.start..line.end], around);
+            }
+            // The end of a fence around the block says nothing about one in its text.
+            let (Some(fence), None, Some((index, line))) = (block.fence, around, lines.peek()) else {
+                continue;
+            };
+            let ends = Fence::read(&text[line.start..line.end]).is_some_and(|last| last.closes(fence));
+            // The lines of an edit may begin a fence that ends in the file.
+            let is_near = || is_blank(&text[block.span.end..line.start]);
+            if ends && (block.kind == BlockKind::CreateFile || is_near()) {
+                return Some(self.fault_to(end, block, line_number(index + 1), EndDoubt::InFence));
+            }
+        }
+        None
     }
 
     /// Returns the number of the first line of text behind a block that stands in no block and in no thinking.
@@ -160,6 +200,17 @@ impl OfKind {
     }
 }
 
+/// Returns the code fence that the text of a file of Markdown leaves open; `None` for other blocks.
+fn open_fence(block: &str, item: &Item<'_>) -> Option<Fence> {
+    let Item::Block(located) = item else { return None };
+    let (crate::Block::CreateFile { path, .. } | crate::Block::EditFile { path, .. }) = &located.value else {
+        return None;
+    };
+    let lines = || block.lines().skip(1);
+    let is_markdown = FileKind::of(path) == FileKind::Markdown;
+    is_markdown.then(|| lines().fold(None, |open, line| Fence::open_behind(line, open))).flatten()
+}
+
 /// Checks whether a text has nothing but blanks and the ends of fences.
 fn is_blank(text: &str) -> bool {
     let is_blank = |line: &str| line.is_empty() || Fence::read(line).is_some_and(Fence::is_bare);
@@ -176,7 +227,7 @@ pub(super) fn disjoint(mut faults: Vec<Fault>) -> Vec<Fault> {
                 outer.range.end = fault.range.end;
                 outer.lines.last = fault.lines.last;
                 if let ParseErrorKind::EndUnclear { line_number, doubt, .. } = &mut outer.kind
-                    && *doubt != EndDoubt::TextBehind
+                    && !matches!(doubt, EndDoubt::InFence | EndDoubt::TextBehind)
                 {
                     *line_number = fault.lines.last;
                 }

@@ -117,6 +117,9 @@ pub enum ParseErrorKind {
         /// The reason.
         doubt: EndDoubt,
     },
+    /// A quoted block in a reply that is not quoted as a whole. Found by [`read_in`](crate::read_in) only.
+    #[error("is quoted, beside text that is not, so that it was not run")]
+    OnlyQuoted,
     /// A block in thinking in which the reply ends. Found by [`read_in`](crate::read_in) only.
     #[error("was only considered: the reply ends within its thinking, so that nothing of it was run")]
     OnlyConsidered,
@@ -173,6 +176,11 @@ pub enum EndDoubt {
     TextBehind,
     /// It has a tag of its own kind in its body: the closing tag before that one may be missing.
     NextTag,
+    /// Its closing tag stands in a code fence of its text, which is a file of Markdown, and the end of the fence behind it.
+    InFence,
+    /// It has the closing tag of another kind in its body, without the opening one: two closing tags may have been exchanged. In a file,
+    /// a block that is not closed stands behind it.
+    OtherClosing,
 }
 
 impl EndDoubt {
@@ -196,6 +204,13 @@ impl EndDoubt {
             Self::NextTag => format!(
                 "holds a tag of its own kind in line {line} of the reply, before which it has no closing tag, {it_was_not_run}, nor \
                  was the block that begins there"
+            ),
+            Self::InFence => format!(
+                "has its closing tag in a code fence of its text, which ends in line {line} of the reply, {it_was_not_run}"
+            ),
+            Self::OtherClosing => format!(
+                "holds the closing tag of another kind in line {line} of the reply, which closes nothing in its text, \
+                 {it_was_not_run}, nor was any block that begins before its own closing tag"
             ),
             Self::NoOpening => {
                 let blocks = match not_run {
@@ -260,6 +275,7 @@ impl ParseErrorKind {
                     format!("; write {opening}, alone on its line")
                 }
             }
+            Self::OnlyQuoted => "; if it is meant, send it without '>' in front of its lines".to_owned(),
             Self::OnlyConsidered => "; send the blocks without the thinking".to_owned(),
             Self::MaybeConsidered { .. } => {
                 "; send what is meant again, without such a mark behind it".to_owned()
@@ -273,7 +289,7 @@ impl ParseErrorKind {
             Self::EndUnclear { doubt: EndDoubt::NoOpening, .. } => {
                 "; send the block again, with its opening tag, and then the others".to_owned()
             }
-            Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::TextBehind, .. } => {
+            Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::OtherClosing | EndDoubt::TextBehind, .. } => {
                 let closing = command.closing_tag();
                 format!(
                     "; end each block with {closing}, alone on its line; if the tag is a line of the text, put a character in front \

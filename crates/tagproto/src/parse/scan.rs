@@ -32,6 +32,7 @@ struct OpenBlock {
 }
 
 /// A line, without its LF, as offsets into the scanned piece.
+#[derive(Clone, Copy)]
 pub(crate) struct Line {
     pub(crate) start: usize,
     pub(crate) end: usize,

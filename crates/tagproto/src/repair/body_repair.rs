@@ -37,6 +37,8 @@ pub(crate) struct ClosedBlock<'b, 'a> {
     pub(crate) first_line: usize,
     /// The blanks in front of the closing tag.
     pub(crate) closing_indent: &'a str,
+    /// The lines of both tags.
+    pub(crate) tags: [&'a str; 2],
     /// The damage that the body may have, by the evidence of the tags.
     pub(crate) suspected: RepairSet,
     pub(crate) dialect: Dialect,
@@ -77,7 +79,7 @@ impl<'a> ClosedBlock<'_, 'a> {
         if !self.block.opening.damage.contains(RepairKind::Quote) {
             return Ok(());
         }
-        match quote::unquoted(&text.lines, self.block.indent) {
+        match quote::unquoted(&text.lines, self.block.indent, self.tags) {
             Quoted::None => {}
             Quoted::All(bare) => text.replace(bare, RepairKind::Quote),
             Quoted::Some { line_index } if !is_shown_only => {

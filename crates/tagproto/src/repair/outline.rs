@@ -46,8 +46,9 @@ pub(crate) struct FoundBlock<'a> {
 pub(crate) enum End<'a> {
     /// The opening tag itself: the block has no body.
     AtOnce,
-    /// A closing tag, with the text between the tags, the number of its first line, and the blanks in front of the closing tag.
-    Closed { body: &'a str, first_line: usize, indent: &'a str },
+    /// A closing tag, with the text between the tags, the number of its first line, the blanks in front of the closing tag, and the lines
+    /// of both tags.
+    Closed { body: &'a str, first_line: usize, indent: &'a str, tags: [&'a str; 2] },
     /// None: the closing tag is missing.
     Unclosed(ParseError),
 }
@@ -200,11 +201,11 @@ impl<'a> Walk<'a> {
         let first_line = self.line_number;
         self.pass_to(closing.start);
         let lines = LineRange::of(first, self.line_number);
-        let content = &self.text[closing.start..closing.end];
-        let closing_indent = &content[..content.len() - content.trim_start().len()];
-        let span = Span { start: tag.start, end: closing.start + content.trim_end().len() };
+        let last = &self.text[closing.start..closing.end];
+        let closing_indent = &last[..last.len() - last.trim_start().len()];
+        let span = Span { start: tag.start, end: closing.start + last.trim_end().len() };
         self.pass_to(after(self.text, &closing));
-        let end = End::Closed { body, first_line, indent: closing_indent };
+        let end = End::Closed { body, first_line, indent: closing_indent, tags: [content, last] };
         Some(FoundBlock { opening, span, lines, indent, is_in_list_item, end })
     }
 

@@ -11,20 +11,29 @@ pub(crate) enum Quoted<'a> {
     Some { line_index: usize },
 }
 
-/// Removes one `>` and one blank from each line, behind the same indentation as the tag's.
-pub(crate) fn unquoted<'a>(lines: &[&'a str], indent: &str) -> Quoted<'a> {
+/// Removes the `>` from each line, behind the same indentation as the tag's, and one blank behind it if the tags have one. A line that
+/// contradicts the tags counts as not quoted: it is not clear how it is indented.
+pub(crate) fn unquoted<'a>(lines: &[&'a str], indent: &str, tags: [&str; 2]) -> Quoted<'a> {
+    let mut of_tags = tags.iter().filter_map(|tag| tag.trim_start().strip_prefix('>'));
+    let has_blank = of_tags.next().is_some_and(|rest| rest.starts_with(' '));
+    let do_agree = of_tags.all(|rest| rest.starts_with(' ') == has_blank);
+    let is_clear =
+        |rest: &&str| rest.trim().is_empty() || do_agree && (!has_blank || rest.starts_with([' ', '>']));
     let mut bare = Vec::with_capacity(lines.len());
-    let mut first_unquoted = None;
+    let (mut first_unquoted, mut is_quoted) = (None, false);
     for (index, line) in lines.iter().enumerate() {
-        match line.strip_prefix(indent).unwrap_or(line).strip_prefix('>') {
+        let rest = line.strip_prefix(indent).unwrap_or(line).strip_prefix('>');
+        is_quoted |= rest.is_some();
+        match rest.filter(is_clear) {
             // At most one blank belongs to the mark; further ones are indentation.
-            Some(rest) => bare.push(rest.strip_prefix(' ').unwrap_or(rest)),
+            Some(rest) if has_blank => bare.push(rest.strip_prefix(' ').unwrap_or(rest)),
+            Some(rest) => bare.push(rest),
             None => first_unquoted = first_unquoted.or(Some(index)),
         }
     }
     match first_unquoted {
         None => Quoted::All(bare),
-        Some(_) if bare.is_empty() => Quoted::None,
+        Some(_) if !is_quoted => Quoted::None,
         Some(line_index) => Quoted::Some { line_index },
     }
 }

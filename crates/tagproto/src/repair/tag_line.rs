@@ -2,11 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{
-    BlockKind, RefusalKind, RepairKind, RepairSet,
-    parse::{scan, tag::OpeningTag},
-    repair::{entity, outline::lines_from},
-};
+use crate::{BlockKind, RefusalKind, RepairKind, RepairSet, parse::tag::OpeningTag, repair::entity};
 
 /// Characters without width that survive copying.
 pub(crate) const ZERO_WIDTH: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
@@ -79,30 +75,6 @@ pub(crate) fn opening(line: &str) -> Option<Opening<'_>> {
     }
     // If no repair gives a tag, the characters that look like damage may be content of a value.
     repaired(core, around).or_else(plain)
-}
-
-/// Returns the starts of the lines in the body of a block that open another block of its kind, with tags damaged like its own. The text
-/// is that of the block, from its opening tag on.
-pub(crate) fn own_tags(block: &str) -> impl Iterator<Item = usize> {
-    let first = block.split('\n').next().unwrap_or(block);
-    let body_start = (first.len() + 1).min(block.len());
-    let body = &block[body_start..];
-    let opening = opening(first).filter(|opening| opening.tag.kind.has_body());
-    let kind = opening.as_ref().map(|opening| opening.tag.kind);
-    let damaged = opening.filter(|opening| !opening.damage.is_empty());
-    let (plain, repaired) = match damaged {
-        None => (Some(scan::opening_tags(body)), None),
-        Some(opening) => {
-            let lines = lines_from(body, 0).filter(move |line| {
-                let next = self::opening(&body[line.start..line.end]);
-                next.is_some_and(|next| opening.is_followed_by(&next))
-            });
-            (None, Some(lines.map(|line| line.start)))
-        }
-    };
-    let plain =
-        plain.into_iter().flatten().filter(move |(_, own)| Some(*own) == kind).map(|(start, _)| start);
-    plain.chain(repaired.into_iter().flatten()).map(move |start| body_start + start)
 }
 
 /// Parses a line as an undamaged STOP_PROCESS tag; `None` for anything else.

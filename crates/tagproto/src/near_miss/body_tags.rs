@@ -1,0 +1,105 @@
+//! Lines in the body of a block that read as tags.
+
+use super::tag_like::{TagLike, Weight, has_path};
+use super::{glued_tag, inline_tag};
+use crate::parse::scan::{Line, after};
+use crate::parse::tag::OpeningTag;
+use crate::repair::{FileKind, Opening, closing_kind, lines_from, opening};
+use crate::{BlockKind, RepairKind};
+
+/// The lines of a block's body that may be tags.
+pub(super) struct BodyTags<'t> {
+    block: &'t str,
+    opening: Opening<'t>,
+}
+
+impl<'t> BodyTags<'t> {
+    /// Takes the text of a block, from its opening tag on; `None` for a block without a body.
+    pub(super) fn of(block: &'t str) -> Option<BodyTags<'t>> {
+        let first = block.split('\n').next()?;
+        let opening = opening(first).filter(|opening| opening.tag.kind.has_body())?;
+        Some(BodyTags { block, opening })
+    }
+
+    /// Checks whether the body is text, which shows examples in code fences: Markdown, or what is shown to the user.
+    pub(super) fn is_text(&self) -> bool {
+        match self.opening.tag.usable_path() {
+            Some(path) => FileKind::of(path) == FileKind::Markdown,
+            None => self.opening.tag.kind != BlockKind::RunCommand,
+        }
+    }
+
+    /// Iterates over the lines of the body that have a sign with which a tag may begin.
+    pub(super) fn lines(&self) -> impl Iterator<Item = Line> {
+        let first = self.block.find('\n').unwrap_or(self.block.len());
+        let body_start = after(self.block, &Line { start: 0, end: first });
+        let last = self.block.rfind('\n').map_or(0, |lf| lf + 1);
+        // An unclosed block ends with a line of its text.
+        let is_closed = closing_kind(&self.block[last..]) == Some(self.opening.tag.kind);
+        let body_end = if is_closed { last } else { self.block.len() };
+        lines_from(&self.block[..body_end], body_start).filter(|line| {
+            let bytes = &self.block.as_bytes()[line.start..line.end];
+            memchr::memchr3(b'[', b'<', b'&', bytes).is_some()
+        })
+    }
+
+    /// Returns the starts of the lines that open another block of its kind.
+    pub(super) fn own(&self) -> impl Iterator<Item = usize> {
+        self.lines().filter(|line| self.opens_own_kind(self.content(line))).map(|line| line.start)
+    }
+
+    /// Returns a line without the blanks around it.
+    pub(super) fn content(&self, line: &Line) -> &'t str {
+        self.block[line.start..line.end].trim()
+    }
+
+    /// Checks whether a line opens another block of its kind: with a tag that is damaged as its own at most, and else with one that no
+    /// text has by chance.
+    pub(super) fn opens_own_kind(&self, line: &str) -> bool {
+        let kind = self.opening.tag.kind;
+        let is_usable = |tag: &OpeningTag<'_>| match kind {
+            BlockKind::RunCommand => true,
+            _ => kind.acts() && tag.usable_path().is_some(),
+        };
+        if let Some(next) = opening(line) {
+            // In text, a tag in back-ticks is mentioned, and in code, one behind a single `#`.
+            let is_mentioned =
+                self.is_text() && next.damage.contains(RepairKind::Backtick) || line.starts_with("# ");
+            return self.opening.is_followed_by(&next)
+                || next.tag.kind == kind && is_usable(&next.tag) && !is_mentioned;
+        }
+        let is_misspelt = || {
+            // Other programs have tags in angle brackets, with names in small letters.
+            let is_of_protocol = line.starts_with('[')
+                || line.strip_prefix('<').is_some_and(|rest| rest.starts_with(kind.name()));
+            kind.acts()
+                && is_of_protocol
+                && (kind == BlockKind::RunCommand || has_path(line))
+                && TagLike::read(line).is_some_and(|tag| tag.kind == kind && is_alone(&tag))
+        };
+        // Text may mention a tag at the end of a line, commands and code hardly do.
+        let glued = if self.is_text() { glued_tag::behind_label } else { glued_tag::behind_words };
+        let is_glued = || glued(line).is_some_and(|tag| tag.kind == kind && is_usable(&tag));
+        is_misspelt() || is_glued()
+    }
+
+    /// Returns the kind of block that a trimmed line opens, if there is another sign that a block begins here. Text may show damaged tags
+    /// of other kinds.
+    pub(super) fn opened_kind(&self, line: &str) -> Option<BlockKind> {
+        let read = opening(line);
+        if let Some(plain) = read.as_ref().filter(|opening| opening.damage.is_empty()) {
+            return Some(plain.tag.kind);
+        }
+        let damaged = read
+            .filter(|opening| opening.is_upper_case() || opening.tag.usable_path().is_some())
+            .map(|opening| opening.tag.kind);
+        let misspelt = || TagLike::read(line).filter(is_alone).map(|tag| tag.kind);
+        let glued = || glued_tag::read(line).or_else(|| inline_tag::read(line)).map(|tag| tag.kind);
+        let kind = damaged.or_else(misspelt).or_else(glued)?;
+        (!self.is_text() || kind == self.opening.tag.kind).then_some(kind)
+    }
+}
+
+fn is_alone(tag: &TagLike) -> bool {
+    !tag.is_closing && tag.weight == Weight::Alone
+}
