@@ -149,7 +149,10 @@ fn contents_of(
     search: &SearchText,
     replacement: &str,
 ) -> Result<Vec<TextContent>, EditErrorKind> {
-    let unfit = || EditErrorKind::UnfitIndentation { lines: passage.lines.clone() };
+    let unfit = || match passage.has_uncertain_numbers(source, search, replacement) {
+        true => EditErrorKind::UncertainNumbers { lines: passage.lines.clone() },
+        false => EditErrorKind::UnfitIndentation { lines: passage.lines.clone() },
+    };
     passage.content(source, search, replacement).ok_or_else(unfit)
 }
 
