@@ -3,6 +3,9 @@
 /// The signs between the number of a view and its line that no line of code has behind a number at its start.
 const BARS: [&str; 3] = ["|", "│", "→"];
 
+/// Those that lines may have there themselves.
+const LOOSE_BARS: [&str; 3] = ["\t", " |", " │"];
+
 /// A line with the number that a view puts in front of it.
 ///
 /// # Example
@@ -23,8 +26,8 @@ pub struct NumberedLine<'l> {
     pub width: usize,
     /// The digits of the number.
     pub digits: usize,
-    /// True for the bar of our own views, behind which the line begins at once.
-    pub has_own_bar: bool,
+    /// The bar.
+    pub bar: &'static str,
 }
 
 impl<'l> NumberedLine<'l> {
@@ -33,7 +36,7 @@ impl<'l> NumberedLine<'l> {
     pub fn of(line: &'l str) -> Option<NumberedLine<'l>> {
         let (number, rest) = number(line)?;
         let (bar, text) = BARS.iter().find_map(|bar| Some((*bar, rest.strip_prefix(bar)?)))?;
-        Some(NumberedLine::new(line, number, rest, (text, bar == BARS[0])))
+        Some(NumberedLine::new(line, number, rest, (bar, text)))
     }
 
     /// Checks whether the number can be one of a view of this width. With more blanks in front it is part of an indented line.
@@ -47,19 +50,17 @@ impl<'l> NumberedLine<'l> {
     fn of_searched(line: &'l str) -> Option<NumberedLine<'l>> {
         NumberedLine::of(line).or_else(|| {
             let (number, rest) = number(line)?;
-            let text = rest.strip_prefix('\t').or_else(|| {
-                let text = rest.strip_prefix(" |").or_else(|| rest.strip_prefix(" │"))?;
-                // A blank line may have lost the blank behind the bar.
-                Some(text.strip_prefix(' ').unwrap_or(text))
-            })?;
-            Some(NumberedLine::new(line, number, rest, (text, false)))
+            let (bar, text) = LOOSE_BARS.iter().find_map(|bar| Some((*bar, rest.strip_prefix(bar)?)))?;
+            // A blank line may have lost the blank behind the bar.
+            let text = if bar == "\t" { text } else { text.strip_prefix(' ').unwrap_or(text) };
+            Some(NumberedLine::new(line, number, rest, (bar, text)))
         })
     }
 
-    fn new(line: &str, number: u64, rest: &str, (text, has_own_bar): (&'l str, bool)) -> NumberedLine<'l> {
+    fn new(line: &str, number: u64, rest: &str, (bar, text): (&'static str, &'l str)) -> NumberedLine<'l> {
         let width = line.len() - rest.len();
         let digits = line.trim_start_matches(' ').len() - rest.len();
-        NumberedLine { number, text, width, digits, has_own_bar }
+        NumberedLine { number, text, width, digits, bar }
     }
 }
 
