@@ -162,6 +162,18 @@ pub enum EditErrorKind {
         /// The lines of the match, 1-based.
         lines: RangeInclusive<usize>,
     },
+    /// A replacement of a search text with the numbers of a view, among rows that begin with a number themselves, whose own
+    /// numbers may be fields.
+    #[error(
+        "the search text has the numbers of a view in front of lines {}-{}, and the numbers in front of the replacement may be fields \
+         of its lines: send both without the numbers of the view",
+        .lines.start(),
+        .lines.end()
+    )]
+    UncertainNumbers {
+        /// The lines of the match, 1-based.
+        lines: RangeInclusive<usize>,
+    },
     /// A search text with U+FFFD, where the text has bytes that cannot be decoded: they are not what a view shows for them, so that they
     /// cannot be replaced by it.
     #[error(
@@ -312,6 +324,7 @@ impl EditErrorKind {
             Self::Stale(stale) => stale.present_lines.clone(),
             Self::NoMatch(reason) => reason.lines_in_question(),
             Self::UnfitIndentation { lines }
+            | Self::UncertainNumbers { lines }
             | Self::UndecodableMatch { lines }
             | Self::OtherIndentation { lines, .. }
             | Self::OtherQuotes { lines, .. }

@@ -46,7 +46,7 @@ pub use operation::{Numbering, Operation};
 pub use rebase::{Carried, Stale, StaleReason, carry, rebase};
 pub use source::{BinaryError, Source};
 pub use text_match::{
-    MatchRule, NearestPassage, NoMatch, SearchText, TextContent, TextMatch, find_all_text, find_text,
-    stands_around,
+    MatchRule, NearestPassage, NoMatch, NumberedLine, SearchText, TextContent, TextMatch, find_all_text,
+    find_text, stands_around,
 };
 pub use text_replace::TextOutcome;

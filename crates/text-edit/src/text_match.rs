@@ -22,6 +22,8 @@ use form::Form;
 use haystack::Haystack;
 pub(crate) use haystack::{is_curly, is_quote};
 pub use nearest::NearestPassage;
+pub(crate) use nearest::rival;
+pub use view_numbers::NumberedLine;
 pub(crate) use within_lines::{ReplacedBytes, ReplacedEverywhere, replaced_everywhere};
 
 use crate::Source;

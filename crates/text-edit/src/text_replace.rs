@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 use crate::difference::TELLING_CHARACTERS;
 use crate::line_map::byte_edits::{self, ByteEdit};
 use crate::new_lines;
-use crate::text_match::{ReplacedBytes, only_exact};
+use crate::text_match::{ReplacedBytes, only_exact, rival};
 use crate::{
     EditErrorKind, LineMap, Lines, MatchRule, NoMatch, SearchText, Source, TextContent, TextFormat,
     TextMatch, find_all_text, find_text,
@@ -74,7 +74,7 @@ pub(crate) fn replace(
     let done =
         (added >= Added::Word).then(|| only_exact(source, &SearchText::of_lines(replacement))).flatten();
     let is_certain = added == Added::TellingLine;
-    let passage = match find_text(source, search, &MatchRule::ALL, within) {
+    let passage = match find_text(source, search, &MatchRule::ALL, within.clone()) {
         Ok(passage) => passage,
         Err(NoMatch::Absent { nearest, .. }) => {
             // A line that is much like the searched one is probably the one to edit, and the new text another passage. Where no
@@ -88,6 +88,11 @@ pub(crate) fn replace(
                     Err(refusal(NoMatch::Absent { nearest, new_text: Some(lines) }))
                 }
                 Some(lines) => {
+                    let within = within.unwrap_or(0..source.total_lines());
+                    // Another passage that is as much like the searched one may be the one to edit.
+                    if let Some(rival) = nearest.and_then(|_| rival(source, search, &lines, within)) {
+                        return Err(refusal(NoMatch::Absent { nearest: Some(rival), new_text: Some(lines) }));
+                    }
                     Ok(Replaced { edit: nothing(), outcome: outcome(vec![lines], Vec::new(), true) })
                 }
                 None => Err(refusal(NoMatch::absent(nearest))),
@@ -149,7 +154,10 @@ fn contents_of(
     search: &SearchText,
     replacement: &str,
 ) -> Result<Vec<TextContent>, EditErrorKind> {
-    let unfit = || EditErrorKind::UnfitIndentation { lines: passage.lines.clone() };
+    let unfit = || match passage.has_uncertain_numbers(source, search, replacement) {
+        true => EditErrorKind::UncertainNumbers { lines: passage.lines.clone() },
+        false => EditErrorKind::UnfitIndentation { lines: passage.lines.clone() },
+    };
     passage.content(source, search, replacement).ok_or_else(unfit)
 }
 

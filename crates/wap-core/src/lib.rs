@@ -71,6 +71,7 @@ pub use tool::denied::Denied;
 pub use tool::execute_command::{ExecuteCommand, ExecuteCommandResponse, OUTPUT_PREFIX};
 pub use tool::explore_files::{EntryKind, ExploreFiles, ExploreFilesResponse, ExploredFile};
 pub use tool::file_change::{FileChange, FileChanged};
+pub use tool::file_kind::FileKind;
 pub use tool::file_states::{FileState, FileStates, Moment};
 pub use tool::judged_file::JudgedFile;
 pub use tool::line_choice::{LineConflict, LineDoubt, LineReading, SeenVersions, choose_lines, doubt_text};

@@ -6,6 +6,7 @@ pub(crate) mod environment;
 pub(crate) mod execute_command;
 pub(crate) mod explore_files;
 pub(crate) mod file_change;
+pub(crate) mod file_kind;
 pub(crate) mod file_states;
 pub(crate) mod judged_file;
 pub(crate) mod line_choice;

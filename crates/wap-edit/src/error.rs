@@ -24,6 +24,7 @@ pub fn edit_error(
         Kind::InvalidRange { .. } | Kind::InvalidPosition { .. } => Reason::InvalidRange,
         Kind::Conflict(_) | Kind::Stale(_) => Reason::Conflict,
         Kind::UnfitIndentation { .. }
+        | Kind::UncertainNumbers { .. }
         | Kind::UndecodableMatch { .. }
         | Kind::OtherIndentation { .. }
         | Kind::OtherQuotes { .. }

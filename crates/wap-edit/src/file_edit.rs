@@ -69,6 +69,7 @@ impl FileEdit<'_> {
         apply: &mut ApplyOperations<'_>,
     ) -> Result<EditedFile, WapError> {
         let ReadOperations { operations, mut warnings } = self.read_operations(find)?;
+        self.check_diff_signs(find)?;
         warnings.extend(self.check_new_lines(&operations)?);
         let meaning = Meaning { edit: self, operations: &operations };
         // One operation alone is the first in its turn: its numbers mean the text before the call either way.

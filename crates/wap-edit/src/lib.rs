@@ -2,6 +2,7 @@
 
 mod append;
 mod deletion;
+mod diff_signs;
 mod edit_report;
 mod error;
 mod file_edit;

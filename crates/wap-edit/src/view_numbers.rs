@@ -1,11 +1,12 @@
 //! Numbers of a view in front of new lines, which are not part of the file.
 
+use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use text_edit::{Lines, MatchRule, Operation, Source, find_text};
-use wap_core::{FileVersion, ModifyOperation, Reason, ViewNumbers, WapError, numbered_line, unnumbered};
+use text_edit::{Lines, MatchRule, NumberedLine, Operation, Source, find_text};
+use wap_core::{FileKind, FileVersion, LineNumbers, ModifyOperation, Reason, ViewNumbers, WapError};
 
 use crate::file_edit::{FileEdit, FindVersion, KnownVersion};
 use crate::operations::operation;
@@ -50,14 +51,14 @@ impl FileEdit<'_> {
             };
             read.operations.push(operation);
             read.warnings.push(format!(
-                "{label}the numbers of the view ('{}|') were taken off the new lines: they are not part of the file",
+                "{label}the numbers of the view ('{}') were taken off the new lines: they are not part of the file",
                 numbered.first
             ));
         }
         Ok(read)
     }
 
-    /// Returns the new lines of an operation if all have the numbers of a view in front; `None` also in a file that has such numbers
+    /// Returns the new lines of an operation if they have the numbers of a view in front; `None` also in a file that has such numbers
     /// itself around there.
     fn numbered_lines(
         &self,
@@ -66,51 +67,58 @@ impl FileEdit<'_> {
         versions: &[(FileVersion, Source<'_>)],
         may_count: &dyn Fn() -> bool,
     ) -> Option<NumberedLines> {
-        if let ModifyOperation::ReplaceText { old_text, new_text, .. } = requested {
-            let (first, last) = self.numbered_text(requested, old_text, new_text)?;
-            let has_own = has_near(self.current, first, last, |line| numbered_line(line).is_some());
-            return (!has_own).then_some(NumberedLines { first, field: "newText", text: None });
+        if !has_numbers(requested) {
+            return None;
         }
-        let (first, last, content) = new_lines(requested)?;
-        let text = self.text_behind(first, content)?;
-        let width = self.width();
-        let is_numbered = |line: &str| is_numbered(line, width);
         // The lines are those of the versions that their numbers mean.
         let of_version =
             |meant: &FileVersion| versions.iter().find(|(version, _)| version == meant).map(|(_, text)| text);
-        let meant = self.request.meant_versions(index);
-        let mut meant: Vec<&Source<'_>> = meant.into_iter().filter_map(of_version).collect();
-        if meant.is_empty() {
+        let mut meant: Vec<&Source<'_>> =
+            self.versions_of_numbers(index, requested).into_iter().filter_map(of_version).collect();
+        if meant.is_empty() || is_by_text(requested) {
             meant.push(self.current);
         }
-        if meant.iter().all(|source| has_near(source, first, last, is_numbered)) {
-            return None;
+        let new = self.added_lines(requested, &meant)?;
+        let (first, numbered) = new.numbers(self.width())?;
+        let is_by_text = is_by_text(requested);
+        let field = if is_by_text { "newText" } else { "newContent" };
+        let refused = NumberedLines { first: label(first), field, text: None };
+        let Some(numbered) = numbered.filter(|numbered| new.fit(numbered[0].number)) else {
+            // Programs that send operations in turn have the lines themselves, and no view.
+            let is_of_model = self.request.line_numbers != Some(LineNumbers::InTurn);
+            let is_of_view =
+                is_of_model && FileKind::of(self.path).is_code() && new.has_some_of_view(self.width());
+            return is_of_view.then_some(refused);
+        };
+        let width = numbered.iter().map(|line| line.width).max().unwrap_or(0).max(self.width());
+        let is_row = |line: &str| NumberedLine::of(line).is_some_and(|row| row.is_within(width));
+        if new.spots.iter().all(|spot| spot.has_near(is_row)) {
+            return new.spots.iter().any(|spot| spot.has_doubled(&numbered)).then_some(refused);
         }
         // Around numbers in one of the versions, or fields, the lines may be rows that count themselves.
-        let is_row = |line: &str| is_numbered(line) || begins_with_field(line);
-        let is_content = meant.iter().any(|source| has_near(source, first, last, is_row)) || may_count();
-        let text = if is_content { None } else { Some(text) };
-        Some(NumberedLines { first, field: "newContent", text })
+        let is_like_row = |line: &str| is_row(line) || begins_with_field(line);
+        let is_content = is_by_text
+            || numbered.iter().any(|line| line.bar != OWN_BAR)
+            || new.spots.iter().any(|spot| spot.has_near(is_like_row))
+            || may_count();
+        let text = || numbered.iter().flat_map(|line| [line.text, "\n"]).collect();
+        Some(NumberedLines { text: (!is_content).then(text), ..refused })
     }
 
-    /// Returns the versions that the numbers of operations mean whose new lines have the numbers of a view, each once.
+    /// Returns the versions that operations mean whose new lines have the numbers of a view, each once.
     fn versions_of_numbered(&self, find: &mut FindVersion<'_>) -> Vec<(FileVersion, KnownVersion)> {
-        let numbered = self.request.operations.iter().enumerate().filter(|(_, requested)| {
-            new_lines(requested).is_some_and(|(first, _, content)| self.text_behind(first, content).is_some())
-        });
+        let operations = self.request.operations.iter().enumerate();
+        let numbered = operations.filter(|(_, requested)| has_numbers(requested));
         let meant: BTreeSet<&FileVersion> =
-            numbered.flat_map(|(index, _)| self.request.meant_versions(index)).collect();
+            numbered.flat_map(|(index, requested)| self.versions_of_numbers(index, requested)).collect();
         meant.into_iter().filter_map(|version| Some((version.clone(), find(version)?))).collect()
     }
 
-    /// Returns the text behind the numbers of a view that begins with this line; `None` if the new lines have none.
-    fn text_behind(&self, first: i64, content: &str) -> Option<String> {
-        let (number, text) = unnumbered(content).filter(|_| !content.is_empty())?;
-        // A view is as wide as its widest number; more blanks are an indentation.
-        let last_number = number.saturating_add(content.lines().count() as u64);
-        let width = self.width().max(last_number.to_string().len());
-        let fits = i64::try_from(number) == Ok(first) && content.lines().all(|line| is_numbered(line, width));
-        fits.then_some(text)
+    /// Returns the versions whose lines the numbers in front of new lines may count. Those of a text to replace may be of the version
+    /// before the run of the call: that text is looked for in the present file, but the client has not seen it.
+    fn versions_of_numbers(&self, index: usize, requested: &ModifyOperation) -> Vec<&FileVersion> {
+        let before_run = self.before_run.iter().filter(|_| is_by_text(requested));
+        self.request.meant_versions(index).into_iter().chain(before_run).collect()
     }
 
     /// Returns the digits of the last line's number.
@@ -122,7 +130,8 @@ impl FileEdit<'_> {
     fn may_count(&self) -> bool {
         let lines = || (1..=self.current.total_lines()).filter_map(|line| self.current.line_text(line));
         let width = self.width();
-        lines().all(|line| line.trim().is_empty()) || lines().any(|line| is_numbered(&line, width))
+        let is_row = |line: &str| NumberedLine::of(line).is_some_and(|row| row.is_within(width));
+        lines().all(|line| line.trim().is_empty()) || lines().any(|line| is_row(&line))
     }
 
     /// Returns an operation with the lines behind their numbers, if the request wants that and the numbers cannot be content.
@@ -142,55 +151,203 @@ impl FileEdit<'_> {
     fn numbers_refused(&self, label: &str, numbered: &NumberedLines) -> WapError {
         let NumberedLines { first, field, .. } = numbered;
         let text = format!(
-            "{label}{field} begins its lines with the numbers of the view ('{first}|'), which are not part of the file: send the \
+            "{label}{field} begins its lines with the numbers of the view ('{first}'), which are not part of the file: send the \
              lines without them"
         );
         WapError::new(Reason::InvalidField, text).with("field", *field).with("path", self.path)
     }
 
-    /// Returns the first and the last line that the new lines of a text take the place of, if all of these have their numbers in front,
-    /// and the text to find has none.
-    fn numbered_text(&self, requested: &ModifyOperation, old: &str, new: &str) -> Option<(i64, i64)> {
-        let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-        // Numbers in both texts are left out of both, or are in the file.
-        if old.iter().any(|line| numbered_line(line).is_some()) {
-            return None;
+    /// Returns the new lines of an operation, and the lines of each text whose place they take; `None` for a text to find that has numbers
+    /// of a view itself, or is not there.
+    fn added_lines<'r>(
+        &self,
+        requested: &'r ModifyOperation,
+        sources: &[&'r Source<'r>],
+    ) -> Option<AddedLines<'r>> {
+        if let Some((first, last, content)) = new_lines(requested) {
+            let spots = sources.iter().map(|source| Spot { source, first, last }).collect();
+            return Some(AddedLines { lines: content.lines().collect(), spots });
         }
+        let ModifyOperation::ReplaceText { old_text, new_text, .. } = requested else { return None };
+        let (old, new): (Vec<&str>, Vec<&str>) = (old_text.lines().collect(), new_text.lines().collect());
         let above = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
         let rest = old[above..].iter().rev().zip(new[above..].iter().rev());
         let below = rest.take_while(|(old, new)| old == new).count();
-        let (removed, added) = (&old[above..old.len() - below], &new[above..new.len() - below]);
-        let (number, _) = unnumbered(&added.iter().flat_map(|line| [line, "\n"]).collect::<String>())
-            .filter(|_| !added.is_empty())?;
+        let removed = old.len() - above - below;
         let Operation::ReplaceText { search, expected: 1, within, .. } = operation(requested) else {
             return None;
         };
-        let within = match within {
-            Some((first, last)) => Some(self.range(first, last)?),
-            None => None,
+        let spot = |source: &&'r Source<'r>| {
+            let within = match within {
+                Some((first, last)) => Some(range(source, first, last)?),
+                None => None,
+            };
+            let passage = find_text(source, &search, &MatchRule::ALL, within).ok()?;
+            // Numbers in both texts are left out of both.
+            if passage.rules.contains(&MatchRule::ViewNumbers) {
+                return None;
+            }
+            let first = i64::try_from(passage.lines.start() + above).ok()?;
+            let last = first.saturating_add(i64::try_from(removed).ok()?).saturating_sub(1);
+            Some(Spot { source, first, last })
         };
-        let passage = find_text(self.current, &search, &MatchRule::ALL, within).ok()?;
-        let first = i64::try_from(passage.lines.start() + above).ok()?;
-        let last = first.saturating_add(i64::try_from(removed.len()).ok()?).saturating_sub(1);
-        (i64::try_from(number) == Ok(first)).then_some((first, last))
-    }
-
-    /// Returns lines of the file as 0-based half-open indexes; `None` if it has no such lines.
-    fn range(&self, first: i64, last: i64) -> Option<Range<usize>> {
-        let total = self.current.total_lines();
-        let (first, last) = (usize::try_from(first).ok()?, usize::try_from(last).ok()?);
-        (1..=total.min(last)).contains(&first).then(|| first - 1..last.min(total))
+        let spots: Vec<Spot<'_>> = sources.iter().filter_map(spot).collect();
+        let lines = new[above..new.len() - below].to_vec();
+        // A text that is not there is refused for that.
+        (!spots.is_empty()).then_some(AddedLines { lines, spots })
     }
 }
 
 /// New lines with the numbers of a view.
 struct NumberedLines {
-    /// The number of the first one.
-    first: i64,
+    /// The number of the first one, and its bar.
+    first: String,
     /// The field of the request that has them.
     field: &'static str,
     /// The text behind the numbers; `None` where they may be content.
     text: Option<String>,
+}
+
+/// The bar of our own views, behind which the line begins at once.
+const OWN_BAR: &str = "|";
+
+/// The lines of a text whose place new lines take.
+struct Spot<'r> {
+    source: &'r Source<'r>,
+    first: i64,
+    /// Before the first one if none go.
+    last: i64,
+}
+
+impl Spot<'_> {
+    /// Checks whether one of the lines, or of those around them, is of a kind. The lines may lie outside of the text.
+    fn has_near(&self, is_of_kind: impl Fn(&str) -> bool) -> bool {
+        self.near().any(|line| is_of_kind(&line))
+    }
+
+    fn near(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let bounded =
+            |line: i64| usize::try_from(line.max(1)).unwrap_or(usize::MAX).min(self.source.total_lines());
+        (bounded(self.first.saturating_sub(1))..=bounded(self.last.saturating_add(1)))
+            .filter_map(|line| self.source.line_text(line))
+    }
+
+    /// Checks whether numbers in front of rows that begin with numbers are those of a view: the rows have as many fields as those of the
+    /// text only without them.
+    fn has_doubled(&self, numbered: &[NumberedLine<'_>]) -> bool {
+        let bars = |line: &str| line.matches(OWN_BAR).count();
+        let has_form = |count: usize| self.near().any(|line| bars(&line) == count);
+        let is_doubled = |line: &NumberedLine<'_>| {
+            line.bar == OWN_BAR && has_form(bars(line.text)) && !has_form(bars(line.text) + 1)
+        };
+        numbered.iter().all(is_doubled)
+            || numbered.iter().any(|line| is_doubled(line) && NumberedLine::of(line.text).is_some())
+    }
+}
+
+/// New lines, and those whose place they take in each text that they may mean.
+struct AddedLines<'r> {
+    lines: Vec<&'r str>,
+    spots: Vec<Spot<'r>>,
+}
+
+impl<'r> AddedLines<'r> {
+    /// Returns the first number of a view in front of the lines, and the lines behind their numbers if all have consecutive ones.
+    fn numbers(&self, width: usize) -> Option<(NumberedLine<'r>, Option<Vec<NumberedLine<'r>>>)> {
+        let all: Vec<Option<NumberedLine<'r>>> =
+            self.lines.iter().map(|line| NumberedLine::of(line)).collect();
+        let first = all.iter().flatten().next().copied()?;
+        let whole: Option<Vec<NumberedLine<'r>>> = all.into_iter().collect();
+        let is_next = |pair: &[NumberedLine<'_>]| pair[0].number.checked_add(1) == Some(pair[1].number);
+        let is_of_view = |numbered: &Vec<NumberedLine<'r>>| {
+            // A view is as wide as its widest number.
+            let width = width.max(numbered.iter().map(|line| line.digits).max().unwrap_or(0));
+            let is_narrow = numbered.iter().all(|line| line.is_within(width));
+            numbered.windows(2).all(is_next) && (is_narrow || has_margin_of_view(numbered))
+        };
+        Some((first, whole.filter(is_of_view)))
+    }
+
+    /// Checks whether the first line has the number of its position in one of the texts.
+    fn fit(&self, number: u64) -> bool {
+        self.spots.iter().any(|spot| i64::try_from(number) == Ok(spot.first))
+    }
+
+    /// Checks whether some lines of code have numbers of a view in front that are those of the lines around there, or all have
+    /// consecutive ones, and no line of the texts begins so.
+    fn has_some_of_view(&self, width: usize) -> bool {
+        let label = |line: &&'r str| {
+            NumberedLine::of(line).filter(|line| line.is_within(width) || begins_with_blank(line.text))
+        };
+        let labels: Vec<Option<NumberedLine<'r>>> = self.lines.iter().map(label).collect();
+        let numbered: Vec<NumberedLine<'r>> = labels.iter().copied().flatten().collect();
+        let is_telling = numbered.len() >= 2 || labels.first().is_some_and(Option::is_some);
+        if !is_telling || numbered.iter().all(is_alternative) {
+            return false;
+        }
+        let count = i64::try_from(self.lines.len()).unwrap_or(i64::MAX);
+        let fits = |spot: &Spot<'_>| {
+            let lines = spot.first..=spot.last.saturating_add(count);
+            numbered.iter().all(|line| i64::try_from(line.number).is_ok_and(|number| lines.contains(&number)))
+        };
+        let is_rising = numbered.windows(2).all(|pair| pair[0].number <= pair[1].number);
+        let is_whole = numbered.len() == self.lines.len() && numbered.len() >= 2;
+        let is_counted =
+            numbered.windows(2).all(|pair| pair[0].number.checked_add(1) == Some(pair[1].number));
+        let is_of_view = is_rising && self.spots.iter().any(fits) || is_whole && is_counted;
+        is_of_view && !self.spots.iter().any(|spot| has_numbered_line(spot.source))
+    }
+}
+
+/// Checks whether lines with more blanks in front of their numbers than a view has are one that was indented as a whole, and not code
+/// such as the alternatives `3|4)`.
+fn has_margin_of_view(numbered: &[NumberedLine<'_>]) -> bool {
+    let margins = || numbered.iter().map(|line| line.width - line.digits);
+    let ends = || numbered.iter().map(|line| line.width);
+    let is_one_block = ends().min() == ends().max() || margins().min() == margins().max();
+    let is_code = numbered.iter().any(|line| begins_with_blank(line.text));
+    is_one_block && (is_code || numbered.len() > 1 && !numbered.iter().all(is_alternative))
+}
+
+/// Checks for one of the alternatives of a case statement, as `3|4)`, or its end.
+fn is_alternative(line: &NumberedLine<'_>) -> bool {
+    let (word, rest) = line.text.split_at(line.text.find([')', '(', ' ', '\t']).unwrap_or(line.text.len()));
+    !word.is_empty() && rest.starts_with(')')
+}
+
+fn begins_with_blank(text: &str) -> bool {
+    text.starts_with([' ', '\t'])
+}
+
+/// Returns a number with its bar, as a view shows it.
+fn label(line: NumberedLine<'_>) -> String {
+    format!("{}{}", line.number, line.bar)
+}
+
+/// Checks whether a line of a text begins with a number and a bar.
+fn has_numbered_line(source: &Source<'_>) -> bool {
+    (1..=source.total_lines())
+        .any(|number| source.line_text(number).is_some_and(|line| NumberedLine::of(&line).is_some()))
+}
+
+fn is_by_text(requested: &ModifyOperation) -> bool {
+    matches!(requested, ModifyOperation::ReplaceText { .. })
+}
+
+/// Checks whether one of the new lines of an operation begins with a number and a bar.
+fn has_numbers(requested: &ModifyOperation) -> bool {
+    let text = match requested {
+        ModifyOperation::ReplaceText { new_text, .. } => Some(new_text.as_str()),
+        _ => new_lines(requested).map(|(_, _, content)| content),
+    };
+    text.is_some_and(|text| text.lines().any(|line| NumberedLine::of(line).is_some()))
+}
+
+/// Returns lines of a text as 0-based half-open indexes; `None` if it has no such lines.
+fn range(source: &Source<'_>, first: i64, last: i64) -> Option<Range<usize>> {
+    let total = source.total_lines();
+    let (first, last) = (usize::try_from(first).ok()?, usize::try_from(last).ok()?);
+    (1..=total.min(last)).contains(&first).then(|| first - 1..last.min(total))
 }
 
 /// Returns the first and the last line that an operation replaces, and its new lines; an insertion replaces none.
@@ -206,19 +363,7 @@ fn new_lines(requested: &ModifyOperation) -> Option<(i64, i64, &str)> {
     }
 }
 
-/// Checks whether a line has a number in front as in a view of this width.
-fn is_numbered(line: &str, width: usize) -> bool {
-    numbered_line(line).is_some_and(|(_, text)| line.len() - text.len() <= width + 1)
-}
-
 /// Checks whether a line begins with a field and a bar, as `id|name`.
 fn begins_with_field(line: &str) -> bool {
     line.split_once('|').is_some_and(|(field, _)| !field.is_empty() && !field.contains(char::is_whitespace))
-}
-
-/// Checks whether one of some lines of a text, or of those around them, is of a kind. The lines may lie outside of the text.
-fn has_near(source: &Source<'_>, first: i64, last: i64, is_of_kind: impl Fn(&str) -> bool) -> bool {
-    let bounded = |line: i64| usize::try_from(line.max(1)).unwrap_or(usize::MAX).min(source.total_lines());
-    (bounded(first.saturating_sub(1))..=bounded(last.saturating_add(1)))
-        .any(|line| source.line_text(line).is_some_and(|text| is_of_kind(&text)))
 }

@@ -178,10 +178,14 @@ impl<'a> ClosedBlock<'_, 'a> {
             .map(|(path, index)| ParseErrorKind::OmittedCode { path, line_number: line_number(index + 1) })
     }
 
-    /// Returns the first line of a new file that begins with no-break spaces. Of an edit, the file itself shows whether they are meant.
+    /// Returns the first line of a command or a new file with no-break spaces for plain blanks. Of an edit, the file itself shows whether
+    /// they are meant.
     fn no_break_spaces_at(&self, lines: &[&str], file: Option<FileKind>) -> Option<usize> {
-        let is_new = self.block.opening.tag.kind == BlockKind::CreateFile;
-        indentation::no_break_spaces_at(lines.iter().copied(), file.filter(|_| is_new)?)
+        match self.block.opening.tag.kind {
+            BlockKind::CreateFile => indentation::no_break_spaces_at(lines.iter().copied(), file?),
+            BlockKind::RunCommand => indentation::no_break_spaces_in_command(lines),
+            _ => None,
+        }
     }
 
     /// Checks for a block of which both tags and all lines are indented: the sign of its list item may have been lost, or a chat has

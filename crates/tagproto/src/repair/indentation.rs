@@ -1,5 +1,7 @@
 //! Lost white space that has meaning: Python's indentation, a Makefile's tabs, blanks that became no-break spaces.
 
+use std::collections::VecDeque;
+
 use super::{
     Refusal, RefusalKind,
     file_kind::FileKind,
@@ -24,6 +26,88 @@ pub(crate) fn no_break_spaces_at<'l>(
     if is_code { lines.position(begins_with_no_break_space) } else { None }
 }
 
+/// Returns the index of the first line of a command with a no-break space in place of a plain blank, where a shell would take it for a
+/// part of a name: at the start of the line, in the name of a program, or before an option.
+///
+/// Names of files may have such spaces, and so may quoted words, here-documents and comments.
+pub(crate) fn no_break_spaces_in_command(lines: &[&str]) -> Option<usize> {
+    let mut quote = None;
+    let mut documents: VecDeque<String> = VecDeque::new();
+    for (index, line) in lines.iter().enumerate() {
+        if let Some(end) = documents.front() {
+            if line.trim_start_matches('\t') == end {
+                documents.pop_front();
+            }
+            continue;
+        }
+        let mut command = CommandLine { line, documents: &mut documents };
+        if command.has_no_break_space(&mut quote) {
+            return Some(index);
+        }
+    }
+    None
+}
+
+/// A line of a shell's command.
+struct CommandLine<'l> {
+    line: &'l str,
+    /// The last lines of here-documents, whose text follows this line.
+    documents: &'l mut VecDeque<String>,
+}
+
+impl CommandLine<'_> {
+    /// Looks for a no-break space in place of a plain blank; updates the quote that stays open behind the line.
+    fn has_no_break_space(&mut self, quote: &mut Option<char>) -> bool {
+        let mut characters = self.line.char_indices().peekable();
+        // The name of a program comes first, and behind operators.
+        let (mut is_in_name, mut is_at_start) = (quote.is_none(), quote.is_none());
+        while let Some((at, character)) = characters.next() {
+            if character == '\\' && *quote != Some('\'') {
+                characters.next();
+            } else if *quote == Some(character) {
+                *quote = None;
+            } else if quote.is_some() {
+                continue;
+            } else if matches!(character, '"' | '\'') {
+                *quote = Some(character);
+            } else if character == '#' && is_at_start {
+                return false;
+            } else if NO_BREAK.contains(&character) {
+                let behind = self.line[at..].trim_start_matches([' ', '\t', NO_BREAK[0], NO_BREAK[1]]);
+                let is_comment_or_end = behind.is_empty() || behind.starts_with('#');
+                if !is_comment_or_end && (is_in_name || behind.starts_with('-')) {
+                    return true;
+                }
+            } else if matches!(character, ';' | '|' | '&' | '(') {
+                (is_in_name, is_at_start) = (true, true);
+                continue;
+            } else if matches!(character, ' ' | '\t') {
+                // Blanks in front of a name do not end it.
+                is_in_name &= is_at_start;
+                is_at_start = true;
+                continue;
+            } else if self.line[at..].starts_with("<<") {
+                let rest = self.line[at..].trim_start_matches('<');
+                let count = self.line[at..].len() - rest.len();
+                self.begin_document(rest, count);
+                characters.nth(count - 2);
+            }
+            is_at_start = false;
+        }
+        false
+    }
+
+    /// Takes note of the here-document that a redirection begins; `rest` stands behind so many signs.
+    fn begin_document(&mut self, rest: &str, signs: usize) {
+        let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start_matches([' ', '\t']);
+        let bare = rest.trim_start_matches(['"', '\'', '\\']);
+        let end = bare.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(bare.len());
+        if signs == 2 && end > 0 {
+            self.documents.push_back(bare[..end].to_owned());
+        }
+    }
+}
+
 /// Refuses new files of code in the format of another program that have such lines.
 pub(crate) fn refused_for_no_break_spaces(items: &[Item<'_>]) -> Option<Refusal> {
     items.iter().find_map(|item| {
@@ -46,8 +130,10 @@ pub(crate) fn lacks_indentation(opening_tag: &str, lines: &[&str]) -> bool {
 }
 
 /// Words that open a block in Python when a colon ends their line.
-const OPENERS: [&str; 12] =
-    ["def", "class", "if", "elif", "else", "for", "while", "try", "except", "finally", "with", "async"];
+const OPENERS: [&str; 14] = [
+    "def", "class", "if", "elif", "else", "for", "while", "try", "except", "finally", "with", "async",
+    "match", "case",
+];
 
 /// Returns the index of the line that should be indented, in Python text that has no leading blank anywhere.
 pub(crate) fn python_lost_at(lines: &[&str]) -> Option<usize> {
@@ -55,46 +141,69 @@ pub(crate) fn python_lost_at(lines: &[&str]) -> Option<usize> {
     if lines.iter().any(|line| line.starts_with([' ', '\t', '\u{a0}']) && !line.trim().is_empty()) {
         return None;
     }
-    let mut string = None;
-    let mut is_opened = false;
+    let mut text = OpenText::default();
+    let (mut is_opened, mut is_opener_continued) = (false, false);
     for (index, line) in lines.iter().enumerate() {
-        let began_in_string = string.is_some();
-        let code_end = code_end(line, &mut string);
+        let began_in_string = text.string.is_some();
+        let code_end = text.code_end(line);
         let code = line[..code_end].trim();
-        if began_in_string || code.is_empty() {
+        if code.is_empty() || began_in_string && text.string.is_some() {
             continue;
         }
-        if is_opened {
+        if is_opened && !began_in_string {
             return Some(index);
         }
         let word = code.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(code);
+        let is_opener = OPENERS.contains(&word) && !began_in_string;
+        // A statement ends behind its last open bracket.
+        let is_end = text.brackets == 0 && !code.ends_with('\\');
         // A colon inside of an open string opens no block.
-        is_opened = string.is_none() && OPENERS.contains(&word) && code.ends_with(':');
+        is_opened =
+            text.string.is_none() && code.ends_with(':') && (is_opener || is_opener_continued && is_end);
+        is_opener_continued = (is_opener || is_opener_continued) && !is_end && !is_opened;
     }
     None
 }
 
-/// Returns the offset at which the code of a Python line ends and its comment begins; updates the triple quotes that stay open behind it.
-fn code_end(line: &str, string: &mut Option<&'static str>) -> usize {
-    let mut at = 0;
-    while at < line.len() {
-        let rest = &line[at..];
-        if let Some(quotes) = *string {
-            let Some(end) = rest.find(quotes) else { return line.len() };
-            *string = None;
-            at += end + quotes.len();
-        } else if let Some(quotes) = ["\"\"\"", "'''"].into_iter().find(|quotes| rest.starts_with(quotes)) {
-            *string = Some(quotes);
-            at += quotes.len();
-        } else if rest.starts_with('#') {
-            return at;
-        } else if rest.starts_with(['"', '\'']) {
-            at += plain_string_length(rest);
-        } else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
+/// The parts of a Python text that stay open at the end of a line.
+#[derive(Debug, Default)]
+struct OpenText {
+    /// The triple quotes of a string.
+    string: Option<&'static str>,
+    /// The number of brackets.
+    brackets: usize,
+}
+
+impl OpenText {
+    /// Reads a line; returns the offset at which its code ends and its comment begins.
+    fn code_end(&mut self, line: &str) -> usize {
+        let mut at = 0;
+        while at < line.len() {
+            let rest = &line[at..];
+            if let Some(quotes) = self.string {
+                let Some(end) = rest.find(quotes) else { return line.len() };
+                self.string = None;
+                at += end + quotes.len();
+            } else if let Some(quotes) = ["\"\"\"", "'''"].into_iter().find(|quotes| rest.starts_with(quotes))
+            {
+                self.string = Some(quotes);
+                at += quotes.len();
+            } else if rest.starts_with('#') {
+                return at;
+            } else if rest.starts_with(['"', '\'']) {
+                at += plain_string_length(rest);
+            } else {
+                let character = rest.chars().next().unwrap_or(' ');
+                match character {
+                    '(' | '[' | '{' => self.brackets += 1,
+                    ')' | ']' | '}' => self.brackets = self.brackets.saturating_sub(1),
+                    _ => {}
+                }
+                at += character.len_utf8();
+            }
         }
+        line.len()
     }
-    line.len()
 }
 
 /// Returns the length of a string in single or double quotes at the start of a text; escapes are skipped.

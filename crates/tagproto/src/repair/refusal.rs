@@ -38,7 +38,7 @@ pub enum RefusalKind {
     /// Escaped tag lines, and a body in which everything is escaped.
     #[error("the text has Markdown escapes, perhaps in a body as well: copy the raw text")]
     EscapesInBody,
-    /// No-break spaces at the start of lines of a new file of code; or in tag lines, and a body indented with them or without a plain
+    /// No-break spaces at the start of lines of a new file of code, or for plain blanks of a command; or in tag lines, and a body indented with them or without a plain
     /// space.
     #[error("spaces were turned into no-break spaces, perhaps in a body as well: copy with the copy button")]
     NbspInBody,

@@ -39,7 +39,7 @@ pub(crate) fn without<'a>(lines: &[&'a str], first: u64, is_edit: bool, file: Fi
         return ViewNumbers::None;
     }
     let bare: Vec<&str> = numbered.iter().map(|(_, rest)| *rest).collect();
-    let is_code = matches!(file, FileKind::Code | FileKind::Python | FileKind::Makefile);
+    let is_code = file.is_code();
     if *start != first {
         let is_of_view = is_code && lines.len() >= FEWEST_ELSEWHERE;
         return if is_of_view { ViewNumbers::Unfit } else { ViewNumbers::None };

@@ -41,8 +41,9 @@ impl TextMatch {
         let search = search.as_lines();
         let mut search_text = search.text;
         if self.rules.contains(&MatchRule::ViewNumbers) {
-            search_text = view_numbers::without(&search_text.split('\n').collect::<Vec<_>>())?;
-            replacement = replacement.into_iter().map(view_numbers::bare).collect();
+            let numbered: Vec<&str> = search_text.split('\n').collect();
+            replacement = view_numbers::of_replacement(&numbered, &replacement, self.is_among_rows(source))?;
+            search_text = view_numbers::without(&numbered)?;
         } else {
             // With it, a blank last line is a line.
             search_text.push('\n');
@@ -70,6 +71,31 @@ impl TextMatch {
 }
 
 impl TextMatch {
+    /// Checks whether the numbers of a view in front of a replacement may be fields of its lines, so that it has no [content](Self::content).
+    pub(crate) fn has_uncertain_numbers(
+        &self,
+        source: &Source<'_>,
+        search: &SearchText,
+        replacement: &str,
+    ) -> bool {
+        let search = search.as_lines();
+        self.rules.contains(&MatchRule::ViewNumbers)
+            && view_numbers::of_replacement(
+                &search.lines(),
+                &whole_lines(replacement),
+                self.is_among_rows(source),
+            )
+            .is_none()
+    }
+
+    /// Checks whether one of the lines of the match, or of those around it, begins with a number as a view has it.
+    fn is_among_rows(&self, source: &Source<'_>) -> bool {
+        let first = self.lines.start().saturating_sub(1).max(1);
+        let width = source.total_lines().to_string().len();
+        (first..=self.lines.end() + 1)
+            .any(|number| source.line_text(number).is_some_and(|line| view_numbers::is_row(&line, width)))
+    }
+
     /// Returns a line of the file that a new line repeats as the search text has it, if that differs in blanks at its end, and
     /// all such lines of the file are the same. A comparison does not keep every repeated line.
     fn present_line(&self, source: &Source<'_>, search_text: &str, line: &str) -> Option<String> {

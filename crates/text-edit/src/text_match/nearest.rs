@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
+use super::SearchText;
 use super::haystack::bare_line;
 use crate::{Difference, Source, first_difference};
 
@@ -18,6 +19,9 @@ const COMPARED_LINES: usize = 200;
 
 /// The most bytes of a line whose words are looked at.
 const COMPARED_BYTES: usize = 1 << 12;
+
+/// The most passages that are compared with one that an edit may have made.
+const COMPARED_PASSAGES: usize = 1000;
 
 /// The passage that is most like a search text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +75,16 @@ fn cut(line: &str) -> String {
 /// words. Upper and lower case of ASCII letters are the same.
 pub(super) fn passage(source: &Source<'_>, search: &[&str], lines: Range<usize>) -> Option<NearestPassage> {
     let search = &search[..search.len().min(COMPARED_LINES)];
+    let start = nearest_starts(source, search, lines.clone())?.next()?;
+    Some(NearestPassage::of(source, search, start..(start + search.len()).min(lines.end)))
+}
+
+/// Returns the starts of the passages that have most words and lines of `search`, in the order of the text, as 0-based indexes.
+fn nearest_starts<'a>(
+    source: &'a Source<'_>,
+    search: &'a [&str],
+    lines: Range<usize>,
+) -> Option<impl Iterator<Item = usize> + 'a> {
     let bare: Vec<_> = search.iter().map(|line| bare_line(line)).collect();
     // Each word counts as often as the search text has it.
     let mut wanted: HashMap<&str, u32> = HashMap::new();
@@ -85,7 +99,7 @@ pub(super) fn passage(source: &Source<'_>, search: &[&str], lines: Range<usize>)
     let most = wanted.values().sum::<u32>();
     let height = search.len();
     let mut window: VecDeque<u32> = VecDeque::with_capacity(height + 1);
-    let (mut score, mut best, mut best_end) = (0u32, 0u32, lines.start);
+    let (mut score, mut best, mut best_ends) = (0u32, 0u32, Vec::new());
     for index in lines.clone() {
         let line = source.line_text(index + 1)?;
         let line = bare_line(&line);
@@ -98,17 +112,78 @@ pub(super) fn passage(source: &Source<'_>, search: &[&str], lines: Range<usize>)
             score -= window.pop_front().unwrap_or(0);
         }
         if score > best {
-            (best, best_end) = (score, index + 1);
+            best = score;
+            best_ends.clear();
+        }
+        if score == best && best_ends.len() < COMPARED_PASSAGES {
+            best_ends.push(index + 1);
         }
     }
     if best == 0 || best * 3 < most {
         return None;
     }
-    let start = aligned(source, &bare, best_end.saturating_sub(height), &lines);
-    let passage = start..(start + height).min(lines.end);
-    let present = passage.clone().filter_map(|index| source.line_text(index + 1));
-    let difference = first_difference(search, present).filter(|_| !passage.is_empty());
-    Some(NearestPassage { lines: passage.start + 1..=passage.end, difference })
+    drop(same);
+    let start = move |end: usize| aligned(source, &bare, end.saturating_sub(height), &lines);
+    Some(best_ends.into_iter().map(start))
+}
+
+impl NearestPassage {
+    /// Returns lines as a passage, by 0-based indexes.
+    fn of(source: &Source<'_>, search: &[&str], lines: Range<usize>) -> NearestPassage {
+        let present = lines.clone().filter_map(|index| source.line_text(index + 1));
+        let difference = first_difference(search, present).filter(|_| !lines.is_empty());
+        NearestPassage { lines: lines.start + 1..=lines.end, difference }
+    }
+}
+
+/// Finds a passage among `lines` that is as much like `search` as `made`, the lines that may be what an edit has made of it; `None` if
+/// there is none.
+pub(crate) fn rival(
+    source: &Source<'_>,
+    search: &SearchText,
+    made: &RangeInclusive<usize>,
+    lines: Range<usize>,
+) -> Option<NearestPassage> {
+    let search = search.as_lines();
+    let search = &search.lines()[..search.lines().len().min(COMPARED_LINES)];
+    let height = search.len();
+    let wanted: Vec<Vec<&str>> = search.iter().map(|line| signs(line).collect()).collect();
+    let likeness = |start: usize| -> usize {
+        let common = |(index, wanted): (usize, &Vec<&str>)| {
+            source.line_text(start + index + 1).map_or(0, |line| common_ends(wanted, &line))
+        };
+        wanted.iter().enumerate().map(common).sum()
+    };
+    // The new text may have lines above those of the searched one.
+    let starts = (made.start() - 1..*made.end()).take(COMPARED_LINES);
+    let own = starts.map(likeness).max().filter(|own| *own > 0)?;
+    let mut nearest = nearest_starts(source, search, lines.clone())?;
+    let is_apart = |start: &usize| start + height < *made.start() || start >= made.end();
+    let start = nearest.find(|start| is_apart(start) && likeness(*start) >= own)?;
+    Some(NearestPassage::of(source, search, start..(start + height).min(lines.end)))
+}
+
+/// Counts the words and signs at both ends of a line that are those of another one.
+fn common_ends(wanted: &[&str], line: &str) -> usize {
+    let present: Vec<&str> = signs(line).collect();
+    let first = wanted.iter().zip(&present).take_while(|(one, other)| one == other).count();
+    let rest = wanted[first..].iter().rev().zip(present[first..].iter().rev());
+    first + rest.take_while(|(one, other)| one == other).count()
+}
+
+/// Returns the words of a line, and each other character but blanks.
+fn signs(line: &str) -> impl Iterator<Item = &str> {
+    let line = &line[..line.floor_char_boundary(COMPARED_BYTES)];
+    let is_of_word = |character: char| character.is_alphanumeric() || character == '_';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += line[at..].len() - line[at..].trim_start().len();
+        let rest = &line[at..];
+        let word = rest.find(|character| !is_of_word(character)).unwrap_or(rest.len());
+        let length = if word > 0 { word } else { rest.chars().next()?.len_utf8() };
+        at += length;
+        Some(&rest[..length])
+    })
 }
 
 /// The start near `near` at which most lines are the same as those of the search text, the earliest of equal ones.

@@ -1,36 +1,119 @@
 //! Line numbers in front of lines, as numbered views show them: `12|text`, `12 | text`, `12│text`, `12→text`, `12<TAB>text`.
 
-/// Takes the numbers off lines that all have consecutive ones; `None` for other lines.
-pub(super) fn without(lines: &[&str]) -> Option<String> {
-    let mut bare = String::new();
-    let mut next: Option<u64> = None;
-    for line in lines {
-        let (number, rest) = numbered(line)?;
-        if next.is_some_and(|next| next != number) {
-            return None;
-        }
-        next = Some(number + 1);
-        bare.push_str(rest);
-        bare.push('\n');
+/// The signs between the number of a view and its line that no line of code has behind a number at its start.
+const BARS: [&str; 3] = ["|", "│", "→"];
+
+/// Those that lines may have there themselves.
+const LOOSE_BARS: [&str; 3] = ["\t", " |", " │"];
+
+/// A line with the number that a view puts in front of it.
+///
+/// # Example
+///
+/// ```
+/// use text_edit::NumberedLine;
+///
+/// let line = NumberedLine::of("  3→    b = 4").unwrap();
+/// assert_eq!((line.number, line.text, line.width), (3, "    b = 4", 3));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NumberedLine<'l> {
+    /// The number.
+    pub number: u64,
+    /// The line behind the number and its bar.
+    pub text: &'l str,
+    /// The characters up to the bar: blanks and digits.
+    pub width: usize,
+    /// The digits of the number.
+    pub digits: usize,
+    /// The bar.
+    pub bar: &'static str,
+}
+
+impl<'l> NumberedLine<'l> {
+    /// Splits a line; `None` for one that does not begin with a number and a bar.
+    #[must_use]
+    pub fn of(line: &'l str) -> Option<NumberedLine<'l>> {
+        let (number, rest) = number(line)?;
+        let (bar, text) = BARS.iter().find_map(|bar| Some((*bar, rest.strip_prefix(bar)?)))?;
+        Some(NumberedLine::new(line, number, rest, (bar, text)))
     }
-    Some(bare)
+
+    /// Checks whether the number can be one of a view of this width. With more blanks in front it is part of an indented line.
+    #[must_use]
+    pub fn is_within(&self, width: usize) -> bool {
+        self.width <= width.max(self.digits)
+    }
+
+    /// Splits a line of a text that is searched for, where a match proves that the number is none of the line: also with blanks around
+    /// the bar, and with a tab in its place.
+    fn of_searched(line: &'l str) -> Option<NumberedLine<'l>> {
+        NumberedLine::of(line).or_else(|| {
+            let (number, rest) = number(line)?;
+            let (bar, text) = LOOSE_BARS.iter().find_map(|bar| Some((*bar, rest.strip_prefix(bar)?)))?;
+            // A blank line may have lost the blank behind the bar.
+            let text = if bar == "\t" { text } else { text.strip_prefix(' ').unwrap_or(text) };
+            Some(NumberedLine::new(line, number, rest, (bar, text)))
+        })
+    }
+
+    fn new(line: &str, number: u64, rest: &str, (bar, text): (&'static str, &'l str)) -> NumberedLine<'l> {
+        let width = line.len() - rest.len();
+        let digits = line.trim_start_matches(' ').len() - rest.len();
+        NumberedLine { number, text, width, digits, bar }
+    }
 }
 
-/// Takes the number off a line that has one.
-pub(super) fn bare(line: &str) -> &str {
-    numbered(line).map_or(line, |(_, rest)| rest)
-}
-
-fn numbered(line: &str) -> Option<(u64, &str)> {
+/// Returns the number at the start of a line, and what stands behind it.
+fn number(line: &str) -> Option<(u64, &str)> {
     let line = line.trim_start_matches(' ');
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let number = line[..digits].parse().ok()?;
-    let rest = &line[digits..];
-    let bars = ["|", "│", "→", "\t"];
-    if let Some(text) = bars.iter().find_map(|bar| rest.strip_prefix(bar)) {
-        return Some((number, text));
+    Some((line[..digits].parse().ok()?, &line[digits..]))
+}
+
+/// Returns the lines behind consecutive numbers, which all have; `None` for other lines.
+fn consecutive<'l>(lines: &[&'l str]) -> Option<Vec<NumberedLine<'l>>> {
+    let numbered: Vec<NumberedLine<'l>> =
+        lines.iter().map(|line| NumberedLine::of_searched(line)).collect::<Option<_>>()?;
+    let is_next =
+        |pair: &[NumberedLine<'_>]| pair[0].number.checked_add(1).is_some_and(|next| next == pair[1].number);
+    numbered.windows(2).all(is_next).then_some(numbered)
+}
+
+/// Takes the numbers off lines that all have consecutive ones; `None` for other lines.
+pub(super) fn without(lines: &[&str]) -> Option<String> {
+    Some(consecutive(lines)?.iter().flat_map(|line| [line.text, "\n"]).collect())
+}
+
+/// Checks for a line that begins with a number as in a view of this width.
+pub(super) fn is_row(line: &str, width: usize) -> bool {
+    NumberedLine::of_searched(line).is_some_and(|line| line.is_within(width))
+}
+
+/// Takes the numbers off the lines that replace those of a search text which has such numbers.
+///
+/// Among rows that begin with a number themselves, a number in front of a new line may be the first field of a row. There, all
+/// lines have to have numbers, from that of the search text on, and rows to stay rows behind them. `None` for other lines.
+pub(super) fn of_replacement<'l>(
+    search: &[&str],
+    new: &[&'l str],
+    is_among_rows: bool,
+) -> Option<Vec<&'l str>> {
+    let search_lines = consecutive(search)?;
+    let width = search_lines.iter().map(|line| line.width).max().unwrap_or(0);
+    let of_view = |line: &'l str| NumberedLine::of_searched(line).filter(|line| line.is_within(width));
+    if !is_among_rows {
+        return Some(new.iter().map(|line| of_view(line).map_or(*line, |line| line.text)).collect());
     }
-    // With blanks around the bar; a blank line may have lost the one behind it.
-    let text = rest.strip_prefix(" |").or_else(|| rest.strip_prefix(" │"))?;
-    Some((number, text.strip_prefix(' ').unwrap_or(text)))
+    if !new.iter().any(|line| of_view(line).is_some()) {
+        return Some(new.to_vec());
+    }
+    let numbered = consecutive(new).filter(|numbered| numbered[0].number == search_lines[0].number)?;
+    let is_row = |line: &NumberedLine<'_>| is_row(line.text, 0);
+    let is_fit = |(index, line): (usize, &NumberedLine<'_>)| {
+        let stays_another = search_lines.get(index).is_some_and(|old| !is_row(old));
+        is_row(line) || stays_another || search.contains(&new[index])
+    };
+    let is_certain = numbered.iter().enumerate().all(is_fit);
+    is_certain.then(|| numbered.iter().map(|line| line.text).collect())
 }

@@ -217,6 +217,53 @@ fn new_lines_with_the_numbers_of_their_view_are_refused() {
 }
 
 #[test]
+fn new_lines_with_the_signs_of_a_diff_are_refused() {
+    let request = |version: &str, (first, last): (i64, i64), text: &str| {
+        let replace = json!({"type": "replace", "startLine": first, "endLine": last, "newContent": text});
+        json!({"path": "a.txt", "operations": [replace], "expectedVersion": version})
+    };
+    for (version, lines, text) in [
+        ("now", (3, 3), "-two\n+TWO"),
+        ("now", (3, 4), "-two\n-three\n+TWO\n+more\n"),
+        ("now", (6, 9), "-five\n+FIVE"),
+        ("seen", (2, 2), "-two\n+TWO"),
+    ] {
+        let answer = outcome(request(version, lines, text));
+        assert!(answer.contains("signs of a diff") && answer.contains("newContent"), "{answer}");
+    }
+    // Controls: lists, whose lines with a minus are others, lines of one sign, and a line without any.
+    for (text, written) in [
+        ("- two\n+ TWO", "- two\n+ TWO"),
+        ("-two", "-two"),
+        ("+two", "+two"),
+        ("-two\n+TWO\nx", "-two\n+TWO\nx"),
+    ] {
+        let expected = format!("zero\none\n{written}\nthree\nFOUR\nfive\n");
+        assert_eq!(outcome(request("now", (3, 3), text)), expected);
+    }
+}
+
+#[test]
+fn numbers_of_the_view_that_was_shown_are_refused_where_lines_have_moved() {
+    let request = |version: &str, text: &str| {
+        let replace = json!({"type": "replaceText", "oldText": "two", "newText": text});
+        json!({"path": "a.txt", "operations": [replace], "expectedVersion": version})
+    };
+    let (was, is) = ("2|TWO", "3|TWO");
+    for (version, text) in [("seen", was), ("seen", is), ("now", is)] {
+        let answer = outcome(request(version, text));
+        assert!(answer.contains("numbers of the view") && answer.contains("newText"), "{answer}");
+    }
+    // Controls: a number that no text that was shown gives this line, and one that the rows of the file have.
+    let kept = "zero\none\n2|TWO\nthree\nFOUR\nfive\n";
+    assert_eq!(outcome(request("now", was)), kept);
+    assert_eq!(
+        outcome_on("1|one\ntwo\n", "0|zero\n1|one\ntwo\n", request("seen", was)),
+        "0|zero\n1|one\n2|TWO\n"
+    );
+}
+
+#[test]
 fn new_lines_that_begin_with_no_break_spaces_are_refused() {
     let edit = |text: &str| json!({"type": "replace", "startLine": 2, "endLine": 2, "newContent": text});
     let request = |operations: Value| json!({"path": "a.txt", "operations": operations});
