@@ -227,7 +227,7 @@ impl<'a> Header<'a> {
         self.old.as_deref() == Some(NO_FILE) && !self.is_empty_file
     }
 
-    /// Reads `diff --git` with the lines behind it, or `---` and `+++` right before a hunk.
+    /// Reads `diff --git` with the lines behind it, or `---` and `+++` right before a hunk, with a blank line perhaps.
     fn read(lines: &[ReplyLine<'a>]) -> Option<Header<'a>> {
         let first = lines.first()?.text;
         let mut header = Header::default();
@@ -256,19 +256,20 @@ impl<'a> Header<'a> {
                 return Some(header);
             }
         }
-        let [old, new, next, ..] = lines.get(header.lines..)? else {
+        let [old, new, behind @ ..] = lines.get(header.lines..)? else {
             return (header.lines > 0).then_some(header);
         };
         let named = |line: &'a str, sign: &str| {
             line.strip_prefix(sign).map(diff_name::of_line).filter(|name| !name.is_empty())
         };
         if let (Some(old), Some(new)) = (named(old.text, "--- "), named(new.text, "+++ "))
-            && is_hunk_header(next.text)
+            && let Some(blank) = behind.iter().take(2).position(|line| is_hunk_header(line.text))
+            && behind[..blank].iter().all(|line| line.text.trim().is_empty())
         {
             let (old, new) = diff_name::bare(old, new, NO_FILE);
             header.is_by_git = header.new.as_ref() == Some(&new);
             (header.old, header.new) = (Some(old), Some(new));
-            header.lines += 2;
+            header.lines += 2 + blank;
         }
         (header.lines > 0).then_some(header)
     }
