@@ -114,13 +114,13 @@ impl<'a> FileName<'a> {
             (self.last, self.may_be_another) = (None, true);
             return;
         }
+        self.heading_level = Some(level);
         if self.current.is_some_and(|current| file_name(current) == path) {
             return;
         }
         // A word with a dot may be the name of a product, so that no file is made under it.
         self.last = is_certain.then(|| Candidate::certain(path)).or(self.last);
         (self.current, self.may_be_another) = (Some(path), false);
-        self.heading_level = Some(level);
     }
 
     /// Takes note of a tag or comment around a hunk.
