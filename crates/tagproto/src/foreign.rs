@@ -162,9 +162,9 @@ pub enum ForeignFault {
 }
 
 impl ForeignFault {
-    /// Checks whether the faulty edit has an end. In a fence of a diff, blocks may stand as well.
+    /// Checks whether the faulty edit has an end.
     fn has_end(&self) -> bool {
-        !matches!(self, Self::Hunk { .. } | Self::NoEnd | Self::BehindEnd { .. } | Self::UnnamedDiff)
+        !matches!(self, Self::Hunk { .. } | Self::NoEnd | Self::BehindEnd { .. })
     }
 }
 
@@ -237,7 +237,9 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
             // A hunk behind it that names no file may be about the files of the patch.
             name.forget();
         }
-        let read = read.or_else(|| search_replace::read(rest, &mut name, &mut items));
+        let read = read
+            .or_else(|| search_replace::read(rest, &mut name, &mut items))
+            .or_else(|| near_form::read(rest, &mut items));
         match read {
             Some(read) => index += read.max(1),
             None => {
@@ -253,15 +255,25 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
 /// is quoted there is not to be carried out.
 ///
 /// Edits that are themselves within a block are part of that. One that is faulty quotes as well, unless it is unknown where it ends.
-pub(crate) fn leave_out_quoted(items: &mut Vec<Item<'_>>, foreign: &[Item<'_>]) {
+pub(crate) fn leave_out_quoted(text: &str, items: &mut Vec<Item<'_>>, foreign: &[Item<'_>]) {
     let blocks: Vec<Span> = items.iter().map(Item::span).collect();
     let has_end = |item: &&Item<'_>| match item {
         Item::Block(_) => true,
         Item::Error(error) => matches!(&error.kind, ParseErrorKind::Foreign(fault) if fault.has_end()),
     };
-    let edits = foreign.iter().filter(has_end).map(Item::span);
-    let edits: Vec<Span> = edits.filter(|edit| !begins_within(&blocks, edit.start)).collect();
-    items.retain(|item| !begins_within(&edits, item.span().start));
+    let (nameless, edits): (Vec<_>, Vec<_>) =
+        foreign.iter().filter(has_end).partition(|item| beside_blocks::is_nameless(item));
+    let outermost = |edits: Vec<&Item<'_>>| -> Vec<Span> {
+        let spans = edits.into_iter().map(Item::span);
+        spans.filter(|edit| !begins_within(&blocks, edit.start)).collect()
+    };
+    let (nameless, edits) = (outermost(nameless), outermost(edits));
+    items.retain(|item| {
+        let start = item.span().start;
+        // In the fence of a diff, blocks may stand as well, but without the sign of a line.
+        let is_signed = || text[..start].ends_with(' ') || text[start..].starts_with(' ');
+        !begins_within(&edits, start) && !(begins_within(&nameless, start) && is_signed())
+    });
 }
 
 /// Checks whether a position is behind the start of a span and before its end. The spans are in order and do not overlap.

@@ -143,7 +143,7 @@ fn with_other_formats<'a>(text: &'a str, mut reply: Reply<'a>) -> Reply<'a> {
         return reply;
     }
     let foreign = foreign::items(text);
-    foreign::leave_out_quoted(&mut reply.items, &foreign);
+    foreign::leave_out_quoted(text, &mut reply.items, &foreign);
     if reply.items.is_empty() {
         if let Some(refusal) = repair::refused_for_no_break_spaces(&foreign) {
             return Reply { items: Vec::new(), repairs: RepairSet::EMPTY, refused: Some(refusal) };

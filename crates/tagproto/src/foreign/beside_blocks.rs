@@ -4,7 +4,8 @@
 
 use super::{Ending, ForeignFault, ReplyLine, items_of};
 use crate::near_miss::lines_outside;
-use crate::{Dialect, Item, ParseError, ParseErrorKind, repair::Thinking};
+use crate::repair::{Thinking, opening_kind};
+use crate::{Dialect, Item, ParseError, ParseErrorKind};
 
 /// Returns an error for each edit outside of the blocks of a reply, in the order of the text. Takes time linear in the text.
 pub(crate) fn beside_blocks<'a>(text: &'a str, blocks: &[Item<'_>]) -> Vec<Item<'a>> {
@@ -14,16 +15,27 @@ pub(crate) fn beside_blocks<'a>(text: &'a str, blocks: &[Item<'_>]) -> Vec<Item<
     let ending = Ending::of(text, &lines);
     // An edit cannot reach over a block.
     let between = lines.chunk_by(|line, next| next.number == line.number + 1);
-    between.flat_map(|lines| items_of(lines, ending)).filter_map(error_of).collect()
+    between.flat_map(|lines| items_of(lines, ending)).filter_map(|item| error_of(text, item)).collect()
 }
 
-/// Returns the error of an edit. A diff without a file shows what a block changes, and one without a change leaves nothing out: `None`.
-fn error_of(item: Item<'_>) -> Option<Item<'_>> {
+/// Checks for a diff that names no file.
+pub(super) fn is_nameless(item: &Item<'_>) -> bool {
+    let Item::Error(error) = item else { return false };
+    matches!(error.kind, ParseErrorKind::Foreign(ForeignFault::UnnamedDiff))
+}
+
+/// Returns the error of an edit. A diff without a file shows what a block changes, unless it has tags, and one without a change leaves
+/// nothing out: `None`.
+fn error_of<'a>(text: &str, item: Item<'a>) -> Option<Item<'a>> {
     let (span, lines, command) = (item.span(), item.lines(), item.kind());
+    let has_tags = || text[span.start..span.end].lines().any(|line| opening_kind(line).is_some());
+    if is_nameless(&item) && !has_tags() {
+        return None;
+    }
     let path = match item {
         Item::Block(block) => block.value.path().map(str::to_owned),
         Item::Error(error) => match error.kind {
-            ParseErrorKind::Foreign(ForeignFault::UnnamedDiff | ForeignFault::Empty { .. }) => return None,
+            ParseErrorKind::Foreign(ForeignFault::Empty { .. }) => return None,
             ParseErrorKind::Foreign(ForeignFault::CutOff { path }) => Some(path),
             ParseErrorKind::Foreign(ref fault) if fault.remains_in_a_block() => {
                 return Some(Item::Error(error));

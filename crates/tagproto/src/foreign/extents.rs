@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Ending, Items, ReplyLine, begin_patch, unified_diff, unnamed_diff};
+use crate::BlockKind;
 use crate::block::hunk;
 use crate::repair::{Fence, closing_kind, lines_from, opening_kind};
 
@@ -17,6 +18,7 @@ pub(crate) fn extents(text: &str) -> Vec<Range<usize>> {
     }
     let lines: Vec<ReplyLine<'_>> =
         lines_from(text, 0).enumerate().map(|(index, line)| ReplyLine::of(text, index, &line)).collect();
+    let block_lengths = block_lengths(&lines);
     let mut items = Items::of_ending(Ending::of(text, &lines));
     let mut extents = Vec::new();
     let mut index = 0;
@@ -30,8 +32,8 @@ pub(crate) fn extents(text: &str) -> Vec<Range<usize>> {
         if let Some(length) = length.filter(|length| *length > 0) {
             extents.push(line.start..rest[length - 1].end);
             index += length;
-        } else if let Some(length) = block_length(rest) {
-            index += length;
+        } else if block_lengths[index] > 0 {
+            index += block_lengths[index];
         } else {
             items.fence = Fence::open_behind(line.text, items.fence);
             index += 1;
@@ -46,12 +48,38 @@ fn hunk_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
     hunk::length(behind.iter().map(|line| line.text), signs).map(|length| length + 1)
 }
 
-/// Returns the number of lines of the block that begins with the first of the lines; `None` if it has no end before another one.
-fn block_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
-    let (first, behind) = lines.split_first()?;
-    let kind = opening_kind(first.text).filter(|kind| kind.has_body())?;
-    let is_edge =
-        |line: &ReplyLine<'_>| [closing_kind(line.text), opening_kind(line.text)].contains(&Some(kind));
-    let edge = behind.iter().position(is_edge)?;
-    (closing_kind(behind[edge].text) == Some(kind)).then_some(edge + 2)
+/// Returns for each line the number of lines of the block that begins with it; 0 for another line, and for a block that has no end
+/// before another one of its kind. Reads each line once.
+fn block_lengths(lines: &[ReplyLine<'_>]) -> Vec<usize> {
+    let mut lengths = vec![0; lines.len()];
+    // For each kind, the line that ends a block, unless another one begins before it.
+    let mut ends: Vec<(BlockKind, usize)> = Vec::new();
+    for (index, line) in lines.iter().enumerate().rev() {
+        let opened = opening_kind(line.text);
+        let end = ends.iter().find(|(kind, _)| kind.has_body() && Some(*kind) == opened);
+        lengths[index] = end.map_or(0, |(_, end)| end + 1 - index);
+        let closed = closing_kind(line.text);
+        ends.retain(|(kind, _)| Some(*kind) != opened && Some(*kind) != closed);
+        ends.extend(closed.map(|kind| (kind, index)));
+    }
+    lengths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ReplyLine, block_lengths, lines_from};
+
+    #[test]
+    fn a_block_ends_before_another_one_of_its_kind() {
+        let lengths = |text: &str| {
+            let lines =
+                lines_from(text, 0).enumerate().map(|(index, line)| ReplyLine::of(text, index, &line));
+            block_lengths(&lines.collect::<Vec<_>>())
+        };
+        let (open, inner) = ("[CREATE_FILE path=\"a\"]\n", "[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n");
+        assert_eq!(lengths(&format!("{open}{inner}[/CREATE_FILE]\n")), [5, 3, 0, 0, 0]);
+        assert_eq!(lengths(&format!("{open}{open}{inner}[/CREATE_FILE]")), [0, 5, 3, 0, 0, 0]);
+        assert_eq!(lengths(&format!("{open}{inner}{inner}")), [0, 3, 0, 0, 3, 0, 0]);
+        assert_eq!(lengths("[READ_FILE path=\"a\"]\nx\n[/READ_FILE]\n[MESSAGE]\n"), [0, 0, 0, 0]);
+    }
 }

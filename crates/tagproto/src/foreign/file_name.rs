@@ -5,7 +5,7 @@ pub(super) mod plain_name;
 
 use std::collections::HashSet;
 
-use self::led_file::led_file;
+use self::led_file::{denies_change, led_file};
 use self::plain_name::{is_plain_name, is_word_of_prose, linked, peeled, without_lines};
 use super::markup_name::Markup;
 use crate::repair::Fence;
@@ -16,6 +16,8 @@ pub(super) struct FileName<'a> {
     last: Option<Candidate<'a>>,
     /// The file of the hunk before.
     current: Option<&'a str>,
+    /// The signs of the heading that named the file; `None` if another line did.
+    heading_level: Option<usize>,
     /// True if a line since that hunk may be about another file.
     may_be_another: bool,
     /// The code fence that is open.
@@ -73,7 +75,9 @@ impl<'a> FileName<'a> {
             self.last = self.last.filter(|last| last.is_plain);
         } else if let Some(behind) = behind_fence(line) {
             self.pass_fence(behind);
-        } else if let Some(markup) = Markup::read(line).or_else(|| Markup::of_code_comment(line)) {
+        } else if let Some(markup) =
+            Markup::read(line).or_else(|| Markup::of_code_comment(line, self.fence.is_some()))
+        {
             self.pass_markup(markup);
         } else if self.last.is_some() && is_code_label(line) {
             // The label of a code block that was copied with it.
@@ -97,9 +101,20 @@ impl<'a> FileName<'a> {
         self.described = Some(path);
     }
 
-    /// Takes note of a heading that names a file, among other words perhaps: it is that of the hunks below it.
+    /// Takes note of a heading that names a file, among other words perhaps: it is that of the hunks below it, up to a heading of its
+    /// level without one, or to one that says that the file does not change.
     fn pass_heading(&mut self, line: &'a str) {
-        let Some((path, is_certain)) = only_file(line) else { return };
+        let level = line.len() - line.trim_start_matches('#').len();
+        let Some((path, is_certain)) = only_file(line) else {
+            let ends = self.heading_level.is_some_and(|own| level <= own);
+            self.may_be_another |= ends && self.last.is_none();
+            return;
+        };
+        if denies_change(line, path) {
+            (self.last, self.may_be_another) = (None, true);
+            return;
+        }
+        self.heading_level = Some(level);
         if self.current.is_some_and(|current| file_name(current) == path) {
             return;
         }
@@ -116,6 +131,10 @@ impl<'a> FileName<'a> {
         match markup {
             Markup::Nameless => {}
             Markup::File(path) if is_last(path) => {}
+            // The name alone stands before the path.
+            Markup::File(path) if self.last.is_some_and(|last| last.path == file_name(path)) => {
+                self.last = Some(Candidate::certain(path));
+            }
             Markup::File(path) if self.last.is_none() => {
                 self.last = Some(Candidate::certain(path));
                 self.may_be_another = true;
@@ -156,6 +175,7 @@ impl<'a> FileName<'a> {
         let can_be = |candidate: &Candidate<'a>| !creates || candidate.is_plain && candidate.may_be_new;
         let named = candidate.filter(can_be).map(|candidate| candidate.path);
         let current = self.current.filter(|_| !creates && !self.may_be_another);
+        self.heading_level = self.heading_level.filter(|_| named.is_none() || named == self.current);
         (self.may_be_another, self.described) = (false, None);
         // Behind a hunk of an unknown file, the one before that is not meant either.
         self.current = named.or(current);

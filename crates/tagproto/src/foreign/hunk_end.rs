@@ -48,11 +48,12 @@ impl Counts {
     }
 
     /// Checks whether a hunk that has all its lines ends before one that may be of the hunk, or behind it: a blank one without its
-    /// sign, the signature of a mail, a rule.
+    /// sign, the signature of a mail, a rule, a list.
     pub(super) fn is_end(self, lines: &[ReplyLine<'_>], sides: &Sides<'_>, fence: Option<Fence>) -> bool {
         let is_end =
             |line: &str| line.is_empty() || line.trim_end() == SIGNATURE || is_rule_behind_diff(lines, fence);
-        self.are_met(sides) && lines.first().is_some_and(|line| is_end(line.text))
+        self.are_met(sides)
+            && (lines.first().is_some_and(|line| is_end(line.text)) || sides.may_end_before(lines, fence))
     }
 }
 
@@ -139,6 +140,13 @@ fn has_signed(lines: &[ReplyLine<'_>], opening: Fence) -> bool {
 
 fn is_signed(line: &str) -> bool {
     line.starts_with([' ', '-', '+']) || is_hunk_header(line)
+}
+
+/// Checks whether lines begin with a list, whose lines all have one sign: removed and added lines together are a change.
+pub(super) fn begin_list(lines: &[ReplyLine<'_>]) -> bool {
+    let sign = |line: &ReplyLine<'_>| line.text.chars().next();
+    let mut items = lines.iter().take_while(|line| is_bullet(line.text));
+    items.next().is_some_and(|first| items.all(|item| sign(item) == sign(first)))
 }
 
 /// Checks whether a line looks like one of a list: a sign, one blank, and a word.

@@ -55,10 +55,11 @@ impl Markup<'_> {
         })
     }
 
-    /// Reads a line that is a comment of code with nothing but a path; `None` for another one.
-    pub(super) fn of_code_comment(line: &str) -> Option<Markup<'_>> {
-        let comment =
-            COMMENTS.iter().find_map(|(open, close)| line.strip_prefix(open)?.strip_suffix(close))?;
+    /// Reads a line that is a comment of code with nothing but a path; `None` for another one. A heading of Markdown has the sign of
+    /// some comments, but not within a code fence.
+    pub(super) fn of_code_comment(line: &str, in_fence: bool) -> Option<Markup<'_>> {
+        let mut comments = COMMENTS.iter().chain(in_fence.then_some(&("# ", "")));
+        let comment = comments.find_map(|(open, close)| line.strip_prefix(open)?.strip_suffix(close))?;
         let markup = of_comment(comment);
         matches!(markup, Markup::File(path) if is_certain(path)).then_some(markup)
     }

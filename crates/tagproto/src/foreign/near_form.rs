@@ -3,6 +3,7 @@
 use super::{ForeignFault, Items, ReplyLine, begin_patch, unified_diff, visible_lines};
 use crate::Item;
 use crate::block::hunk;
+use crate::repair::opening_kind;
 
 const MARKS: &str = "write the marks <<<<<<< SEARCH, ======= and >>>>>>> REPLACE, each alone on its line, below the path of the file";
 const INDENTED: &str =
@@ -21,14 +22,12 @@ pub(crate) fn near_form(text: &str) -> Option<Item<'_>> {
 
 fn advice(lines: &[ReplyLine<'_>]) -> Option<&'static str> {
     let line = lines.first()?.text;
-    let bare = line.trim_start_matches([' ', '\t', '>']);
+    let bare = without_indentation(line);
     let is_opening = |line: &str| hunk::opening(line).is_some() || begin_patch::begins(line);
     if bare.len() < line.len() {
         let bare_lines = || -> Vec<ReplyLine<'_>> {
             let first = lines.iter().take(LINES_OF_A_HEADER);
-            first
-                .map(|line| ReplyLine { text: line.text.trim_start_matches([' ', '\t', '>']), ..*line })
-                .collect()
+            first.map(|line| ReplyLine { text: without_indentation(line.text), ..*line }).collect()
         };
         let begins = is_opening(bare) || bare.starts_with("--- ") && unified_diff::begins(&bare_lines());
         return begins.then_some(INDENTED);
@@ -36,19 +35,73 @@ fn advice(lines: &[ReplyLine<'_>]) -> Option<&'static str> {
     if line.contains("*** Begin Patch\\n") {
         return Some(IN_JSON);
     }
-    let is_other_mark =
-        line.starts_with("<<<<<<< ") || ["------- SEARCH", "<<<<<<<"].contains(&line.trim_end());
-    (is_other_mark && ends_as_hunk(&lines[1..])).then_some(MARKS)
+    marked_length(lines).map(|_| MARKS)
+}
+
+/// Reads the edit in other marks that begins with the first of the lines, and returns the number of its lines. The tags within it are
+/// its text. A hunk that is indented or quoted, and a conflict of a merge, may only be shown, unless they have tags.
+pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
+    let first = lines.first()?;
+    let (length, advice) = match marked_length(lines) {
+        Some(length) => (length, MARKS),
+        None => (indented_length(lines)?, INDENTED),
+    };
+    let own = &lines[..length];
+    let is_certain = advice == MARKS && !is_conflict(own);
+    if !is_certain && !own.iter().any(|line| opening_kind(line.text).is_some()) {
+        return None;
+    }
+    items.push_fault(own, ForeignFault::NearForm { line_number: first.number, advice });
+    Some(length)
 }
 
 /// The lines by which a diff is recognised.
-const LINES_OF_A_HEADER: usize = 3;
+const LINES_OF_A_HEADER: usize = 4;
 
 /// The most lines in which the last mark of a hunk is looked for.
 const LINES_OF_A_HUNK: usize = 1000;
 
-fn ends_as_hunk(lines: &[ReplyLine<'_>]) -> bool {
-    let mut lines = lines.iter().take(LINES_OF_A_HUNK);
-    lines.any(|line| line.text.trim_end() == "=======")
-        && lines.any(|line| line.text.starts_with(">>>>>>>") || line.text.starts_with("+++++++ REPLACE"))
+/// Names that Git writes behind the first mark of a conflict.
+const OWN_SIDES: [&str; 3] = ["HEAD", "Updated upstream", "ours"];
+
+/// Names that models write behind the last mark of an edit.
+const NEW_SIDES: [&str; 4] = ["replace", "updated", "new", "modified"];
+
+fn is_other_mark(line: &str) -> bool {
+    line.starts_with("<<<<<<< ") || ["------- SEARCH", "<<<<<<<"].contains(&line.trim_end())
+}
+
+/// Returns the number of lines of an edit in other marks, up to its last one; `None` if another one begins before that. So each line is
+/// looked at once.
+fn marked_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
+    let (first, behind) = lines.split_first()?;
+    if !is_other_mark(first.text) || hunk::opening(first.text).is_some() {
+        return None;
+    }
+    let own = behind.iter().take(LINES_OF_A_HUNK).take_while(|line| !is_other_mark(line.text));
+    let mut own = own.enumerate();
+    own.find(|(_, line)| line.text.trim_end() == "=======")?;
+    let ends = |line: &str| line.starts_with(">>>>>>>") || line.starts_with("+++++++ REPLACE");
+    own.find(|(_, line)| ends(line.text)).map(|(last, _)| last + 2)
+}
+
+fn indented_length<'l>(lines: &[ReplyLine<'l>]) -> Option<usize> {
+    let (first, behind) = lines.split_first()?;
+    let bare = without_indentation(first.text);
+    let indentation = first.text.strip_suffix(bare).filter(|indentation| !indentation.is_empty())?;
+    let bare_line = |line: &ReplyLine<'l>| line.text.strip_prefix(indentation).unwrap_or(line.text);
+    let behind = behind.iter().take(LINES_OF_A_HUNK).map(bare_line);
+    hunk::length(behind, hunk::opening(bare)?).map(|length| length + 1)
+}
+
+fn without_indentation(line: &str) -> &str {
+    line.trim_start_matches([' ', '\t', '>'])
+}
+
+/// Checks for a conflict as Git writes it.
+fn is_conflict(lines: &[ReplyLine<'_>]) -> bool {
+    let name = |line: &ReplyLine<'_>, sign| line.text.trim_matches(['\t', ' ', sign]).to_owned();
+    let [first, .., last] = lines else { return false };
+    let last = name(last, '>').to_ascii_lowercase();
+    OWN_SIDES.contains(&&*name(first, '<')) && !NEW_SIDES.contains(&&*last)
 }

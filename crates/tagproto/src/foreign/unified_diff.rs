@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 
 use super::file_name::plain_name::is_plain_name;
-use super::hunk_end::{Counts, HunkEnd};
+use super::hunk_end::{Counts, HunkEnd, begin_list};
 use super::{Ending, ForeignFault, Items, ReplyLine, body_of, diff_name};
+use crate::repair::Fence;
 use crate::{Block, IfExists, TextHunk};
 
 const NO_FILE: &str = "/dev/null";
@@ -46,6 +47,11 @@ impl<'a> Sides<'a> {
         }
         self.unsigned_blank = if line.is_empty() { self.unsigned_blank + 1 } else { 0 };
         true
+    }
+
+    /// Checks whether a list begins behind a blank line without a sign, outside of a code fence: the hunk may end before it.
+    pub(super) fn may_end_before(&self, lines: &[ReplyLine<'_>], fence: Option<Fence>) -> bool {
+        self.unsigned_blank > 0 && fence.is_none() && begin_list(lines)
     }
 
     /// Checks whether the reply ends in this hunk, before the number of lines that its header says. Models count badly, so that a
@@ -107,11 +113,18 @@ impl<'a> Hunks<'a> {
             let counts = Counts::of(lines[index].text);
             index += 1;
             let mut sides = Sides::default();
+            // The first line of a list within it, which may stand behind the diff.
+            let mut list = None;
             while let Some(line) = lines.get(index)
                 && Header::read(&lines[index..]).is_none()
                 && !counts.is_end(&lines[index..], &sides, items.fence)
-                && sides.take(line.text)
             {
+                if sides.may_end_before(&lines[index..], items.fence) {
+                    list = list.or(Some(line.number));
+                }
+                if !sides.take(line.text) {
+                    break;
+                }
                 index += 1;
             }
             let hunk = HunkEnd {
@@ -121,8 +134,10 @@ impl<'a> Hunks<'a> {
                 fence: items.fence,
             };
             index -= sides.unsigned_blank;
+            let list =
+                list.filter(|_| !hunk.is_met).map(|line_number| ForeignFault::Unsigned { line_number });
             let fault = || hunk.fault(&lines[index..]);
-            read.fault = read.fault.or_else(fault);
+            read.fault = read.fault.or(list).or_else(fault);
             let sides = sides.finish();
             read.is_cut_off = sides.may_be_cut_off(counts, lines[index - 1], items.ending);
             read.hunks.push((number, sides));
@@ -227,7 +242,7 @@ impl<'a> Header<'a> {
         self.old.as_deref() == Some(NO_FILE) && !self.is_empty_file
     }
 
-    /// Reads `diff --git` with the lines behind it, or `---` and `+++` right before a hunk.
+    /// Reads `diff --git` with the lines behind it, or `---` and `+++` right before a hunk, with a blank line perhaps.
     fn read(lines: &[ReplyLine<'a>]) -> Option<Header<'a>> {
         let first = lines.first()?.text;
         let mut header = Header::default();
@@ -256,19 +271,20 @@ impl<'a> Header<'a> {
                 return Some(header);
             }
         }
-        let [old, new, next, ..] = lines.get(header.lines..)? else {
+        let [old, new, behind @ ..] = lines.get(header.lines..)? else {
             return (header.lines > 0).then_some(header);
         };
         let named = |line: &'a str, sign: &str| {
             line.strip_prefix(sign).map(diff_name::of_line).filter(|name| !name.is_empty())
         };
         if let (Some(old), Some(new)) = (named(old.text, "--- "), named(new.text, "+++ "))
-            && is_hunk_header(next.text)
+            && let Some(blank) = behind.iter().take(2).position(|line| is_hunk_header(line.text))
+            && behind[..blank].iter().all(|line| line.text.trim().is_empty())
         {
             let (old, new) = diff_name::bare(old, new, NO_FILE);
             header.is_by_git = header.new.as_ref() == Some(&new);
             (header.old, header.new) = (Some(old), Some(new));
-            header.lines += 2;
+            header.lines += 2 + blank;
         }
         (header.lines > 0).then_some(header)
     }

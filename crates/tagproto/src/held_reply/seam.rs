@@ -1,6 +1,8 @@
 //! The seam between a held reply and its continuation.
 
-use super::greeting::{is_greeting, is_greeting_before_continuation};
+use std::collections::HashSet;
+
+use super::greeting::{Around, is_greeting, is_greeting_before_lines};
 use super::held_lines::HeldLines;
 use super::next_reply::NextReply;
 use super::shift::{Shift, unindent};
@@ -49,7 +51,7 @@ impl HeldLines<'_> {
             let is_certain = !starts_at_tag
                 && !began_earlier
                 && !may_lack_lines
-                && self.is_greeting(next, at - before, end);
+                && self.is_greeting(last_at, next, at - before, end);
             return self.seam_at(last_at, at - before, end, is_certain, next);
         }
         let rest = &next.lines[next.begin..];
@@ -106,11 +108,26 @@ impl HeldLines<'_> {
         behind.map_or(Seam::Unclear, |behind| Seam::At { behind })
     }
 
-    /// Checks whether the text before a line that belongs to the seam is a greeting.
-    fn is_greeting(&self, next: &NextReply<'_>, start: usize, end: usize) -> bool {
-        let before = &next.raw[next.begin.min(start)..start];
-        let is_continued = || !self.cut_line.is_empty() && self.continues_cut_line(&next.lines[end..]);
-        is_greeting(before) || is_greeting_before_continuation(before) && is_continued()
+    /// Checks whether the text before the lines of the seam, which begin at `start`, is a greeting, and nothing that the open block has
+    /// as well.
+    fn is_greeting(&self, last_at: usize, next: &NextReply<'_>, start: usize, end: usize) -> bool {
+        let before = next.begin.min(start)..start;
+        // Text of the block cannot end in its own opening tag.
+        let is_at_the_tag = last_at <= self.open_line || self.is_open_tag(next.lines[start]);
+        if is_at_the_tag && is_greeting(&next.raw[before.clone()]) {
+            return true;
+        }
+        let behind = first_text(&next.lines[end..]).filter(|_| !self.cut_line.is_empty());
+        let block = self.lines.get(self.open_line + 1..).unwrap_or_default();
+        let is_in_fence = open_fence(block.iter().take(last_at.saturating_sub(self.open_line + 1))).is_some();
+        let around = Around {
+            rest_of_cut_line: behind.and_then(|line| line.strip_prefix(self.cut_line)),
+            opens_fence: !is_in_fence && open_fence(next.lines[before.clone()].iter()).is_some(),
+        };
+        let own: HashSet<&str> =
+            block.iter().copied().filter(|line| !line.is_empty() && Fence::read(line).is_none()).collect();
+        !next.lines[before.clone()].iter().any(|line| own.contains(line))
+            && is_greeting_before_lines(&next.raw[before], &around)
     }
 
     /// Finds the requested lines in back-ticks or quoted, directly before the continuation of the line that was cut off.

@@ -17,6 +17,31 @@ const CHANGES: [&str; 6] = ["changes", "change", "edits", "edit", "updates", "up
 /// Words with which a line about a path says that nothing of it changes.
 const UNCHANGED: [&str; 7] = ["unchanged", "unaffected", "already", "nothing", "stays", "remains", "see"];
 
+/// Words with which a heading says that it is not about changes of its path.
+const NOT_THERE: [&str; 18] = [
+    " unchanged ",
+    " unaffected ",
+    " untouched ",
+    " no change",
+    " no edit",
+    " no update",
+    " no modif",
+    " not change",
+    " not touch",
+    " not edit",
+    " not modif",
+    " not affect",
+    " not need",
+    " instead of ",
+    " rather than ",
+    " why not ",
+    " unlike ",
+    " except ",
+];
+
+/// Words with which it says so directly behind the path.
+const AS_IT_IS: [&str; 6] = ["already", "nothing", "stays", "remains", "as-is", "same"];
+
 /// Signs that stand alone before a path.
 const BULLETS: &str = "📁📂📄📃📝📜📑🗎🔧🛠✏•→▶➤◆■●\u{fe0f}";
 
@@ -41,6 +66,19 @@ pub(super) fn led_file(line: &str) -> Option<Candidate<'_>> {
     let is_described = !is_meant && leads.is_empty() && says_what_changes(words[at], behind);
     (is_certain && is_name && (is_meant || is_described))
         .then(|| Candidate { is_described, ..Candidate::certain(path) })
+}
+
+/// Checks whether a heading with a path says that nothing of it changes. Other words that deny may be about the change: "`a.py`: do not
+/// panic".
+pub(super) fn denies_change(heading: &str, path: &str) -> bool {
+    let words: Vec<String> =
+        heading.split_whitespace().map(|word| bare_word(word).to_ascii_lowercase()).collect();
+    let text = format!(" {} ", words.join(" ").replace("n't ", " not "));
+    let behind = words.iter().skip_while(|word| !word.eq_ignore_ascii_case(path)).skip(1);
+    let mut said =
+        behind.filter(|word| !word.is_empty() && !DASHES.contains(&word.as_str()) && *word != "is");
+    NOT_THERE.iter().any(|phrase| text.contains(phrase))
+        || said.next().is_some_and(|word| AS_IT_IS.contains(&word.as_str()))
 }
 
 /// Checks for the number of a step, the sign of a list, or another one that stands before a path.
