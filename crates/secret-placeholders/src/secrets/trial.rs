@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use super::used_values::UsedValues;
 use super::{Secrets, State};
 use crate::key_lines::KeyLines;
 use crate::map::SecretMap;
@@ -21,7 +22,11 @@ impl Secrets {
         let map = self.lock().map.copied();
         let store = MemoryStore::default();
         let revision = store.revision().ok();
-        Some(Secrets { store: Box::new(store), state: Mutex::new(State { map, revision }) })
+        Some(Secrets {
+            store: Box::new(store),
+            state: Mutex::new(State { map, revision }),
+            used: UsedValues::default(),
+        })
     }
 
     /// Checks whether a placeholder stands for a value.
