@@ -29,6 +29,12 @@ impl Secrets {
         })
     }
 
+    /// Returns the kinds of the placeholders that were given out.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        self.read_what_was_added();
+        self.lock().map.kinds()
+    }
+
     /// Checks whether a placeholder stands for a value.
     pub(crate) fn has_given_out(&self, marker: &Marker) -> bool {
         self.read_what_was_added();

@@ -10,6 +10,7 @@ use wap_core::{
 };
 
 use super::PlaceholderWorkspace;
+use super::judging::check_command;
 use super::putting_back::PuttingBack;
 use super::veil::Veil;
 use crate::secrets::GivenValues;
@@ -132,6 +133,7 @@ fn masked_error<W: Workspace>(veil: &Veil<'_, W>, error: WapError) -> WapError {
 
 /// Returns a command with the values that its placeholders stand for.
 fn restored_command(secrets: &Secrets, request: &ExecuteCommand) -> Result<ExecuteCommand, WapError> {
+    check_command(secrets, request)?;
     let putting_back = PuttingBack::new(secrets);
     let mut restored_request = request.clone();
     restored_request.command = putting_back.at_most(&request.command, "command", MOST_COMMAND_BYTES)?;
