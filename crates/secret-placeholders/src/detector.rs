@@ -9,6 +9,7 @@ mod line_prefix;
 mod names_beside;
 mod next_line;
 mod own_rules;
+mod placeholder_words;
 mod rule;
 mod text;
 mod text_line;
@@ -33,6 +34,7 @@ use self::names_beside::mark_names;
 pub(crate) use self::next_line::{MOST_LINES as MOST_LINES_BELOW, may_be_below, may_begin_below};
 use self::next_line::{line_of, value_below};
 use self::own_rules::{REPLACED, own_rules};
+use self::placeholder_words::is_of_placeholder;
 use self::rule::CompiledRule;
 pub(crate) use self::text::{is_ordinary, is_path};
 pub(crate) use self::words::reads_like_words;
@@ -151,6 +153,8 @@ impl Detector {
         if is_cancelled() {
             return None;
         }
+        let is_kind = |kind: &str| self.rules.iter().any(|rule| rule.kind.eq_ignore_ascii_case(kind));
+        hits.retain(|hit| !is_of_placeholder(text, &hit.range, &is_kind));
         addresses::find(text, &mut hits);
         mark_names(text, &mut hits);
         private_key::find(text, &mut hits);

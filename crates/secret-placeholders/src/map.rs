@@ -124,6 +124,13 @@ impl SecretMap {
         self.by_marker.get(marker).map(String::as_str)
     }
 
+    /// Returns the kinds of the placeholders, in order.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        let mut kinds: Vec<String> = self.next.keys().cloned().collect();
+        kinds.sort();
+        kinds
+    }
+
     /// Returns the number of placeholders.
     pub(crate) fn len(&self) -> usize {
         self.by_marker.len()

@@ -1,14 +1,19 @@
 //! Masking texts that leave and restoring texts that return.
 
+mod restore_error;
 mod searched;
 mod trial;
+mod used_values;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub use self::restore_error::RestoreError;
 use self::searched::Searched;
+pub(crate) use self::used_values::GivenValues;
+use self::used_values::UsedValues;
 use crate::detector::{Detector, IsCancelled, Span, merge};
 use crate::finder::Finder;
 use crate::key_lines::KeyLines;
@@ -27,6 +32,7 @@ const MOST_ROUNDS: usize = 4;
 pub struct Secrets {
     store: Box<dyn PlaceholderStore>,
     state: Mutex<State>,
+    used: UsedValues,
 }
 
 struct State {
@@ -34,38 +40,6 @@ struct State {
     /// The revision of the store that `map` has; `None` if it could not be looked at.
     revision: Option<u64>,
 }
-
-/// The refusal of a text into which values cannot be put back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RestoreError {
-    /// The value of a placeholder was never kept: writing it would lose the value.
-    NotKept(Marker),
-    /// With its values, the text is longer than the caller takes.
-    TooLong {
-        /// The most that the caller takes.
-        most_bytes: usize,
-    },
-}
-
-impl fmt::Display for RestoreError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RestoreError::NotKept(marker) => write!(
-                formatter,
-                "the value of {marker} was not kept, so it cannot be put back; leave its line as it is"
-            ),
-            RestoreError::TooLong { most_bytes } => {
-                write!(
-                    formatter,
-                    "with the values of its placeholders, the text has more than {most_bytes} bytes"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for RestoreError {}
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,7 +78,11 @@ impl Secrets {
         {
             return Err("the map of placeholders is damaged, or of a newer version".into());
         }
-        Ok(Secrets { store: Box::new(store), state: Mutex::new(State { map, revision }) })
+        Ok(Secrets {
+            store: Box::new(store),
+            state: Mutex::new(State { map, revision }),
+            used: UsedValues::default(),
+        })
     }
 
     /// Replaces the secrets of a text of the user by placeholders, and texts that look like placeholders, too, so that

@@ -26,9 +26,12 @@ pub struct ServedTasks {
 
 impl CommandTasks for ServedTasks {
     fn begin(&self, call: &Call<'_>, command: &ExecuteCommand) -> Result<TaskView, WapError> {
-        let command = self.rules.over(Arc::clone(&self.workspace)).restored_command(command)?;
+        let rules = self.rules.over(Arc::clone(&self.workspace));
+        let id = TaskId::new();
+        rules.remember_command(&id.to_string(), command);
+        let command = rules.restored_command(command)?;
         let start = StartTask {
-            id: TaskId::new(),
+            id,
             conversation: call.origin.conversation.0.clone(),
             front_end: self.front_end.to_owned(),
             command: self.workspace.as_run_here(command)?,
@@ -94,7 +97,7 @@ impl ServedTasks {
             }
             TaskState::Ended { outcome } => {
                 let rules = self.rules.over(Arc::clone(&self.workspace));
-                TaskProgress::Ended(Box::new(rules.masked_outcome(call, *outcome)))
+                TaskProgress::Ended(Box::new(rules.masked_outcome(call, &task.id.to_string(), *outcome)))
             }
         };
         let time = |ms| std::time::UNIX_EPOCH + Duration::from_millis(ms);

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::joint::{Joint, first_quote, is_command, is_directive, is_option, is_outside_of_quotes};
-use super::line_prefix::without_prefix;
+use super::joint::{
+    Joint, first_quote, is_command, is_directive, is_first_word, is_option, is_outside_of_quotes,
+};
 use super::text_line::{begins_escape, line_in_text};
 use super::value_end::{QUOTES, assigned, bare, is_connection, of_connection, of_element, quoted};
 
@@ -153,7 +154,8 @@ impl<'l> Field<'l> {
         let is_variable = is_of_environment(around.name);
         // Nothing but a command has words like that in front of the name, or that as a name.
         let is_of_command = first_quote(rest).is_none()
-            && (!without_prefix(before).trim().is_empty() || is_directive(around.name));
+            && (is_directive(around.name)
+                || if joint == Joint::Blank { !is_first_word(before) } else { !before.trim().is_empty() });
         let is_argument = joint == Joint::Call || joint == Joint::Blank && is_option;
         let (range, form) = match joint {
             Joint::Element => (of_element(before, around.name, between, rest, looked_at)?, Form::Quoted),

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::line_prefix::without_prefix;
+use super::line_prefix::{Start, starts};
 use super::value_end::QUOTES;
 
 /// The part between the keyword of a field and its value: the number of an element, the quote of the name, a type, an equals sign or a colon;
@@ -47,6 +47,9 @@ const DIRECTIVES: [&str; 3] = ["requirepass", "masterauth", "bindpw"];
 
 /// The most bytes in front of such a name.
 const MOST_BEFORE_BYTES: usize = 256;
+
+/// The same with what tools have put in front of a line.
+const MOST_PREFIXED_BYTES: usize = 512;
 
 /// The kind of the signs between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,9 +98,15 @@ pub(super) fn is_outside_of_quotes(before: &str, quote: char) -> bool {
 
 /// Checks whether a value without quotes can follow a name with blanks between them.
 pub(super) fn is_command(before: &str) -> bool {
-    let before = without_prefix(before);
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| Regex::new(COMMANDS).expect("the expression is valid"));
-    before.len() <= MOST_BEFORE_BYTES && BEFORE.is_match(before)
+    before.len() <= MOST_PREFIXED_BYTES
+        && starts(before).iter().flat_map(Start::texts).any(|text| BEFORE.is_match(text))
+}
+
+/// Checks whether a name may be the first word of a line, with nothing in front but what a tool has put there.
+pub(super) fn is_first_word(before: &str) -> bool {
+    before.len() <= MOST_PREFIXED_BYTES
+        && starts(before).iter().flat_map(Start::texts).any(|text| text.trim().is_empty())
 }
 
 /// Checks whether a text ends with the beginning of an option: `--db-`, `-`.

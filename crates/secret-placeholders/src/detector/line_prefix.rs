@@ -1,46 +1,140 @@
-//! Prefixes that tools print before a line of a file: the sign of a difference, the path and the number of a match, the commit of a line.
+//! Prefixes that tools print before a line of a file: signs of differences, columns of a graph, paths and numbers of matches, commits of
+//! lines.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A path and a number as `grep -n` has them, and the number alone; that of `cat -n`; what `git blame` has in front of a line.
-const PREFIXES: &str = r"^(?x:
-    (?:[^\s:]{1,200}[:-])?[0-9]{1,7}[:-]
-    | \s*[0-9]{1,7}\t
-    | \^?[0-9a-f]{7,40}\s(?:[^\s(]{1,200}\s+)?\([^()]{1,120}\s[0-9]{1,7}\)\s?
-)";
+/// The most bytes at the start of a line in which prefixes are looked for.
+const MOST_PREFIX_BYTES: usize = 400;
 
-/// The sign of a line of a difference.
+/// The most prefixes of a line, one behind another, and the most ways to read its start as prefixes.
+const MOST_PREFIXES: usize = 4;
+const MOST_STARTS: usize = 16;
+
+/// A kind of prefix. What stands below a line has the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
-    Added,
-    Removed,
+enum Prefix<'l> {
+    /// One of the [`FORMS`].
+    Form(usize),
+    /// A path without a number, as `grep -r` has it.
+    Path(&'l str),
 }
 
-/// Returns the sign at the start of a line of a difference. A hyphen with one blank behind it begins an element of a list.
-pub(super) fn difference_sign(line: &str) -> Option<Sign> {
-    let mut signs = line.chars();
-    match signs.next()? {
-        '+' => Some(Sign::Added),
-        '-' if !line.starts_with("- ") || line.starts_with("-  ") => Some(Sign::Removed),
-        _ => None,
+/// The columns of `git log --graph`; a path and a number as `grep -n` has them, with a column, too, and the number alone, and that of
+/// `cat -n`; what `git blame` has in front of a line, by whose author it may end early or late.
+const FORMS: [&str; 6] = [
+    r"^[|*](?:\x20?[|*\\/]){0,30}\x20?",
+    r"^(?:[^\s:]{1,200}[:-])?[0-9]{1,7}[:-]",
+    r"^[^\s:][^:\n]{0,199}(?::[0-9]{1,7}:|-[0-9]{1,7}-)",
+    r"^\s*[0-9]{1,7}\t",
+    r"^\^?[0-9a-f]{7,40}\s+(?:[^(\n]{1,200}?\s+)?(?:\(.{1,200}?\s)?[0-9]{1,7}\)\s?",
+    r"^\^?[0-9a-f]{7,40}\s+(?:[^(\n]{1,200}?\s+)?\(.{1,200}\s[0-9]{1,7}\)\s?",
+];
+
+/// A path in front of a colon, with blanks only if it has folders or an ending; and one in front of a hyphen, as the lines around a match
+/// have it.
+const PATHS: [&str; 2] =
+    [r"^([^\s:]{1,200}|[^\s:][^:\n]{0,199}[./][^\s:]{0,100}):", r"^([^\s:]{0,200}[./][^\s:]{1,100})-"];
+
+/// The beginning of a line behind prefixes other than signs.
+#[derive(Clone, Debug)]
+pub(super) struct Start<'l> {
+    /// The line from there on.
+    rest: &'l str,
+    prefixes: Vec<Prefix<'l>>,
+}
+
+impl<'l> Start<'l> {
+    /// Returns the texts that the line may have there: with the signs of a difference, and without.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &'l str> + use<'l> {
+        let (text, _) = without_signs(self.rest);
+        let unsigned = (text.len() < self.rest.len()).then_some(text);
+        // The first of two columns of signs.
+        let behind_sign = self.rest.strip_prefix("- ").filter(|_| unsigned.is_none());
+        [Some(self.rest), unsigned, behind_sign].into_iter().flatten()
+    }
+
+    /// Returns what another line has behind the same prefixes; `None` if it has other ones.
+    pub(super) fn rest_of<'o>(&self, line: &'o str) -> Option<&'o str> {
+        self.prefixes.iter().try_fold(line, |rest, prefix| match prefix {
+            Prefix::Form(form) => Some(&rest[forms()[*form].find(head(rest))?.end()..]),
+            Prefix::Path(path) => rest.strip_prefix(*path)?.strip_prefix([':', '-']),
+        })
+    }
+
+    /// Checks whether the line is one of what `git blame --porcelain` prints, which has a tab in front.
+    pub(super) fn is_indented_by_tab(&self) -> bool {
+        self.rest.starts_with('\t')
     }
 }
 
-/// Returns a line without what a tool has put in front of it.
-pub(super) fn without_prefix(line: &str) -> &str {
-    static PATTERN: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(PREFIXES).expect("the expression is valid"));
-    if difference_sign(line).is_some() {
-        return &line[1..];
+/// Returns the beginnings that a line may have behind what tools have put in front of it. The first is that of the whole line.
+pub(super) fn starts(line: &str) -> Vec<Start<'_>> {
+    static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(&PATHS));
+    let mut starts = vec![Start { rest: line, prefixes: Vec::new() }];
+    let mut next = 0;
+    while next < starts.len() && starts.len() < MOST_STARTS {
+        let Start { rest, prefixes } = starts[next].clone();
+        next += 1;
+        if prefixes.len() == MOST_PREFIXES || line.len() - rest.len() > MOST_PREFIX_BYTES {
+            continue;
+        }
+        let forms = forms().iter().enumerate().filter_map(|(form, pattern)| {
+            let end = pattern.find(head(rest))?.end();
+            Some((&rest[end..], Prefix::Form(form)))
+        });
+        let paths = COMPILED.iter().filter_map(|pattern| {
+            let path = pattern.captures(head(rest))?;
+            Some((&rest[path.get_match().end()..], Prefix::Path(&rest[path.get(1)?.range()])))
+        });
+        for (rest, prefix) in forms.chain(paths) {
+            let prefixes = prefixes.iter().copied().chain([prefix]).collect();
+            if starts.len() < MOST_STARTS && !starts.iter().any(|start| start.rest.len() == rest.len()) {
+                starts.push(Start { rest, prefixes });
+            }
+        }
     }
-    PATTERN.find(line).map_or(line, |prefix| &line[prefix.end()..])
+    starts
+}
+
+/// Returns the start of a line in which prefixes are looked for.
+fn head(line: &str) -> &str {
+    &line[..line.floor_char_boundary(MOST_PREFIX_BYTES.min(line.len()))]
+}
+
+fn forms() -> &'static [Regex] {
+    static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(&FORMS));
+    &COMPILED
+}
+
+fn compiled(patterns: &[&str]) -> Vec<Regex> {
+    patterns.iter().map(|pattern| Regex::new(pattern).expect("the expression is valid")).collect()
+}
+
+/// Returns a line without the signs of a difference in front of it, of which a merge has two, and true if it has any. A hyphen with one
+/// blank behind it begins an element of a list.
+pub(super) fn without_signs(line: &str) -> (&str, bool) {
+    if let Some(rest) = line.strip_prefix("> ").or_else(|| line.strip_prefix("< ")) {
+        return (rest, true);
+    }
+    let is_sign = |line: &str| {
+        line.starts_with('+') || line.starts_with('-') && (!line.starts_with("- ") || line.starts_with("-  "))
+    };
+    if !is_sign(line) && !line.strip_prefix(' ').is_some_and(is_sign) {
+        return (line, false);
+    }
+    let rest = &line[1..];
+    (if is_sign(rest) { &rest[1..] } else { rest }, true)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::without_prefix;
+    use super::{Start, starts};
+
+    fn texts(line: &str) -> Vec<&str> {
+        starts(line).iter().flat_map(Start::texts).collect()
+    }
 
     #[test]
     fn what_tools_print_in_front_of_a_line_is_taken_off() {
@@ -49,20 +143,48 @@ mod tests {
             ("-  value: a", "  value: a"),
             ("-- name: a", "- name: a"),
             ("-requirepass a", "requirepass a"),
+            ("++requirepass a", "requirepass a"),
+            (" +requirepass a", "requirepass a"),
+            ("+ requirepass a", " requirepass a"),
+            (" -requirepass a", "requirepass a"),
+            ("- requirepass a", "requirepass a"),
+            ("> requirepass a", "requirepass a"),
+            ("| * | +requirepass a", "requirepass a"),
+            ("|\\ +- name: a", "- name: a"),
             ("3:requirepass a", "requirepass a"),
+            ("3:1:requirepass a", "requirepass a"),
             ("src/r.conf:3:requirepass a", "requirepass a"),
+            ("src/r.conf:3:14:requirepass a", "requirepass a"),
             ("src/r.conf-12-requirepass a", "requirepass a"),
+            ("a b/r.conf:3:requirepass a", "requirepass a"),
+            ("a b/r.conf:requirepass a", "requirepass a"),
+            ("r.conf:requirepass a", "requirepass a"),
+            ("r.conf-requirepass a", "requirepass a"),
+            ("HEAD~1:a b/r.conf:3:requirepass a", "requirepass a"),
+            ("HEAD:r.conf:requirepass a", "requirepass a"),
             ("     3\trequirepass a", "requirepass a"),
             ("a1b2c3d4 (Me X 2024-01-02 03:04:05 +0100 3) requirepass a", "requirepass a"),
+            ("a1b2c3d4 (Me (of 3) X 2024-01-02 03:04:05 +0100 3) requirepass a", "requirepass a"),
             ("^1b2c3d4 r.conf (Me 2024-01-02 03:04:05 +0100  3) requirepass a", "requirepass a"),
-            // The control.
-            ("- name: a", "- name: a"),
-            ("  - name: a", "  - name: a"),
-            ("key: a", "key: a"),
-            ("a1b2c3d (note) b", "a1b2c3d (note) b"),
-            ("é3:a", "é3:a"),
+            ("a1b2c3d4 3) requirepass a", "requirepass a"),
+            ("^1b2c3d4 a b/r.conf 12 13) requirepass a", "requirepass a"),
         ] {
-            assert_eq!(without_prefix(line), rest, "{line}");
+            assert!(texts(line).contains(&rest), "{line}: {:?}", texts(line));
+        }
+        // The control.
+        for line in
+            ["- name: a", "  - name: a", "key = a", "a1b2c3d (note) b", "é3-a", "  key: a", "the key-a"]
+        {
+            let mut texts = texts(line);
+            texts.retain(|text| Some(*text) != line.strip_prefix("- "));
+            assert_eq!(texts, [line]);
+        }
+    }
+
+    #[test]
+    fn a_line_of_prefixes_is_read_in_few_ways() {
+        for unit in ["1:", "| ", "a/b:", "a.b-", "3\t", "a1b2c3d4 (x 1) ", "+", "- "] {
+            assert!(texts(&unit.repeat(10_000)).len() <= 3 * super::MOST_STARTS, "{unit}");
         }
     }
 }

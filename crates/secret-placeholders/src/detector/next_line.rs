@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::line_prefix::{difference_sign, without_prefix};
+use super::line_prefix::{Start, starts, without_signs};
 use super::words::is_surely_of_words;
 
 /// The longest line with a name.
@@ -30,6 +30,12 @@ const OF_NAMED: &str =
     r#"^\s*["']?(?:[Vv]alue|[Pp]arameterValue|[Dd]efault(?:Value)?)["']?\s*[:=]\s*(?P<value>\S.*?),?$"#;
 const OF_PROPERTY: &str = r"^\s*<string>(?P<value>[^<>]+)</string>$";
 
+/// What `git blame --porcelain` prints about the commit of a line in front of it.
+const ABOUT_COMMITS: &str = r"^(?:[0-9a-f]{40}(?: [0-9]+){2,3}$|(?:author|committer)(?:-mail|-time|-tz)? |summary |previous |filename |boundary$)";
+
+/// The most lines about a commit.
+const MOST_ABOUT_COMMITS: usize = 16;
+
 /// A name and where its value stands.
 pub(super) struct Below<'t> {
     pub(super) name: &'t str,
@@ -44,6 +50,7 @@ fn pattern(text: &str) -> Regex {
 /// Returns the name at the end of a line, and its value in what follows the line.
 pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t>> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(NAMES));
+    static ENDING: LazyLock<Regex> = LazyLock::new(|| pattern(&NAMES.replace(r"^\s*", "")));
     static VALUE: LazyLock<Regex> = LazyLock::new(|| pattern(OF_NAMED));
     static PROPERTY: LazyLock<Regex> = LazyLock::new(|| pattern(OF_PROPERTY));
     let line = line.trim_end();
@@ -54,17 +61,22 @@ pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t
     if following.is_empty() || !line.ends_with(ends) {
         return None;
     }
-    let line = without_prefix(line);
-    if line.len() > MOST_NAME_BYTES {
+    if !ENDING.is_match(&line[line.ceil_char_boundary(line.len().saturating_sub(MOST_NAME_BYTES))..]) {
         return None;
     }
-    let names = NAME.captures(line)?;
+    let starts = starts(line);
+    let (start, line, names) = starts.iter().find_map(|start| {
+        let mut texts = start.texts().filter(|text| text.len() <= MOST_NAME_BYTES);
+        texts.find_map(|text| Some((start, text, NAME.captures(text)?)))
+    })?;
     let below = |name: &str, values: Vec<Range<usize>>| {
         let name = names.name(name).filter(|_| !values.is_empty())?.range();
         Some(Below { name: &line[name], values })
     };
+    let values_in =
+        |most: usize, value: &dyn Fn(&str) -> Option<Range<usize>>| values_in(start, following, most, value);
     if names.name("property").is_some() {
-        return below("property", values_in(following, 1, |text| of_pattern(&PROPERTY, text)));
+        return below("property", values_in(1, &|text| of_pattern(&PROPERTY, text)));
     }
     if names.name("block").is_some() {
         // A value of one word: the others are texts.
@@ -73,37 +85,54 @@ pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t
             let is_value = start > 0 && start < text.len() && !text[start..].contains(char::is_whitespace);
             is_value.then_some(start..text.len())
         };
-        return below("block", values_in(following, 1, word));
+        return below("block", values_in(1, &word));
     }
     let kind = if names.name("variable").is_some() { "variable" } else { "named" };
-    below(kind, values_in(following, MOST_LINES, |text| of_pattern(&VALUE, text)))
+    below(kind, values_in(MOST_LINES, &|text| of_pattern(&VALUE, text)))
 }
 
 fn of_pattern(pattern: &Regex, text: &str) -> Option<Range<usize>> {
     Some(pattern.captures(text)?.name("value")?.range())
 }
 
-/// Returns the bytes of the value on one of the next lines; in a difference, that on the line instead of it, too.
+/// Returns the bytes of the value on one of the next lines behind the prefixes of the line of the name; in a difference, that on the line
+/// instead of it, too.
 fn values_in(
+    start: &Start<'_>,
     following: &str,
     most: usize,
-    value: impl Fn(&str) -> Option<Range<usize>>,
+    value: &dyn Fn(&str) -> Option<Range<usize>>,
 ) -> Vec<Range<usize>> {
+    static ABOUT_COMMIT: LazyLock<Regex> = LazyLock::new(|| pattern(ABOUT_COMMITS));
     let mut values = Vec::new();
-    let mut start = 0;
-    for (index, line) in following.split_inclusive('\n').take(MOST_LINES).enumerate() {
-        let text = without_prefix(line.trim_end());
+    let (mut index, mut about_commits) = (0, 0);
+    let mut end = 0;
+    for line in following.split_inclusive('\n') {
+        end += line.len();
+        if start.is_indented_by_tab()
+            && about_commits < MOST_ABOUT_COMMITS
+            && ABOUT_COMMIT.is_match(line.trim_end())
+        {
+            about_commits += 1;
+            continue;
+        }
+        let printed = line.trim_end();
+        let Some(rest) = start.rest_of(printed).filter(|_| index < MOST_LINES) else { break };
+        let (text, has_sign) = without_signs(rest);
         let begin = text.trim_start();
         let is_behind = index >= most || !values.is_empty();
         // The next element, or the end of this one.
         let is_end =
-            text.len() > MOST_VALUE_BYTES || begin.starts_with(['}', ']']) || begin.starts_with("- ");
-        if is_end || is_behind && (values.is_empty() || difference_sign(line).is_none()) {
+            rest.len() > MOST_VALUE_BYTES || begin.starts_with(['}', ']']) || begin.starts_with("- ");
+        if is_end || is_behind && (values.is_empty() || !has_sign) {
             break;
         }
-        let offset = start + line.trim_end().len() - text.len();
-        values.extend(value(text).map(|range| offset + range.start..offset + range.end));
-        start += line.len();
+        let of_line = [text, rest].into_iter().find_map(|text| Some((text, value(text)?)));
+        values.extend(of_line.map(|(text, range)| {
+            let offset = end - line.len() + printed.len() - text.len();
+            offset + range.start..offset + range.end
+        }));
+        (index, about_commits) = (index + 1, 0);
     }
     values
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use super::used_values::UsedValues;
 use super::{Secrets, State};
 use crate::key_lines::KeyLines;
 use crate::map::SecretMap;
@@ -21,7 +22,17 @@ impl Secrets {
         let map = self.lock().map.copied();
         let store = MemoryStore::default();
         let revision = store.revision().ok();
-        Some(Secrets { store: Box::new(store), state: Mutex::new(State { map, revision }) })
+        Some(Secrets {
+            store: Box::new(store),
+            state: Mutex::new(State { map, revision }),
+            used: UsedValues::default(),
+        })
+    }
+
+    /// Returns the kinds of the placeholders that were given out.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        self.read_what_was_added();
+        self.lock().map.kinds()
     }
 
     /// Checks whether a placeholder stands for a value.

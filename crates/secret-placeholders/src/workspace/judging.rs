@@ -24,6 +24,7 @@ use wap_edit::{EditedFile, FileEdit, check_content_size, check_request};
 use self::compared_lines::without_guesses;
 use self::failed_search::FailedSearch;
 pub(super) use self::failed_search::with_advice;
+pub(super) use self::near_placeholders::check_command;
 use self::near_placeholders::check_placeholders;
 pub(super) use self::near_placeholders::warning as placeholder_warning;
 use self::possible_lines::{Texts, at_lines};

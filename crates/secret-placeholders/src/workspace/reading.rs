@@ -10,6 +10,7 @@ use wap_core::{
 use super::PlaceholderWorkspace;
 use super::growth::start_within_growth;
 use super::putting_back::PuttingBack;
+use super::running::output_key;
 use super::veil::{Veil, is_gap, without_cut_words};
 use crate::Secrets;
 use crate::new_values::NewValues;
@@ -62,6 +63,12 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let masked = match is_whole {
             true => secrets.mask(&content),
             false => veil.excerpt(&content, request.start_line.unwrap_or(1)),
+        };
+        let given = is_output.then(|| output_key(&call.origin.conversation, &path));
+        let given = given.and_then(|key| secrets.remembered_values(&key));
+        let masked = match secrets.without_given(&masked, given.as_ref()) {
+            Cow::Borrowed(_) => masked,
+            Cow::Owned(masked) => Cow::Owned(masked),
         };
         // A text without secrets, as nearly all are, is not copied.
         let (mut is_truncated, mut returned_lines) = (read.is_truncated, read.returned_lines);

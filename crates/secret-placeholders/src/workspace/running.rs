@@ -1,16 +1,20 @@
 //! Running commands.
 
+use std::collections::BTreeSet;
+use std::iter;
 use std::sync::Arc;
 
 use wap_core::{
-    Call, CommandObserver, ExecuteCommand, ExecuteCommandResponse, OutputStream, StopProcess,
-    StopProcessResponse, WapError, Workspace,
+    Call, CommandObserver, ConversationId, ExecuteCommand, ExecuteCommandResponse, OutputStream,
+    PROCESS_PREFIX, StopProcess, StopProcessResponse, WapError, Workspace,
 };
 
 use super::PlaceholderWorkspace;
+use super::judging::check_command;
 use super::putting_back::PuttingBack;
 use super::veil::Veil;
-use crate::{Secrets, StreamMask};
+use crate::secrets::GivenValues;
+use crate::{Marker, Secrets, StreamMask};
 
 /// The most bytes of a command, or of a variable, with the values of its placeholders: more than the system takes.
 const MOST_COMMAND_BYTES: usize = 128 * 1_024;
@@ -29,7 +33,15 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         }
     }
 
-    /// Masks the outcome of a command that was carried out elsewhere, as `execute_command` does.
+    /// Remembers by a name the values that a command is given, so that what it prints is masked without them.
+    pub fn remember_command(&self, name: &str, request: &ExecuteCommand) {
+        if let Some(secrets) = &self.secrets {
+            secrets.remember_used(name, &used_in(secrets, request));
+        }
+    }
+
+    /// Masks the outcome of a command that was carried out elsewhere, as `execute_command` does; `name` is the one by which
+    /// [`remember_command`](Self::remember_command) has remembered the command.
     ///
     /// # Errors
     ///
@@ -37,10 +49,22 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     pub fn masked_outcome(
         &self,
         call: &Call<'_>,
+        name: &str,
         outcome: Result<ExecuteCommandResponse, WapError>,
     ) -> Result<ExecuteCommandResponse, WapError> {
         let Some(secrets) = &self.secrets else { return outcome };
-        let veil = Veil::new(&self.inner, secrets, call, None);
+        let given = secrets.remembered_values(name);
+        self.masked_with(secrets, call, given.as_ref(), outcome)
+    }
+
+    fn masked_with(
+        &self,
+        secrets: &Secrets,
+        call: &Call<'_>,
+        given: Option<&GivenValues>,
+        outcome: Result<ExecuteCommandResponse, WapError>,
+    ) -> Result<ExecuteCommandResponse, WapError> {
+        let veil = Veil::new(&self.inner, secrets, call, None).without_given(given);
         match outcome {
             Ok(ran) => {
                 let mut ran = veil.all_outputs(ran);
@@ -60,11 +84,29 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
         let restored_request = restored_command(secrets, request)?;
-        let mut masking =
-            MaskedObserver { observer, stdout: StreamMask::new(secrets), stderr: StreamMask::new(secrets) };
+        let used = used_in(secrets, request);
+        let given = secrets.given_values(&used);
+        if let Some(name) = &request.background {
+            // Before it prints anything.
+            secrets.remember_used(&process_key(&call.origin.conversation, name), &used);
+        }
+        let mut masking = MaskedObserver {
+            observer,
+            secrets,
+            given: given.as_ref(),
+            stdout: StreamMask::new(secrets),
+            stderr: StreamMask::new(secrets),
+        };
         let ran = self.inner.execute_command(call, &restored_request, &mut masking);
         masking.finish();
-        self.masked_outcome(call, ran)
+        let whole_output = match &ran {
+            Ok(ran) => ran.whole_output.as_deref(),
+            Err(error) => error.detail("wholeOutput").and_then(|name| name.as_str()),
+        };
+        if let Some(output) = whole_output {
+            secrets.remember_used(&output_key(&call.origin.conversation, output), &used);
+        }
+        self.masked_with(secrets, call, given.as_ref(), ran)
     }
 
     pub(super) fn stop_masked(
@@ -73,7 +115,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         call: &Call<'_>,
         request: &StopProcess,
     ) -> Result<StopProcessResponse, WapError> {
-        let veil = Veil::new(&self.inner, secrets, call, None);
+        let given = secrets.remembered_values(&process_key(&call.origin.conversation, &request.name));
+        let veil = Veil::new(&self.inner, secrets, call, None).without_given(given.as_ref());
         let stopped = self.inner.stop_process(call, request).map_err(|error| masked_error(&veil, error))?;
         let mut stopped = veil.all_outputs(stopped);
         stopped.warnings.extend(veil.cut_warning());
@@ -90,6 +133,7 @@ fn masked_error<W: Workspace>(veil: &Veil<'_, W>, error: WapError) -> WapError {
 
 /// Returns a command with the values that its placeholders stand for.
 fn restored_command(secrets: &Secrets, request: &ExecuteCommand) -> Result<ExecuteCommand, WapError> {
+    check_command(secrets, request)?;
     let putting_back = PuttingBack::new(secrets);
     let mut restored_request = request.clone();
     restored_request.command = putting_back.at_most(&request.command, "command", MOST_COMMAND_BYTES)?;
@@ -107,9 +151,27 @@ fn restored_command(secrets: &Secrets, request: &ExecuteCommand) -> Result<Execu
     Ok(restored_request)
 }
 
+/// Returns the placeholders of a command whose values are to be masked in what it prints.
+fn used_in(secrets: &Secrets, request: &ExecuteCommand) -> BTreeSet<Marker> {
+    let variables = request.environment.iter().flat_map(|variables| variables.values());
+    let others = request.working_directory.iter().chain(&request.ready).chain(variables);
+    secrets.used_in(iter::once(&request.command).chain(others).map(String::as_str))
+}
+
+/// Returns the name by which the values of an output are remembered, of which `path` is the one to read it by.
+pub(super) fn output_key(conversation: &ConversationId, path: &str) -> String {
+    format!("{} {path}", conversation.0)
+}
+
+fn process_key(conversation: &ConversationId, name: &str) -> String {
+    output_key(conversation, &format!("{PROCESS_PREFIX}{name}"))
+}
+
 /// Passes masked output on.
 struct MaskedObserver<'a> {
     observer: &'a mut dyn CommandObserver,
+    secrets: &'a Secrets,
+    given: Option<&'a GivenValues>,
     stdout: StreamMask,
     stderr: StreamMask,
 }
@@ -123,6 +185,7 @@ impl MaskedObserver<'_> {
 
     fn pass(&mut self, stream: OutputStream, masked: &str) {
         if !masked.is_empty() {
+            let masked = self.secrets.without_given(masked, self.given);
             self.observer.output(stream, masked.as_bytes());
         }
     }

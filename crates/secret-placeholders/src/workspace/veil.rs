@@ -13,6 +13,7 @@ use crate::hunk_context::without_cut_contexts;
 use crate::key_lines::KeyLines;
 use crate::new_values::NewValues;
 use crate::private_key::{has_body_line, may_be_body};
+use crate::secrets::GivenValues;
 use crate::surroundings::{
     CUT, Surroundings, before_cut, without_cut_end, without_cut_secrets, without_cut_start,
 };
@@ -46,6 +47,8 @@ pub(super) struct Veil<'a, W> {
     pub(super) call: &'a Call<'a>,
     /// The file that the answer quotes.
     pub(super) path: Option<&'a str>,
+    /// The values of the command that has printed what the answer has.
+    given: Option<&'a GivenValues>,
     /// The file, once it was looked at.
     learned: OnceCell<LearnedFile>,
     /// True once the file was read for its values, and the file, unless it is large.
@@ -84,12 +87,18 @@ impl<'a, W: Workspace> Veil<'a, W> {
             secrets,
             call,
             path,
+            given: None,
             learned: OnceCell::new(),
             is_read: Cell::new(false),
             read_before: Cell::new(None),
             has_cut_output: Cell::new(false),
             is_cut_at_gaps: Cell::new(false),
         }
+    }
+
+    /// Masks the values that a command was given, too.
+    pub(super) fn without_given(self, given: Option<&'a GivenValues>) -> Veil<'a, W> {
+        Veil { given, ..self }
     }
 
     /// Adds the values of the texts of an answer or an error that have no placeholder, and of the file if these are looked at together
@@ -160,6 +169,10 @@ impl<'a, W: Workspace> Veil<'a, W> {
         let masked = match without_cut_words(self.secrets, text, &mut lacks_lines) {
             Cow::Borrowed(text) => self.text(text),
             Cow::Owned(text) => Cow::Owned(self.text(&text).into_owned()),
+        };
+        let masked = match self.secrets.without_given(&masked, self.given) {
+            Cow::Borrowed(_) => masked,
+            Cow::Owned(masked) => Cow::Owned(masked),
         };
         if lacks_lines {
             self.has_cut_output.set(true);

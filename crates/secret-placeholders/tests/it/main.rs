@@ -8,6 +8,7 @@ mod cut_values;
 mod cuts;
 mod expressions;
 mod forged;
+mod given_values;
 mod index;
 mod index_parts;
 mod judging;

@@ -1,75 +1,111 @@
 //! Texts that are nearly a placeholder: written, they would stand where the value was.
 
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use wap_core::{FileChange, Reason, WapError};
+use wap_core::{ExecuteCommand, FileChange, Reason, WapError};
 
 use crate::map::LITERAL;
 use crate::workspace::written_texts::written;
 use crate::{Marker, Secrets, markers};
 
-/// The words of a placeholder, with other hyphens and capitals, whatever stands around them.
-const WORDS: &str = r"(?i)secret:([a-z][a-z0-9_\u{2010}-\u{2015}-]{1,40}):0*([1-9][0-9]{0,8})";
+/// A sign between the words of a placeholder, as it is or encoded.
+const SIGN: &str = r"(?:%[0-9a-f]{2}|\\u\{?[0-9a-f]{4}\}?|&\#?[a-z0-9]{1,8};|[^\w\s⟦⟧]|_)";
 
-/// Returns the words of placeholders outside of whole ones, with the placeholder that each is nearly.
-fn near_placeholders(text: &str) -> Vec<(Range<usize>, Marker)> {
-    static PATTERN: LazyLock<Regex> = LazyLock::new(|| Regex::new(WORDS).expect("the expression is valid"));
-    let mut whole = markers(text).map(|(range, _)| range).peekable();
-    let mut near = Vec::new();
-    for captures in PATTERN.captures_iter(text) {
-        let range = captures.get_match().range();
-        while whole.next_if(|whole| whole.end <= range.start).is_some() {}
-        if whole.peek().is_some_and(|whole| whole.start < range.start) {
-            continue;
-        }
-        let kind = captures[1].chars().map(|sign| match sign {
-            sign if sign.is_ascii_alphanumeric() => sign.to_ascii_lowercase(),
-            _ => '-',
-        });
-        if let Ok(number) = captures[2].parse() {
-            near.push((range, Marker { kind: kind.collect(), number }));
-        }
-    }
-    near
+/// Brackets of a placeholder and similar ones, with what stands between them; the last may be lost.
+const BRACKETS: &str = r"⟦[^⟦⟧\n]{0,80}⟧?|[〚【⟬❲][^\n〛】⟭❳]{0,80}[〛】⟭❳]";
+
+/// The texts that are nearly one of some placeholders.
+struct NearPlaceholders<'a> {
+    secrets: &'a Secrets,
+    kinds: Vec<String>,
+    /// The words of a placeholder with any signs between them, whatever stands around them.
+    words: Option<Regex>,
 }
 
-/// Refuses a change that writes what is nearly a placeholder that was given out, or into a file with secrets another number of a kind,
-/// unless the file has that text already. `before` returns the text of the file; `None` if it cannot be read.
+impl<'a> NearPlaceholders<'a> {
+    /// Returns the search for texts that are nearly a placeholder that was given out.
+    fn new(secrets: &'a Secrets) -> NearPlaceholders<'a> {
+        let kinds = secrets.kinds();
+        let join = format!("(?:{SIGN}|\\s){{0,3}}");
+        let names = kinds.iter().map(|kind| kind.split('-').collect::<Vec<_>>().join(&join));
+        let names = names.collect::<Vec<String>>().join("|");
+        let pattern = format!(
+            r"(?i)secrets?(?:\s{{0,2}}{SIGN}\s{{0,2}}){{1,3}}({names})(?:{SIGN}|\s){{1,4}}0*([1-9][0-9]{{0,8}})"
+        );
+        let words = (!kinds.is_empty()).then(|| Regex::new(&pattern).expect("the expression is valid"));
+        NearPlaceholders { secrets, kinds, words }
+    }
+
+    /// Returns the parts of a text that are nearly a placeholder, outside of whole ones, with that if it can be determined.
+    fn find(&self, text: &str) -> Vec<(Range<usize>, Option<Marker>)> {
+        static BRACKETED: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(BRACKETS).expect("the expression is valid"));
+        let whole: Vec<Range<usize>> = markers(text).map(|(range, _)| range).collect();
+        let is_apart = |range: &Range<usize>| {
+            let next = &whole[whole.partition_point(|whole| whole.end <= range.start)..];
+            next.first().is_none_or(|whole| whole.start >= range.end)
+        };
+        let words = self.words.iter().flat_map(|words| words.captures_iter(text)).filter_map(|captures| {
+            let kind = letters(&captures[1]);
+            let kind = self.kinds.iter().find(|other| letters(other) == kind)?.clone();
+            let marker = Marker { kind, number: captures[2].parse().ok()? };
+            let is_given_out = self.secrets.has_given_out(&marker);
+            is_given_out.then(|| (captures.get_match().range(), Some(marker)))
+        });
+        let brackets = BRACKETED.find_iter(text).map(|bracketed| bracketed.range());
+        let has_words = |range: &Range<usize>| {
+            let bracketed = &text[range.clone()];
+            bracketed.starts_with('⟦') || self.has_kind(&letters(bracketed))
+        };
+        let brackets = brackets.filter(has_words).map(|range| (range, None));
+        words.chain(brackets).filter(|(range, _)| is_apart(range)).collect()
+    }
+
+    /// Checks whether the letters of a text have those of a kind.
+    fn has_kind(&self, letters_of_text: &str) -> bool {
+        self.kinds.iter().any(|kind| letters_of_text.contains(&letters(kind)))
+    }
+}
+
+/// Returns the letters of a text in lower case, by which two forms of a kind are the same.
+fn letters(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).map(|sign| sign.to_ascii_lowercase()).collect()
+}
+
+/// Refuses a change that writes what is nearly a placeholder, or one that was not given out, into a file with secrets, unless the file
+/// has that text already. In another file, it is a text about placeholders. `before` returns the text of the file; `None` if it cannot
+/// be read.
 pub(super) fn check_placeholders(
     secrets: &Secrets,
     change: &FileChange,
     before: &dyn Fn() -> Option<String>,
 ) -> Result<(), WapError> {
+    let texts = written(change);
+    if !texts.iter().any(|text| may_have_near(text)) {
+        return Ok(());
+    }
     let file = OnceCell::new();
     let file = || file.get_or_init(|| before().unwrap_or_default()).as_str();
-    let in_file = OnceCell::new();
-    let is_new = |text: &str| {
-        let texts = in_file.get_or_init(|| {
-            let ranges = near_placeholders(file()).into_iter().chain(markers(file()));
-            ranges.map(|(range, _)| &file()[range]).collect::<HashSet<&str>>()
-        });
-        !texts.contains(text)
-    };
-    // Of a kind that no value has, it is more likely a text about placeholders.
-    let is_of_kind = |marker: &Marker| secrets.has_given_out(&Marker { number: 1, ..marker.clone() });
-    for text in written(change) {
-        let near = each_once(text, near_placeholders(text));
-        if let Some((near, marker)) =
-            near.iter().find(|(near, marker)| secrets.has_given_out(marker) && is_new(near))
-        {
-            let text = format!(
-                "`{near}` is not a placeholder, and would be written instead of a value: write {marker} exactly so"
-            );
-            return Err(WapError::new(Reason::InvalidField, text));
+    if secrets.values(file()).is_empty() {
+        return Ok(());
+    }
+    let near = NearPlaceholders::new(secrets);
+    let in_file = LazyCell::new(|| {
+        let ranges = near.find(file()).into_iter().map(|(range, _)| range);
+        let ranges = ranges.chain(markers(file()).map(|(range, _)| range));
+        ranges.map(|range| &file()[range]).collect::<HashSet<&str>>()
+    });
+    for text in texts {
+        let near = each_once(text, near.find(text));
+        if let Some((near, marker)) = near.iter().find(|(near, _)| !in_file.contains(near)) {
+            return Err(refused(near, marker.as_ref()));
         }
         let invented = invented(secrets, text);
-        if let Some((_, marker)) = invented.iter().find(|(text, marker)| is_of_kind(marker) && is_new(text))
-            && !secrets.values(file()).is_empty()
-        {
+        if let Some((_, marker)) = invented.iter().find(|(text, _)| !in_file.contains(text)) {
             let text = format!(
                 "{marker} was not given out and stands for no value: write the placeholders of the file exactly as it shows them"
             );
@@ -77,6 +113,45 @@ pub(super) fn check_placeholders(
         }
     }
     Ok(())
+}
+
+/// Refuses a command with what is nearly a placeholder: it may write it instead of the value.
+pub(in crate::workspace) fn check_command(
+    secrets: &Secrets,
+    request: &ExecuteCommand,
+) -> Result<(), WapError> {
+    let variables = request.environment.iter().flat_map(|variables| variables.values());
+    let mut texts = variables.chain([&request.command]).filter(|text| may_have_near(text)).peekable();
+    if texts.peek().is_none() {
+        return Ok(());
+    }
+    let near = NearPlaceholders::new(secrets);
+    for text in texts {
+        let is_of_secret = |(range, marker): &(Range<usize>, Option<Marker>)| {
+            let inner = letters(&text[range.clone()]);
+            marker.is_some() || inner.contains("secret") || near.has_kind(&inner)
+        };
+        if let Some((range, marker)) = near.find(text).into_iter().find(is_of_secret) {
+            return Err(refused(&text[range], marker.as_ref()));
+        }
+    }
+    Ok(())
+}
+
+/// Checks whether a text may have what is nearly a placeholder. Most have not, and cost nothing more.
+fn may_have_near(text: &str) -> bool {
+    static PATTERN: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new("(?i)secret|[⟦〚【⟬❲]").expect("the expression is valid"));
+    PATTERN.is_match(text)
+}
+
+fn refused(near: &str, marker: Option<&Marker>) -> WapError {
+    let advice = match marker {
+        Some(marker) => format!("write {marker} exactly so"),
+        None => "write the placeholders of the file exactly as it shows them".to_owned(),
+    };
+    let text = format!("`{near}` is not a placeholder, and would be written instead of a value: {advice}");
+    WapError::new(Reason::InvalidField, text)
 }
 
 /// Returns the warning about placeholders that a change has written as they are, since they were not given out.
@@ -95,7 +170,7 @@ fn invented<'t>(secrets: &Secrets, text: &'t str) -> Vec<(&'t str, Marker)> {
 }
 
 /// Returns the parts of a text, each different one once: a text may have very many.
-fn each_once(text: &str, parts: impl IntoIterator<Item = (Range<usize>, Marker)>) -> Vec<(&str, Marker)> {
+fn each_once<M>(text: &str, parts: impl IntoIterator<Item = (Range<usize>, M)>) -> Vec<(&str, M)> {
     let mut added = HashSet::new();
     let parts = parts.into_iter().map(|(range, marker)| (&text[range], marker));
     parts.filter(|(part, _)| added.insert(*part)).collect()
@@ -103,31 +178,61 @@ fn each_once(text: &str, parts: impl IntoIterator<Item = (Range<usize>, Marker)>
 
 #[cfg(test)]
 mod tests {
-    use super::near_placeholders;
+    use super::NearPlaceholders;
+    use crate::{MemoryStore, Secrets};
 
     #[test]
     fn what_is_nearly_a_placeholder_is_recognised() {
+        let secrets = Secrets::open(MemoryStore::default()).expect("an empty store");
+        let view = secrets.mask("password = \"kX7qzWm2Rt9\"\n").into_owned();
+        assert!(view.contains("⟦secret:password-assignment:1⟧"));
+        let near = NearPlaceholders::new(&secrets);
         for text in [
-            "[secret:a-b:1]",
-            "[[secret:a-b:1]]",
-            "⟦ secret:a-b:1 ⟧",
-            "⟦SECRET:A-B:1⟧",
-            "⟦secret:a\u{2011}b:1⟧",
-            "⟦secret:a_b:1⟧",
-            "⟦secret:a-b:01⟧",
-            "⟦secret:a-b:1\u{200b}⟧",
-            "〚secret:a-b:1〛",
-            "⟦secret:a-b:1",
-            r"\u27e6secret:a-b:1\u27e7",
+            "[secret:password-assignment:1]",
+            "⟦ secret:password-assignment:1 ⟧",
+            "⟦SECRET:PASSWORD-ASSIGNMENT:1⟧",
+            "secret:password\u{2011}assignment:01",
+            "⟦secret:password-assignment: 1⟧",
+            "⟦secret: password-assignment:1⟧",
+            "⟦secrets:password-assignment:1⟧",
+            "⟦secret:password-assignment-1⟧",
+            "⟦secret:password-assignment#1⟧",
+            "⟦secret:password assignment:1⟧",
+            "secret：password-assignment：1",
+            "⟦secret:password-assignment:1\u{200b}⟧",
+            "〚secret:password-assignment:1〛",
+            "⟦secret:password-assignment:1",
+            r"\u27e6secret\:password-assignment\:1\u27e7",
+            "%E2%9F%A6secret%3Apassword-assignment%3A1%E2%9F%A7",
         ] {
-            let near = near_placeholders(text);
-            assert_eq!(near.len(), 1, "{text}");
-            assert_eq!(near[0].1.to_string(), "⟦secret:a-b:1⟧", "{text}");
+            let near = near.find(text);
+            let marker = near.iter().find_map(|(_, marker)| marker.clone());
+            assert_eq!(
+                marker.map(|marker| marker.to_string()).as_deref(),
+                Some("⟦secret:password-assignment:1⟧"),
+                "{text}"
+            );
+        }
+        for text in [
+            "⟦secret:password-assignment⟧",
+            "⟦password-assignment:1⟧",
+            "〚password-assignment:1〛",
+            "⟦secret:password-assignment",
+            "⟦secret:password: 1⟧",
+        ] {
+            assert_eq!(near.find(text).len(), 1, "{text}");
         }
         // The control.
-        for text in ["⟦secret:a-b:1⟧", "arn:secret:name", "secret:a-b:0", "⟦secret:a-b:1⟧⟦secret:a-b:2⟧"]
-        {
-            assert_eq!(near_placeholders(text), [], "{text}");
+        for text in [
+            "⟦secret:password-assignment:1⟧",
+            "arn:secret:name",
+            "secret:password-assignment:0",
+            "secret:password-assignment:2",
+            "secret password assignment 1",
+            "【password】",
+            "⟦secret:a-b:1⟧⟦secret:a-b:2⟧",
+        ] {
+            assert_eq!(near.find(text), [], "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Texts that are nearly a placeholder, and placeholders that were not given out.
 
-use wap_core::{FileChange, FileChanged, Reason, WapError, Workspace, WriteFile};
+use wap_core::{ExecuteCommand, FileChange, FileChanged, Reason, Unobserved, WapError, Workspace, WriteFile};
 
 use crate::judging::edit;
 use crate::over_workspace::{Masked, over, read, with_call};
@@ -36,6 +36,18 @@ fn what_is_nearly_a_placeholder_is_not_written_instead_of_the_value() {
         "〚secret:password-assignment:1〛",
         "⟦secret:password-assignment:1",
         "⟦secret:password-assignment:7⟧",
+        "⟦secret:password-assignment: 1⟧",
+        "⟦secret: password-assignment:1⟧",
+        "⟦secrets:password-assignment:1⟧",
+        "⟦secret:password-assignment-1⟧",
+        "⟦secret:password-assignment#1⟧",
+        "⟦secret:password-assignment⟧",
+        "⟦password-assignment:1⟧",
+        "⟦secret:password assignment:1⟧",
+        "⟦secret:password:1⟧",
+        "⟦secret：password-assignment：1⟧",
+        "%E2%9F%A6secret%3Apassword-assignment%3A1%E2%9F%A7",
+        r"⟦secret\:password-assignment\:1⟧",
     ] {
         let masked = file();
         let before = masked.inner().text("a.py").unwrap();
@@ -83,15 +95,61 @@ fn a_placeholder_that_was_not_given_out_is_written_with_a_warning() {
         "{warned:?}"
     );
     assert!(masked.inner().text("b.md").unwrap().contains("⟦secret:npm-token:7⟧"));
-    // The same in a file with secrets, if no value is of that kind.
-    let warned = warnings(write(&file(), 1, "a.py", "⟦secret:password:1⟧").unwrap());
-    assert!(
-        warned.iter().any(|warning| warning.contains("⟦secret:password:1⟧ was not given out")),
-        "{warned:?}"
-    );
     // The control: one that was.
     let warned = warnings(write(&masked, 2, "c.py", "⟦secret:password-assignment:1⟧").unwrap());
     assert!(!warned.iter().any(|warning| warning.contains("given out")), "{warned:?}");
+}
+
+#[test]
+fn a_file_without_values_takes_a_text_about_placeholders() {
+    let masked = file();
+    let content = "The password (secret:password-assignment:1) is read by main: ⟦x⟧.\n";
+    let change = || {
+        FileChange::Write(WriteFile {
+            path: "NOTES.md".into(),
+            content: content.into(),
+            ..WriteFile::default()
+        })
+    };
+    with_call(1, |call| masked.change_files(call, &[change()])).unwrap().remove(0).unwrap();
+    assert_eq!(masked.inner().text("NOTES.md").unwrap(), content);
+    assert_eq!(read(&masked, "NOTES.md", None), content);
+}
+
+#[test]
+fn what_is_nearly_a_placeholder_is_no_value_of_its_own() {
+    let masked = over([
+        ("a.py", format!("x = 1\npassword = \"{}\"\n", value())),
+        ("b.yml", "db:\n  password: [secret:password-assignment:1]\n".to_owned()),
+        ("c.py", "password = \"[secret:not-a-kind:1]\"\n".to_owned()),
+    ]);
+    read(&masked, "a.py", None);
+    assert_eq!(read(&masked, "b.yml", None), masked.inner().text("b.yml").unwrap());
+    // The control: other words between the same signs.
+    assert_ne!(read(&masked, "c.py", None), masked.inner().text("c.py").unwrap());
+}
+
+#[test]
+fn a_command_with_what_is_nearly_a_placeholder_is_refused() {
+    let run = |text: &str| {
+        let masked = file();
+        let command = ExecuteCommand { command: text.to_owned(), ..ExecuteCommand::default() };
+        with_call(1, |call| masked.execute_command(call, &command, &mut Unobserved)).unwrap_err().reason()
+    };
+    for near in
+        ["[secret:password-assignment:1]", "⟦secret:password-assignment⟧", "secret%3Apassword-assignment%3A1"]
+    {
+        assert_eq!(run(&format!("printf 'password: {near}' > a.yml")), Reason::InvalidField, "{near}");
+    }
+    // The control: a placeholder, and words that are none of one. No command has an answer here.
+    for text in [
+        "echo ⟦secret:password-assignment:1⟧",
+        "echo ⟦secret:npm-token:1⟧ ⟦x⟧",
+        "grep -rn 'secret: password-assignment' .",
+        "kubectl get secret password-assignment",
+    ] {
+        assert_eq!(run(text), Reason::SandboxUnavailable, "{text}");
+    }
 }
 
 #[test]

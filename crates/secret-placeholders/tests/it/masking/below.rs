@@ -55,7 +55,7 @@ fn a_value_below_its_name_is_hidden() {
 }
 
 /// Output of `git diff`, `grep -n` and `git blame`, with `{}` for each value.
-const PRINTED: [&str; 8] = [
+const PRINTED: [&str; 19] = [
     "@@ -1,4 +1,4 @@\n env:\n - name: DB_PASSWORD\n-  value: \"{}1\"\n+  value: \"{}2\"\n - name: A\n",
     "+- name: DB_PASSWORD\n+  value: {}1\n+- name: A\n+  value: b\n",
     " variable \"db_password\" {\n   type = string\n-  default = \"{}1\"\n+  default = \"{}2\"\n }\n",
@@ -64,7 +64,54 @@ const PRINTED: [&str; 8] = [
     "   password: |\n-    {}1\n+    {}2\n",
     "k.yaml:2:- name: DB_PASSWORD\nk.yaml-3-  value: \"{}1\"\n",
     "a1b2c3d4 (Me 2024-01-02 03:04:05 +0100 2) - name: DB_PASSWORD\na1b2c3d4 (Me 2024-01-02 03:04:05 +0100 3)   value: {}1\n",
+    "a1b2c3d4 (Me (x) Y 2024-01-02 03:04:05 +0100 2) - name: DB_PASSWORD\n^1b2c3d4 (Me (x) Y 2024-01-02 03:04:05 +0100 3)   value: {}1\n",
+    "a1b2c3d4 2)   - name: DB_PASSWORD\na1b2c3d4 3)     value: {}1\n",
+    "++  - name: DB_PASSWORD\n -    value: {}1\n-     value: {}2\n++    value: {}3\n",
+    "   - name: DB_PASSWORD\n-     value: {}1\n -    value: {}2\n++    value: {}3\n",
+    "HEAD:k.yaml:2:  - name: DB_PASSWORD\nHEAD:k.yaml:3:    value: {}1\n",
+    "k.yaml:2:5:  - name: DB_PASSWORD\nk.yaml:3:6:    value: {}1\n",
+    "a b/k.yaml:2:  - name: DB_PASSWORD\na b/k.yaml:3:    value: {}1\n",
+    "k.yaml:  - name: DB_PASSWORD\nk.yaml-    value: {}1\n",
+    "| * | +  - name: DB_PASSWORD\n| | | +    value: {}1\n",
+    "> - name: DB_PASSWORD\n>   value: {}1\n",
+    "author-tz +0100\nfilename k.yaml\n\t  - name: DB_PASSWORD\n0123456789012345678901234567890123456789 3 3\nauthor Me\nauthor-mail <m@x>\nauthor-time 1\nauthor-tz +0100\ncommitter Me\ncommitter-mail <m@x>\ncommitter-time 1\ncommitter-tz +0100\nsummary name: A\nboundary\nfilename k.yaml\n\t    value: {}1\n",
 ];
+
+/// What tools print in front of a line, with `{}` for the line.
+const IN_FRONT: [&str; 18] = [
+    "++{}",
+    " +{}",
+    " -{}",
+    "- {}",
+    "> {}",
+    "< {}",
+    "| +{}",
+    "| * | -{}",
+    "r.conf:{}",
+    "r.conf-{}",
+    "a b/r.conf:{}",
+    "a b/r.conf:3:{}",
+    "r.conf:3:1:{}",
+    "HEAD:r.conf:{}",
+    "HEAD:a/r.conf:3:{}",
+    "a1b2c3d4 3) {}",
+    "^1b2c3d4 r.conf 3) {}",
+    "a1b2c3d4 (Ann (of 2) B 2024-01-02 03:04:05 +0100 3) {}",
+];
+
+#[test]
+fn forms_that_begin_a_line_are_hidden_in_what_tools_print() {
+    for (form, line) in
+        IN_FRONT.iter().flat_map(|form| ["requirepass {}", "ENV DB_PASSWORD {}"].map(|line| (form, line)))
+    {
+        let text = format!("{}\n", form.replace("{}", &line.replace("{}", "r3disPwq7")));
+        let masked = secrets().mask(&text).into_owned();
+        assert_eq!(masked, text.replace("r3disPwq7", "⟦secret:password-assignment:1⟧"));
+        // The control: the same word behind another one.
+        let other = format!("{}\n", form.replace("{}", "the requirepassword r3disPwq7 of it"));
+        assert_eq!(Detector::usual().find(&other), [], "{other}");
+    }
+}
 
 #[test]
 fn a_value_below_its_name_is_hidden_in_what_tools_print() {
@@ -82,6 +129,9 @@ fn a_value_below_its_name_is_hidden_in_what_tools_print() {
         " - name: DB_PASSWORD\n-  secret: true\n - name: A\n-  value: kX7qzWm2Rt9xB4\n",
         "- name: DB_PASSWORD\n- value: kX7qzWm2Rt9xB4\n",
         "+- name: DB_PASSWORD\n+- name: A\n+  value: kX7qzWm2Rt9xB4\n",
+        "++- name: DB_PASSWORD\n++- name: A\n++  value: kX7qzWm2Rt9xB4\n",
+        "k.yaml:- name: DB_PASSWORD\nother.yaml:  value: kX7qzWm2Rt9xB4\n",
+        "k.yaml:- name: DB_PASSWORD\nk.yaml:- name: A\nk.yaml:  value: kX7qzWm2Rt9xB4\n",
     ] {
         assert_eq!(Detector::usual().find(text), [], "{text}");
     }
