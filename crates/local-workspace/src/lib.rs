@@ -50,6 +50,6 @@ pub use undo::differences::{
 };
 pub use undo::error::{ObstacleKind, UndoError, UndoObstacle};
 pub use undo::history::undone_by;
-pub use undo::kept_commits::{KeptBranch, KeptCommits};
+pub use undo::kept_commits::{KeptBranch, KeptCommits, OtherCheckout};
 pub use undo::line_origins::{LineOrigin, line_origins};
 pub use undo::{Undo, UndoEffect, Undone, UndonePath, effects_are_recorded};

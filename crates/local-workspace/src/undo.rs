@@ -8,6 +8,7 @@ pub(crate) mod kept_commits;
 mod left_branch;
 mod left_objects;
 pub(crate) mod line_origins;
+mod moved_checkouts;
 mod path;
 mod plan;
 mod put_back;
@@ -299,8 +300,10 @@ impl LocalWorkspace {
         };
         let kept_repositories = plan.kept_repositories.keys().map(RelPath::to_string);
         let changed_since = plan.kept_repositories.iter().filter(|(_, has_changed)| **has_changed);
-        let commits =
-            |repository: &RelPath| kept_commits(root, self.journal.reader(), &chosen.changes, repository);
+        let commits = |repository: &RelPath| KeptCommits {
+            other_checkout: plan.other_checkouts.get(repository).cloned(),
+            ..kept_commits(root, self.journal.reader(), &chosen.changes, repository)
+        };
         let undone = Undone {
             run: run.number().0,
             paths: plan.paths.iter().map(undone_path).collect(),

@@ -1,5 +1,6 @@
 //! The owner of a state folder, which answers its clients' calls through the socket in the folder.
 
+pub(crate) mod checkout_command;
 mod connection;
 pub(crate) mod followed_sessions;
 pub(crate) mod garbage_call;

@@ -1,8 +1,8 @@
 //! Branches that are checked out, and git at work, when a repository is restored.
 //!
-//! Git compares a working tree and its index with the commit of the checked-out branch. Where a branch moves without its index, or goes,
-//! the next commit takes work back. A command that moves the branch that it has checked out changes the index as well, or at least the
-//! log of `HEAD`; where an undo restores none of these, the branch was checked out since.
+//! Git compares a working tree and its index with the commit of the checked-out branch. Where a branch moves, or goes, under a working tree
+//! that has checked it out since, the next commit takes work back. Whatever checks out another branch writes `HEAD`, and its log: where a
+//! `HEAD` is as old as before the change, the tree had the branch checked out then, and returns to what it was.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -19,7 +19,7 @@ use crate::undo::path::{UndoPath, obstacle};
 use crate::undo::plan::{UndoContext, UndoPlan};
 
 impl UndoPlan {
-    /// Adds an obstacle for each branch that would move, or go, without the index of the working tree in which it is checked out, and for
+    /// Adds an obstacle for each branch that would move, or go, under a working tree that has checked it out since, and for
     /// each that would be checked out twice.
     pub(super) fn check_branches(&self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let planned: BTreeMap<&RelPath, &UndoPath> =
@@ -95,7 +95,7 @@ impl Repository<'_> {
             obstacles.push(obstacle(&reference, ObstacleKind::CheckedOut));
         };
         for (head, name) in &heads {
-            if moved.contains(name) && !self.is_with_index(head, name) {
+            if moved.contains(name) && !self.was_checked_out(head, name) {
                 add(name);
             }
         }
@@ -111,15 +111,13 @@ impl Repository<'_> {
         }
     }
 
-    /// Returns whether the undo restores what belongs to a checked-out branch: that it is checked out, or the index or log of a `HEAD`
-    /// that led to it already when the branch was moved.
-    fn is_with_index(&self, head: &RelPath, name: &RelPath) -> bool {
+    /// Returns whether a checked-out branch was so when it was moved: the undo restores that, or its log, which every checkout writes
+    /// to, or nothing was checked out since.
+    fn was_checked_out(&self, head: &RelPath, name: &RelPath) -> bool {
         let is_planned = |path: Option<RelPath>| path.is_some_and(|path| self.planned.contains_key(&path));
-        // Whatever checks out another branch writes to the log.
-        if self.planned.contains_key(head) || is_planned(beside(head, b"logs/HEAD")) {
-            return true;
-        }
-        is_planned(beside(head, b"index")) && !self.is_newer(head, name)
+        self.planned.contains_key(head)
+            || is_planned(beside(head, b"logs/HEAD"))
+            || !self.is_newer(head, name)
     }
 
     /// Returns whether a `HEAD` was written since a change of a branch that is reverted was recorded.

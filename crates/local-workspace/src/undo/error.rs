@@ -114,12 +114,27 @@ pub enum ObstacleKind {
         /// The branch, or the commit.
         branch: String,
     },
+    /// It says what is checked out. The changes have checked out another branch than before, and the repository cannot be restored.
+    #[error(
+        "leads to another branch or commit than before, where the files of before do not belong{}",
+        was(former)
+    )]
+    OtherCheckout {
+        /// The branch, or the commit, of before; `None` if it is not kept.
+        former: Option<String>,
+        /// The working tree; empty for that of the workspace.
+        tree: String,
+    },
     /// It is a file by which git keeps others from changing a repository.
     #[error("is there, so git is at work; wait for it, or remove the file if no git runs there")]
     Locked,
     /// It may not be written or removed.
     #[error("cannot be changed: {0}")]
     Closed(WapError),
+}
+
+fn was(former: &Option<String>) -> String {
+    former.as_ref().map_or_else(String::new, |former| format!("; it was `{former}`"))
 }
 
 impl fmt::Display for UndoObstacle {

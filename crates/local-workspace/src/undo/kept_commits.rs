@@ -21,6 +21,20 @@ pub struct KeptCommits {
     pub is_of_undo: bool,
     /// The branches that are files of their own and that the changes moved or made.
     pub branches: Vec<KeptBranch>,
+    /// The checkout by the changes of another branch or commit, which stays, as do the files that git tracks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_checkout: Option<OtherCheckout>,
+}
+
+/// The checkout of another branch or commit than the one of before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OtherCheckout {
+    /// The branch or the commit of before; `None` if its name is not kept.
+    pub former: Option<String>,
+    /// The working tree; empty for that of the workspace.
+    pub tree: String,
 }
 
 /// A branch that changes have moved or made, in a repository that stays.
@@ -64,6 +78,7 @@ pub(super) fn kept_commits(
         repository: repository.to_string(),
         is_of_undo,
         branches: by_branch.into_iter().filter_map(branch).collect(),
+        other_checkout: None,
     }
 }
 

@@ -8,7 +8,7 @@ use sandbox_fs::FileRoot;
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
 
 /// The words with which git notes in the log of `HEAD` that another branch was checked out.
-const MOVING: &str = "\tcheckout: moving from ";
+pub(super) const CHECKOUT: &str = "\tcheckout: moving from ";
 const TO: &str = " to ";
 
 /// Returns the branch or the commit that was checked out when a change left `HEAD`, or its log, as `left`; `None` if it still is, or is
@@ -27,7 +27,7 @@ pub(super) fn left_branch(
         }
         [b"logs", b"HEAD"] => {
             let added = str::from_utf8(now?.strip_prefix(left?)?).ok()?;
-            let moves = || added.lines().filter_map(|line| line.split_once(MOVING)?.1.split_once(TO));
+            let moves = || added.lines().filter_map(|line| line.split_once(CHECKOUT)?.1.split_once(TO));
             let (name, _) = moves().next()?;
             (moves().next_back()?.1 != name).then_some(name)?
         }
@@ -36,7 +36,8 @@ pub(super) fn left_branch(
     (is_plain(name) && is_there(root, &part.folder, name)).then(|| name.to_owned())
 }
 
-fn branch(head: &[u8]) -> Option<&str> {
+/// Returns the branch that a `HEAD` names.
+pub(super) fn branch(head: &[u8]) -> Option<&str> {
     str::from_utf8(head).ok()?.strip_prefix("ref: refs/heads/").map(str::trim_end)
 }
 
@@ -55,6 +56,9 @@ fn is_there(root: &FileRoot, repository: &RelPath, name: &str) -> bool {
         list.split(|byte| *byte == b'\n')
             .any(|line| line.strip_suffix(full.as_bytes()).is_some_and(|rest| rest.ends_with(b" ")))
     };
-    let is_commit = matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_commit || read(&full, REFERENCE_BYTES).is_some() || is_packed()
+    is_commit(name) || read(&full, REFERENCE_BYTES).is_some() || is_packed()
+}
+
+pub(super) fn is_commit(name: &str) -> bool {
+    matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

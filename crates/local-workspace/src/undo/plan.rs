@@ -23,6 +23,8 @@ use crate::git::repository_parts::{TouchedPaths, may_be_part, part_refusal_outsi
 use crate::git::stored_names::{Fate, StoredNames, store_around};
 use crate::hidden::Hidden;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
+use crate::undo::kept_commits::OtherCheckout;
+use crate::undo::moved_checkouts::{MovedCheckouts, is_head};
 use crate::undo::path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
 use crate::undo::restored_repositories::RestoredRepositories;
 
@@ -63,6 +65,8 @@ pub(crate) struct UndoPlan {
     /// Repositories that stay as they are, because a part of them cannot be restored, and folders that are working trees of them: true
     /// for each in which only later changes are in the way.
     pub kept_repositories: BTreeMap<RelPath, bool>,
+    /// Those of them that keep another branch or commit checked out than before.
+    pub other_checkouts: BTreeMap<RelPath, OtherCheckout>,
 }
 
 impl UndoPlan {
@@ -74,8 +78,10 @@ impl UndoPlan {
     ) -> Result<UndoPlan, UndoError> {
         let mut plan = UndoPlan::default();
         let mut obstacles = Vec::new();
+        let mut heads = Vec::new();
         for path in paths {
             let Ok(path) = RelPath::from_bytes(&path) else { continue };
+            heads.extend(is_head(&path).then(|| path.clone()));
             match plan_path(context, chosen, &path)? {
                 Ok(planned) => plan.paths.extend(planned),
                 Err(obstacle) => obstacles.push(obstacle),
@@ -89,7 +95,7 @@ impl UndoPlan {
         plan.check_repositories(context, &mut obstacles)?;
         plan.check_branches(context, &mut obstacles);
         plan.check_locks(context, &mut obstacles);
-        plan.keep_repositories(context, &mut obstacles);
+        plan.keep_repositories(context, chosen, &heads, &mut obstacles)?;
         if plan.paths.is_empty() {
             obstacles.extend(plan.kept_folders.iter().map(|folder| obstacle(folder, ObstacleKind::NotEmpty)));
         }
@@ -142,8 +148,14 @@ impl UndoPlan {
     }
 
     /// Skips repositories with an obstacle, and their working trees: one that is restored in parts is unusable. The rest of the undo
-    /// does not depend on them, unless there is nothing else.
-    fn keep_repositories(&mut self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
+    /// does not depend on them, unless there is nothing else, or they keep another branch checked out.
+    fn keep_repositories(
+        &mut self,
+        context: &UndoContext<'_>,
+        chosen: &BTreeSet<ChangeNumber>,
+        heads: &[RelPath],
+        obstacles: &mut Vec<UndoObstacle>,
+    ) -> Result<(), UndoError> {
         let repository = |path: &RelPath| in_git_folder(path).map(|part| part.folder);
         let of_obstacle = |obstacle: &UndoObstacle| repository(&RelPath::parse(&obstacle.path).ok()?);
         let mut kept: BTreeMap<RelPath, bool> = BTreeMap::new();
@@ -161,14 +173,17 @@ impl UndoPlan {
             }
         }
         if kept.is_empty() {
-            return;
+            return Ok(());
         }
         let trees = self.working_trees_of(context, &kept);
         kept.retain(|folder, _| !with_ancestors(folder).any(|folder| trees.contains_key(&folder)));
         kept.extend(trees);
-        let is_kept = |path: &RelPath| with_ancestors(path).any(|folder| kept.contains_key(&folder));
+        let is_in = |path: &RelPath| with_ancestors(path).any(|folder| kept.contains_key(&folder));
+        let moved = MovedCheckouts::of(context, chosen, heads, is_in)?;
+        let is_kept = |path: &RelPath| is_in(path) || moved.track(path);
         if self.paths.iter().all(|path| is_kept(&path.path)) {
-            return;
+            obstacles.extend(moved.obstacles());
+            return Ok(());
         }
         self.paths.retain(|path| !is_kept(&path.path));
         obstacles.retain(|obstacle| RelPath::parse(&obstacle.path).is_ok_and(|path| !is_kept(&path)));
@@ -179,7 +194,9 @@ impl UndoPlan {
             .partition(|path| !(path.wanted.is_none() && path.is_now_folder() && around(&path.path)));
         self.paths = going;
         self.kept_folders.extend(stay.into_iter().map(|path| path.path));
+        self.other_checkouts = moved.by_repository();
         self.kept_repositories = kept;
+        Ok(())
     }
 
     /// Checks in advance, as far as possible, that everything may be written and removed.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use local_workspace::{KeptBranch, KeptCommits, UndoEffect, Undone, UndonePath};
 use wap_core::visible_line;
 
+use crate::owner::checkout_command::checkout_command;
 use crate::{Obstacle, SecretRules, UndoAnswer, UndoRefusal};
 
 /// The most characters of a command.
@@ -107,6 +108,16 @@ fn is_repository(path: &str) -> bool {
 fn commits_text(repository: &str, kept: Option<&KeptCommits>, visible: &impl Fn(&str) -> String) -> String {
     let short = |commit: &str| commit.get(..SHORT_COMMIT).unwrap_or(commit).to_owned();
     let branches = kept.map(|kept| &kept.branches[..]).unwrap_or_default();
+    if let Some(checkout) = kept.and_then(|kept| kept.other_checkout.as_ref()) {
+        let back = checkout.former.as_ref().map(|former| {
+            let command = visible(&checkout_command(&checkout.tree, former));
+            format!("; `{command}` goes back to what was checked out before")
+        });
+        let back = back.unwrap_or_default();
+        return format!(
+            "another branch or commit is checked out than before, so the files that it tracks stay, too{back}"
+        );
+    }
     if kept.is_some_and(|kept| kept.is_of_undo) {
         return "a commit that was undone does not come back to it".to_owned();
     }

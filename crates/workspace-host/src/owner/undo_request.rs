@@ -15,6 +15,7 @@ use wap_core::{Call, ConversationId};
 use crate::failure::{Exit, Failure};
 use crate::last_change::older_work::older_work;
 use crate::last_change::{explain, last, whole};
+use crate::owner::checkout_command::checkout_command;
 use crate::secret_use::SecretRules;
 use crate::state::bookkeeping::Bookkeeping;
 
@@ -344,6 +345,18 @@ fn way_past(obstacles: &[UndoObstacle]) -> String {
         0 => String::new(),
         more => format!(", and {more} more changes, which are listed above"),
     };
+    // Files of one branch do not come into another one, also if that one is checked out again.
+    let others: BTreeSet<Option<String>> = obstacles.iter().filter_map(former_checkout).collect();
+    if !others.is_empty() {
+        let commands: Vec<_> = others.into_iter().flatten().collect();
+        let back = match commands.is_empty() {
+            true => String::new(),
+            false => format!(": {} goes back to what was checked out before", commands.join(", ")),
+        };
+        return format!(
+            "the change checked out something else, and the repository was used since{back}; revert commits with git"
+        );
+    }
     let checkouts: BTreeSet<String> = obstacles.iter().filter_map(checkout).collect();
     if !checkouts.is_empty() {
         // Most of what has changed comes back with the branch.
@@ -372,6 +385,13 @@ fn checkout(obstacle: &UndoObstacle) -> Option<String> {
     let folder =
         if repository == RelPath::parse(".git").ok()? { String::new() } else { format!("-C '{folder}' ") };
     is_plain.then(|| format!("`git {folder}checkout {branch}`"))
+}
+
+/// Returns the command that checks out what was checked out before the changes, for a working tree that they have left at another
+/// branch; `None` within if its name is not kept.
+fn former_checkout(obstacle: &UndoObstacle) -> Option<Option<String>> {
+    let ObstacleKind::OtherCheckout { former, tree } = &obstacle.why else { return None };
+    Some(former.as_ref().map(|former| format!("`{}`", checkout_command(tree, former))))
 }
 
 /// The number of undos that an advice names.

@@ -180,6 +180,106 @@ fn a_working_tree_stays_whole_that_the_user_has_worked_in() {
     }
 }
 
+/// Makes two branches with other files, the first of which is checked out.
+const BRANCHES: &str = "git checkout -q -b feat && echo f > f.txt && echo feat > file && git add . && COMMIT feat && git checkout -q main && \
+                        echo m > m && git add m && COMMIT m";
+
+#[test]
+fn files_of_a_branch_do_not_come_into_another_one() {
+    const USED: &str = "echo mine > mine && git add mine && COMMIT user";
+    // What the command does, what the user does then, and whether all files come back that it has changed.
+    let cases = [
+        ("git checkout -q feat", USED, false),
+        ("git checkout -q --detach feat", USED, false),
+        ("git checkout -q feat && echo more > f.txt && COMMIT model -a", USED, false),
+        (
+            "echo two > file && COMMIT two -a && git checkout -q feat && echo z > file && COMMIT z -a",
+            "git checkout -q main && git checkout -q feat",
+            false,
+        ),
+        ("rm -rf .git/logs && git -c core.logAllRefUpdates=false checkout -q feat", USED, false),
+        // The controls: these have the files of the commit that was checked out.
+        ("git checkout -q -b new && echo two > file && COMMIT two -a", USED, true),
+        ("git checkout -q --detach && echo two > file && COMMIT two -a", USED, true),
+        ("echo two > file && COMMIT two -a", USED, true),
+        ("git checkout -q feat && git checkout -q main && echo two > file", "echo i > i && git add i", true),
+    ];
+    for layered in LAYERS {
+        for (command, use_by_user, comes_back) in cases {
+            for leftover in ["true", "echo n > n && mkdir d && echo n > d/n"] {
+                let opened = OpenFixture::new(layered, BRANCHES);
+                let run = opened.run(&format!("{command} && {leftover}"));
+                opened.user(use_by_user);
+                let had = opened.user("git status --porcelain -uno && cat file");
+                let case = format!("{command}; {use_by_user}; {leftover} ({layered:?})");
+                let undone = opened.undo(run);
+                let is_alone = leftover == "true";
+                assert_eq!(undone.is_err(), !comes_back && is_alone, "{case}: {undone:?}");
+                if comes_back {
+                    let undone = undone.unwrap();
+                    assert_eq!(undone.not_undoable, [".git"; 1], "{case}");
+                    assert_eq!(undone.kept_commits[0].other_checkout, None, "{case}");
+                    assert_eq!(opened.fixture.text("file").as_deref(), Some("one\n"), "{case}");
+                    continue;
+                }
+                assert_eq!(opened.user("git status --porcelain -uno && cat file"), had, "{case}");
+                let former = match undone {
+                    Ok(undone) => undone.kept_commits[0].other_checkout.clone().unwrap().former,
+                    Err(UndoError::Obstacles(obstacles)) => {
+                        obstacles.iter().find_map(|obstacle| match &obstacle.why {
+                            ObstacleKind::OtherCheckout { former, .. } => former.clone(),
+                            _ => None,
+                        })
+                    }
+                    Err(error) => panic!("{case}: {error}"),
+                };
+                assert_eq!(former.as_deref(), Some("main"), "{case}");
+                assert_eq!(
+                    ["n", "d"].map(|path| opened.fixture.root().join(path).exists()),
+                    [false; 2],
+                    "{case}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_branch_returns_to_a_tree_in_which_nothing_was_checked_out_since() {
+    const NO_LOGS: &str = "git config core.logAllRefUpdates false && rm -rf .git/logs";
+    const TWO: &str = "COMMIT two";
+    // What was there, what the command does, and what the user does then.
+    let cases = [
+        ("git branch b && git pack-refs --all", "rm .git/packed-refs", true),
+        ("git branch b", "rm .git/refs/heads/main", true),
+        ("git branch b", "rm -rf .git/refs/heads", true),
+        (NO_LOGS, "COMMIT amended --amend", true),
+        (NO_LOGS, TWO, true),
+        (NO_LOGS, "git reset -q --soft HEAD~1", true),
+        ("git branch b && git worktree add -q wt b", "git update-ref refs/heads/b HEAD~1", true),
+        ("git branch b", "git update-ref refs/heads/b HEAD~1", false),
+    ];
+    for layered in LAYERS {
+        for (prepare, command, is_undone) in cases {
+            let opened = OpenFixture::new(layered, &format!("{TWO} && {prepare}").replace("COMMIT", COMMIT));
+            let state = "cat .git/HEAD && git for-each-ref --format='%(refname) %(objectname)' && git status --porcelain";
+            let before = opened.user(state);
+            let run = opened.run(command);
+            if !is_undone {
+                // The control: the branch is checked out since.
+                opened.user("git checkout -q b");
+                assert!(opened.undo(run).is_err(), "{command} ({layered:?})");
+                continue;
+            }
+            let case = format!("{prepare}; {command} ({layered:?})");
+            let undone = opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
+            assert_eq!(undone.not_undoable, [""; 0], "{case}");
+            assert_eq!(opened.user(state), before, "{case}");
+            opened.check(".", &case);
+        }
+    }
+}
+
 /// Makes branches that conflict.
 const CONFLICT: &str = "git checkout -q -b side && echo s > file && COMMIT side -a && git checkout -q -b feat main && echo f > file && \
                         COMMIT feat -a && git checkout -q main";

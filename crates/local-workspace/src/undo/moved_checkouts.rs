@@ -1,0 +1,190 @@
+//! Working trees in which undone changes have checked out another branch or commit, and that keep it because their repository stays.
+//!
+//! What a checkout did to tracked files is the difference of two commits. Taken back without the checkout, the files of one branch
+//! would come into the working tree of another one, and a commit of them would revert work that the changes have not done.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use change_journal::{ChangeNumber, ChangeState, Entry, RecordedChange};
+use git_index::{ObjectFormat, REFERENCE_BYTES};
+use rel_path::RelPath;
+
+use crate::git::guard::{INDEX_BYTES, in_git_folder};
+use crate::git::linked_folders::working_tree;
+use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
+use crate::undo::kept_commits::OtherCheckout;
+use crate::undo::left_branch::{CHECKOUT, branch, is_commit};
+use crate::undo::path::obstacle;
+use crate::undo::plan::UndoContext;
+
+/// Working trees that stay at another branch or commit than before the undone changes.
+#[derive(Debug, Default)]
+pub(super) struct MovedCheckouts(Vec<MovedCheckout>);
+
+#[derive(Debug)]
+struct MovedCheckout {
+    head: RelPath,
+    repository: RelPath,
+    /// The branch or the commit of before the changes; `None` if its name is not kept.
+    former: Option<String>,
+    tree: RelPath,
+    /// The tracked files beneath the tree, and the folders with them; `None` if an index cannot be read.
+    tracked: Option<BTreeSet<Vec<u8>>>,
+}
+
+impl MovedCheckouts {
+    /// Finds those among the working trees of repositories that stay, by the files that say what they have checked out.
+    pub(super) fn of(
+        context: &UndoContext<'_>,
+        chosen: &BTreeSet<ChangeNumber>,
+        heads: &[RelPath],
+        stays: impl Fn(&RelPath) -> bool,
+    ) -> Result<MovedCheckouts, UndoError> {
+        let mut moved = Vec::new();
+        for head in heads.iter().filter(|head| stays(head)) {
+            moved.extend(MovedCheckout::of(context, chosen, head)?);
+        }
+        Ok(MovedCheckouts(moved))
+    }
+
+    /// Returns whether a path is that of a tracked file in one of the trees, or of a folder with such files.
+    pub(super) fn track(&self, path: &RelPath) -> bool {
+        self.0.iter().any(|checkout| {
+            let length = if checkout.tree.is_root() { 0 } else { checkout.tree.as_bytes().len() + 1 };
+            let beneath = path.as_bytes().get(length..).filter(|_| path.starts_with(&checkout.tree));
+            beneath.is_some_and(|path| checkout.tracked.as_ref().is_none_or(|tracked| tracked.contains(path)))
+        })
+    }
+
+    /// Returns an obstacle for each of the trees: a repository that stays is the reason for which its files do.
+    pub(super) fn obstacles(&self) -> impl Iterator<Item = UndoObstacle> {
+        self.0.iter().map(|checkout| {
+            let (former, tree) = (checkout.former.clone(), checkout.tree.to_string());
+            obstacle(&checkout.head, ObstacleKind::OtherCheckout { former, tree })
+        })
+    }
+
+    /// Returns the repositories, with the working tree that has another branch or commit checked out.
+    pub(super) fn by_repository(&self) -> BTreeMap<RelPath, OtherCheckout> {
+        // The own tree of a repository decides, which comes before linked ones.
+        let other = |checkout: &MovedCheckout| OtherCheckout {
+            former: checkout.former.clone(),
+            tree: checkout.tree.to_string(),
+        };
+        self.0.iter().rev().map(|checkout| (checkout.repository.clone(), other(checkout))).collect()
+    }
+}
+
+impl MovedCheckout {
+    fn of(
+        context: &UndoContext<'_>,
+        chosen: &BTreeSet<ChangeNumber>,
+        head: &RelPath,
+    ) -> Result<Option<MovedCheckout>, UndoError> {
+        let Some((repository, tree)) = tree_of(context, head) else { return Ok(None) };
+        let beside =
+            |name: &[u8]| head.parent().and_then(|folder| folder.join(&RelPath::from_bytes(name).ok()?).ok());
+        let [before, after] = ends(context, chosen, Some(head))?;
+        let (Some(before), Some(after)) = (before, after) else { return Ok(None) };
+        let [former, left] = [before, after].map(|side| text(context, Some(side)));
+        let log = ends(context, chosen, beside(b"logs/HEAD").as_ref())?.map(|side| text(context, side));
+        if before.content == after.content
+            || !is_other_checkout([former.as_deref(), left.as_deref()], log.each_ref().map(Option::as_deref))
+        {
+            return Ok(None);
+        }
+        let former = former.and_then(|head| Some(checked_out(&head)?.to_owned()));
+        let index = beside(b"index");
+        let recorded = ends(context, chosen, index.as_ref())?;
+        let now = index.and_then(|index| context.root.open_file(&index).ok()?.read_to_end(INDEX_BYTES).ok());
+        let kept = recorded.into_iter().flatten().map(|side| text(context, Some(side)));
+        let tracked =
+            kept.chain(now.map(Some)).map(|index| tracked_paths(&index?)).collect::<Option<Vec<_>>>();
+        let tracked = tracked.map(|paths| paths.into_iter().flatten().collect());
+        Ok(Some(MovedCheckout { head: head.clone(), repository, former, tree, tracked }))
+    }
+}
+
+/// Returns the repository and the working tree of a file that says what is checked out.
+fn tree_of(context: &UndoContext<'_>, head: &RelPath) -> Option<(RelPath, RelPath)> {
+    let part = in_git_folder(head)?;
+    let tree = if is_own_head(&part.names) {
+        part.folder.parent()?
+    } else {
+        let link = head.parent()?.child(b"gitdir").ok()?;
+        let target = context.root.open_file(&link).ok()?.read_to_end(REFERENCE_BYTES).ok()?;
+        working_tree(&link, &target, context.workspace)?
+    };
+    Some((part.folder, tree))
+}
+
+/// Returns whether a path says what is checked out in the working tree of a repository, or in one that is linked to it.
+pub(super) fn is_head(path: &RelPath) -> bool {
+    in_git_folder(path).is_some_and(|part| {
+        is_own_head(&part.names) || matches!(part.names.as_slice(), [b"worktrees", _, b"HEAD"])
+    })
+}
+
+fn is_own_head(names: &[&[u8]]) -> bool {
+    matches!(names, [b"HEAD"])
+}
+
+/// Returns what was at a path before the first chosen change and after the last one.
+fn ends(
+    context: &UndoContext<'_>,
+    chosen: &BTreeSet<ChangeNumber>,
+    path: Option<&RelPath>,
+) -> Result<[Option<Entry>; 2], UndoError> {
+    let Some(path) = path else { return Ok([None, None]) };
+    let mut changes = context.journal.changes_of_path(path.as_bytes(), u32::MAX)?;
+    changes.retain(|change: &RecordedChange| {
+        chosen.contains(&change.number) && change.state != ChangeState::Conflicted
+    });
+    let (oldest, newest) = (changes.last(), changes.first());
+    Ok([oldest.and_then(|change| change.before), newest.and_then(|change| change.after)])
+}
+
+fn text(context: &UndoContext<'_>, side: Option<Entry>) -> Option<Vec<u8>> {
+    context.journal.content(&side?.content?).ok().flatten()
+}
+
+/// Returns whether another commit was checked out, from both sides of a `HEAD` and of its log. A branch that was made for the
+/// commit that was checked out brings no other files, and a commit without a branch is work on top of the former one.
+fn is_other_checkout(heads: [Option<&[u8]>; 2], log: [Option<&[u8]>; 2]) -> bool {
+    let lines = match log {
+        // Those of an undo are taken out again.
+        [Some(before), Some(after)] => after.strip_prefix(before).or_else(|| before.strip_prefix(after)),
+        [None, after] => after,
+        [Some(_), None] => None,
+    };
+    let lines = lines.unwrap_or_default();
+    let lines: Vec<_> = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let is_checkout = |line: &&&[u8]| line.windows(CHECKOUT.len()).any(|words| words == CHECKOUT.as_bytes());
+    let has_same_commit = |line: &[u8]| {
+        let mut words = line.split(|byte| *byte == b' ');
+        words.next() == words.next()
+    };
+    let mut checkouts = lines.iter().filter(is_checkout).peekable();
+    if checkouts.peek().is_some() {
+        return !checkouts.all(|line| has_same_commit(line));
+    }
+    lines.is_empty() || heads.iter().any(|head| head.is_none_or(|head| branch(head).is_some()))
+}
+
+/// Returns the branch or the commit that a `HEAD` names.
+fn checked_out(head: &[u8]) -> Option<&str> {
+    branch(head).or_else(|| str::from_utf8(head).ok().map(str::trim_end).filter(|name| is_commit(name)))
+}
+
+/// Returns the paths of an index and of the folders around them; `None` if it cannot be read.
+fn tracked_paths(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
+    [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().find_map(|format| {
+        let mut tracked = BTreeSet::new();
+        let mut add = |entry: git_index::Entry<'_>| {
+            let ends = entry.path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+            tracked.extend(ends.chain([entry.path.len()]).map(|end| entry.path[..end].to_vec()));
+        };
+        git_index::check(index, format, &mut add).ok()?;
+        Some(tracked)
+    })
+}
