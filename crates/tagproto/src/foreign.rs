@@ -272,7 +272,7 @@ pub(crate) fn leave_out_quoted(text: &str, items: &mut Vec<Item<'_>>, foreign: &
         let start = item.span().start;
         // In the fence of a diff, blocks may stand as well, but without the sign of a line.
         let is_signed = || text[..start].ends_with(' ') || text[start..].starts_with(' ');
-        !begins_within(&edits, start) && !(begins_within(&nameless, start) && is_signed())
+        !(begins_within(&edits, start) || begins_within(&nameless, start) && is_signed())
     });
 }
 

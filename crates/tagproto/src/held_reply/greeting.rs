@@ -127,9 +127,7 @@ fn speaks_of_continuing(line: &str) -> bool {
         })
     };
     let is_code = words.contains(['=', ';', '{', '}']);
-    !is_code
-        && (OPENINGS.iter().any(|opening| opens(opening))
-            || OF_CONTINUING.iter().any(|part| words.contains(part)))
+    !is_code && (OPENINGS.iter().any(opens) || OF_CONTINUING.iter().any(|part| words.contains(part)))
 }
 
 fn begins_as_sentence(line: &str) -> bool {
