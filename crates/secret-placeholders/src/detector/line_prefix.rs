@@ -23,8 +23,9 @@ enum Prefix<'l> {
 
 /// The columns of `git log --graph`; a path and a number as `grep -n` has them, with a column, too, and the number alone, and that of
 /// `cat -n`; what `git blame` has in front of a line, by whose author it may end early or late.
-const FORMS: [&str; 6] = [
+const FORMS: [&str; 7] = [
     r"^[|*](?:\x20?[|*\\/]){0,30}\x20?",
+    r"^[|*](?:\x20?[|*\\/]){0,30}\x20{2,60}",
     r"^(?:[^\s:]{1,200}[:-])?[0-9]{1,7}[:-]",
     r"^[^\s:][^:\n]{0,199}(?::[0-9]{1,7}:|-[0-9]{1,7}-)",
     r"^\s*[0-9]{1,7}\t",
@@ -121,6 +122,9 @@ pub(super) fn without_signs(line: &str) -> (&str, bool) {
     let is_sign = |line: &str| {
         line.starts_with('+') || line.starts_with('-') && (!line.starts_with("- ") || line.starts_with("-  "))
     };
+    // Columns of a graph without branches.
+    let unpadded = line.trim_start_matches(' ');
+    let line = if unpadded.starts_with('+') && line.len() > unpadded.len() + 1 { unpadded } else { line };
     if !is_sign(line) && !line.strip_prefix(' ').is_some_and(is_sign) {
         return (line, false);
     }
@@ -151,6 +155,8 @@ mod tests {
             ("> requirepass a", "requirepass a"),
             ("| * | +requirepass a", "requirepass a"),
             ("|\\ +- name: a", "- name: a"),
+            ("  +requirepass a", "requirepass a"),
+            ("| |   -requirepass a", "requirepass a"),
             ("3:requirepass a", "requirepass a"),
             ("3:1:requirepass a", "requirepass a"),
             ("src/r.conf:3:requirepass a", "requirepass a"),

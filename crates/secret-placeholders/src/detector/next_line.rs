@@ -127,7 +127,9 @@ fn values_in(
         if is_end || is_behind && (values.is_empty() || !has_sign) {
             break;
         }
-        let of_line = [text, rest].into_iter().find_map(|text| Some((text, value(text)?)));
+        // Columns of a graph may be in front of the sign.
+        let (unpadded, _) = without_signs(rest.trim_start());
+        let of_line = [text, rest, unpadded].into_iter().find_map(|text| Some((text, value(text)?)));
         values.extend(of_line.map(|(text, range)| {
             let offset = end - line.len() + printed.len() - text.len();
             offset + range.start..offset + range.end

@@ -55,7 +55,7 @@ fn a_value_below_its_name_is_hidden() {
 }
 
 /// Output of `git diff`, `grep -n` and `git blame`, with `{}` for each value.
-const PRINTED: [&str; 19] = [
+const PRINTED: [&str; 22] = [
     "@@ -1,4 +1,4 @@\n env:\n - name: DB_PASSWORD\n-  value: \"{}1\"\n+  value: \"{}2\"\n - name: A\n",
     "+- name: DB_PASSWORD\n+  value: {}1\n+- name: A\n+  value: b\n",
     " variable \"db_password\" {\n   type = string\n-  default = \"{}1\"\n+  default = \"{}2\"\n }\n",
@@ -73,12 +73,15 @@ const PRINTED: [&str; 19] = [
     "a b/k.yaml:2:  - name: DB_PASSWORD\na b/k.yaml:3:    value: {}1\n",
     "k.yaml:  - name: DB_PASSWORD\nk.yaml-    value: {}1\n",
     "| * | +  - name: DB_PASSWORD\n| | | +    value: {}1\n",
+    "  +  - name: DB_PASSWORD\n  +    value: {}1\n",
+    "|   -  - name: DB_PASSWORD\n|   -    value: {}1\n",
+    "| |    - name: DB_PASSWORD\n| |  -    value: {}1\n| |  +    value: {}2\n",
     "> - name: DB_PASSWORD\n>   value: {}1\n",
     "author-tz +0100\nfilename k.yaml\n\t  - name: DB_PASSWORD\n0123456789012345678901234567890123456789 3 3\nauthor Me\nauthor-mail <m@x>\nauthor-time 1\nauthor-tz +0100\ncommitter Me\ncommitter-mail <m@x>\ncommitter-time 1\ncommitter-tz +0100\nsummary name: A\nboundary\nfilename k.yaml\n\t    value: {}1\n",
 ];
 
 /// What tools print in front of a line, with `{}` for the line.
-const IN_FRONT: [&str; 18] = [
+const IN_FRONT: [&str; 20] = [
     "++{}",
     " +{}",
     " -{}",
@@ -86,6 +89,8 @@ const IN_FRONT: [&str; 18] = [
     "> {}",
     "< {}",
     "| +{}",
+    "  +{}",
+    "| |   -{}",
     "| * | -{}",
     "r.conf:{}",
     "r.conf-{}",
