@@ -113,6 +113,10 @@ pub enum ObstacleKind {
     OtherBranch {
         /// The branch, or the commit.
         branch: String,
+        /// The working tree; `.` for that of the workspace.
+        tree: String,
+        /// The other working tree that has the branch checked out now.
+        taken_by: Option<String>,
     },
     /// It says what is checked out. The changes have checked out another branch than before, and the repository cannot be restored.
     #[error(
@@ -122,7 +126,7 @@ pub enum ObstacleKind {
     OtherCheckout {
         /// The branch, or the commit, of before; `None` if it is not kept.
         former: Option<String>,
-        /// The working tree; empty for that of the workspace.
+        /// The working tree; `.` for that of the workspace.
         tree: String,
     },
     /// It is a file by which git keeps others from changing a repository.
