@@ -66,9 +66,9 @@ fn other_branch(
     let (repository, tree) = tree_of(context, head)?;
     let is_usable = !name.is_empty() && !name.starts_with('-') && is_there(context.root, &repository, name);
     is_usable.then(|| ObstacleKind::OtherBranch {
-        branch: name.to_owned(),
-        tree: tree.to_string(),
-        taken_by: tree_with(context, &repository, head, name),
+        branch: name.into(),
+        tree: tree.to_string().into(),
+        taken_by: tree_with(context, &repository, head, name).map(Into::into),
     })
 }
 

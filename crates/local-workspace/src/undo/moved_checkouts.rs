@@ -70,7 +70,7 @@ impl MovedCheckouts {
     /// Returns an obstacle for each of the trees: a repository that stays is the reason for which its files do.
     pub(super) fn obstacles(&self) -> impl Iterator<Item = UndoObstacle> {
         self.staying().map(|checkout| {
-            let (former, tree) = (checkout.former.clone(), checkout.tree.to_string());
+            let (former, tree) = (checkout.former.clone(), checkout.tree.to_string().into());
             obstacle(&checkout.head, ObstacleKind::OtherCheckout { former, tree })
         })
     }

@@ -432,7 +432,7 @@ fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
             let branches: BTreeSet<&str> = obstacles
                 .iter()
                 .filter_map(|obstacle| match &obstacle.why {
-                    ObstacleKind::OtherBranch { branch, .. } => Some(branch.as_str()),
+                    ObstacleKind::OtherBranch { branch, .. } => Some(&**branch),
                     _ => None,
                 })
                 .collect();
@@ -481,7 +481,7 @@ fn a_branch_that_was_left_is_named_with_its_working_trees() {
                 .iter()
                 .filter_map(|obstacle| match &obstacle.why {
                     ObstacleKind::OtherBranch { branch, tree, taken_by } => {
-                        Some((branch.as_str(), tree.as_str(), taken_by.as_deref()))
+                        Some((&**branch, &**tree, taken_by.as_deref()))
                     }
                     _ => None,
                 })
