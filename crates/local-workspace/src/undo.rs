@@ -20,8 +20,8 @@ mod used_repositories;
 use std::collections::{BTreeMap, BTreeSet};
 
 use change_journal::{
-    ChangeNumber, ChangeState, Entry, EntryKind, JournalReader, RecordedChange, RecordedStep, RunFilter,
-    RunNumber, StepKind, StepRecord,
+    ChangeNumber, ChangeState, EntryKind, JournalReader, RecordedChange, RecordedStep, RunFilter, RunNumber,
+    StepKind, StepRecord,
 };
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
@@ -40,7 +40,6 @@ use crate::step_record::{decode, encode};
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle, obstacles_text};
 use crate::undo::history::undone_by;
 use crate::undo::kept_commits::{KeptCommits, kept_commits};
-use crate::undo::left_branch::left_branch;
 use crate::undo::path::{Side, UndoPath, diffs_since, unread};
 use crate::undo::plan::{UndoContext, UndoPlan, with_what_belongs};
 use crate::undo::put_back::{is_lost, lost_path, stays_of};
@@ -174,22 +173,12 @@ impl LocalWorkspace {
             if let Ok(path) = RelPath::parse(&obstacle.path) {
                 let now = Present::of_any_kind(&self.root, &path).ok().flatten();
                 let left = left.0.as_ref();
-                if obstacle.why == ObstacleKind::ChangedSince
-                    && let Some(branch) = self.left_branch(&path, left, now.as_ref())
-                {
-                    obstacle.why = ObstacleKind::OtherBranch { branch };
-                }
                 let differences = diffs_since(self.journal.reader(), &path, left, now.as_ref(), view);
                 (obstacle.diff, obstacle.visible_diff) =
                     (differences.0.into(), differences.1.map(Into::into));
             }
         }
         UndoError::Obstacles(obstacles)
-    }
-
-    fn left_branch(&self, path: &RelPath, left: Option<&Entry>, now: Option<&Present>) -> Option<String> {
-        let left = left.and_then(|left| self.journal.reader().content(&left.content?).ok().flatten());
-        left_branch(&self.root, path, left.as_deref(), now.map(|now| &*now.bytes))
     }
 
     /// Reports whether an undo would be made as things are; nothing is undone.
@@ -371,6 +360,9 @@ impl LocalWorkspace {
     }
 
     fn bring_back(&self, run: &EngineRun<'_>, root: &FileRoot, path: &UndoPath) -> Result<(), UndoObstacle> {
+        if path.is_as_wanted() {
+            return Ok(());
+        }
         let obstacle = |why| UndoObstacle::new(path.path.to_string(), why);
         let wanted = match &path.wanted {
             None => None,

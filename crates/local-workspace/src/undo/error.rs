@@ -112,7 +112,11 @@ pub enum ObstacleKind {
     #[error("has changed since, because another branch is checked out now; it was `{branch}`")]
     OtherBranch {
         /// The branch, or the commit.
-        branch: String,
+        branch: Box<str>,
+        /// The working tree; `.` for that of the workspace.
+        tree: Box<str>,
+        /// The other working tree that has the branch checked out now.
+        taken_by: Option<Box<str>>,
     },
     /// It says what is checked out. The changes have checked out another branch than before, and the repository cannot be restored.
     #[error(
@@ -122,8 +126,8 @@ pub enum ObstacleKind {
     OtherCheckout {
         /// The branch, or the commit, of before; `None` if it is not kept.
         former: Option<String>,
-        /// The working tree; empty for that of the workspace.
-        tree: String,
+        /// The working tree; `.` for that of the workspace.
+        tree: Box<str>,
     },
     /// It is a file by which git keeps others from changing a repository.
     #[error("is there, so git is at work; wait for it, or remove the file if no git runs there")]

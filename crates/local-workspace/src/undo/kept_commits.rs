@@ -33,7 +33,7 @@ pub struct KeptCommits {
 pub struct OtherCheckout {
     /// The branch or the commit of before; `None` if its name is not kept.
     pub former: Option<String>,
-    /// The working tree; empty for that of the workspace.
+    /// The working tree; `.` for that of the workspace.
     pub tree: String,
 }
 

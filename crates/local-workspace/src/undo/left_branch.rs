@@ -6,45 +6,91 @@ use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
+use crate::git::linked_folders::working_tree;
+use crate::undo::error::{ObstacleKind, UndoObstacle};
+use crate::undo::moved_checkouts::tree_of;
+use crate::undo::plan::UndoContext;
 
 /// The words with which git notes in the log of `HEAD` that another branch was checked out.
 pub(super) const CHECKOUT: &str = "\tcheckout: moving from ";
 const TO: &str = " to ";
 
+/// Names what was checked out in the obstacles from which it follows, of the working trees that are asked for.
+pub(super) fn name_left_branches(
+    context: &UndoContext<'_>,
+    obstacles: &mut [UndoObstacle],
+    is_wanted: impl Fn(&RelPath) -> bool,
+) {
+    for obstacle in obstacles.iter_mut().filter(|obstacle| obstacle.why == ObstacleKind::ChangedSince) {
+        let left = obstacle.left.as_ref().and_then(|left| left.0);
+        let path = RelPath::parse(&obstacle.path).ok();
+        let named = path.zip(left).and_then(|(path, left)| {
+            let head = head_of(&path).filter(&is_wanted)?;
+            let left = context.journal.content(&left.content?).ok().flatten()?;
+            other_branch(context, &path, &head, &left)
+        });
+        obstacle.why = named.unwrap_or(ObstacleKind::ChangedSince);
+    }
+}
+
+/// Returns the file that says what is checked out where a path is that file, or the log of it.
+fn head_of(path: &RelPath) -> Option<RelPath> {
+    let part = in_git_folder(path)?;
+    match part.names.as_slice() {
+        [b"HEAD"] | [b"worktrees", _, b"HEAD"] => Some(path.clone()),
+        [b"logs", b"HEAD"] | [b"worktrees", _, b"logs", b"HEAD"] => {
+            path.parent()?.parent()?.child(b"HEAD").ok()
+        }
+        _ => None,
+    }
+}
+
 /// Returns the branch or the commit that was checked out when a change left `HEAD`, or its log, as `left`; `None` if it still is, or is
 /// unknown, or is not there any more.
-pub(super) fn left_branch(
-    root: &FileRoot,
+fn other_branch(
+    context: &UndoContext<'_>,
     path: &RelPath,
-    left: Option<&[u8]>,
-    now: Option<&[u8]>,
-) -> Option<String> {
-    let part = in_git_folder(path)?;
-    let name = match part.names.as_slice() {
-        [b"HEAD"] => {
-            let name = branch(left?)?;
-            (now.and_then(branch) != Some(name)).then_some(name)?
-        }
-        [b"logs", b"HEAD"] => {
-            let added = str::from_utf8(now?.strip_prefix(left?)?).ok()?;
-            let moves = || added.lines().filter_map(|line| line.split_once(CHECKOUT)?.1.split_once(TO));
-            let (name, _) = moves().next()?;
-            (moves().next_back()?.1 != name).then_some(name)?
-        }
-        _ => return None,
+    head: &RelPath,
+    left: &[u8],
+) -> Option<ObstacleKind> {
+    let now = context.root.open_file(path).ok()?.read_to_end(INDEX_BYTES).ok()?;
+    let name = if path == head {
+        let name = branch(left)?;
+        (branch(&now) != Some(name)).then_some(name)?
+    } else {
+        let added = str::from_utf8(now.strip_prefix(left)?).ok()?;
+        let moves = || added.lines().filter_map(|line| line.split_once(CHECKOUT)?.1.split_once(TO));
+        let (name, _) = moves().next()?;
+        (moves().next_back()?.1 != name).then_some(name)?
     };
-    (is_plain(name) && is_there(root, &part.folder, name)).then(|| name.to_owned())
+    let (repository, tree) = tree_of(context, head)?;
+    let is_usable = !name.is_empty() && !name.starts_with('-') && is_there(context.root, &repository, name);
+    is_usable.then(|| ObstacleKind::OtherBranch {
+        branch: name.into(),
+        tree: tree.to_string().into(),
+        taken_by: tree_with(context, &repository, head, name).map(Into::into),
+    })
+}
+
+/// Returns the other working tree that has a branch checked out, which git allows for one at a time.
+fn tree_with(context: &UndoContext<'_>, repository: &RelPath, head: &RelPath, name: &str) -> Option<String> {
+    let read = |path: &RelPath| context.root.open_file(path).ok()?.read_to_end(REFERENCE_BYTES).ok();
+    let has_it = |other: &RelPath| other != head && read(other).as_deref().and_then(branch) == Some(name);
+    let own = repository.child(b"HEAD").ok()?;
+    if has_it(&own) && context.root.metadata(&repository.child(b"index").ok()?).is_ok() {
+        return Some(repository.parent().unwrap_or_default().to_string());
+    }
+    let linked = context.root.list(&repository.child(b"worktrees").ok()?).ok()?;
+    let taken = linked.into_iter().find(|tree| tree.path.child(b"HEAD").is_ok_and(|other| has_it(&other)))?;
+    let link = taken.path.child(b"gitdir").ok()?;
+    let target = read(&link)?;
+    let outside = || Some(str::from_utf8(&target).ok()?.trim_end().strip_suffix("/.git")?.to_owned());
+    working_tree(&link, &target, context.workspace).map(|tree| tree.to_string()).or_else(outside)
 }
 
 /// Returns the branch that a `HEAD` names.
 pub(super) fn branch(head: &[u8]) -> Option<&str> {
     str::from_utf8(head).ok()?.strip_prefix("ref: refs/heads/").map(str::trim_end)
-}
-
-/// Checks whether a name can be written into a command as it is.
-fn is_plain(name: &str) -> bool {
-    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-+@".contains(&byte);
-    !name.is_empty() && !name.starts_with('-') && name.bytes().all(is_usual)
 }
 
 fn is_there(root: &FileRoot, repository: &RelPath, name: &str) -> bool {

@@ -24,6 +24,8 @@ pub(super) struct MovedCheckouts(Vec<MovedCheckout>);
 #[derive(Debug)]
 struct MovedCheckout {
     head: RelPath,
+    /// True if the former branch or commit is checked out again, where the files of before belong.
+    is_back: bool,
     repository: RelPath,
     /// The branch or the commit of before the changes; `None` if its name is not kept.
     former: Option<String>,
@@ -49,17 +51,26 @@ impl MovedCheckouts {
 
     /// Returns whether a path is that of a tracked file in one of the trees, or of a folder with such files.
     pub(super) fn track(&self, path: &RelPath) -> bool {
-        self.0.iter().any(|checkout| {
+        self.staying().any(|checkout| {
             let length = if checkout.tree.is_root() { 0 } else { checkout.tree.as_bytes().len() + 1 };
             let beneath = path.as_bytes().get(length..).filter(|_| path.starts_with(&checkout.tree));
             beneath.is_some_and(|path| checkout.tracked.as_ref().is_none_or(|tracked| tracked.contains(path)))
         })
     }
 
+    /// Returns whether the changes have checked out another branch or commit in the tree of a `HEAD`, which may be back by now.
+    pub(super) fn include(&self, head: &RelPath) -> bool {
+        self.0.iter().any(|checkout| checkout.head == *head)
+    }
+
+    fn staying(&self) -> impl DoubleEndedIterator<Item = &MovedCheckout> {
+        self.0.iter().filter(|checkout| !checkout.is_back)
+    }
+
     /// Returns an obstacle for each of the trees: a repository that stays is the reason for which its files do.
     pub(super) fn obstacles(&self) -> impl Iterator<Item = UndoObstacle> {
-        self.0.iter().map(|checkout| {
-            let (former, tree) = (checkout.former.clone(), checkout.tree.to_string());
+        self.staying().map(|checkout| {
+            let (former, tree) = (checkout.former.clone(), checkout.tree.to_string().into());
             obstacle(&checkout.head, ObstacleKind::OtherCheckout { former, tree })
         })
     }
@@ -71,7 +82,7 @@ impl MovedCheckouts {
             former: checkout.former.clone(),
             tree: checkout.tree.to_string(),
         };
-        self.0.iter().rev().map(|checkout| (checkout.repository.clone(), other(checkout))).collect()
+        self.staying().rev().map(|checkout| (checkout.repository.clone(), other(checkout))).collect()
     }
 }
 
@@ -93,6 +104,9 @@ impl MovedCheckout {
         {
             return Ok(None);
         }
+        let present =
+            context.root.open_file(head).ok().and_then(|file| file.read_to_end(REFERENCE_BYTES).ok());
+        let is_back = present.is_some() && present == former;
         let former = former.and_then(|head| Some(checked_out(&head)?.to_owned()));
         let index = beside(b"index");
         let recorded = ends(context, chosen, index.as_ref())?;
@@ -101,12 +115,12 @@ impl MovedCheckout {
         let tracked =
             kept.chain(now.map(Some)).map(|index| tracked_paths(&index?)).collect::<Option<Vec<_>>>();
         let tracked = tracked.map(|paths| paths.into_iter().flatten().collect());
-        Ok(Some(MovedCheckout { head: head.clone(), repository, former, tree, tracked }))
+        Ok(Some(MovedCheckout { head: head.clone(), is_back, repository, former, tree, tracked }))
     }
 }
 
 /// Returns the repository and the working tree of a file that says what is checked out.
-fn tree_of(context: &UndoContext<'_>, head: &RelPath) -> Option<(RelPath, RelPath)> {
+pub(super) fn tree_of(context: &UndoContext<'_>, head: &RelPath) -> Option<(RelPath, RelPath)> {
     let part = in_git_folder(head)?;
     let tree = if is_own_head(&part.names) {
         part.folder.parent()?

@@ -32,6 +32,8 @@ pub(crate) struct UndoPath {
     pub back: Vec<StepBack>,
     /// True if only a root that ignores protection and write bits can restore it, because a command changed it.
     pub needs_open_root: bool,
+    /// True if another program has left what was there before: the user, or git where it has checked out another branch.
+    pub is_undone_already: bool,
 }
 
 /// Taking back one change.
@@ -70,6 +72,12 @@ impl From<&Present> for Side {
 }
 
 impl UndoPath {
+    /// Checks whether it is there already as it is to be, and no folder, whose permission bits are given at the end.
+    pub(crate) fn is_as_wanted(&self) -> bool {
+        let is_folder = |side: Side| side.kind == EntryKind::Folder;
+        self.now.as_ref().map(Side::from) == self.wanted && !self.wanted.is_some_and(is_folder)
+    }
+
     pub(crate) fn is_now_folder(&self) -> bool {
         self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Folder)
     }
@@ -129,6 +137,8 @@ impl UndoPath {
     /// The changes that take this path back, for the journal. `now` is its present side.
     pub(crate) fn records(&self, held: impl Fn(&ContentHash) -> bool) -> Vec<ChangeRecord<'_>> {
         let entry = |side: Side, is_now: bool| {
+            // Or what another program has replaced since.
+            let is_now = is_now && self.now.as_ref().is_some_and(|now| side.content == Some(now.hash));
             let content = match (side.content, &self.now) {
                 (Some(hash), _) if held(&hash) => Content::Held(hash),
                 // Its bytes were dropped because the journal held them. If it does not any more, the commit has to fail.
@@ -224,11 +234,15 @@ fn plan_file(
     now: Option<Present>,
     back: &[(ChangeNumber, RecordedChange)],
 ) -> Result<Option<UndoPath>, UndoObstacle> {
-    // Each change must have left what the next one found, the newest what is there now.
-    let mut side = now.as_ref().map(Side::from);
+    // Each change must have left what the next one found, the newest what is there now, unless that is what the oldest one found.
+    let present = now.as_ref().map(Side::from);
+    let oldest = back.last().and_then(|(_, oldest)| oldest.before).as_ref().map(Side::from);
+    let is_undone_already = is_same(present, oldest);
+    let mut side = present;
     for (_, change) in back {
         let left = change.after.as_ref().map(Side::from);
-        if !is_same(side, left) && !is_refreshed(context, path, now.as_ref(), [side, left]) {
+        let is_next = is_same(side, left) || is_refreshed(context, path, now.as_ref(), [side, left]);
+        if !is_next && !is_undone_already {
             let left = Some(Box::new(Left(change.after)));
             return Err(UndoObstacle { left, ..obstacle(path, ObstacleKind::ChangedSince) });
         }
@@ -250,7 +264,13 @@ fn way_back(
     wanted: Option<Side>,
     back: &[(ChangeNumber, RecordedChange)],
 ) -> UndoPath {
-    let mut from = now.as_ref().map(Side::from);
+    let present = now.as_ref().map(Side::from);
+    let left = back.first().and_then(|(_, newest)| newest.after).as_ref().map(Side::from);
+    // Where another program has undone them already, the steps are those of the changes, so that they can be redone.
+    let is_undone_already = !is_same(present, left)
+        && is_same(present, wanted)
+        && wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder);
+    let mut from = if is_undone_already { left } else { present };
     let mut steps = Vec::with_capacity(back.len());
     for (index, (number, change)) in back.iter().enumerate() {
         let is_last = index + 1 == back.len();
@@ -263,7 +283,7 @@ fn way_back(
     }
     let changes: Vec<_> = back.iter().map(|(_, change)| change.clone()).collect();
     let needs_open_root = needs_open_root(path, &changes);
-    UndoPath { path: path.clone(), now, wanted, back: steps, needs_open_root }
+    UndoPath { path: path.clone(), now, wanted, back: steps, needs_open_root, is_undone_already }
 }
 
 /// A folder as it is to come back. One that is there keeps what hangs on it.

@@ -24,6 +24,7 @@ use crate::git::stored_names::{Fate, StoredNames, store_around};
 use crate::hidden::Hidden;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::kept_commits::OtherCheckout;
+use crate::undo::left_branch::name_left_branches;
 use crate::undo::moved_checkouts::{MovedCheckouts, is_head};
 use crate::undo::path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
 use crate::undo::restored_repositories::RestoredRepositories;
@@ -180,13 +181,24 @@ impl UndoPlan {
         kept.extend(trees);
         let is_in = |path: &RelPath| with_ancestors(path).any(|folder| kept.contains_key(&folder));
         let moved = MovedCheckouts::of(context, chosen, heads, is_in)?;
+        // What was left there is no way to the files of before.
+        name_left_branches(context, obstacles, |head| !moved.include(head));
         let is_kept = |path: &RelPath| is_in(path) || moved.track(path);
-        if self.paths.iter().all(|path| is_kept(&path.path)) {
+        let is_branch = |obstacle: &UndoObstacle| matches!(obstacle.why, ObstacleKind::OtherBranch { .. });
+        let mut others = self.paths.iter().filter(|path| !is_kept(&path.path)).peekable();
+        // What is as before on another branch is not so on the branch that was left.
+        let is_elsewhere =
+            obstacles.iter().any(is_branch) && others.clone().any(|path| path.is_undone_already);
+        if others.peek().is_none() || is_elsewhere {
             obstacles.extend(moved.obstacles());
             return Ok(());
         }
         self.paths.retain(|path| !is_kept(&path.path));
-        obstacles.retain(|obstacle| RelPath::parse(&obstacle.path).is_ok_and(|path| !is_kept(&path)));
+        let is_other =
+            |obstacle: &UndoObstacle| RelPath::parse(&obstacle.path).is_ok_and(|path| !is_kept(&path));
+        // A branch that was left may be the reason for the others.
+        let has_others = obstacles.iter().any(is_other);
+        obstacles.retain(|obstacle| is_other(obstacle) || has_others && is_branch(obstacle));
         // A folder around one cannot go.
         let around = |folder: &RelPath| kept.keys().any(|repository| repository.starts_with(folder));
         let (going, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.paths)
@@ -306,6 +318,7 @@ impl UndoPlan {
             wanted: folder,
             back: vec![StepBack { undoes: None, from: None, to: folder }],
             needs_open_root: true,
+            is_undone_already: false,
         }));
         Ok(())
     }

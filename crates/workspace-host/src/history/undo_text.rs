@@ -236,7 +236,13 @@ mod tests {
                 "repository": "sub/.git", "isOfUndo": false, "branches": one,
             }),
         );
-        for text in [moved, several, of_undo, unrecorded, kept(".git", false, &[])] {
+        let mut elsewhere =
+            serde_json::json!({ "repository": "sub/.git", "isOfUndo": false, "branches": one });
+        elsewhere["otherCheckout"] = serde_json::json!({ "former": "ma in", "tree": "sub" });
+        let elsewhere = line("sub/.git", &elsewhere);
+        assert!(elsewhere.contains("`git -C sub checkout 'ma in'` goes back"), "{elsewhere}");
+        assert!(!elsewhere.contains("a commit of them"), "{elsewhere}");
+        for text in [elsewhere, moved, several, of_undo, unrecorded, kept(".git", false, &[])] {
             assert!(!text.contains("git reset"), "{text}");
         }
     }

@@ -1,8 +1,8 @@
 //! Commands of git that an advice names, for a shell.
 
-/// Returns the command that checks out a branch or a commit in a working tree, whose path is empty for that of the workspace.
+/// Returns the command that checks out a branch or a commit in a working tree, whose path is `.` for that of the workspace.
 pub(crate) fn checkout_command(tree: &str, name: &str) -> String {
-    let tree = if tree.is_empty() { String::new() } else { format!("-C {} ", shell_word(tree)) };
+    let tree = if tree == "." { String::new() } else { format!("-C {} ", shell_word(tree)) };
     format!("git {tree}checkout {}", shell_word(name))
 }
 
@@ -21,8 +21,8 @@ mod tests {
 
     #[test]
     fn names_are_quoted_where_a_shell_would_read_them_otherwise() {
-        assert_eq!(checkout_command("", "feature/x"), "git checkout feature/x");
+        assert_eq!(checkout_command(".", "feature/x"), "git checkout feature/x");
         assert_eq!(checkout_command("my tree", "a$(b)"), "git -C 'my tree' checkout 'a$(b)'");
-        assert_eq!(checkout_command("", "it's"), r"git checkout 'it'\''s'");
+        assert_eq!(checkout_command(".", "it's"), r"git checkout 'it'\''s'");
     }
 }

@@ -362,7 +362,12 @@ fn way_past(obstacles: &[UndoObstacle]) -> String {
         // Most of what has changed comes back with the branch.
         let checkouts = checkouts.into_iter().collect::<Vec<_>>().join(", ");
         let undos = if later.is_empty() { String::new() } else { format!(", {named}{more}") };
-        return format!("check out what was checked out then: {checkouts}{undos}; then undo again");
+        let taken: BTreeSet<String> = obstacles.iter().filter_map(other_tree).collect();
+        let taken: String = taken.into_iter().collect();
+        return format!(
+            "{taken}check out what was checked out then: {checkouts}{undos}; then undo again (where git refuses the checkout, commit \
+             or stash your changes first)"
+        );
     }
     let is_other = |obstacle: &UndoObstacle| !matches!(obstacle.why, ObstacleKind::LaterChange(_));
     match (later.is_empty(), obstacles.iter().any(is_other)) {
@@ -376,15 +381,14 @@ fn way_past(obstacles: &[UndoObstacle]) -> String {
 
 /// Returns the command that checks out again what was checked out when a change was made.
 fn checkout(obstacle: &UndoObstacle) -> Option<String> {
-    let ObstacleKind::OtherBranch { branch } = &obstacle.why else { return None };
-    let path = RelPath::parse(&obstacle.path).ok()?;
-    let repository = std::iter::successors(path.parent(), RelPath::parent)
-        .find(|path| path.file_name() == Some(b".git"))?;
-    let folder = repository.parent().unwrap_or_default().to_string();
-    let is_plain = !folder.contains(|character: char| character == '\'' || character.is_control());
-    let folder =
-        if repository == RelPath::parse(".git").ok()? { String::new() } else { format!("-C '{folder}' ") };
-    is_plain.then(|| format!("`git {folder}checkout {branch}`"))
+    let ObstacleKind::OtherBranch { branch, tree, .. } = &obstacle.why else { return None };
+    Some(format!("`{}`", checkout_command(tree, branch)))
+}
+
+/// Returns what has to be done in another working tree first, which has the branch checked out.
+fn other_tree(obstacle: &UndoObstacle) -> Option<String> {
+    let ObstacleKind::OtherBranch { branch, taken_by: Some(tree), .. } = &obstacle.why else { return None };
+    Some(format!("check out another branch in `{tree}`, which has `{branch}` now; "))
 }
 
 /// Returns the command that checks out what was checked out before the changes, for a working tree that they have left at another

@@ -92,6 +92,52 @@ fn change_is_taken_back_and_the_undo_too() {
 }
 
 #[test]
+fn what_is_as_before_already_is_no_obstacle() {
+    // What another program leaves at a file that was edited, and at one that was created.
+    for (edited, created, is_undone) in [
+        (Some("1\n"), None, true),
+        (Some("1\n"), Some("new\n"), true),
+        (Some("one\n"), None, true),
+        (Some("theirs\n"), None, false),
+        (None, None, false),
+        (Some("1\n"), Some("theirs\n"), false),
+    ] {
+        let opened = OpenFixture::new();
+        opened.fixture.put("edited", "1\n");
+        let reply = [replace("edited", (1, 1), "one", None), write("d/x", "new\n"), write("y", "y\n")];
+        let run = opened.reply(1, &reply);
+        for (path, content) in [("edited", edited), ("d/x", created)] {
+            match content {
+                Some(content) => opened.fixture.put(path, content),
+                None => fs::remove_file(opened.fixture.root().join(path)).unwrap(),
+            }
+        }
+        let case = format!("{edited:?}, {created:?}");
+        let left = ["edited", "d/x", "y"].map(|path| opened.fixture.text(path));
+        let undone = opened.undo(&Undo::Run(run));
+        if !is_undone {
+            obstacles(undone);
+            assert_eq!(["edited", "d/x", "y"].map(|path| opened.fixture.text(path)), left, "{case}");
+            continue;
+        }
+        let undone = undone.unwrap_or_else(|error| panic!("{case}: {error}"));
+        assert_eq!(opened.fixture.text("edited").as_deref(), Some("1\n"), "{case}");
+        assert!(["d", "y"].iter().all(|path| !opened.fixture.root().join(path).exists()), "{case}");
+        assert!(matches!(opened.undo(&Undo::Run(run)), Err(UndoError::Nothing)), "{case}");
+        // The undo is undone, and that as well, also after the next opening.
+        let redone = opened.undo(&Undo::Run(RunNumber(undone.run))).unwrap();
+        let all = ["one\n", "new\n", "y\n"].map(|text| Some(text.to_owned()));
+        assert_eq!(["edited", "d/x", "y"].map(|path| opened.fixture.text(path)), all, "{case}");
+        opened.undo(&Undo::Run(RunNumber(redone.run))).unwrap();
+        assert_eq!(opened.fixture.text("edited").as_deref(), Some("1\n"), "{case}");
+        let OpenFixture { fixture, journal, workspace } = opened;
+        drop((journal, workspace));
+        let recovery = fixture.open_with(fixture.open_journal(), fixture.config()).1;
+        assert!(recovery.is_empty(), "{case}: {recovery:?}");
+    }
+}
+
+#[test]
 fn reply_is_taken_back_as_a_whole() {
     let opened = OpenFixture::new();
     opened.fixture.put("edited", "1\n2\n3\n");
@@ -157,6 +203,7 @@ fn file_that_another_program_has_changed_since_keeps_everything_as_it_is_and_sho
 fn files_that_are_gone_or_something_else_are_obstacles() {
     let opened = OpenFixture::new();
     opened.fixture.put("deleted", "d\n");
+    opened.fixture.put("gone", "g\n");
     let run = opened.reply(1, &[write("gone", "x\n"), write("folder now", "x\n"), delete("deleted")]);
     fs::remove_file(opened.fixture.root().join("gone")).unwrap();
     fs::remove_file(opened.fixture.root().join("folder now")).unwrap();

@@ -234,6 +234,13 @@ fn files_of_a_branch_do_not_come_into_another_one() {
                     Err(error) => panic!("{case}: {error}"),
                 };
                 assert_eq!(former.as_deref(), Some("main"), "{case}");
+                if is_alone && !command.contains("model") && !command.contains("z") {
+                    // There, the files of before belong.
+                    opened.user("git checkout -q main");
+                    let undone = opened.undo(run).map(|undone| undone.not_undoable);
+                    assert_eq!(undone.unwrap_or_else(|error| panic!("{case}: {error}")), [".git"], "{case}");
+                    assert_eq!(opened.user("git status --porcelain"), "", "{case}");
+                }
                 assert_eq!(
                     ["n", "d"].map(|path| opened.fixture.root().join(path).exists()),
                     [false; 2],
@@ -382,6 +389,8 @@ fn a_repository_with_too_large_a_pack_is_not_said_to_have_changed() {
 #[test]
 fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
     const WORK: &str = "git checkout -q -b dev && echo 1 > new && git add new && COMMIT model";
+    const WORK_AND_MORE: &str =
+        "git checkout -q -b dev && echo 1 > new && git add new && COMMIT model && echo junk > loose";
     const MORE: &str = "echo 2 > new && COMMIT more -a";
     // What is done before by the user, the command, what the user does then, and what was checked out.
     let cases = [
@@ -393,13 +402,15 @@ fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
             "git checkout -q main",
             Some("feature/x"),
         ),
-        // It is not there any more, its name would be none of a command, or it is checked out again.
+        // What is left beside the branch hides nothing.
+        ("true", WORK_AND_MORE, "git checkout -q main", Some("dev")),
+        // It is not there any more, or it is checked out again.
         ("true", WORK, "git checkout -q main && git branch -q -D dev", None),
         (
             "git checkout -q -b 'a$(b)' && echo 1 > new && git add new && COMMIT new",
             MORE,
             "git checkout -q main",
-            None,
+            Some("a$(b)"),
         ),
         ("true", WORK, "git checkout -q main && git checkout -q dev && rm new", None),
     ];
@@ -409,24 +420,73 @@ fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
             let run = opened.run(command);
             opened.user(use_by_user);
             let case = format!("{before}; {command}; {use_by_user} ({layered:?})");
-            assert!(!opened.workspace.can_undo(&Undo::Run(run)), "{case}");
+            assert_eq!(opened.workspace.can_undo(&Undo::Run(run)), left.is_none(), "{case}");
+            let Some(left) = left else {
+                // The file is as before the command, and no branch to check out would change that.
+                let undone = opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
+                assert_eq!(undone.not_undoable, [".git"], "{case}");
+                assert_eq!(opened.fixture.text("new"), None, "{case}");
+                continue;
+            };
             let Err(UndoError::Obstacles(obstacles)) = opened.undo(run) else { panic!("{case}") };
             let branches: BTreeSet<&str> = obstacles
                 .iter()
                 .filter_map(|obstacle| match &obstacle.why {
-                    ObstacleKind::OtherBranch { branch } => Some(branch.as_str()),
+                    ObstacleKind::OtherBranch { branch, .. } => Some(&**branch),
                     _ => None,
                 })
                 .collect();
-            assert_eq!(branches, left.into_iter().collect(), "{case}: {obstacles:?}");
-            if let Some(left) = left {
-                // So it can be undone.
-                opened.user(&format!("git checkout -q {left}"));
-                assert!(opened.workspace.can_undo(&Undo::Run(run)), "{case}");
-                opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
-                let is_of_work = command == WORK;
-                assert_eq!(opened.fixture.text("new"), (!is_of_work).then(|| "1\n".to_owned()), "{case}");
-            }
+            assert_eq!(branches, BTreeSet::from([left]), "{case}: {obstacles:?}");
+            // So it can be undone.
+            opened.user(&format!("git checkout -q '{left}'"));
+            assert!(opened.workspace.can_undo(&Undo::Run(run)), "{case}");
+            opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
+            let is_of_work = command.starts_with(WORK);
+            assert_eq!(opened.fixture.text("new"), (!is_of_work).then(|| "1\n".to_owned()), "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_branch_that_was_left_is_named_with_its_working_trees() {
+    // What the user does before, the command, what the user does then, the working tree, and the one that has the branch now.
+    let cases = [
+        (
+            "git branch b && git worktree add -q wt b",
+            "cd wt && echo 2 > file && COMMIT model -a",
+            "git -C wt checkout -q -b x HEAD~1",
+            ("b", "wt", None),
+        ),
+        (
+            "git branch b && git worktree add -q wt --detach && COMMIT two",
+            "echo 2 > file && COMMIT model -a",
+            "git checkout -q b && git -C wt checkout -q main",
+            ("main", ".", Some("wt")),
+        ),
+        (
+            "git branch b && git worktree add -q wt b",
+            "cd wt && echo 2 > file && COMMIT model -a",
+            "git -C wt checkout -q -b x HEAD~1 && git checkout -q b",
+            ("b", "wt", Some(".")),
+        ),
+    ];
+    for layered in LAYERS {
+        for (before, command, use_by_user, expected) in cases {
+            let opened = OpenFixture::new(layered, before);
+            let run = opened.run(command);
+            opened.user(use_by_user);
+            let case = format!("{before}; {command}; {use_by_user} ({layered:?})");
+            let Err(UndoError::Obstacles(obstacles)) = opened.undo(run) else { panic!("{case}") };
+            let named: Vec<_> = obstacles
+                .iter()
+                .filter_map(|obstacle| match &obstacle.why {
+                    ObstacleKind::OtherBranch { branch, tree, taken_by } => {
+                        Some((&**branch, &**tree, taken_by.as_deref()))
+                    }
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(named, [expected], "{case}: {obstacles:?}");
         }
     }
 }
