@@ -30,7 +30,7 @@ const OF_NAMED: &str =
     r#"^\s*["']?(?:[Vv]alue|[Pp]arameterValue|[Dd]efault(?:Value)?)["']?\s*[:=]\s*(?P<value>\S.*?),?$"#;
 const OF_PROPERTY: &str = r"^\s*<string>(?P<value>[^<>]+)</string>$";
 
-/// What `git blame --porcelain` prints about the commit of a line in front of it.
+/// The lines that `git blame --porcelain` prints about the commit of a line in front of it.
 const ABOUT_COMMITS: &str = r"^(?:[0-9a-f]{40}(?: [0-9]+){2,3}$|(?:author|committer)(?:-mail|-time|-tz)? |summary |previous |filename |boundary$)";
 
 /// The most lines about a commit.

@@ -1,4 +1,4 @@
-//! Texts in the words of a placeholder: written by a model instead of one, they are no values.
+//! Texts in the words of a placeholder: written by a model instead of one, they are not values.
 
 use std::ops::Range;
 use std::sync::LazyLock;

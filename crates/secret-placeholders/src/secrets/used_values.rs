@@ -37,7 +37,7 @@ impl GivenValues {
     }
 }
 
-/// Checks whether a part of a text is no part of a longer word.
+/// Checks whether a part of a text is not part of a longer word.
 fn is_whole_word(text: &str, part: &Range<usize>) -> bool {
     let bytes = text.as_bytes();
     let is_of_word = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);

@@ -8,7 +8,6 @@ mod cut_values;
 mod cuts;
 mod expressions;
 mod forged;
-mod given_values;
 mod index;
 mod index_parts;
 mod judging;

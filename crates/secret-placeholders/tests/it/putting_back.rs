@@ -1,4 +1,6 @@
-//! Requests that become large when their values are put back.
+//! Requests whose values are put back: those that become large, and commands that print them.
+
+mod given_values;
 
 use wap_core::{
     ExecuteCommand, ExploreFiles, ModifyFile, ModifyOperation, QueryType, ReadFile, Reason, SearchFiles,

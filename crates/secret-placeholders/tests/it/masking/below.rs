@@ -80,7 +80,7 @@ const PRINTED: [&str; 22] = [
     "author-tz +0100\nfilename k.yaml\n\t  - name: DB_PASSWORD\n0123456789012345678901234567890123456789 3 3\nauthor Me\nauthor-mail <m@x>\nauthor-time 1\nauthor-tz +0100\ncommitter Me\ncommitter-mail <m@x>\ncommitter-time 1\ncommitter-tz +0100\nsummary name: A\nboundary\nfilename k.yaml\n\t    value: {}1\n",
 ];
 
-/// What tools print in front of a line, with `{}` for the line.
+/// The text that tools print in front of a line, with `{}` for the line.
 const IN_FRONT: [&str; 20] = [
     "++{}",
     " +{}",

@@ -67,7 +67,7 @@ fn a_value_that_a_command_is_given_is_masked_in_what_it_prints() {
 #[test]
 fn other_words_and_the_output_of_other_commands_stay() {
     let masked = file();
-    let text = "postgresql is no part of postgres2 shop2api\n";
+    let text = "postgresql is not a part of postgres2 shop2api\n";
     masked.inner().on_command("psql postgres", Ok(printed(text, "")));
     assert_eq!(run(&masked, &command(&format!("psql {PASSWORD}"))).unwrap().stdout, text);
     masked.inner().on_command("psql", Ok(printed("postgres shop2api\n", "")));
