@@ -22,3 +22,4 @@ pub use error::edit_error;
 pub use file_edit::{ApplyOperations, EditedFile, FileEdit, FindVersion, KnownVersion};
 pub use rewrite::Rewrite;
 pub use size::{check_content_size, check_request};
+pub use view_numbers::has_view_numbers;

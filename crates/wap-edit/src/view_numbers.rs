@@ -67,7 +67,7 @@ impl FileEdit<'_> {
         versions: &[(FileVersion, Source<'_>)],
         may_count: &dyn Fn() -> bool,
     ) -> Option<NumberedLines> {
-        if !has_numbers(requested) {
+        if !has_view_numbers(requested) {
             return None;
         }
         // The lines are those of the versions that their numbers mean.
@@ -108,7 +108,7 @@ impl FileEdit<'_> {
     /// Returns the versions that operations mean whose new lines have the numbers of a view, each once.
     fn versions_of_numbered(&self, find: &mut FindVersion<'_>) -> Vec<(FileVersion, KnownVersion)> {
         let operations = self.request.operations.iter().enumerate();
-        let numbered = operations.filter(|(_, requested)| has_numbers(requested));
+        let numbered = operations.filter(|(_, requested)| has_view_numbers(requested));
         let meant: BTreeSet<&FileVersion> =
             numbered.flat_map(|(index, requested)| self.versions_of_numbers(index, requested)).collect();
         meant.into_iter().filter_map(|version| Some((version.clone(), find(version)?))).collect()
@@ -334,8 +334,10 @@ fn is_by_text(requested: &ModifyOperation) -> bool {
     matches!(requested, ModifyOperation::ReplaceText { .. })
 }
 
-/// Checks whether one of the new lines of an operation begins with a number and a bar.
-fn has_numbers(requested: &ModifyOperation) -> bool {
+/// Checks whether one of the new lines of an operation begins with a number and a bar, as the lines of a view do: such an operation is judged
+/// by the version before its run, too.
+#[must_use]
+pub fn has_view_numbers(requested: &ModifyOperation) -> bool {
     let text = match requested {
         ModifyOperation::ReplaceText { new_text, .. } => Some(new_text.as_str()),
         _ => new_lines(requested).map(|(_, _, content)| content),

@@ -116,6 +116,9 @@ fn refusal(error: &EditError) -> Value {
         EditErrorKind::UnfitIndentation { lines } => {
             json!({ "kind": "unfit_indentation", "lines": [lines.start(), lines.end()] })
         }
+        EditErrorKind::UncertainNumbers { lines } => {
+            json!({ "kind": "uncertain_numbers", "lines": [lines.start(), lines.end()] })
+        }
         EditErrorKind::OtherIndentation { content_line, given, .. } => {
             json!({ "kind": "other_indentation", "line": content_line, "given": given })
         }

@@ -4,7 +4,7 @@ use change_journal::ContentHash;
 use rel_path::RelPath;
 use text_edit::Source;
 use wap_core::{CancelFlag, FileChanged, FileVersion, JudgedFile, ModifyFile, Reason, WapError};
-use wap_edit::{EditedFile, FileEdit, KnownVersion, check_request};
+use wap_edit::{EditedFile, FileEdit, KnownVersion, check_request, has_view_numbers};
 
 use crate::change::held_versions::{Edit, version};
 use crate::change::plan::{Plan, PlannedStep, not_found};
@@ -68,7 +68,7 @@ impl Plan<'_> {
     }
 
     /// Returns the version of a file before the run, if only changes of the run have changed the file since. It is looked up where
-    /// line numbers may mean another version than the present one.
+    /// line numbers, or numbers in front of new lines, may mean another version than the present one.
     fn version_before_run(
         &self,
         path: &RelPath,
@@ -76,8 +76,11 @@ impl Plan<'_> {
         modify: &ModifyFile,
     ) -> Option<FileVersion> {
         let present = version(&before.hash);
-        let mut operations = 0..modify.operations.len();
-        if !operations.any(|index| modify.meant_versions(index).iter().any(|meant| **meant != present)) {
+        let mut operations = modify.operations.iter().enumerate();
+        let may_mean_another = |(index, operation)| {
+            modify.meant_versions(index).iter().any(|meant| **meant != present) || has_view_numbers(operation)
+        };
+        if !operations.any(may_mean_another) {
             return None;
         }
         let on_disk = self
