@@ -1,6 +1,6 @@
 //! Working trees in which undone changes have checked out another branch or commit, and that keep it because their repository stays.
 //!
-//! What a checkout did to tracked files is the difference of two commits. Reverted without the checkout, the files of one branch
+//! A checkout changes tracked files by the difference of two commits. Reverted without the checkout, the files of one branch
 //! would come into the working tree of another one, and a commit of them would revert work that the changes have not done.
 
 use std::collections::{BTreeMap, BTreeSet};
