@@ -1,5 +1,6 @@
 //! `agentd new` and `agentd resume`: the loop of a session.
 
+mod advance_watch;
 mod budget;
 mod clipboard_replies;
 mod following_loop;

@@ -11,6 +11,7 @@ use workspace_host::{AppliedReply, ApplyReply, FollowedSession, ReviewPolicy, Se
 
 use crate::commands::review::asking::{NextStep, ask_about};
 use crate::commands::review::waiting::{Reviewed, reviewed};
+use crate::commands::session::advance_watch::{AdvanceWatch, has_advanced};
 use crate::commands::session::execute;
 use crate::commands::session::options::Following;
 use crate::commands::session::pending_message::copy;
@@ -47,12 +48,13 @@ impl Loop<'_> {
     pub(super) fn follow(&self) -> Outcome {
         let mut inbox = Inbox::default();
         loop {
-            let waiting = self.console.spinner("waiting for a reply");
-            let waited = inbox.wait(self.sessions.folders(), self.cancel);
-            let waited = waited.map_err(|error| explain(SessionError::Files(error)))?;
-            drop(waiting);
-            match waited {
-                Waited::Cancelled => return Ok(Exit::Interrupted),
+            match self.wait(&mut inbox)? {
+                Waited::Cancelled if self.cancel.is_cancelled() => return Ok(Exit::Interrupted),
+                Waited::Cancelled => {
+                    if let Some(exit) = self.after_advance()? {
+                        return Ok(exit);
+                    }
+                }
                 Waited::Event(InboxEvent::Unusable { name, why, set_aside }) => {
                     self.console.notice(&format!("inbox/{name} {why}"));
                     if let Some(destination) = set_aside {
@@ -89,6 +91,43 @@ impl Loop<'_> {
                 }
             }
         }
+    }
+
+    /// Waits for an event of the inbox. The wait is cancelled by Ctrl-C, and when the session advances without this process.
+    fn wait(&self, inbox: &mut Inbox) -> Result<Waited, Failure> {
+        let _spinner = self.console.spinner("waiting for a reply");
+        let wake = CancelFlag::new();
+        let interrupted = wake.clone();
+        let _interrupts = self.cancel.on_cancel(Box::new(move || interrupted.cancel()));
+        let _watch = AdvanceWatch::begin(self.sessions, self.id, self.announced.get(), &wake);
+        inbox.wait(self.sessions.folders(), &wake).map_err(|error| explain(SessionError::Files(error)))
+    }
+
+    /// Announces what another process has made of the session. Returns the exit code if it has ended.
+    fn after_advance(&self) -> Result<Option<Exit>, Failure> {
+        let Loop { console, sessions, .. } = *self;
+        let session = sessions.session(self.id)?;
+        if !has_advanced(&session, self.announced.get()) {
+            return Ok(None);
+        }
+        console.progress("another process has executed a reply to this session");
+        if session.is_complete {
+            console.styled(Tone::Good, &end_line(session.done.as_deref().unwrap_or_default()));
+            return Ok(Some(Exit::Done));
+        }
+        self.announce_pending(&session)?;
+        Ok(None)
+    }
+
+    /// Announces the pending message, unless that was done before.
+    fn announce_pending(&self, session: &Session) -> Result<(), Failure> {
+        if self.announced.replace(session.sequence_number) != session.sequence_number {
+            (self.announce)(self.sessions, session);
+            if self.following.copy {
+                copy(self.common, self.console, self.sessions, session)?;
+            }
+        }
+        Ok(())
     }
 
     /// Determines which session a reply in the inbox is for, if several processes wait there.
@@ -233,12 +272,7 @@ impl Loop<'_> {
             if self.is_attended && applied.is_executed && applied.results.iter().any(CommandResult::asks) {
                 session = self.answered(session)?;
             }
-            if self.announced.replace(session.sequence_number) != session.sequence_number {
-                (self.announce)(self.sessions, &session);
-                if self.following.copy {
-                    copy(self.common, console, self.sessions, &session)?;
-                }
-            }
+            self.announce_pending(&session)?;
             return Ok(None);
         }
         let failed = failed_blocks(applied);

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::fixture::daemon::PATIENCE;
+use crate::fixture::daemon::{Daemon, PATIENCE};
 use crate::fixture::project::{Project, Ran, agentd};
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -445,4 +445,26 @@ fn changes_in_a_folder_that_its_user_may_not_list_are_named_with_the_way_out() {
         ran.prints("in the workspace this user may not list them").prints("`chmod u+rwx`").prints("`shut`");
     assert!(!ran.stdout.contains("longer names"), "{ran}");
     assert!(project.has("other"), "the control: the rest is kept");
+}
+
+#[test]
+fn a_process_that_waits_announces_what_another_one_has_executed() {
+    let project = Project::new();
+    let id = project.begin("both");
+    let mut waiting = Daemon::start(project.command(&["resume"]));
+    waiting.wait_until_it_waits();
+    project.apply(LOG, &[]).ok();
+    waiting.wait_for("another process has executed a reply to this session");
+    waiting.wait_for("message 2 to copy into the chat:");
+    // A reply in the inbox still gets its turn.
+    project.put_reply("reply.txt", "[RUN_COMMAND]\necho more >> ran.log\n[/RUN_COMMAND]\n");
+    waiting.wait_for("received reply.txt");
+    waiting.wait_for("message 3 to copy into the chat:");
+    // What changes nothing about the session is not announced.
+    project.run(&["new", "--no-wait", "--json", "another task"]).ok();
+    project.apply("[DONE]\nenough\n[/DONE]\n", &["--session", &id]).ok();
+    let ran = waiting.wait().ok();
+    assert_eq!(ran.stderr.matches("another process").count(), 2, "{ran}");
+    assert!(ran.stderr.contains("enough"), "{ran}");
+    assert_eq!(project.read("ran.log"), "ran\nmore\n");
 }
