@@ -32,8 +32,8 @@ pub enum RenderError {
     /// A line of the body ends with a carriage return, which parsing would drop.
     #[error("{0} with a carriage return at the end of a line")]
     CarriageReturn(BlockKind),
-    /// A command, a message or a summary has white space around it, which parsing would trim.
-    #[error("{0} with blanks around its text")]
+    /// A command, message or summary has whitespace around it, which parsing would trim.
+    #[error("{0} with whitespace around its text")]
     Untrimmed(BlockKind),
 }
 
@@ -139,10 +139,10 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
     Ok(())
 }
 
-/// Writes a hunk between marks of so many signs that no line of it is one.
+/// Writes a hunk between marks of a length that no line of it has.
 fn write_hunk(kind: BlockKind, hunk: &TextHunk, out: &mut String) -> Result<(), RenderError> {
-    let signs = hunk.signs().ok_or(RenderError::MarkInHunk)?;
-    let mark = |sign: &str, word: &str| format!("{}{word}", sign.repeat(signs));
+    let mark_length = hunk.mark_length().ok_or(RenderError::MarkInHunk)?;
+    let mark = |mark: &str, word: &str| format!("{}{word}", mark.repeat(mark_length));
     let lines = |text: &'_ str| text.split_terminator('\n').map(str::to_owned).collect::<Vec<_>>();
     let mut all = vec![mark("<", " SEARCH")];
     all.extend(lines(&hunk.search));
@@ -161,7 +161,7 @@ fn write_lines<'l>(
         if line.ends_with('\r') {
             return Err(RenderError::CarriageReturn(kind));
         }
-        // The parser ignores blanks around a closing tag.
+        // The parser ignores whitespace around a closing tag.
         if line.trim() == kind.closing_tag() {
             return Err(RenderError::ClosingTagInBody(kind));
         }

@@ -83,7 +83,7 @@ pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_
     let mut reply = every_block(text, strictness, dialect);
     let has_blocks = !reply.items.is_empty() && !reply.repairs.contains(RepairKind::OtherFormat);
     if has_blocks && strictness == Strictness::Repair && dialect == Dialect::Agentd {
-        let mut edits = foreign::beside_blocks(text, &reply.items);
+        let mut edits = foreign::alongside_blocks(text, &reply.items);
         reply.items.append(&mut edits);
         reply.items.sort_by_key(|item| item.span().start);
     }
@@ -143,7 +143,7 @@ fn with_other_formats<'a>(text: &'a str, mut reply: Reply<'a>) -> Reply<'a> {
         return reply;
     }
     let foreign = foreign::items(text);
-    foreign::leave_out_quoted(text, &mut reply.items, &foreign);
+    foreign::remove_quoted(text, &mut reply.items, &foreign);
     if reply.items.is_empty() {
         if let Some(refusal) = repair::refused_for_no_break_spaces(&foreign) {
             return Reply { items: Vec::new(), repairs: RepairSet::EMPTY, refused: Some(refusal) };

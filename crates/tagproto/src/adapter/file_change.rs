@@ -76,8 +76,8 @@ fn replace_text(hunk: &TextHunk, within: Option<(i32, i32)>) -> ModifyOperation 
         expected_matches: None,
         whole_lines: Some(WholeLines {
             within: within.map(|(first, last)| (first.into(), last.into())),
-            behind: hunk.behind.clone(),
-            adds_behind: hunk.adds_behind,
+            behind: hunk.anchors.clone(),
+            adds_behind: hunk.adds_after_anchor,
         }),
     }
 }

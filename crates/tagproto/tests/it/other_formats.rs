@@ -1,6 +1,6 @@
 //! The cases of the kinds foreign and carried_out in `fixtures/vectors/text-edits.json`, and what holds for every reply.
 
-mod beside_blocks;
+mod alongside_blocks;
 mod new_names;
 mod whole_hunks;
 

@@ -80,7 +80,7 @@ fn read(pieces: &[Piece]) -> Vec<(String, bool)> {
             (format!("{} {}", block.value.kind(), block.value.path().unwrap_or_default()), true)
         }
         Item::Error(error) => match error.kind {
-            ParseErrorKind::BesideBlocks { path } => {
+            ParseErrorKind::AlongsideBlocks { path } => {
                 (format!("{} {}", error.command, path.unwrap_or_default()), false)
             }
             other => panic!("{other}\n{text}"),
