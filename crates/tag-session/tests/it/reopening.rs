@@ -39,7 +39,7 @@ fn done_beside_an_edit_in_another_format_sends_the_results_with_a_note() {
     let [(false, edit), (true, "Deleted 'b.txt'"), (true, _)] = results.as_slice() else {
         panic!("{results:?}")
     };
-    assert!(edit.contains("for 'a.txt' in the format of another program stands beside blocks"), "{edit}");
+    assert!(edit.contains("for 'a.txt' in the format of another program appears alongside blocks"), "{edit}");
     assert!(edit.contains("send [EDIT_FILE path=\"a.txt\"]"), "{edit}");
     let text = |path: &str| desk.workspace.0.text(path);
     assert_eq!((text("a.txt").as_deref(), text("b.txt")), (Some("one\n"), None));
