@@ -43,6 +43,7 @@ pub fn list(folder: &FileRoot) -> Result<Vec<DroppedFile>, FsError> {
 /// Returns the bytes of a file, at most `limit_bytes`; `None` if it has changed since it was listed.
 ///
 /// # Errors
+///
 /// Those of opening and reading: [`FsError::NotFound`] if it is gone, [`FsError::TooLarge`] beyond the limit, [`FsError::IsLink`]
 /// or [`FsError::NotAFile`] if it is not a regular file.
 pub fn read(folder: &FileRoot, file: &DroppedFile, limit_bytes: u64) -> Result<Option<Vec<u8>>, FsError> {

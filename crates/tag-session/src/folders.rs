@@ -63,6 +63,7 @@ impl StateFolders {
     /// another reply, and stays in the inbox.
     ///
     /// # Errors
+    ///
     /// [`FsError::NotFound`] if no file has its name any longer, and others if it cannot be moved.
     pub fn set_aside(&self, file: &InboxFile) -> Result<Option<SetAside>, FsError> {
         moving::set_aside(self, file)
@@ -71,6 +72,7 @@ impl StateFolders {
     /// Writes a reply to the inbox atomically, replacing a file with this name.
     ///
     /// # Errors
+    ///
     /// If the name is invalid for a file in the inbox, or the file cannot be written.
     pub fn put_reply(&self, name: &str, text: &str) -> Result<(), FsError> {
         projection::write(&self.inbox, name, text.as_bytes())

@@ -8,8 +8,9 @@ use tagproto::{Session, with_answers};
 /// The maximum number of bytes that are read of a projection.
 pub(crate) const LIMIT_BYTES: u64 = 64 << 20;
 
-/// Writes a projection atomically: to a temporary file, which is then renamed. It is not synced. The journal has synced the same
-/// bytes, from which a file is rewritten if a power loss damaged it.
+/// Writes a projection atomically: to a temporary file, which is then renamed.
+///
+/// It is not synced. The journal has synced the same bytes, from which a file is rewritten if a power loss damaged it.
 pub(crate) fn write(folder: &FileRoot, name: &str, bytes: &[u8]) -> Result<(), FsError> {
     let path = RelPath::parse(name)?;
     folder.stage(&path, bytes, FileMode::Keep)?.publish(Expected::Anything).map(drop)

@@ -91,8 +91,9 @@ fn import(
     Ok(())
 }
 
-/// Moves executed replies out of the inbox if a process was killed before moving them. A reply without a token could not be
-/// distinguished later from a reply that is meant to run again.
+/// Moves executed replies out of the inbox if a process was killed before moving them.
+///
+/// A reply without a token could not be distinguished later from a reply that is meant to run again.
 fn put_away(
     journal: &Journal,
     folders: &StateFolders,

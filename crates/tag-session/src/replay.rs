@@ -32,9 +32,10 @@ pub struct Difference {
 }
 
 impl<W: Workspace> Sessions<W> {
-    /// Replays the session of a transcript from its task to its last reply, and returns the differences. The workspace must
-    /// contain the files of [`Transcript::lay_out`], and there must be no session with that id. Neither the report of the
-    /// confinement nor files that the transcript leaves out are compared.
+    /// Replays the session of a transcript from its task to its last reply, and returns the differences.
+    ///
+    /// The workspace must contain the files of [`Transcript::lay_out`], and there must be no session with that id. Neither the
+    /// report of the confinement nor files that the transcript leaves out are compared.
     ///
     /// # Errors
     ///

@@ -23,10 +23,14 @@ use crate::undone;
 
 impl<W: Workspace> Sessions<W> {
     /// Executes a reply to the pending outbox of a session, or the rest of the reply, and makes the next outbox pending.
-    /// `timeout` applies to each command. When this returns, results and next outbox are on disk. If another reply to the same
-    /// outbox was interrupted, its rest is abandoned, and the next outbox reports its results before those of this reply.
+    ///
+    /// `timeout` applies to each command. When this returns, results and next outbox are on disk.
+    ///
+    /// If another reply to the same outbox was interrupted, its rest is abandoned, and the next outbox reports its results before
+    /// those of this reply.
     ///
     /// # Errors
+    ///
     /// No part of the reply was executed, except for [`SessionError::Interrupted`], [`SessionError::Workspace`] and failures of
     /// the journal in the middle: finished blocks then stay done and recorded, and applying the same reply again executes the
     /// rest. A failure to write the session's files is not an error, since the reply is already executed: see
@@ -115,6 +119,7 @@ impl<W: Workspace> Sessions<W> {
     /// Checks whether [`Sessions::apply`] would execute a reply: false if it already did. Changes nothing.
     ///
     /// # Errors
+    ///
     /// The errors with which `apply` would refuse it before reading its blocks.
     pub fn would_execute(
         &self,
@@ -205,6 +210,7 @@ impl<W: Workspace> Sessions<W> {
     /// the trial has exactly the same requests.
     ///
     /// # Errors
+    ///
     /// Those of reading the session and of the journal. A refused reply has no versions.
     pub fn record_base_versions(
         &self,

@@ -221,6 +221,7 @@ impl<W: Workspace> Sessions<W> {
     /// Starts a session with a given id, or returns the existing session, so that a caller may retry if the response was lost.
     ///
     /// # Errors
+    ///
     /// Those of [`Sessions::create`].
     pub fn create_once(&self, new: &NewSession<'_>, cancel: &CancelFlag) -> Result<Session, SessionError> {
         let _turn = self.turns.take(new.id)?;
@@ -405,6 +406,7 @@ impl<W: Workspace> Sessions<W> {
     /// another reply, and stays in the inbox.
     ///
     /// # Errors
+    ///
     /// If no file has its name any longer, or it cannot be moved.
     pub fn set_aside(&self, file: &InboxFile) -> Result<Option<SetAside>, SessionError> {
         Ok(moving::set_aside(&self.folders, file)?)

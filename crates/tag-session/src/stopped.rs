@@ -1,6 +1,7 @@
-//! Interrupted replies that a later reply supersedes. The finished blocks of such a reply stay done, so the model needs their
-//! results. The reply is executed again with a call that is already cancelled: recorded steps are answered from the record, and
-//! no other step begins.
+//! Interrupted replies that a later reply supersedes.
+//!
+//! The finished blocks of such a reply stay done, so the model needs their results. The reply is executed again with a call that
+//! is already cancelled: recorded steps are answered from the record, and no other step begins.
 
 use std::time::Duration;
 

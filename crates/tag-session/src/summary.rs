@@ -121,8 +121,9 @@ pub fn session_steps(journal: &JournalReader, id: SessionId) -> Result<Vec<StepS
     Ok(steps)
 }
 
-/// Returns all readable sessions, most recently changed last. The versions of their documents determine the order, since the
-/// clock may have been set back.
+/// Returns all readable sessions, most recently changed last.
+///
+/// The versions of their documents determine the order, since the clock may have been set back.
 pub(crate) fn sessions(journal: &JournalReader) -> Result<Vec<Session>, SessionError> {
     let mut heads = journal.documents(documents::SESSIONS)?;
     heads.sort_by_key(|head| head.version);

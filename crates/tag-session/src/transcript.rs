@@ -106,9 +106,10 @@ pub struct LeftOut {
 }
 
 impl Transcript {
-    /// Collects the transcript of a session from the journal. The files are those listed by the first message and those changed
-    /// by the session. Their content is the content before the first change, else the content in a message, else the current
-    /// content in `workspace` if its size is the same.
+    /// Collects the transcript of a session from the journal.
+    ///
+    /// The files are those listed by the first message and those changed by the session. Their content is the content before the
+    /// first change, else the content in a message, else the current content in `workspace` if its size is the same.
     ///
     /// # Errors
     ///
@@ -168,6 +169,7 @@ impl Transcript {
     /// Writes the files into an empty folder.
     ///
     /// # Errors
+    ///
     /// If a path leads outside or may not be written, or the operating system fails.
     pub fn lay_out(&self, root: &FileRoot) -> Result<(), TranscriptError> {
         self.files.iter().try_for_each(|file| file.lay_out(root))

@@ -100,8 +100,9 @@ impl Unattended {
         Ok(())
     }
 
-    /// Records the results of a reply, which are empty if it was refused. A changed file, a command that ran, and a new read are
-    /// effects.
+    /// Records the results of a reply, which are empty if it was refused.
+    ///
+    /// A changed file, a command that ran, and a new read are effects.
     ///
     /// # Errors
     ///

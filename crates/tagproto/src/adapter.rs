@@ -1,6 +1,7 @@
-//! Carries out the blocks of a reply on a [`Workspace`](wap_core::Workspace). The same items make the same calls: effects are
-//! numbered in the order of the reply, so an engine answers steps that it already carried out from its record. To resume an
-//! interrupted run, call [`execute`] again.
+//! Carries out the blocks of a reply on a [`Workspace`](wap_core::Workspace).
+//!
+//! The same items make the same calls: effects are numbered in the order of the reply, so an engine answers steps that it already
+//! carried out from its record. To resume an interrupted run, call [`execute`] again.
 
 mod base_versions;
 mod batches;

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BlockKind, UnknownBlock};
 
-/// The result of one block, well-formed or malformed. Serialized with exactly the members `commandType`, `summary`, `success` and
-/// `output`, `notes` if there are any, and `denied` if the confinement refused anything.
+/// The result of one block, well-formed or malformed.
+///
+/// Serialized with exactly the members `commandType`, `summary`, `success` and `output`, `notes` if there are any, and `denied`
+/// if the confinement refused anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandResult {

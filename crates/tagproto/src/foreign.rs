@@ -1,7 +1,9 @@
 //! Edit formats of other programs: SEARCH/REPLACE under a file name, unified diffs, and patches between `*** Begin Patch` and
-//! `*** End Patch`. In a reply without blocks they become the same blocks that a model could have written, so the same plan,
-//! journal and undo apply. In a reply with blocks, even malformed ones, each edit is an error. Edits inside closed thinking
-//! blocks and inside blocks are not read.
+//! `*** End Patch`.
+//!
+//! In a reply without blocks they become the same blocks that a model could have written, so the same plan, journal and undo
+//! apply. In a reply with blocks, even malformed ones, each edit is an error. Edits inside closed thinking blocks and inside
+//! blocks are not read.
 
 mod alongside_blocks;
 mod begin_patch;
@@ -250,8 +252,9 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
 }
 
 /// Removes the blocks whose tags are part of an edit in the format of another program: the edit changes a text about tags, and
-/// quoted tags must not be carried out. Edits inside a block are part of that block. A faulty edit quotes tags too, unless its
-/// end is unknown.
+/// quoted tags must not be carried out.
+///
+/// Edits inside a block are part of that block. A faulty edit quotes tags too, unless its end is unknown.
 pub(crate) fn remove_quoted(text: &str, items: &mut Vec<Item<'_>>, foreign: &[Item<'_>]) {
     let blocks: Vec<Span> = items.iter().map(Item::span).collect();
     let has_end = |item: &&Item<'_>| match item {

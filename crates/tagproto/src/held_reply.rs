@@ -1,6 +1,8 @@
-//! A reply that was cut off, and the reply that follows it. Chat windows end long answers in the middle. Such a reply is not
-//! carried out but held, and the next message asks the model to continue from its last lines. The first of these rules that
-//! applies decides about the next reply:
+//! A reply that was cut off, and the reply that follows it.
+//!
+//! Chat windows end long answers in the middle. Such a reply is not carried out but held, and the next message asks the model to
+//! continue from its last lines. The first of these rules that applies decides about the next reply:
+//!
 //! 1. It continues the held reply after these lines, if nothing before them reads as a tag, except for held lines directly in
 //!    front of them, and other text before them reads as a greeting. A part of the lines only counts at the start.
 //! 2. If it repeats all of the held reply at its start, line by line, it was written anew and is carried out alone.
@@ -9,8 +11,10 @@
 //!    the text of the block has to match too.
 //! 4. If its first block repeats the first block of the held reply, it was written anew and is carried out alone.
 //! 5. Any other whole reply is carried out instead of the held reply. It begins with a message, or has only blocks, with nothing
-//!    but a greeting before them and no text after them: otherwise the blocks may be examples in the rest of a file. Nothing is
-//!    carried out, and the model is asked again, if the reply contradicts these rules:
+//!    but a greeting before them and no text after them: otherwise the blocks may be examples in the rest of a file.
+//!
+//! Nothing is carried out, and the model is asked again, if the reply contradicts these rules:
+//!
 //! - it completes the very tag in which the held reply ended, or has a closing tag that closes no block: it continues at the
 //!   byte, and its blocks may be examples in the text of a file;
 //! - the held reply ended in a tag, and the text after the lines does not begin with the part of the tag that had arrived;
@@ -91,9 +95,10 @@ impl HeldReply {
     pub const HAS_RUN: &str = "the reply that was cut off is dropped, because a part of it, or of another reply to the same message, was carried out, as \
          the results say; nothing of your last reply was done: send what is left to do as a new reply";
 
-    /// Returns the complete lines of a reply that ends inside a block or a tag; `None` for any other reply. A block without a
-    /// closing tag that is followed by further tags was not cut off: its closing tag was forgotten. A reply that ends in its
-    /// first tag has nothing to hold.
+    /// Returns the complete lines of a reply that ends inside a block or a tag; `None` for any other reply.
+    ///
+    /// A block without a closing tag that is followed by further tags was not cut off: its closing tag was forgotten. A reply
+    /// that ends in its first tag has nothing to hold.
     fn of(text: &str, reply: &Reply<'_>) -> Option<HeldReply> {
         let Some(Item::Error(error)) = reply.items.last() else { return None };
         if text.len() > HeldReply::LIMIT_BYTES {
@@ -142,8 +147,9 @@ impl HeldReply {
         opening_kind(tag).map(BlockKind::closing_tag)
     }
 
-    /// Returns the lines with which a continuation begins: as many of the last lines as it takes to find them again. They begin
-    /// before the opening tag only if a reply that begins with that tag could also be the held reply, written anew.
+    /// Returns the lines with which a continuation begins: as many of the last lines as it takes to find them again.
+    ///
+    /// They begin before the opening tag only if a reply that begins with that tag could also be the held reply, written anew.
     #[must_use]
     pub fn last_lines(&self) -> Vec<&str> {
         let lines: Vec<&str> = self.text.lines().collect();

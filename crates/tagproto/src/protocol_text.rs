@@ -17,7 +17,9 @@ macro_rules! protocol_text {
 pub(crate) const SHORT_PROTOCOL_TEXT: &str = include_str!("protocol_text/later.txt");
 
 /// Returns the text of the PROTOCOL section, which is the same in every outbox of a dialect except for those that refer to an
-/// earlier one. All its lines end with LF.
+/// earlier one.
+///
+/// All its lines end with LF.
 #[must_use]
 pub const fn protocol_text(dialect: Dialect) -> &'static str {
     match dialect {

@@ -37,10 +37,12 @@ pub enum RenderError {
     Untrimmed(BlockKind),
 }
 
-/// Renders a block as it is written in a reply, ending with LF. Strict parsing of the result yields the same block; an edit by
-/// text is only parsed in the dialect `agentd`.
+/// Renders a block as it is written in a reply, ending with LF.
+///
+/// Strict parsing of the result yields the same block; an edit by text is only parsed in the dialect `agentd`.
 ///
 /// # Errors
+///
 /// [`RenderError`] if no text yields the block.
 ///
 /// # Example
@@ -61,6 +63,7 @@ pub fn render_block(block: &Block<'_>) -> Result<String, RenderError> {
 /// Renders blocks in sequence, without prose between them.
 ///
 /// # Errors
+///
 /// Like [`render_block`], for the first block that cannot be written.
 pub fn render_reply<'b, 't: 'b>(
     blocks: impl IntoIterator<Item = &'b Block<'t>>,

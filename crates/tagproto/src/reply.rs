@@ -39,8 +39,9 @@ impl Reply<'_> {
 /// Parses a reply.
 ///
 /// Never fails as a whole and never panics; the time taken is linear in the length of the text. With [`Strictness::Repair`], a
-/// reply to which no rule applies yields the result of strict parsing, and `repairs` is empty. For a reply with more than
-/// [`Reply::MOST_BLOCKS`] blocks, the first ones are returned, and one error instead of the others.
+/// reply to which no rule applies yields the result of strict parsing, and `repairs` is empty.
+///
+/// For a reply with more than [`Reply::MOST_BLOCKS`] blocks, the first ones are returned, and one error instead of the others.
 ///
 /// # Example
 ///
@@ -59,11 +60,13 @@ pub fn read(text: &str, strictness: Strictness) -> Reply<'_> {
     read_in(text, strictness, Dialect::CodingAgent)
 }
 
-/// Parses a reply in a dialect. In [`Dialect::CodingAgent`] this is [`read`]. In [`Dialect::Agentd`], a line outside of blocks
-/// that was meant as a tag but is not a tag yields an error with the right form: a misspelt name, a tag in angle brackets, a
-/// whole block on one line. Words that also occur in prose, such as `[Done]`, only count with a closing tag. No block is read
-/// between a misspelt tag and its closing tag. With [`Strictness::Repair`], EDIT_FILE accepts hunks as its body, and a reply
-/// without any block is searched for edits in the formats of other programs; in a reply with blocks, each such edit is an error.
+/// Parses a reply in a dialect.
+///
+/// In [`Dialect::CodingAgent`] this is [`read`]. In [`Dialect::Agentd`], a line outside of blocks that was meant as a tag but is
+/// not a tag yields an error with the right form: a misspelt name, a tag in angle brackets, a whole block on one line. Words that
+/// also occur in prose, such as `[Done]`, only count with a closing tag. No block is read between a misspelt tag and its closing
+/// tag. With [`Strictness::Repair`], EDIT_FILE accepts hunks as its body, and a reply without any block is searched for edits in
+/// the formats of other programs; in a reply with blocks, each such edit is an error.
 ///
 /// # Example
 ///

@@ -14,9 +14,11 @@ pub struct ReplyTo {
 }
 
 impl ReplyTo {
-    /// Finds the token that a reply echoes: the first line `Reply-To: …` outside of blocks. Bold, back-ticks, a quote or list
-    /// mark around the line and a full stop after it are tolerated, as is any case of the label. A line with that label but
-    /// without a token is ignored. Blocks are found with paste repair; a reply that repair refuses has no blocks.
+    /// Finds the token that a reply echoes: the first line `Reply-To: …` outside of blocks.
+    ///
+    /// Bold, back-ticks, a quote or list mark around the line and a full stop after it are tolerated, as is any case of the
+    /// label. A line with that label but without a token is ignored. Blocks are found with paste repair; a reply that repair
+    /// refuses has no blocks.
     #[must_use]
     pub fn find(reply: &str) -> Option<ReplyTo> {
         let blocks = read(reply, Strictness::Repair).items;
@@ -51,6 +53,7 @@ impl FromStr for ReplyTo {
     /// Parses `a1b2c3d4-3`.
     ///
     /// # Errors
+    ///
     /// [`MalformedReplyTo`] for anything else, including a sequence of 0.
     fn from_str(text: &str) -> Result<ReplyTo, MalformedReplyTo> {
         let (session, sequence) = text.split_once('-').ok_or(MalformedReplyTo)?;

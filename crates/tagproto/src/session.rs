@@ -202,9 +202,10 @@ impl Session {
     }
 
     /// Applies the outcome of a reply, at the time `now`. With DONE the session is complete and keeps its number, because there
-    /// is no further outbox; else the next outbox is pending. Notes belonged to the last outbox and are removed. In the dialect
-    /// [`Dialect::Agentd`], a reply without results adds a note that nothing was recognised, and DONE in a reply with a failed
-    /// block does not complete the session: a note explains that, and the next outbox has the results.
+    /// is no further outbox; else the next outbox is pending. Notes belonged to the last outbox and are removed.
+    ///
+    /// In the dialect [`Dialect::Agentd`], a reply without results adds a note that nothing was recognised, and DONE in a reply
+    /// with a failed block does not complete the session: a note explains that, and the next outbox has the results.
     pub fn advance(&mut self, execution: Execution, now: &str) {
         let failed = execution.failed_blocks();
         self.last_results = execution.results;
@@ -233,8 +234,9 @@ impl Session {
         }
     }
 
-    /// Makes the next outbox of a complete session pending, at the time `now`; does nothing to any other session. The results of
-    /// the last reply stay, and the only note is that the user reopened the session.
+    /// Makes the next outbox of a complete session pending, at the time `now`; does nothing to any other session.
+    ///
+    /// The results of the last reply stay, and the only note is that the user reopened the session.
     pub fn reopen(&mut self, now: &str) {
         if !self.is_complete {
             return;

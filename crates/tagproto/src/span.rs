@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-/// A range of byte offsets in the given text; `end` is exclusive. Both offsets are on character boundaries, and a byte-order mark
-/// at the start of the text counts.
+/// A range of byte offsets in the given text; `end` is exclusive.
+///
+/// Both offsets are on character boundaries, and a byte-order mark at the start of the text counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     /// Offset of the first byte.

@@ -1,5 +1,6 @@
-//! Moves replies out of the inbox: exactly the file that was read, and never over another file. Executing a reply can take long,
-//! and the user may save another reply under its name meanwhile. That reply stays in the inbox.
+//! Moves replies out of the inbox: exactly the file that was read, and never over another file.
+//!
+//! Executing a reply can take long, and the user may save another reply under its name meanwhile. That reply stays in the inbox.
 
 use std::path::PathBuf;
 

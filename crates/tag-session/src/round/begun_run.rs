@@ -135,8 +135,9 @@ impl<W: Workspace> Sessions<W> {
     }
 
     /// Returns the message that a text without effects answered last, if it is part of the held reply; the pending message if its
-    /// complete blocks were begun as the answer to that message. Once any part of the held reply is carried out, the session no
-    /// longer holds it, and this returns `None`.
+    /// complete blocks were begun as the answer to that message.
+    ///
+    /// Once any part of the held reply is carried out, the session no longer holds it, and this returns `None`.
     fn held_at(&self, session: &Session, hash: ContentHash, wish: Wish) -> Result<Option<u32>, SessionError> {
         let is_cut_off = matches!(wish, Wish::Complete | Wish::Continued);
         let Some(held) = session.held.as_ref().filter(|_| is_cut_off) else { return Ok(None) };

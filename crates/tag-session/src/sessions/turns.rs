@@ -1,5 +1,7 @@
-//! Serialises changes of a session. A session is read, changed and written as a whole. A second change in between would be lost,
-//! or would revert the session to a message that was already answered.
+//! Serialises changes of a session.
+//!
+//! A session is read, changed and written as a whole. A second change in between would be lost, or would revert the session to a
+//! message that was already answered.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -8,8 +8,9 @@ use wap_core::{Call, FileVersion, LastAnswer, SeenVersions, ShownVersions, WapEr
 use crate::{Block, Dialect, Item, Session};
 
 /// The file versions that the line numbers of one reply refer to: the versions that the session was shown, and for other files
-/// the versions at the start of the reply. The caller stores them with the run, so that the numbers of a resumed run refer to the
-/// same versions.
+/// the versions at the start of the reply.
+///
+/// The caller stores them with the run, so that the numbers of a resumed run refer to the same versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BaseVersions {

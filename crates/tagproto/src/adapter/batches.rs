@@ -6,10 +6,11 @@ use std::ops::Range;
 use super::BaseVersions;
 use crate::{Block, Item};
 
-/// Divides a reply into batches of items that are carried out together, as index ranges. Blocks that change files form one unit
-/// as long as only texts and errors are between them. READ_FILE and RUN_COMMAND are separate, because they must see the files
-/// after the blocks before them. An edit of a file that the unit creates begins a new unit: its line numbers refer to a version
-/// that exists only after the creation.
+/// Divides a reply into batches of items that are carried out together, as index ranges.
+///
+/// Blocks that change files form one unit as long as only texts and errors are between them. READ_FILE and RUN_COMMAND are
+/// separate, because they must see the files after the blocks before them. An edit of a file that the unit creates begins a new
+/// unit: its line numbers refer to a version that exists only after the creation.
 pub(super) fn batches(items: &[Item<'_>], base: &BaseVersions) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
     let mut start = 0;

@@ -19,8 +19,9 @@ const SHOWN_BELOW: &str = "(shown below)\n";
 /// Replaces changed lines beyond the limit.
 const TOO_MANY: &str = "(the changed lines are not shown: there are too many in this reply)\n";
 
-/// The changed lines of a reply's edits, until all of its blocks are carried out. A model reads all results after the last block,
-/// so a result may only show numbers that are still valid then.
+/// The changed lines of a reply's edits, until all of its blocks are carried out.
+///
+/// A model reads all results after the last block, so a result may only show numbers that are still valid then.
 #[derive(Debug, Default)]
 pub(super) struct EditReports {
     reports: Vec<EditReport>,

@@ -19,11 +19,14 @@ use super::reply_versions::ReplyVersions;
 use super::{BaseVersions, Execution, ExecutionObserver, command_output, read_lines, read_start, summary};
 use crate::{Background, Block, BlockKind, CommandResult, CommandType, Dialect, IfExists, Item, ReadRange};
 
-/// Carries out the items of a reply in their order. File changes and commands are the steps of the run, numbered from
-/// `call.origin.step` in the order of the reply, so the same items make the same calls. `base` is the value of
-/// [`base_versions`](crate::base_versions) before the run first began. `timeout` applies to each command. Once `call.cancel` is
-/// raised, nothing more is begun: finished steps are answered from the workspace's record, other blocks are answered as cancelled
-/// and keep their step numbers, and texts still count. Every block has a result, and the blocks after a failure are carried out.
+/// Carries out the items of a reply in their order.
+///
+/// File changes and commands are the steps of the run, numbered from `call.origin.step` in the order of the reply, so the same
+/// items make the same calls. `base` is the value of [`base_versions`](crate::base_versions) before the run first began.
+/// `timeout` applies to each command. Once `call.cancel` is raised, nothing more is begun: finished steps are answered from the
+/// workspace's record, other blocks are answered as cancelled and keep their step numbers, and texts still count.
+///
+/// Every block has a result, and the blocks after a failure are carried out.
 ///
 /// # Errors
 ///

@@ -8,8 +8,9 @@ use wap_core::{
 use crate::repair::FileKind;
 use crate::{Block, Body, Dialect, IfExists, TextHunk};
 
-/// Returns the change that a block requests; `None` for a block that changes no file. `versions` are the versions to which the
-/// line numbers of an edit may refer; `None` for the current file.
+/// Returns the change that a block requests; `None` for a block that changes no file.
+///
+/// `versions` are the versions to which the line numbers of an edit may refer; `None` for the current file.
 pub(super) fn file_change(
     block: &Block<'_>,
     dialect: Dialect,

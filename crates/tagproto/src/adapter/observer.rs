@@ -4,8 +4,9 @@ use wap_core::{CommandObserver, FileChanged, OutputStream};
 
 use crate::{CommandResult, Item};
 
-/// Observes the blocks of a reply while they are carried out. Its methods must not block. Blocks begin and end in order; a block
-/// that is answered from the record of an earlier run is reported again.
+/// Observes the blocks of a reply while they are carried out. Its methods must not block.
+///
+/// Blocks begin and end in order; a block that is answered from the record of an earlier run is reported again.
 pub trait ExecutionObserver: Send {
     /// A block is about to be carried out; `index` is its position among the items, 0-based.
     fn block_started(&mut self, index: usize, item: &Item<'_>) {

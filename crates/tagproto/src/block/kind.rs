@@ -50,8 +50,9 @@ impl BlockKind {
         }
     }
 
-    /// Returns the closing tag, for example `[/CREATE_FILE]`. DELETE_FILE, READ_FILE and STOP_PROCESS have none in the protocol;
-    /// the returned tag is never searched for.
+    /// Returns the closing tag, for example `[/CREATE_FILE]`.
+    ///
+    /// DELETE_FILE, READ_FILE and STOP_PROCESS have none in the protocol; the returned tag is never searched for.
     #[must_use]
     pub const fn closing_tag(self) -> &'static str {
         match self {

@@ -1,5 +1,7 @@
-//! Edits in the formats of other programs in a reply that also has blocks. The blocks count. If the edits were treated as prose,
-//! a model would continue as if they had been carried out, so each is an error.
+//! Edits in the formats of other programs in a reply that also has blocks.
+//!
+//! The blocks count. If the edits were treated as prose, a model would continue as if they had been carried out, so each is an
+//! error.
 
 use super::{Ending, ForeignFault, ReplyLine, items_of};
 use crate::near_miss::lines_outside;

@@ -164,9 +164,10 @@ impl<'a> FileName<'a> {
         }
     }
 
-    /// Returns the file of a hunk and keeps it for the next hunk. `None` if no line certainly names it. A hunk that creates its
-    /// file needs its own name: under the name of the previous hunk, it would replace that file. So does a hunk that repeats an
-    /// earlier hunk of that file, as in "The same in production:": there it would change nothing.
+    /// Returns the file of a hunk and keeps it for the next hunk. `None` if no line certainly names it.
+    ///
+    /// A hunk that creates its file needs its own name: under the name of the previous hunk, it would replace that file. So does
+    /// a hunk that repeats an earlier hunk of that file, as in "The same in production:": there it would change nothing.
     pub(super) fn of_hunk(&mut self, search: &[&'a str], replacement: &[&'a str]) -> Option<&'a str> {
         let creates = search.is_empty();
         let candidate = self.last.take();

@@ -69,10 +69,11 @@ pub(super) struct Around<'l> {
     pub(super) opens_fence: bool,
 }
 
-/// Checks whether text before the requested lines reads as a greeting. The model may have continued directly after the cut, so
-/// the text may belong to the file, up to the next such lines. So it only counts as a greeting in front of the mark of the
-/// message or of a fence, or if it mentions continuing; if the line that was cut off follows as a whole, also as a rule, words in
-/// brackets, one word, or a line that announces the text.
+/// Checks whether text before the requested lines reads as a greeting.
+///
+/// The model may have continued directly after the cut, so the text may belong to the file, up to the next such lines. So it only
+/// counts as a greeting in front of the mark of the message or of a fence, or if it mentions continuing; if the line that was cut
+/// off follows as a whole, also as a rule, words in brackets, one word, or a line that announces the text.
 pub(super) fn is_greeting_before_lines(lines: &[&str], around: &Around<'_>) -> bool {
     let is_text =
         |line: &&&str| !line.trim().is_empty() && Fence::read(line).is_none() && **line != FIRST_LINES;

@@ -172,9 +172,10 @@ impl<'h> HeldLines<'h> {
         }
     }
 
-    /// Checks whether a block with the opening tag of the open block begins like it, so it is not just the rest of it. A file may
-    /// have another first line, if it begins with the same word or the old first line follows. The rest of a command or edit must
-    /// not be carried out alone; texts for the user do no harm.
+    /// Checks whether a block with the opening tag of the open block begins like it, so it is not just the rest of it.
+    ///
+    /// A file may have another first line, if it begins with the same word or the old first line follows. The rest of a command
+    /// or edit must not be carried out alone; texts for the user do no harm.
     pub(super) fn is_written_anew(&self, first: &FirstBlock<'_>) -> bool {
         let is_significant =
             |line: &&&str| !line.is_empty() && Fence::read(line).is_none() && !is_hunk_mark(line);
@@ -222,8 +223,9 @@ fn is_hunk_mark(line: &str) -> bool {
     marks.iter().any(|mark| line.starts_with(mark))
 }
 
-/// Returns for each line after the first the number of lines from there that repeat the first lines. This is the Z-algorithm:
-/// lines that repeat the first lines also repeat the repetitions in them.
+/// Returns for each line after the first the number of lines from there that repeat the first lines.
+///
+/// This is the Z-algorithm: lines that repeat the first lines also repeat the repetitions in them.
 fn repetitions(lines: &[&str]) -> Vec<usize> {
     let mut counts = vec![0; lines.len()];
     let (mut start, mut end) = (0, 0);

@@ -35,7 +35,9 @@ pub(super) enum Seam<'a> {
 
 impl HeldLines<'_> {
     /// Finds the last lines in a reply with nothing before them that reads as a tag, except for held lines directly in front of
-    /// them, or the opening tag. All of them together count anywhere, a part of them only at the start.
+    /// them, or the opening tag.
+    ///
+    /// All of them together count anywhere, a part of them only at the start.
     pub(super) fn seam<'a>(&self, last_at: usize, next: &NextReply<'a>) -> Seam<'a> {
         let last = &self.lines[last_at..];
         if let Some((at, end)) = whole_lines(last, next).or_else(|| self.decorated_lines(last, next)) {

@@ -26,9 +26,10 @@ pub(super) fn error(text: &str, items: &[Item<'_>]) -> Option<ParseError> {
     Some(ParseError { command, kind, span, lines: LineRange::of(line_number, line_number) })
 }
 
-/// Returns the block whose opening or closing tag a trimmed line begins without ending it, decorated or not. A letter after a
-/// bracket counts, although prose may have it (`[D`): the reply is held for one round, and nothing is lost. A bracket alone may
-/// begin any tag; it counts as the tag of a command.
+/// Returns the block whose opening or closing tag a trimmed line begins without ending it, decorated or not.
+///
+/// A letter after a bracket counts, although prose may have it (`[D`): the reply is held for one round, and nothing is lost. A
+/// bracket alone may begin any tag; it counts as the tag of a command.
 fn begun(line: &str) -> Option<BlockKind> {
     let is_decoration = |c: char| "*_`>#-+•.)".contains(c) || c.is_whitespace() || c.is_ascii_digit();
     let line = line.trim_start_matches(is_decoration);

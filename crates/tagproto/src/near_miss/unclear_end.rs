@@ -1,9 +1,13 @@
-//! Blocks whose end is not clear. A body ends at its first closing tag, even if that tag is part of an example in the text of a
-//! file. The rest of the text is then read as blocks. Three things suggest this:
+//! Blocks whose end is not clear.
+//!
+//! A body ends at its first closing tag, even if that tag is part of an example in the text of a file. The rest of the text is
+//! then read as blocks. Three things suggest this:
+//!
 //! - a later closing tag that closes no block. Unless it directly follows a block of its kind, any earlier block of that kind may
 //!   extend to it; without an earlier one, the beginning of its block did not arrive;
 //! - an opening tag of the block's own kind in its body, and text after the block: the reply may have been cut off in that text;
 //! - a code fence that begins in the body of a Markdown file and ends after it: the closing tag may be an example in that fence.
+//!
 //!   Blocks that may be text do not run. A block that has only such an opening tag is left to `own_tag`.
 
 use std::ops::Range;

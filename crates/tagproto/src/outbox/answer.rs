@@ -6,7 +6,9 @@ use super::line_text::{seen_lines_trimmed, visible_lines};
 use super::structure::{ANSWER, INDENT, PROMPT, REVIEW, WORK, reads_as_structure};
 
 /// Returns a pending outbox with the user's answers before the prompt, instead of the earlier answers `before`; `None` if the
-/// text is not an outbox. Lines that read as structure of the outbox are indented.
+/// text is not an outbox.
+///
+/// Lines that read as structure of the outbox are indented.
 #[must_use]
 pub fn with_answers(outbox: &str, before: &[String], answers: &[String]) -> Option<String> {
     // After the prompt, no line reads as a marker.

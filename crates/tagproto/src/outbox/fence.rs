@@ -12,10 +12,11 @@ use super::structure::{
 use super::{RequestedFile, RequestedText, SuggestedFile};
 use crate::Dialect;
 
-/// Writes a file with at most `limit_characters` of its text, and returns the lines that the model sees, if any. In the dialect
-/// `agentd`, each line begins with its number. An ordinary file has fences of three dashes. If a line of it reads as structure,
-/// the fences have one dash more than any such line begins with, and at least four: then no line of the file can equal its
-/// fences, and a model sees that this file is different from the others.
+/// Writes a file with at most `limit_characters` of its text, and returns the lines that the model sees, if any.
+///
+/// In the dialect `agentd`, each line begins with its number. An ordinary file has fences of three dashes. If a line of it reads
+/// as structure, the fences have one dash more than any such line begins with, and at least four: then no line of the file can
+/// equal its fences, and a model sees that this file is different from the others.
 pub(super) fn write_file(
     out: &mut String,
     file: &RequestedFile,
@@ -65,8 +66,9 @@ pub(super) fn write_file(
     if extent.is_whole { Some(LineSpan::ALL) } else { extent.lines }
 }
 
-/// Writes some lines of a suggested file with their numbers; `lines` are ascending and disjoint. A single range is written like a
-/// requested range. With several, the numbers show where lines are left out.
+/// Writes some lines of a suggested file with their numbers; `lines` are ascending and disjoint.
+///
+/// A single range is written like a requested range. With several, the numbers show where lines are left out.
 pub(super) fn write_lines_of(out: &mut String, file: &SuggestedFile, lines: &[LineSpan]) {
     let all: Vec<&str> = file.text.split_inclusive('\n').collect();
     let text_of = |span: &LineSpan| all[(span.first - 1) as usize..span.last as usize].concat();

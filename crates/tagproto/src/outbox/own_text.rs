@@ -24,8 +24,9 @@ type Origin = Option<(usize, Range<usize>)>;
 
 /// Applies a filter to an outbox, except to the protocol's own text: the fields of the header, headings, rules, fences, line
 /// numbers and the marks of results. The model has to read these unchanged, and they are the same in every outbox of the session,
-/// so other text that looks like them gives nothing away. The filter receives all other text at once and has to keep the number
-/// of lines; otherwise it is applied to the whole outbox.
+/// so other text that looks like them gives nothing away.
+///
+/// The filter receives all other text at once and has to keep the number of lines; otherwise it is applied to the whole outbox.
 #[must_use]
 pub fn filtered_outbox(outbox: &str, session: &Session, filter: impl Fn(&str) -> String) -> String {
     let lines: Vec<&str> = outbox.split('\n').collect();

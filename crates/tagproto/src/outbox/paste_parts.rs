@@ -12,9 +12,11 @@ pub const LEAST_PASTE_CHARACTERS: usize = 2_000;
 const FRAME_CHARACTERS: usize = 150;
 
 /// Divides an outbox into parts of at most `limit_characters` each, or [`LEAST_PASTE_CHARACTERS`] if that is more. A shorter
-/// outbox stays whole. Each part begins with a line with its number and the request to answer only after the last. Parts begin
-/// with a section, a result or a file. If such a unit is too long for a part, it is divided between lines; only a line that is
-/// too long makes a part exceed the limit.
+/// outbox stays whole.
+///
+/// Each part begins with a line with its number and the request to answer only after the last. Parts begin with a section, a
+/// result or a file. If such a unit is too long for a part, it is divided between lines; only a line that is too long makes a
+/// part exceed the limit.
 #[must_use]
 pub fn paste_parts(outbox: &str, limit_characters: usize) -> Vec<String> {
     let limit = limit_characters.max(LEAST_PASTE_CHARACTERS);

@@ -1,6 +1,7 @@
-//! Facts about a project for its first message: the commands that build and test it, and its virtual environments. Every text is
-//! a constant of this module, chosen by files of the workspace: in this section, a model would read text from the workspace as an
-//! instruction.
+//! Facts about a project for its first message: the commands that build and test it, and its virtual environments.
+//!
+//! Every text is a constant of this module, chosen by files of the workspace: in this section, a model would read text from the
+//! workspace as an instruction.
 
 use wap_core::{Call, Workspace};
 

@@ -16,8 +16,9 @@ use super::structure::{
 use super::{ListedEntry, ListedFolder, OutboxError, OutboxParts, ShownFile, ShownLines};
 use crate::{CommandResult, CommandType, Dialect, ReplyTo, SessionId, protocol_text};
 
-/// Parses an outbox of [`render_outbox`](crate::render_outbox). For programs that act as a model, and for checks that no text in
-/// an outbox forges its structure.
+/// Parses an outbox of [`render_outbox`](crate::render_outbox).
+///
+/// For programs that act as a model, and for checks that no text in an outbox forges its structure.
 ///
 /// # Errors
 ///
@@ -355,8 +356,9 @@ fn listed_folder(line: &str) -> Option<ListedFolder> {
     Some(ListedFolder { path: path.to_owned(), about: about.to_owned() })
 }
 
-/// Parses the text after the dashes of an opening fence: the path, and the range of lines. The fence of a whole file ends with
-/// dashes and the fence of some lines does not, so no path can pass for a range.
+/// Parses the text after the dashes of an opening fence: the path, and the range of lines.
+///
+/// The fence of a whole file ends with dashes and the fence of some lines does not, so no path can pass for a range.
 fn opened_file<'a>(rest: &'a str, dashes: &str) -> Option<Opened<'a>> {
     if let Some(path) = rest.strip_suffix(dashes) {
         return Some(Opened { path: path.strip_suffix(' ')?, lines: None, has_parts: false });

@@ -44,8 +44,9 @@ pub fn render_outbox(session: &Session, context: &Context, sandbox: &str) -> Out
     render_outbox_counted(session, context, sandbox, estimated_tokens)
 }
 
-/// Renders like [`render_outbox`], with a budget in tokens as counted by `count`. The suggested files of a first message fill the
-/// remaining budget, or the usual budget if the session has none.
+/// Renders like [`render_outbox`], with a budget in tokens as counted by `count`.
+///
+/// The suggested files of a first message fill the remaining budget, or the usual budget if the session has none.
 #[must_use]
 pub fn render_outbox_counted(
     session: &Session,
@@ -195,9 +196,10 @@ fn write_list(out: &mut String, session: &Session, context: &Context, limit: usi
     listing::write_shape(out, context, shape, characters)
 }
 
-/// Makes a pending outbox independent of earlier messages: with all rules, the whole list of files, and the task. Results and
-/// requested files stay unchanged, except for files for which the pending outbox refers to an earlier message: these are shown if
-/// `context` has them in the same version. The rest of `context` is only needed for its listing.
+/// Makes a pending outbox independent of earlier messages: with all rules, the whole list of files, and the task.
+///
+/// Results and requested files stay unchanged, except for files for which the pending outbox refers to an earlier message: these
+/// are shown if `context` has them in the same version. The rest of `context` is only needed for its listing.
 #[must_use]
 pub fn whole_outbox(outbox: &str, session: &Session, context: &Context) -> String {
     let Some((head, _)) = outbox.split_once(&format!("\n{PROTOCOL}\n")) else { return outbox.to_owned() };

@@ -70,6 +70,7 @@ impl Shape {
     /// Surveys a workspace: large folders one by one, small folders with all their descendants.
     ///
     /// # Errors
+    ///
     /// The workspace's error if the root cannot be listed. Other folders that cannot be listed are shown without a count.
     pub(super) fn survey<W: Workspace + ?Sized>(
         workspace: &W,

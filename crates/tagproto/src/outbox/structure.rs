@@ -72,9 +72,10 @@ pub(super) const CONTINUATION: &str = "Continue working on the task based on the
 /// The minimum number of dashes of a fence.
 pub(super) const SHORTEST_FENCE: usize = 3;
 
-/// Checks whether a reader might take a line for a part of the outbox's structure. Whitespace around the line and the case of its
-/// letters make no difference: the reader to be protected is a model, not a parser. So indenting a line does not change the
-/// result, which makes indentation reversible.
+/// Checks whether a reader might take a line for a part of the outbox's structure.
+///
+/// Whitespace around the line and the case of its letters make no difference: the reader to be protected is a model, not a
+/// parser. So indenting a line does not change the result, which makes indentation reversible.
 pub(super) fn reads_as_structure(line: &str) -> bool {
     // Invisible characters count as whitespace: they would hide a forged mark from this check but not from a model.
     let line = line.trim_matches(is_blank);

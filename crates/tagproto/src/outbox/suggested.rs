@@ -1,6 +1,7 @@
-//! The files that the first message shows without a request, and the lines of each that fit into the budget. Breadth comes before
-//! depth: as many files as possible are shown with their most relevant lines, and then the first of them with more lines, or
-//! whole.
+//! The files that the first message shows without a request, and the lines of each that fit into the budget.
+//!
+//! Breadth comes before depth: as many files as possible are shown with their most relevant lines, and then the first of them
+//! with more lines, or whole.
 
 use wap_core::{FileVersion, LineSpan};
 

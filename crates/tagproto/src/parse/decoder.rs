@@ -2,8 +2,10 @@
 
 use crate::{Item, parse::scan::Scanner};
 
-/// Parses a reply piece by piece, with the same result as [`parse`](crate::parse) for any cut. It only buffers the line or block
-/// that has not ended yet, and remembers its position: the time taken is linear in the pushed text.
+/// Parses a reply piece by piece, with the same result as [`parse`](crate::parse) for any cut.
+///
+/// It only buffers the line or block that has not ended yet, and remembers its position: the time taken is linear in the pushed
+/// text.
 ///
 /// # Example
 ///

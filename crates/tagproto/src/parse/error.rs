@@ -2,8 +2,10 @@
 
 use crate::{BlockKind, ForeignFault, HunkFault, LineRange, Span};
 
-/// A malformed block. Its text begins with the name of the block and the wording of the first implementation, if there is one,
-/// and continues with advice for the model.
+/// A malformed block.
+///
+/// Its text begins with the name of the block and the wording of the first implementation, if there is one, and continues with
+/// advice for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{command} {kind}{}", .kind.advice(*.command))]
 #[non_exhaustive]

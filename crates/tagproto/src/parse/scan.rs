@@ -1,6 +1,7 @@
-//! The scanner that finds the blocks of a reply, in one pass and in pieces. It visits each byte a bounded number of times:
-//! outside of blocks it searches for the next `[`, inside a block for the text of its closing tag, and a line that turns out to
-//! be something else is skipped as a whole.
+//! The scanner that finds the blocks of a reply, in one pass and in pieces.
+//!
+//! It visits each byte a bounded number of times: outside of blocks it searches for the next `[`, inside a block for the text of
+//! its closing tag, and a line that turns out to be something else is skipped as a whole.
 
 use std::sync::LazyLock;
 
@@ -202,7 +203,9 @@ fn next_opening(text: &str, mut from: usize) -> Option<(Line, Span, OpeningTag<'
 }
 
 /// Returns the first line at or after the line start `from` that trims to the closing tag of `kind`, with the position of the
-/// tag. The first occurrence on a line decides: if there is other text around it, the line is not a tag.
+/// tag.
+///
+/// The first occurrence on a line decides: if there is other text around it, the line is not a tag.
 pub(crate) fn closing_line(text: &str, mut from: usize, kind: BlockKind) -> Option<(Line, Span)> {
     // Building a finder costs more than a search in a short body, so each is built once.
     static FINDERS: LazyLock<[memmem::Finder<'static>; BlockKind::ALL.len()]> =

@@ -45,7 +45,9 @@ pub(crate) struct ClosedBlock<'b, 'a> {
 }
 
 impl<'a> ClosedBlock<'_, 'a> {
-    /// Repairs the body. Messages and summaries are only shown: quote marks are removed, and nothing is checked.
+    /// Repairs the body.
+    ///
+    /// Messages and summaries are only shown: quote marks are removed, and nothing is checked.
     pub(crate) fn repaired_body(&self) -> Result<RepairedBody<'a>, Refusal> {
         let body = assemble::body(self.raw);
         let tag = &self.block.opening.tag;
@@ -187,8 +189,9 @@ impl<'a> ClosedBlock<'_, 'a> {
     }
 
     /// Checks for a block with both tags and all lines indented: its list marker may have been lost, or a chat has indented it,
-    /// so the indentation of the file cannot be determined. The shell ignores spaces before a command, but not before the end of
-    /// a here-document.
+    /// so the indentation of the file cannot be determined.
+    ///
+    /// The shell ignores spaces before a command, but not before the end of a here-document.
     fn is_indented_as_a_whole(&self, lines: &[&str], file: Option<FileKind>) -> bool {
         let FoundBlock { opening, indent, span, .. } = self.block;
         // Chats trim the start of a reply.

@@ -24,8 +24,9 @@ struct Numbered<'a> {
 /// The minimum number of numbered lines for a gutter; fewer are content.
 const FEWEST: usize = 3;
 
-/// Looks for consecutive numbers from `first` on. The text after the numbers distinguishes a gutter from numbered content: code
-/// has an indented or an empty line.
+/// Looks for consecutive numbers from `first` on.
+///
+/// The text after the numbers distinguishes a gutter from numbered content: code has an indented or an empty line.
 pub(crate) fn without<'a>(lines: &[&'a str], first: u64, file: FileKind) -> Gutter<'a> {
     let Some(start) = lines.first().and_then(|line| numbered(line)).filter(|start| start.number == first)
     else {

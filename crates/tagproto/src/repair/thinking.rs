@@ -1,7 +1,9 @@
-//! Thinking blocks outside of bodies. Every dialect has closed blocks in the first two spellings. The dialect `agentd` also has
-//! the spellings of other models, and thinking without one of its marks: thinking without a closing mark was cut off, and a
-//! closing mark without an opening mark ends thinking that began with the reply, or that continued after the previous closing
-//! mark. In this dialect, a mark inside an edit in the format of another program is text of that edit, like a mark in a body.
+//! Thinking blocks outside of bodies.
+//!
+//! Every dialect has closed blocks in the first two spellings. The dialect `agentd` also has the spellings of other models, and
+//! thinking without one of its marks: thinking without a closing mark was cut off, and a closing mark without an opening mark
+//! ends thinking that began with the reply, or that continued after the previous closing mark. In this dialect, a mark inside an
+//! edit in the format of another program is text of that edit, like a mark in a body.
 
 use std::ops::Range;
 
@@ -360,9 +362,10 @@ enum Evidence {
     Mention,
 }
 
-/// Returns the offset after the first closing mark in a range of lines without an opening mark. The mark is outside of all blocks
-/// and edits, or in a block that a tag of its own kind follows: then that block was part of the thinking, and its own closing tag
-/// is missing. In any other body, the mark may be text.
+/// Returns the offset after the first closing mark in a range of lines without an opening mark.
+///
+/// The mark is outside of all blocks and edits, or in a block that a tag of its own kind follows: then that block was part of the
+/// thinking, and its own closing tag is missing. In any other body, the mark may be text.
 fn end_without_opening(text: &str, range: Range<usize>, edits: &[Range<usize>]) -> Option<(usize, Evidence)> {
     let (mut open, mut in_body, mut is_opened_in_body) = (None, None, false);
     let mut outside = Outside::default();

@@ -1,5 +1,6 @@
-//! The path meant by a decorated name: with quotes, Markdown or a link. A new file gets exactly the name that is written, so an
-//! extra character would stay in its name.
+//! The path meant by a decorated name: with quotes, Markdown or a link.
+//!
+//! A new file gets exactly the name that is written, so an extra character would stay in its name.
 
 use super::{EXTENSIONS, NO_PATHS, is_file_name, is_path_like};
 

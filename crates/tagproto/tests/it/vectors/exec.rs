@@ -1,5 +1,6 @@
-//! The cases of kind `exec` that need neither a shell nor links, on a workspace in memory. The output of the commands is
-//! scripted; other crates test that a shell prints it.
+//! The cases of kind `exec` that need neither a shell nor links, on a workspace in memory.
+//!
+//! The output of the commands is scripted; other crates test that a shell prints it.
 
 use memory_workspace::MemoryWorkspace;
 use serde_json::Value;
