@@ -8,7 +8,7 @@
 //! - an opening tag of the block's own kind in its body, and text after the block: the reply may have been cut off in that text;
 //! - a code fence that begins in the body of a Markdown file and ends after it: the closing tag may be an example in that fence.
 //!
-//!   Blocks that may be text do not run. A block that has only such an opening tag is left to `own_tag`.
+//! Blocks that may be text do not run. A block that has only such an opening tag is left to `own_tag`.
 
 use std::ops::Range;
 

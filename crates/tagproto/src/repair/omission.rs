@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::repair::file_kind::FileKind;
 
-/// Beginnings of comment lines; a beginning that another one starts with comes later.
+/// Markers of comment lines. The first match counts, so longer markers come before their prefixes.
 const MARKERS: [&str; 11] = ["<!--", "{/*", "///", "//", "/*", "(*", "##", "#", "--", ";", "%"];
 
 /// Ends of comments that end on their line.

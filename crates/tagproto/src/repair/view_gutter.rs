@@ -1,4 +1,4 @@
-//! The numbers of `agentd`'s views in front of the lines of a body: `12| return x`.
+//! The numbers of `agentd`'s views in front of the lines of a body: `12|    return x`.
 //!
 //! Unlike the gutters of other programs, a view has no space after its bar, so the start of the text is certain. Without proof by
 //! the numbers, the body stays unchanged or the block fails; content is never taken for a number.
