@@ -373,7 +373,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         let timeout = i64::try_from(self.timeout.as_millis()).unwrap_or(i64::MAX);
         let request = ExecuteCommand {
             command: command.to_owned(),
-            // Without a text to wait for, there is no time limit for a background process.
+            // Without a text to wait for, only the start of a background process is watched.
             timeout: background.is_none_or(|background| background.ready.is_some()).then_some(timeout),
             background: background.map(|background| background.name.to_string()),
             ready: background.and_then(|background| background.ready.as_deref()).map(str::to_owned),
