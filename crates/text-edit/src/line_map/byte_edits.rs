@@ -10,7 +10,7 @@ pub(crate) struct ByteEdit {
     pub(crate) new: Range<usize>,
 }
 
-/// Returns the map of the lines of `old` to those of `new`, which the edits have made of it.
+/// Returns the map from the lines of `old` to those of `new`, the result of the edits.
 pub(crate) fn line_map(old: &Source<'_>, new: &Source<'_>, edits: &[ByteEdit]) -> LineMap {
     let hunks = line_hunks(old, new, edits);
     LineMap::from_hunks(old.total_lines(), new.total_lines(), hunks).trimmed(old, new)
