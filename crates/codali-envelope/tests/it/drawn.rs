@@ -1,4 +1,4 @@
-//! Values that properties draw.
+//! Generators of values for the properties.
 
 use codali_envelope::critic::{CriticStatus, Disposition, Guardrail, ReasonCode};
 use codali_envelope::{
