@@ -1,4 +1,4 @@
-//! Everything but the entry stays as it is, whatever the layout.
+//! Everything except the entry stays unchanged, in any layout.
 
 use mcp_client_config::{FileFormat, McpClient, with_entry};
 use proptest::collection::vec;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{ONE_OF_EACH, entry, has_all_lines, parsed};
 
-/// A text that a person may have written, in the format of the client: other settings, and a table of servers if `servers` are given.
+/// A plausible text in the format of the client: other settings, and a table of servers if `servers` are given.
 fn written(client: McpClient, settings: &[String], servers: Option<&[String]>, indent: usize) -> String {
     let (table, blanks) = (client.table(), " ".repeat(indent));
     let mut text = String::new();
@@ -140,7 +140,7 @@ proptest! {
         expected.as_object_mut().unwrap().entry(client.table()).or_insert_with(|| json!({}))["agentd"] = entry.clone();
         prop_assert_eq!(parsed(client, &after), expected);
         prop_assert_eq!(with_entry(client, &after, "agentd", &entry).unwrap(), None);
-        // Another entry of the name is replaced, and nothing else.
+        // Another entry with this name is replaced, and nothing else.
         let other = client.entry("agentd", &mcp_client_config::Server { program: "/y".into(), arguments: vec![] });
         let replaced = with_entry(client, &after, "agentd", &other).unwrap().unwrap();
         prop_assert!(has_all_lines(&replaced, &format!("{before}{end}")), "{after}\n->\n{replaced}");
