@@ -45,7 +45,7 @@ pub enum HistoryFileError {
         error: io::Error,
     },
     /// Another program wrote the file after it was read.
-    #[error("the history {path} was changed by another program meanwhile", path = path.display())]
+    #[error("the history {path} was changed by another program in the meantime", path = path.display())]
     Changed {
         /// The file.
         path: PathBuf,
@@ -66,9 +66,9 @@ impl HistoryFileError {
     pub fn advice(&self) -> Option<&'static str> {
         match self {
             Self::Read { .. } | Self::Write { .. } => None,
-            Self::Changed { .. } => Some("use a file of its own for each conversation"),
+            Self::Changed { .. } => Some("use a separate file for each conversation"),
             Self::Damaged { .. } => {
-                Some("nothing was changed; name another file, or move this one away to begin anew")
+                Some("nothing was changed; name another file, or move this one away to start over")
             }
         }
     }

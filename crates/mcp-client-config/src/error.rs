@@ -40,7 +40,7 @@ pub enum ConfigError {
     #[error("its access list cannot be kept: {0}")]
     AccessList(io::Error),
     /// Another program changed the file after it was read.
-    #[error("another program has changed it meanwhile")]
+    #[error("another program has changed it in the meantime")]
     ChangedMeanwhile,
     /// The file cannot be read or written.
     #[error("{0}")]

@@ -114,9 +114,10 @@ pub fn put_entry(
 /// # Errors
 ///
 /// Those of `change`. [`ConfigError::Unreadable`]: the file is not a regular one, is longer than 16 MiB or is not UTF-8.
-/// [`ConfigError::LeadsOut`] and [`ConfigError::DanglingLink`]: a symbolic link. [`ConfigError::OtherOwner`], [`ConfigError::OtherGroup`] and
-/// [`ConfigError::AccessList`]: the new file cannot be as accessible as the old one. [`ConfigError::ChangedMeanwhile`]: another program has
-/// changed the file, or its folder, after it was read. [`ConfigError::Io`]: it cannot be read or written.
+/// [`ConfigError::LeadsOut`] and [`ConfigError::DanglingLink`]: a symbolic link. [`ConfigError::OtherOwner`],
+/// [`ConfigError::OtherGroup`] and [`ConfigError::AccessList`]: the new file cannot be as accessible as the old one.
+/// [`ConfigError::ChangedMeanwhile`]: another program changed the file, or its folder, after it was read. [`ConfigError::Io`]: it
+/// cannot be read or written.
 pub fn rewrite(
     client: McpClient,
     workspace: &Path,

@@ -74,12 +74,12 @@ impl<'a> Walk<'a> {
     pub(crate) fn entries(&self, start: &str) -> BTreeSet<&'a str> {
         let paths = self.tree.files().keys().chain(self.tree.folders());
         let prefix = if start.is_empty() { String::new() } else { format!("{start}/") };
-        let beneath = paths.map(String::as_str).filter(|path| {
+        let listed = paths.map(String::as_str).filter(|path| {
             let Some(rest) = path.strip_prefix(&prefix) else { return false };
             // The number of names after the prefix is the depth.
             rest.split('/').count() <= self.max_depth && !self.is_excluded(prefix.len(), path)
         });
-        beneath.collect()
+        listed.collect()
     }
 
     /// Reports whether a path, or a folder between it and the start, is left out.

@@ -33,7 +33,7 @@ impl Record {
 /// Returns the refusal of a request whose step belongs to another request.
 pub(crate) fn other_request(origin: &Origin) -> WapError {
     let text = format!(
-        "step {} of this run was made with another request, so nothing was done: give each reply a run of its own",
+        "step {} of this run was made with another request, so nothing was done: give each reply its own run",
         origin.step
     );
     WapError::new(Reason::Conflict, text)

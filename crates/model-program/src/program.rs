@@ -194,7 +194,7 @@ impl ModelProgram {
         reading: &Reading,
         cancel: &CancelFlag,
     ) -> Result<Option<ExitStatus>, ProgramError> {
-        // A timeout that no clock can represent is no deadline.
+        // A timeout that no clock can represent sets no deadline.
         let deadline = Instant::now().checked_add(self.timeout);
         let mut status: Option<(ExitStatus, Instant)> = None;
         let mut pause_at_end = PAUSE_AT_END;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// The number of entries of each folder that have priority over the rest of it, even if those are less deep.
+/// The number of entries of each folder that come before the rest of all folders, even of shallower ones.
 const FIRST_ENTRIES: usize = 50;
 
 /// Chooses the entries of a tree that a bounded listing shows.

@@ -7,7 +7,7 @@ use memchr::{memchr_iter, memmem};
 
 use crate::{Lines, Operation, Source};
 
-/// The first line in which two lists of lines differ.
+/// The first difference between two lists of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The 0-based index of the line in both lists.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The encoding in which the characters of a text are stored.
+/// The encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// UTF-8, or a text that begins with a UTF-8 mark (which may still hold undecodable bytes).

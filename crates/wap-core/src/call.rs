@@ -50,7 +50,7 @@ pub enum Retention {
     Durable,
 }
 
-/// The name of one client or session, whatever its protocol.
+/// The name of one client or session of any protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ConversationId(pub String);

@@ -65,7 +65,7 @@ impl Meaning<'_> {
         Ok(meant)
     }
 
-    /// Checks that operations which follow each other mean the same lines whatever version their numbers mean.
+    /// Checks that operations in turn mean the same lines under every version that their numbers can mean.
     pub(crate) fn check_in_turn(&self, find: &mut FindVersion<'_>) -> Result<(), WapError> {
         if self.edit.request.operations.iter().any(|operation| operation.was().is_some()) {
             let text =
@@ -87,7 +87,7 @@ impl Meaning<'_> {
             }
             for version in self.edit.request.meant_versions(index) {
                 let Some(KnownVersion { map, .. }) = versions.get(version)? else { continue };
-                // Unchanged lines down to the last number are the same under every version, whatever follows them.
+                // Unchanged lines down to the last number are the same under every version, regardless of later lines.
                 let is_kept =
                     map.hunks().first().is_none_or(|hunk| hunk.old.start >= last && hunk.new.start >= last);
                 if !is_kept {

@@ -30,7 +30,7 @@ pub(crate) fn refusal(error: &WapError) -> Response<Body> {
     refusal_with(status(error), error)
 }
 
-/// Renders an error with a status of its own.
+/// Renders an error with a given status.
 pub(crate) fn refusal_with(status: StatusCode, error: &WapError) -> Response<Body> {
     let mut response = json(status, serde_json::to_vec(error).expect("errors have string keys"));
     if status == StatusCode::UNAUTHORIZED {

@@ -46,7 +46,7 @@ pub(crate) struct UndoArguments {
 }
 
 impl ExtraTool {
-    /// All of them, in the order in which they are listed.
+    /// All of them, in the order of the list.
     pub const ALL: [ExtraTool; 10] = [
         ExtraTool::Undo,
         ExtraTool::Log,

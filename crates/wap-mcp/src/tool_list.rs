@@ -31,7 +31,7 @@ pub(crate) fn tools(config: &McpConfig) -> Vec<McpTool> {
     tools
 }
 
-/// The most characters of a name that the answer to an unknown name repeats.
+/// The most characters of a name that the answer to an unknown name repeats, and the most tools that it lists.
 const NAME_CHARACTERS: usize = 100;
 const NAMED_TOOLS: usize = 40;
 

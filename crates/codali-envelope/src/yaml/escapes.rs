@@ -1,4 +1,4 @@
-//! Repairs double-quoted texts in which a model did not escape its backslashes.
+//! Repairs double-quoted texts whose backslashes a model did not escape.
 
 use std::borrow::Cow;
 

@@ -16,7 +16,7 @@ pub struct FlowSettings {
     /// Files and folders that must not be changed.
     #[serde(default)]
     pub read_only: Vec<String>,
-    /// A shell command that is run, confined, after each round; a round in which it fails does not pass.
+    /// A shell command that is run, confined, after each round; a round does not pass if it fails.
     #[serde(default)]
     pub test: Option<String>,
     /// True if a librarian collects context first.

@@ -3,7 +3,7 @@
 use codali_envelope::critic::CriticStatus;
 use codali_envelope::{CriticResult, NeedResult, ReadLimits, read_response};
 
-/// The most reasons that are taken from a critic.
+/// The most reasons that are taken from a critic, and the most characters of each.
 const MOST_REASONS: usize = 20;
 const REASON_CHARACTERS: usize = 400;
 

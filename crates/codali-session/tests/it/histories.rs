@@ -59,7 +59,7 @@ fn leftovers_of_a_killed_process_with_the_same_id_do_no_harm() {
     fs::write(&left, "half a hist").unwrap();
     HistoryFile::read(&path).unwrap().write().unwrap();
     assert!(HistoryFile::read(&path).unwrap().history.messages().is_empty());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing new is left behind");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing new is left");
 }
 
 #[test]

@@ -51,7 +51,7 @@ struct Group {
     inbound: Vec<(usize, String)>,
 }
 
-/// A direction in which edges are followed.
+/// A direction of following edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     Inbound,

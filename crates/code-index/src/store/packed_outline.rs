@@ -1,4 +1,4 @@
-//! The stored form of outlines: bytes in which each definition and import is encoded relative to the previous one.
+//! The stored form of outlines: bytes with each definition and import encoded relative to the previous one.
 //!
 //! Outlines are a large part of the store. A change of this format needs a new store version.
 

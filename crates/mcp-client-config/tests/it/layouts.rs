@@ -10,24 +10,24 @@ use crate::{ONE_OF_EACH, entry, has_all_lines, parsed};
 
 /// A plausible text in the format of the client: other settings, and a table of servers if `servers` are given.
 fn written(client: McpClient, settings: &[String], servers: Option<&[String]>, indent: usize) -> String {
-    let (table, blanks) = (client.table(), " ".repeat(indent));
+    let (table, margin) = (client.table(), " ".repeat(indent));
     let mut text = String::new();
     match client.format() {
         FileFormat::Json => {
             text += "{\n";
             for (at, name) in settings.iter().enumerate() {
-                text += &format!("{blanks}\"{name}\": {at}, // of {name}\n");
+                text += &format!("{margin}\"{name}\": {at}, // of {name}\n");
             }
             if let Some(servers) = servers {
-                text += &format!("{blanks}\"{table}\": {{\n");
+                text += &format!("{margin}\"{table}\": {{\n");
                 for name in servers {
                     text += &format!(
-                        "{blanks}{blanks}/* of {name} */\n{blanks}{blanks}\"{name}\": {{ \"command\": \"x\" }},\n"
+                        "{margin}{margin}/* of {name} */\n{margin}{margin}\"{name}\": {{ \"command\": \"x\" }},\n"
                     );
                 }
-                text += &format!("{blanks}}},\n");
+                text += &format!("{margin}}},\n");
             }
-            text += &format!("{blanks}\"last\": [1,2 ,  3]\n}}\n");
+            text += &format!("{margin}\"last\": [1,2 ,  3]\n}}\n");
         }
         FileFormat::Toml => {
             for (at, name) in settings.iter().enumerate() {
@@ -45,7 +45,7 @@ fn written(client: McpClient, settings: &[String], servers: Option<&[String]>, i
             if let Some(servers) = servers {
                 text += &format!("{table}:\n");
                 for name in servers {
-                    text += &format!("{blanks}# of {name}\n\n{blanks}{name}:\n{blanks}{blanks}cmd: x\n");
+                    text += &format!("{margin}# of {name}\n\n{margin}{name}:\n{margin}{margin}cmd: x\n");
                 }
             }
             text += "last: [1,2 ,  3]\n";

@@ -13,7 +13,7 @@ use crate::entry;
 /// The text that a client saves in the meantime.
 const SAVED: &str = "{ \"b\": 2 }";
 
-/// Puts an entry into the file of a client, while `meanwhile` happens between reading and writing.
+/// Puts an entry into the file of a client, and calls `meanwhile` between the read and the write.
 fn put(
     client: McpClient,
     folder: &Path,

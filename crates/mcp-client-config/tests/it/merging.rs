@@ -31,31 +31,31 @@ struct Field {
 
 impl Field {
     /// Returns the comment lines above the field.
-    fn comment(&self, format: FileFormat, blanks: &str) -> String {
+    fn comment(&self, format: FileFormat, margin: &str) -> String {
         match format {
-            FileFormat::Json => format!("{blanks}/* of {} */\n\n", self.key),
-            _ => format!("{blanks}# of {}\n\n", self.key),
+            FileFormat::Json => format!("{margin}/* of {} */\n\n", self.key),
+            _ => format!("{margin}# of {}\n\n", self.key),
         }
     }
 
     /// Returns the lines of the field, with a comment after it.
-    fn value(&self, format: FileFormat, blanks: &str) -> String {
+    fn value(&self, format: FileFormat, margin: &str) -> String {
         let Field { key, value, .. } = self;
         let item_lines = |before: &str, after: &str| -> String {
             let items = value.as_array().into_iter().flatten();
-            items.map(|item| format!("{blanks}{before}{item}{after}\n")).collect()
+            items.map(|item| format!("{margin}{before}{item}{after}\n")).collect()
         };
         let is_long = self.is_long && value.as_array().is_some_and(|items| !items.is_empty());
         match (format, is_long) {
-            (FileFormat::Json, false) => format!("{blanks}\"{key}\" :  {value}, // after {key}\n"),
+            (FileFormat::Json, false) => format!("{margin}\"{key}\" :  {value}, // after {key}\n"),
             (FileFormat::Json, true) => {
-                format!("{blanks}\"{key}\": [\n{}{blanks}], // after {key}\n", item_lines("  ", ","))
+                format!("{margin}\"{key}\": [\n{}{margin}], // after {key}\n", item_lines("  ", ","))
             }
             (FileFormat::Toml, false) => format!("{key}   =  {} # after {key}\n", in_toml(value)),
             (FileFormat::Toml, true) => format!("{key} = [\n{}] # after {key}\n", item_lines("  ", ",")),
-            (FileFormat::Yaml, false) => format!("{blanks}{key}:   {value} # after {key}\n"),
+            (FileFormat::Yaml, false) => format!("{margin}{key}:   {value} # after {key}\n"),
             // Goose writes the items of a list below its key, with the same indentation.
-            (FileFormat::Yaml, true) => format!("{blanks}{key}:  # after {key}\n{}", item_lines("- ", "")),
+            (FileFormat::Yaml, true) => format!("{margin}{key}:  # after {key}\n{}", item_lines("- ", "")),
             (other, _) => panic!("{other:?}"),
         }
     }
@@ -76,9 +76,9 @@ fn in_toml(value: &Value) -> String {
 /// only has the comment above it.
 fn file(client: McpClient, fields: &[Field], is_there: impl Fn(&Field) -> bool) -> String {
     let (table, format) = (client.table(), client.format());
-    let lines = |blanks: &str| -> String {
-        let value = |field: &Field| if is_there(field) { field.value(format, blanks) } else { String::new() };
-        fields.iter().map(|field| field.comment(format, blanks) + &value(field)).collect()
+    let lines = |margin: &str| -> String {
+        let value = |field: &Field| if is_there(field) { field.value(format, margin) } else { String::new() };
+        fields.iter().map(|field| field.comment(format, margin) + &value(field)).collect()
     };
     match format {
         FileFormat::Json => format!(

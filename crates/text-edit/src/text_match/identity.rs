@@ -10,8 +10,8 @@ impl TextMatch {
     /// Checks whether the lines that a text matches in a later version are not those of this match: they differ from the text in
     /// another way, and are not where these lines were.
     ///
-    /// The same lines may have moved, and lines that were indented anew replace the earlier ones. `map` leads from the version of
-    /// this match to the later one; `lines` are 1-based lines of the later version.
+    /// The same lines may have moved, and reindented lines replace the earlier ones. `map` leads from the version of this match
+    /// to the later one; `lines` are 1-based lines of the later version.
     #[must_use]
     pub fn is_different_from(
         &self,

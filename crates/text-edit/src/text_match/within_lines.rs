@@ -16,7 +16,7 @@ struct MatchedLine {
     ending: Range<usize>,
 }
 
-/// A text in which a match was replaced.
+/// A text with a replaced match.
 pub(crate) struct ReplacedBytes {
     pub(crate) bytes: Vec<u8>,
     /// The bytes of the match in the text before.
@@ -98,7 +98,7 @@ fn follow(source: &Source<'_>, pieces: &[Vec<u8>], start: usize) -> Option<Vec<M
     Some(lines)
 }
 
-/// A text in which every match was replaced.
+/// A text with all matches replaced.
 pub(crate) struct ReplacedEverywhere {
     pub(crate) bytes: Vec<u8>,
     pub(crate) edits: Vec<ByteEdit>,

@@ -74,7 +74,7 @@ fn sequential_operations_never_conflict() {
 
 #[test]
 fn a_conflict_with_an_earlier_step_names_the_operation_that_touched_the_lines() {
-    // The expression ends a step in which two or three operations touched neighbouring lines.
+    // The expression ends a step in which two or three operations touched adjacent lines.
     let first = |operations: &[Operation]| conflict(operations).first;
     let five = || regex("5", "five", "");
     assert_eq!(first(&[replace(1, 1, "a"), replace(2, 2, "b"), five(), replace(2, 2, "x")]), 1);

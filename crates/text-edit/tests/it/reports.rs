@@ -47,7 +47,7 @@ fn hunks_of_the_first_step_do_not_count_against_the_limit() {
     apply(std::slice::from_ref(&three)).unwrap();
     let too_many = EditErrorKind::TooManyStretches { limit: 2 };
     assert_eq!(apply(&[three, one.clone()]).unwrap_err(), too_many);
-    // As many as the limit are allowed, whatever the number of steps.
+    // As many as the limit are allowed, for any number of steps.
     let two = regex("2", "two", "");
     apply(&[one.clone(), two.clone()]).unwrap();
     assert_eq!(apply(&[one, two, regex("3", "three", "")]).unwrap_err(), too_many);

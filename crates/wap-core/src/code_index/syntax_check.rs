@@ -31,7 +31,7 @@ impl SyntaxError {
         let SyntaxError { line, column, language } = self;
         format!(
             "syntax error at line {line}, column {column}: the file parsed as {language} before and does not now; the change \
-             stands"
+             was kept"
         )
     }
 }

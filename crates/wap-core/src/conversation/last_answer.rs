@@ -48,7 +48,7 @@ impl LastAnswer {
             }
         }
         let paths: Vec<String> = self.order.iter().cloned().collect();
-        // The answer is sent even if its call was cancelled meanwhile, so its versions have to be recorded.
+        // The answer is sent even if its call was cancelled in the meantime, so its versions have to be recorded.
         let call = Call { cancel: &CancelFlag::new(), time_left: None, ..*call };
         self.versions.clear();
         if let Ok(states) = workspace.file_states(&call, &paths, None) {

@@ -60,7 +60,7 @@ pub fn usually_holds_credentials(path: &str) -> bool {
         || original.len() < name.len() && original.strip_prefix(['.', '#']).is_some_and(is_of_credentials)
 }
 
-/// Returns the name of the file of which a file is a copy; its own name if it is not a copy.
+/// Returns the name of the original of a copy; the name itself if it is not a copy.
 fn original(name: &str) -> &str {
     let mut name = name;
     while let Some(shorter) = COPIES.iter().find_map(|ending| name.strip_suffix(ending)) {

@@ -5,7 +5,7 @@
 pub enum FileKind {
     /// Markdown: fences, citation marks and elisions are content.
     Markdown,
-    /// Running text, in which words are not code.
+    /// Prose, whose words are not code.
     PlainText,
     /// Python: indentation is significant.
     Python,

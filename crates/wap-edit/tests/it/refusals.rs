@@ -18,7 +18,7 @@ fn outcome(request: Value) -> String {
     outcome_on(OLD, NOW, request)
 }
 
-/// Applies a request to a text, of which the client saw an earlier one as the version `seen`, and renders the result.
+/// Applies a request to a text whose earlier version `seen` the client saw, and renders the result.
 fn outcome_on(old: &str, now: &str, request: Value) -> String {
     let request: ModifyFile = serde_json::from_value(request).unwrap();
     if let Err(error) = check_request(&request) {
@@ -102,7 +102,7 @@ fn a_text_that_was_seen_is_not_matched_by_lines_from_elsewhere() {
     let request =
         |version: &str| json!({ "path": "a.txt", "operations": [replace], "expectedVersion": version });
     insta::assert_snapshot!(outcome_on(old, now, request("seen")));
-    // Controls: a client that saw the present text, lines that were indented anew in place, and lines that have moved.
+    // Controls: a client that saw the present text, lines that were reindented in place, and lines that have moved.
     assert_eq!(outcome_on(old, now, request("now")), "a\n    end\nb\n  end\nmore\nend\n");
     let send = json!({ "type": "replaceText", "oldText": "  open();\n  send();\n", "newText": "  open();\n  sent();\n" });
     let request_to_send = json!({ "path": "a.txt", "operations": [send], "expectedVersion": "seen" });
