@@ -178,7 +178,7 @@ impl LocalWorkspace {
         ignores: Option<&'a Mutex<GitIgnores<'r>>>,
     ) -> impl Fn(&RelPath, FileKind) -> bool + Send + use<'a, 'r> {
         let start = if start.is_root() { String::new() } else { start.to_string() };
-        let exclusions = rules.exclusions.map(|exclusions| exclusions.beneath(&start));
+        let exclusions = rules.exclusions.map(|exclusions| exclusions.for_walk_from(&start));
         // Of the default ones only those for folders have to be compared.
         let are_for_folders = rules.are_defaults;
         move |path, kind| {

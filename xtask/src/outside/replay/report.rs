@@ -166,8 +166,8 @@ wrong here. Ours has the verdicts *as written* and *partly* for some of these.
 /// The kinds of refusals, by a part of their texts.
 const REASONS: [(&str, &str); 17] = [
     ("already applied", "the new text is there already"),
-    ("stands at lines", "the new text is there already"),
-    ("is indented with", "tabs in a file of blanks, or blanks in one of tabs"),
+    ("new text is already at", "the new text is there already"),
+    ("is indented with", "tabs in a file of spaces, or spaces in one of tabs"),
     ("has curly quotes and the file", "curly quotes in a file without any"),
     ("start of the text after the numbers", "numbers of a view that cannot be taken off for certain"),
     ("search text occurs", "the text occurs more than once"),

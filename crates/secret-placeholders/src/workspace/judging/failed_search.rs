@@ -38,9 +38,9 @@ impl FailedSearch {
                 });
                 NoMatch::Absent { nearest, new_text }
             }
-            NoMatch::NoAnchor { behind, .. } => {
+            NoMatch::NoAnchor { after, .. } => {
                 self.is_absent = true;
-                NoMatch::NoAnchor { line: "…".to_owned(), behind }
+                NoMatch::NoAnchor { line: "…".to_owned(), after }
             }
             other => other,
         };

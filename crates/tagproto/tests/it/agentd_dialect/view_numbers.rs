@@ -37,7 +37,7 @@ fn edited(path: &str, body: &str) -> String {
         format!("[EDIT_FILE path=\"{path}\" start_line=\"12\" end_line=\"12\"]\n{body}\n[/EDIT_FILE]");
     let execution = run(&reply, &session("T", Dialect::Agentd), &workspace);
     assert_eq!(execution.failed_blocks(), 0, "{reply}");
-    assert!(execution.results[0].notes[0].starts_with("the numbers of the view ('12|') were taken off"));
+    assert!(execution.results[0].notes[0].starts_with("the numbers of the view ('12|') were removed"));
     let text = workspace.text(path).unwrap();
     let (above, below) = ("line 11\n", "\nline 13\n");
     let start = text.find(above).unwrap() + above.len();
