@@ -157,7 +157,7 @@ fn the_refusal_of_an_edit_does_not_tell_whether_a_guess_at_a_secret_is_right() {
         let error = right.unwrap_err();
         assert!(!error.contains(":2⟧"), "{index}: {error}");
         assert!(index == 5 || error.contains("⟦secret:password-assignment:1⟧"), "{index}: {error}");
-        assert!(error.contains("write its placeholder"), "{index}: {error}");
+        assert!(error.contains("write the placeholders"), "{index}: {error}");
         // The controls: the inner engine reveals it, and text that the model sees is replaced.
         let [right, wrong] = both(true);
         assert!(right.is_ok() == (index != 1) && right != wrong, "{index}");

@@ -97,7 +97,7 @@ fn values_of_others_in_the_same_file_stay_guesses() {
     let user = text("password = \"s3cretHorse9\"", "password = \"\"");
     let error = edit(&masked, "one", 2, "a.toml", user.clone()).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
-    assert!(error.message().contains("write its placeholder"), "{error:?}");
+    assert!(error.message().contains("write the placeholders"), "{error:?}");
     // A part of a value that begins like the model's own is not the model's either.
     assert!(edit(&masked, "one", 3, "a.toml", text("s3cret", "")).is_err());
     edit(&masked, "one", 4, "a.toml", text("token_password = \"mine4Horse\"", "token_password = \"a\""))

@@ -88,7 +88,7 @@ fn history_does_not_end_at_a_commit_that_was_there() {
             let workspace = fixture.open_layered(layered);
             let warned = run(&workspace, cut).unwrap().warnings.join("\n");
             assert!(
-                warned.contains("`.git/shallow`") && warned.contains("what lies behind it"),
+                warned.contains("`.git/shallow`") && warned.contains("would remove its ancestors"),
                 "{layered:?}: {warned}"
             );
             assert!(!fixture.root().join(".git/shallow").exists(), "{layered:?}: {warned}");
