@@ -1,4 +1,4 @@
-//! Other windows, and a folder that changes meanwhile.
+//! Other windows, and a folder that changes in the meantime.
 
 use change_review::{
     Comment, Decision, FileStep, ProposalId, ProposalSummary, Resolution, Selection, State, StepEffect, Tried,
@@ -39,7 +39,7 @@ fn a_comment_survives_the_refusal_of_its_save() {
 #[test]
 fn a_read_from_before_a_save_does_not_undo_it() {
     let mut host = Host::new(vec![usual()]);
-    // The key's save is on its way when an older read arrives.
+    // The key's save is pending when an older read arrives.
     host.press(review_view::Key::Character('x'));
     host.show(USUAL);
     host.answer_all();
