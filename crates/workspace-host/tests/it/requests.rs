@@ -174,7 +174,7 @@ fn a_process_that_waits_for_the_state_folder_reports_its_options_once() {
     drop(owner);
 }
 
-/// A person whose terminal stands still at the first line of output, until the owner has sent everything.
+/// A person whose terminal is paused at the first line of output, until the owner has sent everything.
 struct Slow {
     owner: FakeOwner,
     lines: usize,
