@@ -71,19 +71,19 @@ pub(super) enum Joint {
 
 impl Joint {
     pub(super) fn of(between: &str) -> Joint {
-        let between = between.trim();
-        if between.ends_with('>') && !between.contains('=') {
+        let trimmed = between.trim();
+        if trimmed.ends_with('>') && !trimmed.contains('=') {
             return Joint::Element;
         }
-        if between.ends_with('(') && !between.contains(')') {
+        if trimmed.ends_with('(') && !trimmed.contains(')') {
             return Joint::Call;
         }
-        if between.starts_with(',') {
+        if trimmed.starts_with(',') {
             return Joint::Value;
         }
-        match between.chars().next_back() {
+        match trimmed.chars().next_back() {
             None if !between.is_empty() => Joint::Blank,
-            Some('=' | ':' | '>') if !between.contains(',') => Joint::Sign,
+            Some('=' | ':' | '>') if !trimmed.contains(',') => Joint::Sign,
             // The name of a test directly precedes the value.
             None => Joint::Sign,
             Some(_) => Joint::Listed,
