@@ -129,7 +129,7 @@ mod tests {
     use super::marked_text;
 
     #[test]
-    fn a_selector_stays_behind_a_sign_that_it_makes_a_picture_of() {
+    fn a_selector_stays_after_a_symbol_that_it_makes_an_emoji() {
         for text in ["⚠\u{fe0f}", "❤\u{fe0f}!", "✔\u{fe0f} done", "⭐\u{fe0f}", "1\u{fe0f}"] {
             assert_eq!(marked_text(text), text);
         }

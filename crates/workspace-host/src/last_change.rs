@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_kept_of_a_reply_is_among_its_changes_beside_later_bookkeeping() {
+    fn what_was_not_kept_of_a_reply_is_among_its_changes_with_later_bookkeeping() {
         let (_folder, root) = root();
         let journal = Journal::in_memory().unwrap();
         let index = |before: &'static [u8], after: &'static [u8]| {

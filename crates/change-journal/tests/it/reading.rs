@@ -7,7 +7,7 @@ use change_journal::{Journal, JournalLimits, OpenError, RunFilter, RunState};
 use crate::support::{Folder, begin_new, file_step, key};
 
 #[test]
-fn reader_beside_the_writer_sees_every_acknowledged_write() {
+fn concurrent_reader_sees_every_acknowledged_write() {
     let folder = Folder::new();
     let journal = folder.journal();
     let reader = Journal::open_read_only(&folder.path()).unwrap();

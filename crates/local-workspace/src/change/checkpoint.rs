@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_begins_behind_the_last_path_that_was_tried() {
+    fn a_round_begins_after_the_last_path_that_was_tried() {
         let (_folder, mut worker, left) = worker(&[("a", "1"), ("b", "2"), ("c", "3")]);
         worker.last_tried = RelPath::parse("b").ok();
         let expected: Vec<_> = ["c", "a", "b"].map(|name| left[&RelPath::parse(name).unwrap()][0]).into();

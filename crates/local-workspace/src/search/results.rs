@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_behind_enough_matches_is_only_counted() {
+    fn a_file_after_enough_matches_is_only_counted() {
         let results = Results::new(2);
         let (path, outcome) = found_in("m", 2);
         assert!(results.wants(&path));

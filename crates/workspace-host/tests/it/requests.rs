@@ -190,7 +190,7 @@ impl CommandObserver for Slow {
 }
 
 #[test]
-fn output_that_is_not_looked_at_is_bounded() {
+fn unread_output_is_bounded() {
     for (prints, expected) in [(100, 100..=100), (10_000, 100..=2_000)] {
         let (_folder, options, paths) = own_folder();
         let owner = FakeOwner::of(&paths.base);

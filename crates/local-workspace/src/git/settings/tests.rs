@@ -111,7 +111,7 @@ fn what_runs_programs_or_leads_away_is_named() {
 
 /// Without version 1 git ignores extensions or refuses the repository, and reads an index in SHA-1.
 #[test]
-fn object_format_counts_beside_version_1_only() {
+fn object_format_counts_with_version_1_only() {
     let format =
         |version: &str| object_format(format!("[extensions]\n\tobjectFormat = sha256\n{version}").as_bytes());
     assert_eq!(

@@ -79,7 +79,7 @@ impl Edit {
         }
     }
 
-    /// The same with its end, and a place to insert, where the file ends; `None` if it begins behind that.
+    /// The same with its end, and a place to insert, where the file ends; `None` if it begins after that.
     fn clamped(&self, total: usize) -> Option<Edit> {
         let is_insertion = self.start == self.end;
         (is_insertion || self.start < total).then(|| Edit {

@@ -227,7 +227,7 @@ fn child_looks_at_times() {
         let mut states = workspace.file_states(&caller.call(), &["file".into()], since).unwrap();
         (states.moment, states.files.remove(0).unwrap())
     };
-    // The clock of the other machine is years behind, and has not ticked between the two writes.
+    // The clock of the other machine lags by years, and has not ticked between the two writes.
     let write_there = |content: &str| {
         fixture.put("file", content);
         fs::File::options()
@@ -277,7 +277,7 @@ fn child_writes_late() {
     let workspace = fixture.open();
     fixture.put("file", "a\n");
     let mut program = fs::OpenOptions::new().write(true).open(fixture.root().join("file")).unwrap();
-    // A clock that is behind, and has not ticked between two writes.
+    // A clock that lags, and has not ticked between two writes.
     let behind = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     program.set_modified(behind).unwrap();
     assert!(batch(&workspace, &[write("file", "ours\n")])[0].is_ok());

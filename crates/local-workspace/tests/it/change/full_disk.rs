@@ -67,7 +67,7 @@ fn meets_no_space(fixture: &Fixture, make_space: impl FnOnce()) {
     }
     assert_eq!(fs::read_link(fixture.root().join("link")).unwrap().to_str(), Some("old"));
     assert_eq!(fixture.all_names(), names);
-    // In a batch the one that finds no space fails alone, wherever it stands.
+    // In a batch, only the change without space fails, whatever its position.
     let batch = [write("old", &large), delete("spare")];
     let outcomes = workspace.change_files(&Caller::once().call(), &batch).unwrap();
     assert_eq!(outcomes[0].as_ref().unwrap_err().reason(), Reason::NoSpace);

@@ -21,7 +21,7 @@ fn late_writes(fixture: &Fixture, workspace: &LocalWorkspace) -> Vec<(String, St
 }
 
 #[test]
-fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
+fn what_is_written_to_a_replaced_file_is_kept_next_to_it() {
     let fixture = Fixture::new();
     for name in ["d/edited", "d/written", "d/deleted", "d/quiet"] {
         fixture.put(name, "1\n2\n");
@@ -119,7 +119,7 @@ fn late_write_is_reported_to_its_caller_and_is_in_the_journal_and_no_undo_touche
     assert!(fixture.open_with(fixture.open_journal(), fixture.config()).1.is_empty());
 }
 
-/// The journal of an open workspace, read from beside.
+/// The journal of an open workspace, read concurrently.
 fn journal_of(fixture: &Fixture) -> JournalReader {
     JournalReader::open(&fixture.path().join("state/journal")).unwrap()
 }

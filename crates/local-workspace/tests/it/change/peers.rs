@@ -64,7 +64,7 @@ fn text_that_occurs_twice_is_not_edited_at_the_first_place() {
     fixture.put("twice", "start\nsame\nmiddle\nend\n");
     let workspace = fixture.open();
     let version = current_version(&workspace, "twice");
-    // What was shown at line 2 now stands in two places, neither of which can be told to be meant.
+    // The line shown as line 2 now occurs twice, and the intended one cannot be determined.
     let now = "same\nstart\nother\nmiddle\nsame\nend\n";
     fixture.put("twice", now);
     let error = change(&workspace, replace("twice", (2, 2), "edited", version.clone())).unwrap_err();
@@ -91,7 +91,7 @@ fn edit_does_not_destroy_the_bytes_of_a_latin1_file() {
 }
 
 #[test]
-fn first_line_behind_a_byte_order_mark_can_be_edited() {
+fn first_line_after_a_byte_order_mark_can_be_edited() {
     let fixture = Fixture::new();
     fixture.put("marked", "\u{feff}first\nsecond\n");
     let workspace = fixture.open();

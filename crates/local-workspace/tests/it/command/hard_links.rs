@@ -436,7 +436,7 @@ fn a_repository_that_would_lack_a_linked_object_stays_as_it_was() {
 
     let fixture = Fixture::new();
     prepare(&fixture);
-    // The pack sorts behind the other names, so it is one of those that are left out.
+    // The pack sorts after the other names, so it is one of those left out.
     let script = format!(
         "head -c 40M /dev/urandom > file; git -c user.name=u -c user.email=u@x -c core.bigFileThreshold=1 commit -qam second; \
          git gc -q; mkdir .a; {}; echo kept > beside",

@@ -25,7 +25,7 @@ const WORKERS: usize = 4;
 /// Of so many cases, the short run takes one.
 const SHORT_RUN_STRIDE: usize = 13;
 
-/// Runs the cases beside each other and counts.
+/// Runs the cases concurrently and counts.
 fn tally(test: &str, cases: &[Case]) -> Tally {
     let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
     std::thread::scope(|scope| {

@@ -19,7 +19,7 @@ fn repository() -> Fixture {
 }
 
 #[test]
-fn index_is_not_removed_beside_a_commit() {
+fn index_is_not_removed_together_with_a_commit() {
     let script = format!("echo y > d/y && git add d/y && {COMMIT} three && rm .git/index");
     let is_clean = "git diff --cached --exit-code HEAD";
     let plain = repository();

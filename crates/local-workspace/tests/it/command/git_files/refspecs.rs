@@ -3,7 +3,7 @@
 use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
 
-/// A repository with branches, tags and notes that the remote beside the workspace lacks, and a branch that both have.
+/// A repository with branches, tags and notes that the remote next to the workspace lacks, and a branch that both have.
 fn prepared() -> Fixture {
     let fixture = Fixture::new();
     let script = format!(
@@ -74,7 +74,7 @@ fn next_fetch_or_push_removes_nothing() {
     }
 }
 
-/// Those that write beneath `refs/remotes`, and that of the clone of a tag.
+/// Refspecs that write below `refs/remotes`, and that of the clone of a tag.
 #[test]
 fn refspecs_of_ordinary_work_are_kept() {
     let fixture = prepared();
