@@ -1,4 +1,4 @@
-//! Named background processes: what they share with whom, what they may change, and how they end.
+//! Named background processes: sharing, permissions, and their end.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -127,7 +127,7 @@ fn child_writes_two_spellings() {
         assert_eq!(fixture.text(one).as_deref(), Some("one\n2\n3\n"));
         undo_last(&workspace);
         assert_eq!(fixture.text(one).as_deref(), Some("1\n2\n"));
-        // A deletion after it takes the one file.
+        // A deletion after it removes the one file.
         let outcomes =
             batch(&workspace, &[write(other, "4\n"), delete(one), write(other, "5\n"), delete(one)]);
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");

@@ -1,4 +1,4 @@
-//! Changes of files: what stays as it is, what a batch sees of itself, what is refused.
+//! Changes of files: unchanged state, a batch's view of itself, refusals.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -413,7 +413,7 @@ fn a_long_edit_delays_no_other_call_and_ends_when_it_is_cancelled() {
             let caller = Caller::once();
             workspace.change_files(&Call { cancel: &cancel, ..caller.call() }, &[slow_edit("long")])
         });
-        // Others change what they like meanwhile, also the same file.
+        // Meanwhile, others change anything, including the same file.
         for round in 0..20 {
             change(&workspace, write("short", &format!("{round}\n"))).unwrap();
         }

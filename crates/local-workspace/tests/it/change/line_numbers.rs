@@ -102,7 +102,7 @@ fn calls_of_one_run_may_add_the_same_lines_at_two_places() {
     }
 }
 
-/// Two replacements of which the first moves what the second means.
+/// Two replacements, the first of which moves the target of the second.
 fn in_turn(version: Option<FileVersion>) -> FileChange {
     let replace = |line, content: &str| ModifyOperation::Replace {
         start_line: line,
@@ -202,7 +202,7 @@ fn version_that_only_a_user_made_is_followed_into_our_later_edits() {
     let fixture = Fixture::new();
     fixture.put("a", SAME);
     let workspace = fixture.open();
-    // Our history begins before the version that is shown, and goes on after the user has changed that.
+    // Our history begins before the shown version, and continues after the user has changed that.
     let first = current_version(&workspace, "a");
     change(&workspace, replace("a", (1, 1), "one", first)).unwrap();
     fixture.put("a", with(SAME, &[(12, "the user's")]));

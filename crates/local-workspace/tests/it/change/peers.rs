@@ -1,7 +1,7 @@
 //! Failures that other tools of this kind have shown. Each failure is one test, named after what must not happen.
 //!
-//! `sandbox-exec` has its own tests of what a shell can reach and what it may leave running; here is what a caller of
-//! the tools sees of it.
+//! `sandbox-exec` has its own tests of what a shell can reach and what it may leave running; these tests cover the
+//! view of a caller of the tools.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -259,7 +259,7 @@ fn failure_of_the_second_of_two_files_is_reported_and_undoes_nothing_unsaid() {
     let batch = [replace("first", (1, 1), "one", None), FileChange::Modify(half)];
     let caller = Caller::once();
     let outcomes = workspace.change_files(&caller.call(), &batch).unwrap();
-    // Each file is told for itself: the first is changed and says so, the second is not even half changed.
+    // Each file is reported separately: the first is changed and reported as such, the second is not even half changed.
     assert!(outcomes[0].is_ok());
     assert_eq!(outcomes[1].as_ref().unwrap_err().reason(), Reason::InvalidRange);
     assert_eq!(

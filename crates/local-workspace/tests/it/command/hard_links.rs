@@ -354,7 +354,7 @@ fn the_only_version_of_a_linked_file_is_not_removed() {
     assert_eq!(fixture.text("beside").as_deref(), Some("kept\n"));
 }
 
-/// The same for what the guard keeps out: a large file that has another name there.
+/// The same for rejected paths: a large file that has another name there.
 #[test]
 fn the_only_version_of_a_file_that_is_refused_is_not_removed() {
     let big = "x".repeat(20 << 20);
@@ -412,7 +412,7 @@ fn the_only_version_of_a_file_that_is_refused_is_kept_without_a_layer() {
             assert!(!fixture.root().join(path).exists(), "{script}: {path}: {warned}");
         }
     }
-    // The control: what is no only version goes.
+    // The control: a file that is not the only version is removed.
     let fixture = Fixture::new();
     prepare(&fixture);
     fixture.put("big", &big);

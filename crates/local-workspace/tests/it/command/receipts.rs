@@ -22,7 +22,7 @@ const LEAST_NAMED_PERCENT: usize = 95;
 /// The number of commands that run at a time.
 const WORKERS: usize = 4;
 
-/// Of so many cases, the short run takes one.
+/// The short run takes one of this many cases.
 const SHORT_RUN_STRIDE: usize = 13;
 
 /// Runs the cases concurrently and counts.

@@ -1,4 +1,4 @@
-//! An undo takes nothing away that the user's own work in a repository has come to need.
+//! An undo removes nothing that the user's own work in a repository now needs.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The user's next fetch or push removes and overwrites nothing because of what a command has written into the settings.
+//! Settings written by a command do not make the user's next fetch or push remove or overwrite anything.
 
 use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
