@@ -151,7 +151,7 @@ impl<'a> RunViews<'a> {
             text.push('\n');
         }
         if difference.is_cut {
-            let _ = writeln!(text, "{path}: what it held before is not kept any more");
+            let _ = writeln!(text, "{path}: its previous content is no longer kept");
         }
         text
     }
