@@ -26,7 +26,7 @@ use crate::write::work::{Work, Write};
 /// The rule that decides which contents are removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GarbageRule {
-    /// The most bytes of contents to keep for changes, as far as the rest of the rule allows.
+    /// The maximum number of bytes of contents to keep for changes, as far as the rest of the rule allows.
     pub limit_bytes: u64,
     /// Contents to keep although no change refers to them.
     pub needed: HashSet<ContentHash>,

@@ -30,7 +30,7 @@ const MOST_BYTES: usize = 8 << 20;
 /// The maximum number of files read although their differences are too long to show.
 const MOST_LONG: usize = 20;
 
-/// The most characters of a step's description.
+/// The maximum number of characters of a step's description.
 const LINE_CHARACTERS: usize = 120;
 
 /// The runs of a workspace, as a model may see them.

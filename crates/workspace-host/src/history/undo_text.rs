@@ -8,13 +8,13 @@ use wap_core::visible_line;
 use crate::owner::checkout_command::checkout_command;
 use crate::{Obstacle, SecretRules, UndoAnswer, UndoRefusal};
 
-/// The most characters of a command.
+/// The maximum number of characters of a command.
 const LINE_CHARACTERS: usize = 70;
 
 /// The characters of a commit's name, as git shortens it in large repositories.
 const SHORT_COMMIT: usize = 12;
 
-/// The most branches that are named.
+/// The maximum number of branches that are named.
 const NAMED_BRANCHES: usize = 3;
 
 /// Renders the outcome of an undo for a model, without secrets, in at most about `characters`.
