@@ -229,7 +229,7 @@ pub(crate) fn remove_stray_files(
     unused_since: Option<SystemTime>,
 ) -> Result<StrayFiles, JournalError> {
     let mut files = StrayFiles::default();
-    let may_be_salvaged = blobs.are_beside_quarantined()?;
+    let may_be_salvaged = blobs.are_next_to_quarantined()?;
     blobs.each_file(|path, name| {
         let hash = name.parse::<ContentHash>().ok();
         if let Some(hash) = hash
