@@ -90,6 +90,14 @@ impl SecretRules {
         }
     }
 
+    /// Masks the output of a command that ran earlier, and the values that it was given by placeholders.
+    pub fn mask_output(&self, command: &str, output: &str) -> String {
+        match &self.secrets {
+            Some(secrets) => secrets.mask_output(command, output),
+            None => output.to_owned(),
+        }
+    }
+
     /// Masks a text that may already have placeholders.
     pub fn mask_rest(&self, text: &str) -> String {
         match &self.secrets {

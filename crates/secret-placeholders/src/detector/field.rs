@@ -126,6 +126,10 @@ impl<'l> Field<'l> {
             .iter()
             .find(|prefix| line[start..].strip_prefix(**prefix).is_some_and(|rest| rest.starts_with(QUOTES)));
         let value_start = start + prefix.map_or(0, |prefix| prefix.len());
+        // The operator of `${PASSWORD:-value}`.
+        let is_default =
+            before.ends_with("${") && between == ":" && line[value_start..].starts_with(['-', '=']);
+        let value_start = value_start + usize::from(is_default);
         let rest = &line[value_start..];
         let is_option = is_option(before);
         let is_possible = match (joint, first_quote(rest)) {

@@ -19,6 +19,8 @@ enum Prefix<'l> {
     Form(usize),
     /// A path without a number, as `grep -r` prints it.
     Path(&'l str),
+    /// The ranges of a hunk header, which the lines of the hunk do not have.
+    HunkRanges,
 }
 
 /// The columns of `git log --graph`; a path and a number as `grep -n` prints them, also with a column, and the number
@@ -37,6 +39,9 @@ const FORMS: [&str; 7] = [
 /// lines around a match.
 const PATHS: [&str; 2] =
     [r"^([^\s:]{1,200}|[^\s:][^:\n]{0,199}[./][^\s:]{0,100}):", r"^([^\s:]{0,200}[./][^\s:]{1,100})-"];
+
+/// The ranges of a hunk header before the line that git quotes there.
+const HUNK_RANGES: &str = r"^@{2,9} -[-+0-9, ]{1,200} @{2,9} ";
 
 /// The beginning of a line after prefixes other than diff markers.
 #[derive(Clone, Debug)]
@@ -61,6 +66,7 @@ impl<'l> Start<'l> {
         self.prefixes.iter().try_fold(line, |rest, prefix| match prefix {
             Prefix::Form(form) => Some(&rest[forms()[*form].find(head(rest))?.end()..]),
             Prefix::Path(path) => rest.strip_prefix(*path)?.strip_prefix([':', '-']),
+            Prefix::HunkRanges => Some(rest),
         })
     }
 
@@ -73,6 +79,7 @@ impl<'l> Start<'l> {
 /// Returns the possible beginnings of a line after prefixes that tools add. The first is the start of the whole line.
 pub(super) fn starts(line: &str) -> Vec<Start<'_>> {
     static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(&PATHS));
+    static RANGES: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(&[HUNK_RANGES]));
     let mut starts = vec![Start { rest: line, prefixes: Vec::new() }];
     let mut next = 0;
     while next < starts.len() && starts.len() < MOST_STARTS {
@@ -89,7 +96,11 @@ pub(super) fn starts(line: &str) -> Vec<Start<'_>> {
             let path = pattern.captures(head(rest))?;
             Some((&rest[path.get_match().end()..], Prefix::Path(&rest[path.get(1)?.range()])))
         });
-        for (rest, prefix) in forms.chain(paths) {
+        let ranges = RANGES
+            .iter()
+            .filter(|_| rest.starts_with('@'))
+            .filter_map(|pattern| Some((&rest[pattern.find(head(rest))?.end()..], Prefix::HunkRanges)));
+        for (rest, prefix) in forms.chain(paths).chain(ranges) {
             let prefixes = prefixes.iter().copied().chain([prefix]).collect();
             if starts.len() < MOST_STARTS && !starts.iter().any(|start| start.rest.len() == rest.len()) {
                 starts.push(Start { rest, prefixes });
@@ -174,6 +185,8 @@ mod tests {
             ("^1b2c3d4 r.conf (Me 2024-01-02 03:04:05 +0100  3) requirepass a", "requirepass a"),
             ("a1b2c3d4 3) requirepass a", "requirepass a"),
             ("^1b2c3d4 a b/r.conf 12 13) requirepass a", "requirepass a"),
+            ("@@ -4,6 +4,7 @@ variable \"a\" {", "variable \"a\" {"),
+            ("| @@@ -1,3 -1,3 +1,7 @@@ password: |", "password: |"),
         ] {
             assert!(texts(line).contains(&rest), "{line}: {:?}", texts(line));
         }

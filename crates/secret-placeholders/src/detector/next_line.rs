@@ -20,14 +20,13 @@ const MOST_VALUE_BYTES: usize = 4_096;
 
 /// The line with a name in a manifest, of a Terraform variable, of a YAML block scalar, and in a property list.
 const NAMES: &str = r#"(?x-u)
-    ^\s*(?:-\s+)?\{?\s*["']?(?:[Nn]ame|[Kk]ey|[Pp]arameterKey)["']?\s*[:=]\s*["']?(?P<named>[A-Za-z_][\w./-]*)["']?,?$
+    ^\s*(?:(?:\#|//)\s*)?(?:-\s+)?\{?\s*["']?(?:[Nn]ame|[Kk]ey|[Pp]arameterKey)["']?\s*[:=]\s*["']?(?P<named>[A-Za-z_][\w./-]*)["']?,?$
     | ^\s*variable\s+"(?P<variable>\w+)"\s*\{$
-    | ^\s*(?:-\s+)?["']?(?P<block>[A-Za-z_][\w.-]*)["']?\s*:\s*[|>][+-]?$
+    | ^\s*(?:-\s+)?["']?(?P<block>[A-Za-z_][\w.-]*)["']?\s*:\s*(?:[&!][\w!]*\s+){0,2}[|>][0-9+-]{0,2}$
     | ^\s*<key>(?P<property>[\w.\ -]+)</key>$"#;
 
 /// The line of a value of each kind.
-const OF_NAMED: &str =
-    r#"^\s*["']?(?:[Vv]alue|[Pp]arameterValue|[Dd]efault(?:Value)?)["']?\s*[:=]\s*(?P<value>\S.*?),?$"#;
+const OF_NAMED: &str = r#"^\s*(?:(?:#|//)\s*)?["']?(?:[Vv]alue|[Pp]arameterValue|[Dd]efault(?:Value)?)["']?\s*[:=]\s*(?P<value>\S.*?),?$"#;
 const OF_PROPERTY: &str = r"^\s*<string>(?P<value>[^<>]+)</string>$";
 
 /// The lines about a commit that `git blame --porcelain` prints before a line.
@@ -53,7 +52,7 @@ pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t
     static ENDING: LazyLock<Regex> = LazyLock::new(|| pattern(&NAMES.replace(r"^\s*", "")));
     static VALUE: LazyLock<Regex> = LazyLock::new(|| pattern(OF_NAMED));
     static PROPERTY: LazyLock<Regex> = LazyLock::new(|| pattern(OF_PROPERTY));
-    let line = line.trim_end();
+    let line = without_comment(line.trim_end());
     // A quick exit: most lines end differently.
     let ends =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '"' | '\'' | ',' | '{' | '|' | '>' | '-' | '+');
@@ -72,8 +71,13 @@ pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t
         let name = names.name(name).filter(|_| !values.is_empty())?.range();
         Some(Below { name: &line[name], values })
     };
+    let is_variable = names.name("variable").is_some();
+    let indentation = line.len() - line.trim_start().len();
+    // The bracket that ends a variable is below its first letter, or a diff marker away; that of an element is further left than
+    // its name.
+    let scope = Scope { start, ends_before: indentation + if is_variable { 2 } else { 0 } };
     let values_in =
-        |most: usize, value: &dyn Fn(&str) -> Option<Range<usize>>| values_in(start, following, most, value);
+        |most: usize, value: &dyn Fn(&str) -> Option<Range<usize>>| scope.values_in(following, most, value);
     if names.name("property").is_some() {
         return below("property", values_in(1, &|text| of_pattern(&PROPERTY, text)));
     }
@@ -86,7 +90,7 @@ pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t
         };
         return below("block", values_in(1, &word));
     }
-    let kind = if names.name("variable").is_some() { "variable" } else { "named" };
+    let kind = if is_variable { "variable" } else { "named" };
     below(kind, values_in(MOST_LINES, &|text| of_pattern(&VALUE, text)))
 }
 
@@ -94,48 +98,66 @@ fn of_pattern(pattern: &Regex, text: &str) -> Option<Range<usize>> {
     Some(pattern.captures(text)?.name("value")?.range())
 }
 
-/// Returns the range of the value on one of the next lines, which have the prefixes of the name's line; in a diff, also
-/// the value on the replacement line.
-fn values_in(
-    start: &Start<'_>,
-    following: &str,
-    most: usize,
-    value: &dyn Fn(&str) -> Option<Range<usize>>,
-) -> Vec<Range<usize>> {
-    static ABOUT_COMMIT: LazyLock<Regex> = LazyLock::new(|| pattern(ABOUT_COMMITS));
-    let mut values = Vec::new();
-    let (mut index, mut about_commits) = (0, 0);
-    let mut end = 0;
-    for line in following.split_inclusive('\n') {
-        end += line.len();
-        if start.is_indented_by_tab()
-            && about_commits < MOST_ABOUT_COMMITS
-            && ABOUT_COMMIT.is_match(line.trim_end())
-        {
-            about_commits += 1;
-            continue;
+/// Returns a line without the comment at its end.
+fn without_comment(line: &str) -> &str {
+    let comment =
+        [" #", " //"].iter().filter_map(|sign| memchr::memmem::find(line.as_bytes(), sign.as_bytes())).min();
+    // A line that is a comment as a whole has no text before it.
+    comment.map(|at| line[..at].trim_end()).filter(|text| !text.is_empty()).unwrap_or(line)
+}
+
+/// The lines below a name that may have its value.
+struct Scope<'s, 'l> {
+    start: &'s Start<'l>,
+    /// A closing bracket with less indentation ends them.
+    ends_before: usize,
+}
+
+impl Scope<'_, '_> {
+    /// Returns the range of the value on one of the next lines, which have the prefixes of the name's line; in a diff, also
+    /// the value on the replacement line.
+    fn values_in(
+        &self,
+        following: &str,
+        most: usize,
+        value: &dyn Fn(&str) -> Option<Range<usize>>,
+    ) -> Vec<Range<usize>> {
+        let start = self.start;
+        static ABOUT_COMMIT: LazyLock<Regex> = LazyLock::new(|| pattern(ABOUT_COMMITS));
+        let mut values = Vec::new();
+        let (mut index, mut about_commits) = (0, 0);
+        let mut end = 0;
+        for line in following.split_inclusive('\n') {
+            end += line.len();
+            if start.is_indented_by_tab()
+                && about_commits < MOST_ABOUT_COMMITS
+                && ABOUT_COMMIT.is_match(line.trim_end())
+            {
+                about_commits += 1;
+                continue;
+            }
+            let printed = line.trim_end();
+            let Some(rest) = start.rest_of(printed).filter(|_| index < MOST_LINES) else { break };
+            let (text, is_marked) = without_markers(rest);
+            let begin = text.trim_start();
+            let is_past_limit = index >= most || !values.is_empty();
+            let is_closing = begin.starts_with(['}', ']']) && text.len() - begin.len() < self.ends_before;
+            // The next element, or the end of this one.
+            let is_end = rest.len() > MOST_VALUE_BYTES || is_closing || begin.starts_with("- ");
+            if is_end || is_past_limit && (values.is_empty() || !is_marked) {
+                break;
+            }
+            // Graph columns may precede the diff marker.
+            let (unpadded, _) = without_markers(rest.trim_start());
+            let of_line = [text, rest, unpadded].into_iter().find_map(|text| Some((text, value(text)?)));
+            values.extend(of_line.map(|(text, range)| {
+                let offset = end - line.len() + printed.len() - text.len();
+                offset + range.start..offset + range.end
+            }));
+            (index, about_commits) = (index + 1, 0);
         }
-        let printed = line.trim_end();
-        let Some(rest) = start.rest_of(printed).filter(|_| index < MOST_LINES) else { break };
-        let (text, is_marked) = without_markers(rest);
-        let begin = text.trim_start();
-        let is_past_limit = index >= most || !values.is_empty();
-        // The next element, or the end of this one.
-        let is_end =
-            rest.len() > MOST_VALUE_BYTES || begin.starts_with(['}', ']']) || begin.starts_with("- ");
-        if is_end || is_past_limit && (values.is_empty() || !is_marked) {
-            break;
-        }
-        // Graph columns may precede the diff marker.
-        let (unpadded, _) = without_markers(rest.trim_start());
-        let of_line = [text, rest, unpadded].into_iter().find_map(|text| Some((text, value(text)?)));
-        values.extend(of_line.map(|(text, range)| {
-            let offset = end - line.len() + printed.len() - text.len();
-            offset + range.start..offset + range.end
-        }));
-        (index, about_commits) = (index + 1, 0);
+        values
     }
-    values
 }
 
 /// Checks whether a line may have the value of a name above it that is unlikely to occur elsewhere by chance.

@@ -46,6 +46,15 @@ fn is_whole_word(text: &str, part: &Range<usize>) -> bool {
 }
 
 impl Secrets {
+    /// Masks the output of a command that ran earlier, as [`mask`](Self::mask), and so the values of the placeholders in the
+    /// command itself, however short: a model that reads both would learn the value.
+    #[must_use]
+    pub fn mask_output(&self, command: &str, output: &str) -> String {
+        let masked = self.mask_printed(output);
+        let given = self.given_values(&self.used_in([command]));
+        self.without_given(&masked, given.as_ref()).into_owned()
+    }
+
     /// Returns the placeholders in the texts of a command whose values are not hidden everywhere.
     pub(crate) fn used_in<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> BTreeSet<Marker> {
         // Another process may have issued one.
@@ -114,6 +123,16 @@ mod tests {
     use crate::MemoryStore;
 
     use super::*;
+
+    #[test]
+    fn a_short_value_is_hidden_in_the_output_of_a_command_that_was_given_it() {
+        let secrets = Secrets::open(MemoryStore::default()).expect("an empty store");
+        let view = secrets.mask("password = \"postgres\"\n").into_owned();
+        let command = view.replace("password =", "login");
+        assert_eq!(secrets.mask_output(&command, "no user postgres\n"), "no user ⟦secret:password-assignment:1⟧\n");
+        // The control: a command without the placeholder.
+        assert_eq!(secrets.mask_output("login", "no user postgres\n"), "no user postgres\n");
+    }
 
     #[test]
     fn the_oldest_commands_are_forgotten_first() {

@@ -119,9 +119,6 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         // The engine would refuse this: check before judging, which is expensive.
         check_request(modify)?;
         check_request(restored)?;
-        for lines in modify.operations.iter().filter_map(new_lines) {
-            check_stays_hidden(secrets, lines, "operations")?;
-        }
         // Where a value is not hidden, comparing a line with it would reveal that it is the value.
         for was in modify.operations.iter().filter_map(ModifyOperation::was) {
             check_stays_hidden(secrets, was, "was")?;
@@ -145,7 +142,10 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                     key, which such an edit could uncover: edit it with a command such as sed",
                 ));
             }
-            WholeText::None(_) | WholeText::TooLarge => return Ok(ShownAnswer::Engines),
+            WholeText::None(_) | WholeText::TooLarge => {
+                check_lines_alone(secrets, modify)?;
+                return Ok(ShownAnswer::Engines);
+            }
         };
         let masked = masked(secrets, call, &text)?;
         if let (Cow::Owned(_), Some(version)) = (&masked, &version) {
@@ -160,6 +160,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             false => !has_key(&text) && !Detector::usual().has_value_below(&text),
         };
         if is_unaffected {
+            check_lines_alone(secrets, modify)?;
             return Ok(ShownAnswer::Engines);
         }
         let earlier = |version: &FileVersion| self.held.text(&path, version);
@@ -177,7 +178,12 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         // The engine chooses one of them, so none may uncover anything.
         for lines in &possible {
             let (modify, restored) = (at_lines(modify, lines), at_lines(restored, lines));
-            let judged = judged.compare_with_own((&masked, &|| own.as_slice()), &modify, &restored)?;
+            let judged = judged.compare_with_own((&masked, &|| own.as_slice()), &modify, &restored);
+            let judged = judged.map_err(|refusal| match refusal.reason() {
+                // It names the placeholder that is on the wrong line.
+                Reason::Protected => check_lines_alone(secrets, &modify).err().unwrap_or(refusal),
+                _ => refusal,
+            })?;
             if !matches!(answer, ShownAnswer::Refusal { .. }) {
                 answer = judged;
             }
@@ -247,6 +253,9 @@ impl JudgedEdit<'_> {
             uncovers(if has_texts || is_searched && !has_key(text) {
                 "the text to replace also matches within a secret, or the secret would no longer be hidden: \
                 include more of the surrounding text, or edit by line numbers"
+            } else if !has_key(text) {
+                "a value would no longer be hidden, since the name on a line above it is what it is recognised by: \
+                replace or delete both lines together"
             } else {
                 "lines of a private key would no longer be hidden, since they are recognised by those around them: \
                 replace or delete the whole key, with its first and last line"
@@ -277,6 +286,12 @@ impl JudgedEdit<'_> {
         };
         Ok(ShownAnswer::Replacements { version, replacements })
     }
+}
+
+/// Refuses new lines in which a restored value would be visible, judged without the lines of the file around them.
+fn check_lines_alone(secrets: &Secrets, modify: &ModifyFile) -> Result<(), WapError> {
+    let mut lines = modify.operations.iter().filter_map(new_lines);
+    lines.try_for_each(|lines| check_stays_hidden(secrets, lines, "operations"))
 }
 
 /// Returns true if the engine is to carry out the edit.

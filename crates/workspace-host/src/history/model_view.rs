@@ -280,7 +280,7 @@ fn failure_of(step: &RecordedStep, rules: &SecretRules) -> Option<String> {
     for (name, stream) in [("Standard output", &response.stdout), ("Standard error", &response.stderr)] {
         if !stream.is_empty() {
             // Bytes of the command, which may look like placeholders.
-            let masked = rules.mask_file_text(stream);
+            let masked = rules.mask_output(&step.description, stream);
             // Placeholders may make it many times longer.
             let _ = match masked.len() > MOST_BYTES {
                 true => writeln!(text, "{name} is long with its placeholders: run the command again."),

@@ -207,7 +207,7 @@ fn write_commands(text: &mut String, commands: &[Ran], rules: &SecretRules) {
             let streams =
                 [&response.stdout, &response.stderr].into_iter().filter(|stream| !stream.is_empty());
             let output: Vec<String> =
-                streams.map(|stream| rules.mask_file_text(stream).trim_end().to_owned()).collect();
+                streams.map(|stream| rules.mask_output(command, stream).trim_end().to_owned()).collect();
             for line in tail(&output.join("\n")).lines() {
                 let _ = writeln!(text, "  {line}");
             }

@@ -12,11 +12,40 @@ use crate::map::LITERAL;
 use crate::workspace::written_texts::written;
 use crate::{Marker, Secrets, markers};
 
-/// A separator between the words of a placeholder, plain or encoded.
-const SEPARATOR: &str = r"(?:%[0-9a-f]{2}|\\u\{?[0-9a-f]{4}\}?|&\#?[a-z0-9]{1,8};|[^\w\s⟦⟧]|_)";
+/// A character that was encoded, as in an address, a string literal or HTML.
+const ENCODED: &str = r"%[0-9a-f]{2}|\\u\{?[0-9a-f]{4}\}?|&\#?[a-z0-9]{1,8};";
+
+/// A colon or a hyphen as placeholders have them, of any width, escaped or encoded.
+const COLON: &str = r"\\?(?:[:\u{ff1a}\u{a789}]|%3a|\\u\{?003a\}?|&\#58;|&\#x3a;|&colon;)";
+const HYPHEN: &str = r"(?:[-\u{2010}-\u{2015}\u{2212}\u{ff0d}\u{ad}]|%2d|\\u\{?002d\}?|&\#45;|&\#x2d;)";
 
 /// The brackets of a placeholder or similar ones, with the text between them; the last may be missing.
-const BRACKETS: &str = r"⟦[^⟦⟧\n]{0,80}⟧?|[〚【⟬❲][^\n〛】⟭❳]{0,80}[〛】⟭❳]";
+const BRACKETS: &str = r"⟦[^⟦⟧\n]{0,80}⟧?|[〚【⟬❲〖⟨][^\n〛】⟭❳〗⟩]{0,80}[〛】⟭❳〗⟩]";
+
+/// Returns the pattern of a text that resembles a placeholder of one of `kinds`, with a group for the kind and one for the
+/// number.
+///
+/// How far the separators may differ depends on the brackets. Within those of placeholders, or encoded ones, any separator
+/// counts. Within others, names of variables and paths do not. Without brackets, only colons and hyphens count: a path such
+/// as `secrets/private-key-1` or a name such as `SECRET_PRIVATE_KEY_1` is an ordinary text.
+fn near_pattern(kinds: &[String]) -> String {
+    let any = format!(r"(?:(?:{ENCODED}|[^\w\s⟦⟧]|_)|\s)");
+    let within = format!(r"(?:{ENCODED}|[^\w\s⟦⟧/,.$]|\s)");
+    let names = |join: &str| {
+        let names = kinds.iter().map(|kind| kind.split('-').collect::<Vec<_>>().join(join));
+        names.collect::<Vec<String>>().join("|")
+    };
+    let pattern = |group: &str, separator: &str, join: &str| {
+        format!(
+            r"secrets?{separator}(?P<kind_{group}>{})(?:{separator})0*(?P<number_{group}>[1-9][0-9]{{0,8}})",
+            names(join)
+        )
+    };
+    let in_own = pattern("own", &format!("{any}{{1,5}}"), &format!("{any}{{0,3}}"));
+    let in_others = pattern("other", &format!("{within}{{1,5}}"), &format!("{within}{{0,3}}"));
+    let bare = pattern("bare", &format!(r"\s?{COLON}\s?"), HYPHEN);
+    format!(r"(?i)(?:[⟦〚【⟬❲〖⟨]|{ENCODED})\W{{0,3}}{in_own}|[\[({{<]\s?{in_others}\s?[\])}}>]|{bare}")
+}
 
 /// The search for texts that resemble one of the issued placeholders.
 struct NearPlaceholders<'a> {
@@ -30,13 +59,8 @@ impl<'a> NearPlaceholders<'a> {
     /// Returns the search for texts that resemble an issued placeholder.
     fn new(secrets: &'a Secrets) -> NearPlaceholders<'a> {
         let kinds = secrets.kinds();
-        let join = format!("(?:{SEPARATOR}|\\s){{0,3}}");
-        let names = kinds.iter().map(|kind| kind.split('-').collect::<Vec<_>>().join(&join));
-        let names = names.collect::<Vec<String>>().join("|");
-        let pattern = format!(
-            r"(?i)secrets?(?:\s{{0,2}}{SEPARATOR}\s{{0,2}}){{1,3}}({names})(?:{SEPARATOR}|\s){{1,4}}0*([1-9][0-9]{{0,8}})"
-        );
-        let words = (!kinds.is_empty()).then(|| Regex::new(&pattern).expect("the expression is valid"));
+        let words =
+            (!kinds.is_empty()).then(|| Regex::new(&near_pattern(&kinds)).expect("the expression is valid"));
         NearPlaceholders { secrets, kinds, words }
     }
 
@@ -51,16 +75,21 @@ impl<'a> NearPlaceholders<'a> {
             next.first().is_none_or(|whole| whole.start >= range.end)
         };
         let words = self.words.iter().flat_map(|words| words.captures_iter(text)).filter_map(|captures| {
-            let kind = letters(&captures[1]);
+            let [kind, number] = ["kind", "number"].map(|group| {
+                ["own", "other", "bare"].iter().find_map(|form| captures.name(&format!("{group}_{form}")))
+            });
+            let kind = letters(kind?.as_str());
             let kind = self.kinds.iter().find(|other| letters(other) == kind)?.clone();
-            let marker = Marker { kind, number: captures[2].parse().ok()? };
+            let marker = Marker { kind, number: number?.as_str().parse().ok()? };
             let is_issued = self.secrets.has_issued(&marker);
             is_issued.then(|| (captures.get_match().range(), Some(marker)))
         });
         let brackets = BRACKETED.find_iter(text).map(|bracketed| bracketed.range());
         let has_words = |range: &Range<usize>| {
             let bracketed = &text[range.clone()];
-            bracketed.starts_with('⟦') || self.has_kind(&letters(bracketed))
+            let letters = letters(bracketed);
+            let is_similar = bracketed.contains(':') || letters.contains("secret");
+            bracketed.starts_with('⟦') && is_similar || self.has_kind(&letters)
         };
         let brackets = brackets.filter(has_words).map(|range| (range, None));
         words.chain(brackets).filter(|(range, _)| is_apart(range)).collect()
@@ -129,8 +158,11 @@ pub(in crate::workspace) fn check_command(
     let near = NearPlaceholders::new(secrets);
     for text in texts {
         let is_of_secret = |(range, marker): &(Range<usize>, Option<Marker>)| {
-            let inner = letters(&text[range.clone()]);
-            marker.is_some() || inner.contains("secret") || near.has_kind(&inner)
+            let near_text = &text[range.clone()];
+            let letters = letters(near_text);
+            // A search for placeholders, such as `grep "⟦secret:"`, writes none.
+            let is_closed = near_text.ends_with('⟧');
+            marker.is_some() || is_closed && letters.contains("secret") || near.has_kind(&letters)
         };
         if let Some((range, marker)) = near.find(text).into_iter().find(is_of_secret) {
             return Err(refused(&text[range], marker.as_ref()));
@@ -201,6 +233,10 @@ mod tests {
             "secret：password-assignment：1",
             "⟦secret:password-assignment:1\u{200b}⟧",
             "〚secret:password-assignment:1〛",
+            "〖secret:password-assignment:1〗",
+            "[secret password-assignment:1]",
+            "[secret-password-assignment-1]",
+            "<secret:password-assignment:1>",
             "⟦secret:password-assignment:1",
             r"\u27e6secret\:password-assignment\:1\u27e7",
             "%E2%9F%A6secret%3Apassword-assignment%3A1%E2%9F%A7",
@@ -229,6 +265,14 @@ mod tests {
             "secret:password-assignment:0",
             "secret:password-assignment:2",
             "secret password assignment 1",
+            "secrets/password-assignment-1.pub",
+            "secret/password-assignment-1",
+            "secrets: password assignment 1 rotated",
+            "${SECRET_PASSWORD_ASSIGNMENT_1}",
+            "os.environ[\"SECRET_PASSWORD_ASSIGNMENT_1\"]",
+            "sign(secrets.password_assignment, 1)",
+            "sign([secrets.password_assignment, 1])",
+            "⟦e⟧",
             "【password】",
             "⟦secret:a-b:1⟧⟦secret:a-b:2⟧",
         ] {

@@ -120,3 +120,25 @@ fn numbers_of_a_version_that_is_unknown_mean_the_present_one_if_it_was_shown_sin
         ModifyOperation::Delete { start_line: 3, end_line: 3, was: Some("- name: DB_PASSWORD".into()) };
     assert_eq!(edited(base(true), of_name).unwrap_err().reason(), Reason::Protected);
 }
+
+#[test]
+fn the_line_of_a_value_below_its_name_is_replaced_on_its_own() {
+    let marker = "⟦secret:password-assignment:1⟧";
+    let value = "correct-horse-battery-7";
+    for line in ["  value: {}", "  value: \"{}\"", "  value: {} # main", "  value: {}\n- name: A\n  value: b"] {
+        let masked = over([("k.yaml", file())]);
+        let base = version(&masked);
+        let text = edit(&masked, 1, &base, replace(3, &line.replace("{}", marker))).unwrap();
+        assert_eq!(text, file().replace(&format!("  value: {value}"), &line.replace("{}", value)));
+    }
+    let masked = over([("k.yaml", file())]);
+    let base = version(&masked);
+    // The controls: below another name, and without its own one.
+    let refused = edit(&masked, 1, &base, replace(5, &format!("  value: {marker}"))).unwrap_err();
+    assert!(refused.message().contains("is hidden only on a line like its own"), "{refused:?}");
+    let deleted = ModifyOperation::Delete { start_line: 2, end_line: 2, was: None };
+    let refused = edit(&masked, 2, &base, deleted).unwrap_err();
+    assert_eq!(refused.reason(), Reason::Protected);
+    assert!(refused.message().contains("replace or delete both lines together"), "{refused:?}");
+    assert_eq!(masked.inner().text("k.yaml").unwrap(), file());
+}

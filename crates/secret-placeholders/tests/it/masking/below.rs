@@ -7,7 +7,7 @@ use crate::masking::secrets;
 use crate::over_workspace::{over, read, search, with_call};
 
 /// Texts with `{}` for a value below its name.
-const BELOW: [&str; 11] = [
+const BELOW: [&str; 21] = [
     "env:\n  - name: DB_PASSWORD\n    value: \"{}\"\n  - name: A\n    value: b\n",
     "  - name: DB_PASSWORD\n    value: {}\n",
     "- name: DB_PASSWORD\n  secret: true\n  value: '{}'\n",
@@ -19,10 +19,21 @@ const BELOW: [&str; 11] = [
     "\t<key>Password</key>\n\t<string>{}</string>\n",
     "- key: api_token\n  value: {}{}\n",
     "- name: DB_PASSWORD\n  value: {}",
+    "- name: DB_PASSWORD # of the main database\n  value: {}\n",
+    "{\n  name: \"DB_PASSWORD\", // main\n  value: \"{}\",\n}\n",
+    "#- name: DB_PASSWORD\n#  value: {}\n",
+    "  # - name: DB_PASSWORD\n  #   value: {}\n",
+    "variable \"db_password\" { # main\n  default = \"{}\"\n}\n",
+    "variable \"db_password\" {\n  type = object({\n    a = string\n  })\n  default = \"{}\"\n}\n",
+    "variable \"db_password\" {\n  validation {\n    condition = true\n  }\n  default = \"{}\"\n}\n",
+    "password: | # main\n  {}\n",
+    "password: &main !!str |2\n  {}\n",
+    "password: >1-\n {}\n",
 ];
 
 /// Texts of which nothing is hidden.
-const ORDINARY: [&str; 8] = [
+const ORDINARY: [&str; 9] = [
+    "# the name: password # and\n\n# its value: see the manual of version 2\n",
     "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: my-secret\n      key: password\n- name: A\n  value: \"kX7qzWm2Rt9xB4\"\n",
     "{\n  \"key\": \"password\",\n  \"value\": \"Kennwort eingeben\"\n}\n",
     "{\n  \"key\": \"password\"\n},\n{\n  \"value\": \"kX7qzWm2Rt9xB4\"\n}\n",
@@ -55,7 +66,9 @@ fn a_value_below_its_name_is_hidden() {
 }
 
 /// Output of `git diff`, `grep -n` and `git blame`, with `{}` for each value.
-const PRINTED: [&str; 22] = [
+const PRINTED: [&str; 24] = [
+    "@@ -4,6 +4,6 @@ variable \"db_password\" {\n   type = string\n-  default = \"{}1\"\n+  default = \"{}2\"\n }\n",
+    "@@ -2 +2 @@ password: |\n-  {}1\n+  {}2\n",
     "@@ -1,4 +1,4 @@\n env:\n - name: DB_PASSWORD\n-  value: \"{}1\"\n+  value: \"{}2\"\n - name: A\n",
     "+- name: DB_PASSWORD\n+  value: {}1\n+- name: A\n+  value: b\n",
     " variable \"db_password\" {\n   type = string\n-  default = \"{}1\"\n+  default = \"{}2\"\n }\n",
