@@ -109,7 +109,7 @@ impl Inbox {
                 continue;
             }
             let Some(observation) = self.observations.get_mut(&candidate) else { continue };
-            // Until the file changes.
+            // It is skipped until the file changes.
             if observation.notes.is_passed_over {
                 continue;
             }

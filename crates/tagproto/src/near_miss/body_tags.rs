@@ -53,7 +53,7 @@ impl<'t> BodyTags<'t> {
         self.block[line.start..line.end].trim()
     }
 
-    /// Checks whether a line opens another block of its kind: with a tag that is no more damaged than the block's own, or with a
+    /// Checks whether a line opens another block of its kind: with a tag that only has damage of the block's own tag, or with a
     /// tag that text does not contain by chance.
     pub(super) fn opens_own_kind(&self, line: &str) -> bool {
         let kind = self.opening.tag.kind;
