@@ -27,7 +27,7 @@ pub enum EntryKind {
     Folder,
 }
 
-/// A content, as it is handed to the journal.
+/// A content, as it is passed to the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content<'a> {
     /// These bytes, to be kept.
@@ -38,7 +38,7 @@ pub enum Content<'a> {
     NotKept(Option<ContentHash>),
 }
 
-/// The extended attributes of one side of a change, as they are handed to the journal.
+/// The extended attributes of one side of a change, as they are passed to the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Attributes<'a> {
     /// Not read.
@@ -62,7 +62,7 @@ pub enum RecordedAttributes {
     Content(ContentHash),
 }
 
-/// One side of a change, as it is handed to the journal.
+/// One side of a change, as it is passed to the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryRecord<'a> {
     /// The kind of entry at the path.
@@ -87,13 +87,13 @@ impl<'a> EntryRecord<'a> {
     }
 }
 
-/// A change to one path, as it is handed to the journal.
+/// A change to one path, as it is passed to the journal.
 ///
 /// `before` is `None` for a path that does not exist yet, `after` for one that is removed. At most one of
 /// them is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangeRecord<'a> {
-    /// The path beneath the workspace's root, in the workspace's own bytes.
+    /// The path below the workspace's root, in the workspace's own bytes.
     pub path: &'a [u8],
     /// The path's current entry.
     pub before: Option<EntryRecord<'a>>,
@@ -136,7 +136,7 @@ pub struct Entry {
     /// [`JournalReader::holds_content`](crate::JournalReader::holds_content) says whether the bytes are still
     /// held.
     pub content: Option<ContentHash>,
-    /// The length of its content in bytes, if the bytes were handed in.
+    /// The length of its content in bytes, if the bytes were passed in.
     pub length_bytes: Option<u64>,
     /// Its permission bits, where they matter.
     pub mode: Option<u32>,
@@ -145,7 +145,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns whether the content was handed to the journal when this was recorded. It may have been removed
+    /// Returns whether the content was passed to the journal when this was recorded. It may have been removed
     /// since.
     pub fn was_kept(&self) -> bool {
         self.length_bytes.is_some() || self.kind == EntryKind::Folder && self.content.is_some()
@@ -162,7 +162,7 @@ pub struct RecordedChange {
     pub run: RunNumber,
     /// The step that made it, 0-based.
     pub step: u32,
-    /// The path beneath the workspace's root.
+    /// The path below the workspace's root.
     pub path: Vec<u8>,
     /// The path's entry before the change.
     pub before: Option<Entry>,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use content_hash::ContentHash;
 
-/// The version of a document. A later write in the same journal, of whichever document, has a larger one.
+/// The version of a document. A later write to any document in the same journal has a larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentVersion(pub u64);
 
@@ -39,7 +39,7 @@ pub struct DocumentHead {
     pub name: String,
     /// Its version.
     pub version: DocumentVersion,
-    /// The hash of its value, by which a file that was made from it is known to be current.
+    /// The hash of its value, which shows whether a file made from it is current.
     pub hash: ContentHash,
     /// The length of its value in bytes.
     pub length_bytes: u64,

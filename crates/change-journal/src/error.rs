@@ -93,7 +93,7 @@ pub enum JournalError {
     /// The change to undo does not exist.
     #[error("the change to undo does not exist")]
     UnknownUndo,
-    /// Something is larger than the journal's limits allow.
+    /// A value exceeds the journal's limits.
     #[error("{what} of {length_bytes} bytes is over the limit of {limit_bytes}")]
     TooLarge {
         /// The kind of value.
@@ -115,14 +115,14 @@ pub enum JournalError {
         /// The content.
         hash: ContentHash,
     },
-    /// The database is damaged. It takes no more writes, and the next opening quarantines it.
+    /// The database is damaged. It accepts no more writes, and the next opening quarantines it.
     #[error("the journal is damaged")]
     Damaged,
     /// A sync of the log failed and still fails. The write stays undecided until the log can be synced: a
     /// process that is killed before that may leave the write in force. The next write retries.
     #[error("the journal's log cannot be synced now; the next write retries")]
     NotSynced,
-    /// The journal was closed meanwhile.
+    /// The journal was closed in the meantime.
     #[error("the journal is closed")]
     Closed,
     /// The operating system failed otherwise.
@@ -134,7 +134,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// Returns the same failure of a commit, for another write that it hinders.
+    /// Returns the same failure of a commit, for another write that it blocks.
     pub(crate) fn repeated(&self) -> Self {
         match self {
             Self::NoSpace => Self::NoSpace,
@@ -142,7 +142,7 @@ impl JournalError {
             Self::Damaged => Self::Damaged,
             Self::Database(failure) => Self::Database(*failure),
             Self::Io(error) => Self::Io(error.kind().into()),
-            // A commit fails with one of the above, or with a sync that is still to be made good.
+            // A commit fails with one of the above, or with a sync that still has to succeed.
             _ => Self::NotSynced,
         }
     }
@@ -170,7 +170,7 @@ impl fmt::Display for Oversized {
     }
 }
 
-/// A failure of SQLite without a kind of its own, stripped of the paths that its own text may carry.
+/// A failure of SQLite without a separate kind, stripped of the paths that its text may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text} (code {code})")]
 pub struct DatabaseFailure {

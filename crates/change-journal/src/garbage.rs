@@ -44,13 +44,13 @@ pub struct GarbageReport {
     pub contents_bytes: u64,
     /// The number of changes that can no longer be undone, because the content before them was removed.
     pub changes_cut: u64,
-    /// The number of files without a commit that were removed: left-overs of writes that failed or were
+    /// The number of files without a commit that were removed: leftovers of writes that failed or were
     /// interrupted.
     pub files_removed: u64,
     /// Their length in bytes.
     pub files_bytes: u64,
     /// The number of content files that the journal does not know and that stay, because a quarantined database
-    /// lies beside it and may refer to them. They are removed once its files are.
+    /// next to it may refer to them. They are removed once its files are.
     pub files_kept: u64,
     /// Their length in bytes.
     pub files_kept_bytes: u64,
@@ -63,15 +63,15 @@ pub struct GarbageReport {
 impl Journal {
     /// Removes contents that are no longer needed, by the rule: first those that no change refers to, then,
     /// while the rest exceeds the limit, those whose newest change is the oldest. Contents of unsettled
-    /// changes and of unfinished runs stay. No other caller may write to the journal meanwhile.
+    /// changes and of unfinished runs stay. No other caller may write to the journal in the meantime.
     ///
     /// Then it returns the space to the disk, as far as the disk has room to do so. Otherwise the space is
-    /// reused, and the next collection returns it. While a quarantined database lies in the journal's folder,
+    /// reused, and the next collection returns it. While a quarantined database is in the journal's folder,
     /// the files of large contents stay, and the report counts them.
     ///
     /// # Errors
     ///
-    /// Those of the disk. The contents are removed in one commit; files that are left over go the next time.
+    /// Those of the disk. The contents are removed in one commit; leftover files are removed the next time.
     pub fn collect_garbage(&self, rule: &GarbageRule) -> Result<GarbageReport, JournalError> {
         self.flush_for_collection()?;
         let stray = || match self.blobs() {
@@ -97,7 +97,7 @@ impl Journal {
         })
     }
 
-    /// Commits the lazy writes before a collection, which looks only at committed rows, as far as the disk has
+    /// Commits the lazy writes before a collection, which only sees committed rows, as far as the disk has
     /// space for them: making space is the purpose of a collection.
     fn flush_for_collection(&self) -> Result<(), JournalError> {
         match self.flush() {
@@ -274,7 +274,7 @@ fn remove(path: &Path) -> Result<Option<u64>, JournalError> {
 ///
 /// # Errors
 ///
-/// Those of the disk; the database is then as it was.
+/// Those of the disk; the database is then unchanged.
 pub(crate) fn give_back(location: &Location) -> Result<u64, Failure> {
     let connection = location.connect_to_write()?;
     let number = |name: &str| -> Result<u64, Failure> {

@@ -77,9 +77,9 @@ impl Drop for Shared {
 }
 
 impl Journal {
-    /// Opens the journal in `folder`, of which this crate owns every file. The folder is made if its parent
-    /// exists. A damaged database is quarantined under another name and replaced by a new one, and the report
-    /// says so.
+    /// Opens the journal in `folder`, whose files all belong to this crate. The folder is created if its
+    /// parent exists. A damaged database is quarantined under another name and replaced by a new one, and
+    /// reported.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl Journal {
     /// Begins the run that `key` names, unless it is finished, in progress, or recorded under another
     /// sequence.
     ///
-    /// Nothing is written yet: the run's own row rides with the first thing that the run records.
+    /// Nothing is written yet: the run's row is part of the first write of the run.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl Journal {
         self.shared.open_runs.begin(key, false, &self.shared.reader)
     }
 
-    /// Like [`begin_run`](Self::begin_run), for content that may be done once more under a new sequence.
+    /// Like [`begin_run`](Self::begin_run), for content that may be repeated under a new sequence.
     ///
     /// # Errors
     ///
@@ -211,8 +211,8 @@ impl Journal {
         self.wait_for(StartStep { run, index, kind, description: description.to_owned() })
     }
 
-    /// Records the outcome of a started step and the changes that it makes, in one commit. Returns the
-    /// numbers of the changes in their order.
+    /// Records the outcome of a started step and its changes, in one commit. Returns the numbers of
+    /// the changes in their order.
     ///
     /// # Errors
     ///
@@ -278,7 +278,7 @@ impl Journal {
     }
 
     /// Notes that the paths of these changes were observed to hold their after sides. Lazy: it returns at
-    /// once and rides with the next commit; a crash before that only makes recovery check again.
+    /// once and is part of the next commit; a crash before that only makes recovery check again.
     ///
     /// # Errors
     ///
@@ -320,7 +320,7 @@ impl Journal {
     }
 
     /// Finishes a run and writes documents in the same commit. Returns the version of each document, `None`
-    /// for a removed one. The run is closed then.
+    /// for a removed one. The run is then closed.
     ///
     /// # Errors
     ///
@@ -342,7 +342,7 @@ impl Journal {
     }
 
     /// Finishes a run that cannot be requested twice, such as one of [`RunKey::once`]. Lazy: it returns at
-    /// once and rides with the next commit. A run that recorded nothing leaves no trace.
+    /// once and is part of the next commit. A run that recorded nothing leaves no trace.
     ///
     /// # Errors
     ///
@@ -372,13 +372,13 @@ impl Journal {
         self.wait_for(self.preparation().documents(documents)?)
     }
 
-    /// Like [`write_documents`](Self::write_documents), but lazy: it returns at once and rides with the next
-    /// commit, before everything that is written later. While the disk has no space for it, later writes are
-    /// refused as well, even those that would fit.
+    /// Like [`write_documents`](Self::write_documents), but lazy: it returns at once and is part of the next
+    /// commit, before all later writes. While the disk has no space for it, later writes are refused as
+    /// well, even those that would fit.
     ///
     /// # Errors
     ///
-    /// `TooLarge` or `Closed`; `NoSpace` if too many lazy writes wait already because they cannot be committed.
+    /// `TooLarge` or `Closed`; `NoSpace` if too many lazy writes are already waiting because they cannot be committed.
     pub fn write_documents_lazily(&self, documents: &[DocumentWrite<'_>]) -> Result<(), JournalError> {
         let documents = self.preparation().documents(documents)?;
         // A document that was accepted must not be lost while later writes are committed.
@@ -389,7 +389,7 @@ impl Journal {
     }
 
     /// Keeps a content that no change refers to, such as a version of a file that a client received. Lazy: it
-    /// returns at once and rides with the next commit, except that a large content is synced as a file first.
+    /// returns at once and is part of the next commit, except that a large content is synced as a file first.
     ///
     /// # Errors
     ///
@@ -401,10 +401,10 @@ impl Journal {
         Ok(hash)
     }
 
-    /// Writes a copy of the journal, as it is now, into the new folder `folder`, whose parent exists. The
-    /// copy opens like any other journal. It lists the runs that are open here by their numbers, even those
-    /// that have recorded nothing yet. Large contents, which are files, are not copied: reading one from the
-    /// copy fails with `ContentMissing`.
+    /// Writes a copy of the journal's current state into the new folder `folder`, whose parent exists. The
+    /// copy opens like any other journal. It contains the runs that are open here under their numbers, even
+    /// those that have recorded nothing yet. Large contents, which are files, are not copied: reading one
+    /// from the copy fails with `ContentMissing`.
     ///
     /// # Errors
     ///
@@ -416,11 +416,11 @@ impl Journal {
         self.shared.open_runs.all().iter().try_for_each(|run| Ok(insert_run(&copy, run)?))
     }
 
-    /// Waits until everything that was lazily written before is on the disk.
+    /// Waits until all earlier lazy writes are on the disk.
     ///
     /// # Errors
     ///
-    /// Those of the disk; what was written lazily stays queued then.
+    /// Those of the disk; the lazy writes then stay queued.
     pub fn flush(&self) -> Result<(), JournalError> {
         self.wait_for(Flush)
     }

@@ -5,19 +5,19 @@ use std::time::Duration;
 /// Bounds of one journal. `Default` suits a daemon on a developer's machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalLimits {
-    /// Contents up to this many bytes, inclusive, ride in the commit itself; larger ones become synced files.
+    /// Contents up to this many bytes, inclusive, are part of the commit itself; larger ones become synced files.
     pub inline_content_bytes: usize,
-    /// The largest content that is taken, in bytes, inclusive.
+    /// The largest content that is accepted, in bytes, inclusive.
     pub content_bytes: usize,
-    /// The largest outcome of a step or a run that is taken, in bytes, inclusive.
+    /// The largest outcome of a step or a run that is accepted, in bytes, inclusive.
     pub outcome_bytes: usize,
-    /// The largest document that is taken, in bytes, inclusive.
+    /// The largest document that is accepted, in bytes, inclusive.
     pub document_bytes: usize,
     /// At most this many waiting writes share one commit.
     pub group_writes: usize,
     /// No further write joins a commit that already carries this many bytes.
     pub group_bytes: usize,
-    /// The longest time until a lazy write reaches the disk, if no other commit takes it along.
+    /// The longest time until a lazy write reaches the disk, if no other commit includes it.
     pub lazy_delay: Duration,
     /// After about this many committed bytes the log is folded into the database in the background.
     pub checkpoint_bytes: usize,

@@ -1,4 +1,4 @@
-//! Owns the set of runs that are open in this process, so that none runs twice at a time.
+//! Owns the set of runs that are open in this process, so that none runs twice at once.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -41,7 +41,7 @@ pub(crate) struct OpenRun {
     pub(crate) number: RunNumber,
     pub(crate) key: RunKey,
     pub(crate) began_at_ms: i64,
-    /// Set once a commit has written the run's own row, which rides with the first write of the run.
+    /// Set once a commit has written the run's row, which is part of the first write of the run.
     pub(crate) written: AtomicBool,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct OpenRuns {
 }
 
 impl OpenRuns {
-    /// Creates an empty set; new runs get numbers from `next_number` on.
+    /// Creates an empty set; new runs are numbered from `next_number` on.
     pub(crate) fn new(next_number: u64) -> Self {
         Self { next_number: AtomicU64::new(next_number), by_number: Mutex::default() }
     }

@@ -1,4 +1,4 @@
-//! Owns reading from a journal, beside its writer or without one.
+//! Owns reading from a journal, concurrently with its writer or without one.
 
 use std::fmt;
 use std::fs::DirBuilder;
@@ -135,7 +135,7 @@ impl JournalReader {
         self.list(&sql, [run], rows::step)
     }
 
-    /// Lists the steps of a run whose indexes (0-based) lie in a range, in order of their index.
+    /// Lists the steps of a run whose indexes (0-based) are in a range, in order of their index.
     pub fn steps_within(
         &self,
         run: RunNumber,
@@ -229,7 +229,7 @@ impl JournalReader {
         self.idle().clear();
     }
 
-    /// Runs `query` on a connection of its own.
+    /// Runs `query` on a separate connection.
     pub(crate) fn read<T>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, JournalError>,

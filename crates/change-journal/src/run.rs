@@ -19,7 +19,7 @@ pub struct RunKey {
 }
 
 impl RunKey {
-    /// Returns a key for a caller without sequences, whose every call is a run of its own.
+    /// Returns a key for a caller without sequences, whose every call is a separate run.
     ///
     /// `unique` must never repeat in one conversation; a random identifier serves.
     pub fn once(conversation: impl Into<String>, unique: &[u8]) -> Self {

@@ -1,4 +1,4 @@
-//! The database and the bytes beside it: where they lie, how they are opened, what damaged ones become.
+//! The database and the content files next to it: their location, opening, and quarantine.
 
 pub(crate) mod checkpoint;
 pub(crate) mod connection;

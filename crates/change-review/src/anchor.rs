@@ -1,16 +1,16 @@
-//! Lines of a text that are found again when the text has changed.
+//! Lines of a text that can be found again after the text has changed.
 
 use content_hash::ContentHash;
 use serde::{Deserialize, Serialize};
 
-/// Lines on each side by which equal lines are distinguished.
+/// The number of lines on each side that distinguish equal lines.
 const NEIGHBOURS: usize = 2;
 
-/// The most equal lines among which the right one is looked for.
+/// The maximum number of equal lines among which the right one is searched for.
 const MOST_EQUAL: usize = 1_000;
 
-/// Lines that a comment is about, remembered by their content: found again where they have moved, and nowhere if they
-/// are gone or cannot be distinguished from equal ones.
+/// The lines that a comment refers to, remembered by their content: found again after they have moved, but not if
+/// they are gone or cannot be distinguished from equal ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Anchor {
@@ -18,9 +18,9 @@ pub struct Anchor {
     pub quoted: String,
     /// The first of them when the anchor was made, 1-based.
     pub first: usize,
-    /// The hash of the lines before and of the lines behind.
+    /// The hashes of the lines before and after.
     neighbours: [String; 2],
-    /// True if equal lines stood nowhere else.
+    /// True if there were no equal lines.
     is_unique: bool,
 }
 
@@ -71,7 +71,7 @@ impl Anchor {
         Some((start + 1, start + quoted.len()))
     }
 
-    /// Checks whether the lines are more than a bracket or a blank line, of which another one may come at any time.
+    /// Checks whether the lines are more than a bracket or a blank line, which may recur at any time.
     fn says_enough(&self) -> bool {
         self.quoted.chars().filter(|character| character.is_alphanumeric()).count() >= 4
     }
@@ -89,9 +89,9 @@ fn positions<'a>(lines: &'a [&'a str], quoted: &'a [&'a str]) -> impl Iterator<I
 fn neighbours(lines: &[&str], start: usize, count: usize) -> [String; 2] {
     let end = start + count;
     let before = &lines[start.saturating_sub(NEIGHBOURS)..start];
-    let behind = &lines[end..(end + NEIGHBOURS).min(lines.len())];
+    let after = &lines[end..(end + NEIGHBOURS).min(lines.len())];
     let hash = |lines: &[&str]| {
         ContentHash::of(format!("{}\0{}", lines.len(), lines.join("\n")).as_bytes()).to_string()
     };
-    [before, behind].map(hash)
+    [before, after].map(hash)
 }

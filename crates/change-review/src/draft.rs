@@ -10,8 +10,8 @@ use crate::verdict::Selection;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
-    /// The number of times that it was saved. Saving names the number that was read, so that of two windows none
-    /// overwrites what the other one saved.
+    /// The number of times that it was saved. Saving requires the number that was read, so that two windows do
+    /// not overwrite each other's drafts.
     pub revision: u64,
     /// The verdicts.
     #[serde(default)]
@@ -19,7 +19,7 @@ pub struct Draft {
     /// The comments, in the order in which they were written.
     #[serde(default)]
     pub comments: Vec<Comment>,
-    /// A word about the proposal as a whole.
+    /// A comment on the proposal as a whole.
     #[serde(default)]
     pub summary: String,
 }
@@ -33,7 +33,7 @@ pub struct Comment {
     /// The path of the file; empty for a command.
     #[serde(default)]
     pub path: String,
-    /// The text that the lines are of.
+    /// The text that the lines belong to.
     #[serde(default)]
     pub side: Side,
     /// The lines; `None` for the step as a whole.
@@ -54,13 +54,13 @@ pub enum Side {
     After,
 }
 
-/// The lines of a comment in the texts as they are now.
+/// The lines of a comment in the current texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CommentPosition {
-    /// It is about the step as a whole.
+    /// It refers to the step as a whole.
     Step,
-    /// It is about these lines, 1-based and inclusive.
+    /// It refers to these lines, 1-based and inclusive.
     Lines {
         /// The first line.
         first: usize,
@@ -92,13 +92,13 @@ impl Comment {
         Comment { step: step.step, path, side: Side::After, anchor: None, text: text.into() }
     }
 
-    /// Returns the text that the lines are of, in the steps as they are now.
+    /// Returns the text that the lines belong to, in the current steps.
     pub(crate) fn text_of<'s>(&self, steps: &'s [ProposedStep]) -> Option<&'s str> {
         let step = steps.iter().find(|step| step.step == self.step && step.path() == Some(&self.path));
         step.and_then(|step| side_of(step, self.side))
     }
 
-    /// Returns where the comment belongs in the steps as they are now.
+    /// Returns the position of the comment in the current steps.
     #[must_use]
     pub fn position(&self, steps: &[ProposedStep]) -> CommentPosition {
         let Some(anchor) = &self.anchor else { return CommentPosition::Step };

@@ -1,4 +1,4 @@
-//! The parts of a file's change that can be chosen one by one.
+//! The parts of a file's change that can be chosen individually.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +15,7 @@ const DIFF_TIME: Duration = Duration::from_secs(1);
 /// Characters of an id.
 const ID_LENGTH: usize = 32;
 
-/// The lines on each side by which hunks with the same texts are distinguished.
+/// The number of lines on each side that distinguish hunks with the same texts.
 const NEIGHBOURS: usize = 3;
 
 /// The same of the old text and of the new one.
@@ -33,7 +33,7 @@ impl fmt::Display for HunkId {
     }
 }
 
-/// Lines that follow each other and are replaced, inserted or removed. Lines keep their line ends.
+/// Consecutive lines that are replaced, inserted or removed. Lines keep their line ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hunk {
@@ -43,7 +43,7 @@ pub struct Hunk {
     pub old_first: usize,
     /// The number of old lines.
     pub old_count: usize,
-    /// The first of the new lines, 1-based. With no new lines, the line before which the old ones stood.
+    /// The first of the new lines, 1-based. With no new lines, the line before which the old ones were.
     pub new_first: usize,
     /// The number of new lines.
     pub new_count: usize,
@@ -53,7 +53,7 @@ pub struct Hunk {
     pub new_text: String,
 }
 
-/// Returns the hunks by which one text becomes another, in the order of their lines.
+/// Returns the hunks that turn one text into another, in the order of their lines.
 #[must_use]
 pub fn hunks(before: &str, after: &str) -> Vec<Hunk> {
     let (old, new) = (lines(before), lines(after));
@@ -95,8 +95,8 @@ pub fn hunks(before: &str, after: &str) -> Vec<Hunk> {
 /// Returns the old lines on both sides of a hunk.
 fn neighbours(old: &[&str], hunk: &Range<usize>) -> String {
     let before = old[hunk.start.saturating_sub(NEIGHBOURS)..hunk.start].concat();
-    let behind = old[hunk.end..(hunk.end + NEIGHBOURS).min(old.len())].concat();
-    format!("{}\0{before}\0{behind}\0", before.len())
+    let after = old[hunk.end..(hunk.end + NEIGHBOURS).min(old.len())].concat();
+    format!("{}\0{before}\0{after}\0", before.len())
 }
 
 /// Returns the text with only the chosen hunks in it. `hunks` are those of the text, in their order.
@@ -119,7 +119,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// Returns the ranges of lines that differ, neighbours joined.
+/// Returns the ranges of lines that differ, with adjacent ones merged.
 fn changed_ranges(ops: &[DiffOp]) -> Vec<OldAndNew<Range<usize>>> {
     let mut ranges: Vec<OldAndNew<Range<usize>>> = Vec::new();
     for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
@@ -135,7 +135,7 @@ fn changed_ranges(ops: &[DiffOp]) -> Vec<OldAndNew<Range<usize>>> {
 }
 
 fn id((old_text, new_text): &OldAndNew<String>, around: &str, repeated: usize) -> HunkId {
-    // The length stands in front, so that no two pairs of texts are the same bytes.
+    // The length comes first, so that different pairs of texts have different bytes.
     let named = format!("{}\0{old_text}\0{new_text}\0{around}{repeated}", old_text.len());
     let mut id = ContentHash::of(named.as_bytes()).to_string();
     id.truncate(ID_LENGTH);

@@ -47,9 +47,9 @@ pub struct Proposal {
     pub subject: String,
     /// The reply or the calls that are carried out when it lands.
     pub content: Content,
-    /// The steps: as they were planned, or as they really were when all of them were tried.
+    /// The steps: as planned, or with their real results once all of them were tried.
     pub steps: Vec<ProposedStep>,
-    /// True if the steps are those of a trial: the differences behind a command are real then.
+    /// True if the steps are those of a trial: then the differences made by a command are real.
     pub is_tried: bool,
     /// Its progress.
     pub state: State,
@@ -59,7 +59,7 @@ pub struct Proposal {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Content {
-    /// A reply to a session, in the form that the owner of the sessions knows. If it was read from a file, `file` is an object, with
+    /// A reply to a session, in the form of the sessions' owner. If it was read from a file, `file` is an object, with
     /// the file's state at that time as `stamp`.
     Reply(serde_json::Value),
     /// Calls of tools.
@@ -72,8 +72,8 @@ pub enum Content {
 }
 
 impl Content {
-    /// Returns a hash that another content has only if it requests the same: the same reply, whenever its file was saved,
-    /// or the same calls under whatever run.
+    /// Returns a hash that only equals that of another content if both request the same: the same reply, whenever its
+    /// file was saved, or the same calls in any run.
     #[must_use]
     pub fn request_hash(&self) -> String {
         let bytes = match self {
@@ -98,15 +98,15 @@ impl Content {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ProposedCall {
-    /// Changes of files that are one batch.
+    /// A batch of file changes.
     Changes(Vec<FileChange>),
     /// A command.
     Command(ExecuteCommand),
 }
 
 impl ProposedCall {
-    /// Returns the call as the client made it, without what an adapter knows of the versions that the client was shown, and by which it
-    /// has judged the call.
+    /// Returns the call as the client made it, without the adapter's data on the versions that the client was shown and
+    /// by which the call was judged.
     fn as_requested(&self) -> ProposedCall {
         let mut call = self.clone();
         if let ProposedCall::Changes(changes) = &mut call {
@@ -137,9 +137,9 @@ pub enum State {
         resolution: Resolution,
         /// The review for the model.
         review: String,
-        /// The steps as they were on the overlay that is adopted; `None` if they are carried out anew.
+        /// The steps as they were on the adopted overlay; `None` if they are carried out again.
         adopted: Option<Vec<RecordedStep>>,
-        /// The files that the steps were planned on, by path: the hash of the content, or `None` where there was no file.
+        /// The files that the steps were planned on, by path: the hash of the content, or `None` if there was no file.
         #[serde(default)]
         expected: BTreeMap<String, Option<String>>,
     },
@@ -157,14 +157,14 @@ pub struct Decision {
     pub review: String,
     /// True if anything landed.
     pub has_landed: bool,
-    /// The answers to calls, in the form that the owner of the workspace knows; null for a reply.
+    /// The answers to calls, in the form of the workspace's owner; null for a reply.
     #[serde(default)]
     pub answers: serde_json::Value,
     /// True if the model's end has received the outcome.
     #[serde(default)]
     pub is_answered: bool,
-    /// True if it was ended without an answer: its session has moved on, or its file holds another reply. Nothing was carried out,
-    /// and nothing of it may be.
+    /// True if it was ended without an answer: its session has moved on, or its file has another reply. Nothing was
+    /// carried out, and nothing may be.
     #[serde(default)]
     pub is_closed: bool,
 }
@@ -185,7 +185,7 @@ impl Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ProposalEnd {
-    /// Something of it landed.
+    /// A part or all of it landed.
     Landed,
     /// It was sent back, and nothing landed.
     SentBack,

@@ -38,14 +38,14 @@ pub struct NewProposal {
 /// The bounds of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// The most proposals that may wait.
+    /// The maximum number of waiting proposals.
     pub pending: usize,
-    /// The length of the documents of those that wait, in bytes, beyond which no further one is accepted.
+    /// The total size of waiting proposals' documents, in bytes, above which no further one is accepted.
     pub pending_bytes: u64,
-    /// The number of proposals that are kept when they are over.
+    /// The number of decided proposals that are kept.
     pub kept: usize,
-    /// The length of the documents of those that are over, in bytes, beyond which the oldest ones are removed. One whose outcome
-    /// was not received stays.
+    /// The total size of decided proposals' documents, in bytes, above which the oldest are removed. A proposal whose
+    /// outcome was not received stays.
     pub kept_bytes: u64,
 }
 
@@ -60,7 +60,8 @@ impl Default for QueueLimits {
 pub struct Queue {
     journal: Journal,
     limits: QueueLimits,
-    /// The number of changes of the queue since it was opened. Held for each change, so that changes are one at a time.
+    /// The number of changes of the queue since it was opened. Locked for each change, so that changes are made one at
+    /// a time.
     generation: Mutex<u64>,
     changed: Condvar,
 }
@@ -72,8 +73,8 @@ impl Queue {
         Queue { journal, limits, generation: Mutex::new(0), changed: Condvar::new() }
     }
 
-    /// Adds a proposal, or returns the one that requests the same, that the same conversation proposed before and whose
-    /// outcome it has not received.
+    /// Adds a proposal, or returns an earlier one of the same conversation with the same request whose outcome was not
+    /// received.
     ///
     /// # Errors
     ///
@@ -81,7 +82,7 @@ impl Queue {
     pub fn propose(&self, new: NewProposal) -> Result<Proposal, QueueError> {
         let mut generation = self.lock();
         let all = self.entries()?;
-        // A decision answers only the request that came last: an older one would answer for another state of the folder.
+        // A decision answers only the latest request: an older one would refer to another state of the folder.
         let newest = all.iter().rfind(|entry| entry.summary.conversation == new.conversation);
         let newest = newest.map(|entry| entry.summary.id);
         let is_open = |entry: &&Entry| match entry.progress {
@@ -93,7 +94,7 @@ impl Queue {
         let is_same =
             |entry: &&Entry| entry.summary.conversation == new.conversation && entry.request == request;
         if let Some(same) = all.iter().filter(is_open).find(is_same) {
-            // One that has become unreadable since is no answer.
+            // A proposal that has become unreadable since is not an answer.
             match self.proposal(same.summary.id) {
                 Err(QueueError::Damaged { .. }) => {}
                 same => return same,
@@ -119,14 +120,14 @@ impl Queue {
             is_tried: false,
             state,
         };
-        let old = self.beyond_what_is_kept(&all);
+        let old = self.exceeding_limits(&all);
         let removals: Vec<_> = old.iter().map(|name| DocumentWrite::Remove { name }).collect();
         self.put_with(&proposal, &removals)?;
         self.announce(&mut generation);
         Ok(proposal)
     }
 
-    /// Lists the proposals, the oldest first. One that cannot be read is among them, with its fault.
+    /// Lists the proposals, the oldest first. Unreadable ones are included, with their fault.
     ///
     /// # Errors
     ///
@@ -164,12 +165,12 @@ impl Queue {
         let all = self.entries()?;
         let is_earlier = |entry: &&Entry| {
             let summary = &entry.summary;
-            // One that was closed need not have been looked at.
+            // A closed one need not have been reviewed.
             let is_reviewed = entry.is_decided() && summary.end != Some(ProposalEnd::Closed);
             is_reviewed && summary.id < proposal.id && summary.conversation == proposal.conversation
         };
         let newest = all.iter().rev().filter(is_earlier).take(MOST_EARLIER);
-        // What cannot be read says nothing.
+        // Unreadable ones are skipped.
         let read = newest
             .map(|entry| self.proposal(entry.summary.id))
             .filter(|read| !matches!(read, Err(QueueError::Damaged { .. } | QueueError::Unknown { .. })));
@@ -185,7 +186,7 @@ impl Queue {
         Ok(self.read(&name("draft", id), id)?.unwrap_or_default())
     }
 
-    /// Returns what came of the last trial of a proposal; `None` if it was not tried.
+    /// Returns the outcome of the last trial of a proposal; `None` if it was not tried.
     ///
     /// # Errors
     ///
@@ -214,7 +215,7 @@ impl Queue {
         Ok(draft)
     }
 
-    /// Keeps what came of a trial. The steps replace those of the proposal, if they are given.
+    /// Keeps the outcome of a trial. The steps, if given, replace those of the proposal.
     ///
     /// # Errors
     ///
@@ -244,8 +245,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Replaces the planned steps of a proposal, after the folder has changed. The draft gets its next revision: a decision on
-    /// the earlier steps is refused.
+    /// Replaces the planned steps of a proposal, after the folder has changed. The draft moves to its next revision: a
+    /// decision on the earlier steps is refused.
     ///
     /// # Errors
     ///
@@ -278,7 +279,7 @@ impl Queue {
         if !proposal.is_pending() {
             return Err(QueueError::Decided { id });
         }
-        // Under the lock of all changes: a draft that is saved now is one of a proposal that is over.
+        // Under the lock of all changes: a draft saved from now on belongs to a decided proposal.
         let saved = self.draft(id)?.revision;
         if saved != revision {
             return Err(QueueError::Revised { revision: saved });
@@ -289,7 +290,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Moves a proposal on, if `may` allows it for the state that it has.
+    /// Advances a proposal, if `may` allows it for its current state.
     ///
     /// # Errors
     ///
@@ -311,7 +312,7 @@ impl Queue {
         Ok(proposal)
     }
 
-    /// Waits until a proposal is over, or for this long, and returns it as it is then.
+    /// Waits until a proposal is over, or the time is up, and returns its current state.
     ///
     /// # Errors
     ///
@@ -336,11 +337,12 @@ impl Queue {
         }
     }
 
-    /// Removes what cannot be read of a proposal: all of it, or its draft and its trial if the proposal itself can be read.
+    /// Removes the unreadable parts of a proposal: all of it, or its draft and its trial if the proposal itself can be
+    /// read.
     ///
     /// # Errors
     ///
-    /// [`QueueError::Readable`] if all of it can be read, [`QueueError::Decided`] if it is over besides,
+    /// [`QueueError::Readable`] if all of it can be read, [`QueueError::Decided`] if it is also over,
     /// [`QueueError::Unknown`], and failures of the journal.
     pub fn drop_unreadable(&self, id: ProposalId) -> Result<(), QueueError> {
         let mut generation = self.lock();
@@ -372,8 +374,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Returns the names of the documents of the oldest proposals that are over, beyond what is kept.
-    fn beyond_what_is_kept(&self, all: &[Entry]) -> Vec<String> {
+    /// Returns the names of the documents of the oldest decided proposals that exceed the limits.
+    fn exceeding_limits(&self, all: &[Entry]) -> Vec<String> {
         let over: Vec<&Entry> = all.iter().filter(|entry| entry.is_decided()).collect();
         let mut count = over.len();
         let mut bytes: u64 = over.iter().map(|entry| entry.bytes).sum();

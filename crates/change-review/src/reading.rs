@@ -1,4 +1,5 @@
-//! The files of a proposal for a reader: which are tests or generated, and the order in which they are understood best.
+//! The files of a proposal for a reader: their classes, such as tests or generated files, and the best order for
+//! reading.
 
 mod file_class;
 mod new_names;

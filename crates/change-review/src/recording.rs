@@ -45,7 +45,7 @@ pub struct RecordedStep {
     pub outcome: StepOutcome,
 }
 
-/// A workspace that passes every call on, and keeps the steps: changes of files, and commands.
+/// A workspace that forwards every call, and keeps the steps: changes of files, and commands.
 #[derive(Debug)]
 pub struct RecordingWorkspace<W> {
     below: W,
@@ -58,7 +58,7 @@ impl<W: Workspace> RecordingWorkspace<W> {
         RecordingWorkspace { below, steps: Mutex::default() }
     }
 
-    /// Returns the workspace below and the steps in the order of their requests.
+    /// Returns the inner workspace and the steps in the order of their requests.
     pub fn into_parts(self) -> (W, Vec<RecordedStep>) {
         (self.below, self.steps.into_inner().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! A workspace that answers steps as a trial of them was answered.
+//! A workspace that answers steps with the answers of a trial.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use wap_core::{
 
 use crate::recording::{RecordedStep, StepAnswer};
 
-/// A workspace for the time after an overlay was adopted: changes and commands are not carried out again, but answered as
-/// they were on the overlay. Everything else goes to the workspace below.
+/// A workspace for use after an overlay was adopted: changes and commands are not carried out again, but answered as
+/// they were on the overlay. Everything else goes to the inner workspace.
 #[derive(Debug)]
 pub struct ReplayedWorkspace<W> {
     below: W,
@@ -19,7 +19,7 @@ pub struct ReplayedWorkspace<W> {
 }
 
 impl<W: Workspace> ReplayedWorkspace<W> {
-    /// Answers these steps over a workspace.
+    /// Wraps a workspace, with the answers of these steps.
     pub fn new(below: W, steps: &[RecordedStep]) -> ReplayedWorkspace<W> {
         let answers = steps.iter().map(|step| (step.step, step.answer.clone())).collect();
         ReplayedWorkspace { below, answers }

@@ -10,7 +10,7 @@ use crate::verdict::{Selection, StepVerdict};
 
 /// The replacements for the steps that were not taken whole, by the number of the step.
 ///
-/// It holds the texts themselves, so that carrying it out does not depend on anything that changes meanwhile.
+/// It holds the texts themselves, so that carrying it out does not depend on later changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Resolution(pub BTreeMap<u32, Instead>);
@@ -35,7 +35,7 @@ pub enum Instead {
 }
 
 impl Resolution {
-    /// Works out what a selection means for these steps.
+    /// Resolves a selection for these steps.
     #[must_use]
     pub fn of(selection: &Selection, steps: &[ProposedStep]) -> Resolution {
         let normal = selection.normal(steps);

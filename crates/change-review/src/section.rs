@@ -7,17 +7,17 @@ use crate::draft::{Comment, CommentPosition, Draft};
 use crate::step::{ProposedStep, StepEffect};
 use crate::verdict::{Selection, StepVerdict};
 
-/// The most lines of a comment's quotation.
+/// The maximum number of lines quoted for a comment.
 const MOST_QUOTED: usize = 12;
 
 /// The most characters of a quoted line.
 const MOST_CHARACTERS: usize = 200;
 
-/// Returns the review for the model: what was left out, and all comments with their lines. Empty if all was taken without
-/// a word.
+/// Returns the review for the model: the parts left out, and all comments with their lines. Empty if everything was
+/// taken without comments.
 ///
-/// `mask` returns a text as the model may see it. Lines and commands that it changes are not quoted: a quotation is cut, and
-/// a secret that has lost its end is not found any more. Of files for which `hides` holds, nothing is quoted.
+/// `mask` returns a text as the model may see it. Lines and commands that it changes are not quoted: quotations are
+/// truncated, and a truncated secret is not recognised. Files for which `hides` holds are not quoted.
 #[must_use]
 pub fn review_text(
     steps: &[ProposedStep],
@@ -49,7 +49,7 @@ pub fn review_text(
     text
 }
 
-/// Says in one sentence what was carried out.
+/// Describes in one sentence what was carried out.
 fn verdict(steps: &[ProposedStep], selection: &Selection) -> String {
     let whole = steps.iter().filter(|step| *selection.verdict(step.step) == StepVerdict::Take).count();
     let left_out = steps.iter().filter(|step| is_left_out(step, selection)).count();
@@ -75,7 +75,7 @@ fn is_left_out(step: &ProposedStep, selection: &Selection) -> bool {
     *selection.verdict(step.step) == StepVerdict::LeaveOut
 }
 
-/// Says what of a step was left out; `None` if nothing was.
+/// Describes the parts of a step that were left out; `None` if there are none.
 fn left_out(step: &ProposedStep, selection: &Selection, mask: &dyn Fn(&str) -> String) -> Option<String> {
     match (selection.verdict(step.step), &step.effect) {
         (StepVerdict::Take, _) => None,
@@ -143,8 +143,8 @@ fn quote(text: &mut String, quoted: &str) {
     }
 }
 
-/// Checks whether the model may not see the lines of a comment. They are masked within their whole text, since lines from the
-/// middle of a key say nothing by themselves.
+/// Checks whether the model may not see the lines of a comment. They are masked within their whole text, since lines
+/// from the middle of a key cannot be recognised by themselves.
 fn is_masked(
     comment: &Comment,
     anchor: &Anchor,

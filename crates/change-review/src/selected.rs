@@ -12,14 +12,14 @@ use wap_core::{
 use crate::hunk::hunks;
 use crate::resolution::{Instead, Resolution};
 
-/// The most lines of context that a part gets so that its lines are unique.
+/// The maximum number of context lines used to make the lines of a part unique.
 const MOST_CONTEXT: usize = 12;
 
 /// A workspace that carries out the steps of a run as a [`Resolution`] says.
 ///
-/// Steps that were left out answer [`Reason::LeftOut`] and do not reach the workspace below. A part of a change is
-/// written exactly as it was shown if the file still is what it was chosen from; otherwise its lines are looked for, and
-/// the step fails if they do not stand there once.
+/// Steps that were left out answer [`Reason::LeftOut`] and do not reach the inner workspace. A part of a change is
+/// written exactly as shown if the file is unchanged since the choice; otherwise its lines are searched for, and the
+/// step fails unless they occur exactly once.
 #[derive(Clone, Debug)]
 pub struct SelectedWorkspace<W> {
     below: W,
@@ -32,7 +32,7 @@ impl<W: Workspace> SelectedWorkspace<W> {
         SelectedWorkspace { below, resolution }
     }
 
-    /// Returns the change that stands for a step.
+    /// Returns the replacement for a step.
     fn instead(
         &self,
         call: &Call<'_>,
@@ -46,23 +46,23 @@ impl<W: Workspace> SelectedWorkspace<W> {
             Some(now) => part_of(&now, before, after),
             None => None,
         };
-        // The bytes as they are meant: an edit by lines would give all of them the usual line end of the file.
+        // Write the exact bytes: an edit by lines would convert all of them to the file's usual line end.
         let content = content.ok_or_else(|| moved(&path))?;
         let mode = Some(WriteMode::Overwrite);
         Ok(FileChange::Write(WriteFile { path, content, mode, create_directories: None, judged: None }))
     }
 
-    /// Returns the text of a file; `None` if there is none, or it is not shown whole and as it is.
+    /// Returns the text of a file; `None` if there is none, or it is not shown whole and unchanged.
     fn text_of(&self, call: &Call<'_>, path: &str) -> Option<String> {
         let request = ReadFile { path: path.to_owned(), ..ReadFile::default() };
         let read = self.below.read_file(call, &request).ok()?;
-        // The size as well: bytes that are not text are read as a character that a text may hold.
+        // Compare the size as well: invalid bytes are read as a character that a text may contain.
         let is_exact = !read.is_truncated && usize::try_from(read.metadata.size) == Ok(read.content.len());
         is_exact.then_some(read.content)
     }
 
-    /// Carries out changes that are all taken in one form or another, and returns the answers in the form that the
-    /// original requests expect.
+    /// Carries out changes that are taken whole or in part, and returns the answers in the form that the original
+    /// requests expect.
     fn carry_out(
         &self,
         call: &Call<'_>,
@@ -94,8 +94,9 @@ fn moved(path: &str) -> WapError {
     WapError::new(Reason::Conflict, text).with("path", path)
 }
 
-/// Returns a text with the change from `before` to `after` in it: the lines of each hunk are looked for, with as much context
-/// as makes them unique in `before`. `None` if no context does, or they do not stand in the text exactly once.
+/// Returns a text with the change from `before` to `after` in it: the lines of each hunk are searched for, with enough
+/// context to make them unique in `before`. `None` if no context suffices, or they do not occur exactly once in the
+/// text.
 fn part_of(now: &str, before: &str, after: &str) -> Option<String> {
     let lines: Vec<&str> = before.split_inclusive('\n').collect();
     let now: Vec<&str> = now.split_inclusive('\n').collect();
@@ -129,7 +130,7 @@ fn part_of(now: &str, before: &str, after: &str) -> Option<String> {
     Some(result)
 }
 
-/// Returns the indexes at which some lines stand among others.
+/// Returns the indexes at which some lines occur among others.
 fn occurrences<'l>(lines: &'l [&'l str], wanted: &'l [&'l str]) -> impl Iterator<Item = usize> + 'l {
     let windows = lines.windows(wanted.len().max(1)).enumerate();
     windows.filter(move |(_, window)| *window == wanted).map(|(start, _)| start)
@@ -190,7 +191,7 @@ fn in_form_of(requested: &FileChange, answer: FileChanged) -> FileChanged {
     }
 }
 
-/// Says in an answer that only a part of the request was carried out.
+/// Adds to an answer that only a part of the request was carried out.
 fn say_part(answer: &mut FileChanged, (taken, all): (usize, usize)) {
     let warning = format!(
         "only a part was carried out: the user chose {taken} of {all} hunks; read the file before you go on"
@@ -238,7 +239,7 @@ impl<W: Workspace> Workspace for SelectedWorkspace<W> {
         changes: &[FileChange],
     ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
         let mut answers: Vec<Result<FileChanged, WapError>> = Vec::with_capacity(changes.len());
-        // Steps that follow each other and are taken are one batch, because they are one commit.
+        // Consecutive taken steps are one batch, because they are one commit.
         let mut batch: Vec<(FileChange, &FileChange)> = Vec::new();
         let mut first = call.origin.step;
         for (step, change) in (call.origin.step..).zip(changes) {
@@ -249,7 +250,7 @@ impl<W: Workspace> Workspace for SelectedWorkspace<W> {
                 batch.push((change.clone(), change));
                 continue;
             };
-            // A part is chosen from the file as the steps before it leave it.
+            // A part is chosen from the file as left by the previous steps.
             answers.extend(self.carry_out(call, (first, &std::mem::take(&mut batch)))?);
             let origin = call.origin.at_step(step);
             let at_step = Call { origin: &origin, ..*call };
@@ -280,7 +281,7 @@ impl<W: Workspace> Workspace for SelectedWorkspace<W> {
     }
 
     fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
-        // It is no step that a reviewer sees, so only sending all of them back keeps it from running.
+        // Reviewers do not see it as a step, so only sending everything back keeps it from running.
         let is_sent_back = |instead: &&Instead| matches!(instead, Instead::SentBack);
         if let Some(instead) = self.resolution.0.values().find(is_sent_back) {
             return Err(not_taken(instead));

@@ -11,12 +11,12 @@ use crate::step::{CommandStep, FileChangeKind, FileStep, ProposedStep, StepEffec
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SinceReview {
-    /// The steps that an earlier proposal had too and that were not carried out as they were, by their number. Every other
-    /// step is new.
+    /// The steps that an earlier proposal also had and that were not carried out unchanged, by number. Every other step
+    /// is new.
     #[serde(default)]
     pub steps: BTreeMap<u32, StepSince>,
-    /// The titles of the steps that were left out at the last review and are not proposed again. Only of replies: a client
-    /// makes one call after the other.
+    /// The titles of the steps that were left out at the last review and are not proposed again. Only for replies: a
+    /// client makes one call after the other.
     #[serde(default)]
     pub dropped: Vec<String>,
 }
@@ -27,14 +27,14 @@ pub struct SinceReview {
 pub struct StepSince {
     /// The proposal in which the reviewer saw the step last.
     pub review: ProposalId,
-    /// The difference between the file as it was proposed then and as it is proposed now; `None` if both are the same.
+    /// The difference between the file as proposed then and now; `None` if both are the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<FileStep>,
 }
 
 impl SinceReview {
-    /// Compares steps with those of the decided proposals of the same conversation, the newest first. `None` if nothing of
-    /// them comes again and nothing was dropped.
+    /// Compares steps with those of the decided proposals of the same conversation, the newest first. `None` if none of
+    /// them recurs and nothing was dropped.
     #[must_use]
     pub fn of(steps: &[ProposedStep], earlier: &[Proposal]) -> Option<SinceReview> {
         let mut since = SinceReview::default();
@@ -61,7 +61,7 @@ impl SinceReview {
     }
 }
 
-/// Returns the news of the change of a file. `turn` counts the changes of the same file in front of it.
+/// Returns the news of the change of a file. `turn` is the number of earlier changes of the same file.
 fn file_since(file: &FileStep, turn: usize, earlier: &[Proposal]) -> Option<StepSince> {
     let of_this_file =
         |proposal: &&Proposal| proposal.steps.iter().any(|step| step.path() == Some(&file.path));
@@ -75,7 +75,7 @@ fn file_since(file: &FileStep, turn: usize, earlier: &[Proposal]) -> Option<Step
         })
         .collect();
     let (number, reviewed) = changes.get(turn).or(changes.last()).copied()?;
-    // The folder has what landed: the difference to the folder is the news.
+    // Landed parts are in the folder, so the difference to the folder is the news.
     was_left_out(last, number).then(|| StepSince { review: last.id, changed: difference(reviewed, file) })
 }
 
@@ -103,7 +103,7 @@ fn is_about_the_same(one: &ProposedStep, other: &ProposedStep) -> bool {
     }
 }
 
-/// Returns a command as it was requested, without what it changed when it was tried.
+/// Returns a command as requested, without the effects of a trial.
 fn request(command: &CommandStep) -> CommandStep {
     CommandStep { effects: Vec::new(), unlisted: String::new(), ..command.clone() }
 }
@@ -114,7 +114,7 @@ fn difference(reviewed: &FileStep, now: &FileStep) -> Option<FileStep> {
     match (text_of(reviewed), text_of(now)) {
         (Some(reviewed), Some(after)) => (reviewed != after)
             .then(|| FileStep::between(&now.path, reviewed.map(str::as_bytes), after.map(str::as_bytes))),
-        // Of a content that is not kept, the hash says whether it is the same.
+        // Contents that are not kept are compared by hash.
         _ if goes(reviewed) == goes(now) && !hash_of(now).is_empty() && hash_of(reviewed) == hash_of(now) => {
             None
         }
@@ -126,7 +126,8 @@ fn difference(reviewed: &FileStep, now: &FileStep) -> Option<FileStep> {
     }
 }
 
-/// Returns the text that a step leaves, within it `None` if it removes the file; `None` if the text is not kept.
+/// Returns the text that a step leaves; an inner `None` if it removes the file, and an outer `None` if the text
+/// is not kept.
 fn text_of(file: &FileStep) -> Option<Option<&str>> {
     match (&file.after, &file.before) {
         (Some(after), _) => Some(Some(after)),
@@ -135,7 +136,7 @@ fn text_of(file: &FileStep) -> Option<Option<&str>> {
     }
 }
 
-/// Returns the hash of the content that a step leaves; empty if it is not known, or the file goes.
+/// Returns the hash of the content that a step leaves; empty if it is unknown, or the file is removed.
 fn hash_of(file: &FileStep) -> &str {
     file.mark.split_once(' ').map_or("", |(_, after)| after)
 }

@@ -20,7 +20,7 @@ pub struct ProposedStep {
     pub title: String,
     /// The change to a file, or the command.
     pub effect: StepEffect,
-    /// The reason why it would fail, if that is known.
+    /// The reason why it would fail, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -35,8 +35,8 @@ pub enum StepEffect {
     Command(CommandStep),
 }
 
-/// Returns a text that is another one if the steps are others. A decision names the mark of the steps that the reviewer saw: a
-/// folder that has changed, or a trial of everything by another window, makes them others.
+/// Returns a text that differs for different steps. A decision names the mark of the steps that the reviewer saw: they
+/// change if the folder has changed, or another window has tried everything.
 #[must_use]
 pub fn steps_mark(steps: &[ProposedStep]) -> String {
     let bytes = serde_json::to_vec(steps).expect("steps have string keys");
@@ -45,8 +45,8 @@ pub fn steps_mark(steps: &[ProposedStep]) -> String {
     mark
 }
 
-/// Returns the files that planned steps are about as the first of their steps finds them, by path: the hash of the content, or
-/// `None` where there is no file. Files that could not be planned are not among them.
+/// Returns the files of planned steps in the state before their first step, by path: the hash of the content, or `None`
+/// if there is no file. Files that could not be planned are omitted.
 #[must_use]
 pub fn files_before(steps: &[ProposedStep]) -> BTreeMap<String, Option<String>> {
     let mut files = BTreeMap::new();
@@ -69,7 +69,7 @@ pub struct FileStep {
     /// The kind of change: the file is new, has another content, or is gone.
     #[serde(default)]
     pub kind: FileChangeKind,
-    /// The hash of both contents, by which a change of a file that is not shown is noticed as well.
+    /// The hash of both contents, which reveals changes even of a file that is not shown.
     #[serde(default)]
     pub mark: String,
     /// The text before the step; `None` if there is no file, or it is not shown.
@@ -81,7 +81,7 @@ pub struct FileStep {
     /// The hunks between the two; empty where only the whole step can be chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<Hunk>,
-    /// The reason why there are no hunks, or why the file deserves a look: a program obeys it, for instance.
+    /// The reason why there are no hunks, or why the file deserves attention, such as a program that obeys it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -92,29 +92,29 @@ pub struct FileStep {
 pub struct CommandStep {
     /// The text for the shell.
     pub command: String,
-    /// The folder beneath the workspace; `None` for the workspace itself.
+    /// The folder within the workspace; `None` for the workspace itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// The name of the background process, if it is left running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
-    /// The variables that it is given, by their names. What a variable holds can matter more than the command does.
+    /// The variables that it is given, by their names. The value of a variable can matter more than the command.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
-    /// The text in its output by which a process in the background is ready.
+    /// The text in its output that shows that a background process is ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<String>,
     /// The files that it changed when all steps were tried; empty until then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<FileStep>,
-    /// A digest of the changes beyond those listed, so that the mark of the steps is about them as well; empty if all are listed.
+    /// A digest of the unlisted changes, so that the mark of the steps covers them as well; empty if all are listed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unlisted: String,
 }
 
 impl CommandStep {
-    /// Returns what it is given besides its text, a line for each: `with NAME="value"`. Values are quoted, so that none can look
-    /// like another line. The lines are as long as the values are.
+    /// Returns its inputs in addition to its text, one per line: `with NAME="value"`. Values are quoted, so that none
+    /// can look like another line. The lines are as long as the values.
     pub fn surroundings(&self) -> impl Iterator<Item = String> + '_ {
         let variables =
             self.environment.iter().map(|(name, value)| format!("with {}={value:?}", name.escape_debug()));
@@ -127,8 +127,8 @@ impl FileStep {
     /// The longest file, in bytes, whose hunks can be chosen.
     pub const MOST_BYTES: usize = 1 << 20;
 
-    /// Describes a change of a file; `None` where nothing was or will be there. Contents that are not text, or too long,
-    /// are not kept, and the whole step is all there is to choose.
+    /// Describes a change of a file; `None` for a missing file. Contents that are not text, or too long, are not kept,
+    /// and then only the whole step can be chosen.
     #[must_use]
     pub fn between(path: impl Into<String>, before: Option<&[u8]>, after: Option<&[u8]>) -> FileStep {
         let kind = FileChangeKind::between(before.is_some(), after.is_some());
@@ -146,14 +146,14 @@ impl FileStep {
         let text = |side: Option<&[u8]>| side.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         let (before, after) = (text(before), text(after));
         let hunks = match (&before, &after) {
-            // A file that appears or goes is one decision.
+            // A file that is created or removed is one decision.
             (None, _) | (_, None) => Vec::new(),
             (Some(before), Some(after)) => hunks(before, after),
         };
         FileStep { before, after, hunks, ..step }
     }
 
-    /// Adds a note behind those that are there.
+    /// Appends a note to the existing ones.
     #[must_use]
     pub fn with_note(mut self, note: &str) -> FileStep {
         self.note = Some(match self.note {
@@ -189,7 +189,7 @@ pub enum FileChangeKind {
 }
 
 impl FileChangeKind {
-    /// Returns the kind of a change by whether there is a file before and after it.
+    /// Returns the kind of a change, given the presence of a file before and after it.
     #[must_use]
     pub fn between(before: bool, after: bool) -> FileChangeKind {
         match (before, after) {

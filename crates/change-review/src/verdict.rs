@@ -47,8 +47,8 @@ impl Selection {
         }
     }
 
-    /// Returns the same choice in its shortest form: all hunks of a step are the step, and no hunk is a step that is left
-    /// out. Verdicts on steps and hunks that the proposal does not have are dropped.
+    /// Returns the same choice in its shortest form: all hunks of a step are the whole step, and no hunks are a step
+    /// that is left out. Verdicts on steps and hunks that the proposal does not have are dropped.
     #[must_use]
     pub fn normal(&self, steps: &[ProposedStep]) -> Selection {
         let normal = steps.iter().filter_map(|step| {
@@ -67,7 +67,7 @@ impl Selection {
                         _ => StepVerdict::Hunks(taken_here),
                     }
                 }
-                // A part of a step that has no parts any more is never the whole.
+                // A part of a step that no longer has parts is never the whole.
                 (StepVerdict::Hunks(_) | StepVerdict::LeaveOut, _) => StepVerdict::LeaveOut,
             };
             Some((step.step, verdict))

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The name of an agent: 1 to 40 letters (a to z), digits, `-` and `_`, so that it can stand in a branch's name, a
-/// folder's and a table's.
+/// The name of an agent: 1 to 40 letters (a to z), digits, `-` and `_`, so that it can be part of the name of a
+/// branch, a folder and a table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AgentName(String);

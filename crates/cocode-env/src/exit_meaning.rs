@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum ExitMeaning {
     /// 0: success; the verdict decides whether the agent is ready.
     Success,
-    /// 1, and every code without a meaning of its own.
+    /// 1, and every code without another meaning.
     Error,
     /// 2: the agent's configuration is invalid.
     InvalidConfig,

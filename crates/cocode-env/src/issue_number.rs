@@ -34,7 +34,7 @@ impl TryFrom<u64> for IssueNumber {
 impl FromStr for IssueNumber {
     type Err = IssueNumberError;
 
-    /// Accepts decimal digits only: no sign, no blanks.
+    /// Accepts decimal digits only: no sign, no whitespace.
     fn from_str(text: &str) -> Result<IssueNumber, IssueNumberError> {
         // `u64::from_str` also accepts a leading plus sign, which would not survive a round trip.
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {

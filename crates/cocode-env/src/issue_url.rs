@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The address of an issue: `http://` or `https://` and a host, on one line and without blanks.
+/// The address of an issue: `http://` or `https://` and a host, on one line and without whitespace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct IssueUrl(String);

@@ -20,7 +20,7 @@ pub enum MarkerError {
     /// The text has a line break or another control character, which a commit message does not preserve.
     #[error("must be one line without control characters")]
     NotOneLine,
-    /// The text begins or ends with a blank, which git strips from a commit message.
+    /// The text begins or ends with whitespace, which git strips from a commit message.
     #[error("must not begin or end with a blank")]
     Blanks,
 }

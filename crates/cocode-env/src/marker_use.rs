@@ -14,7 +14,7 @@ pub enum MarkerUse {
     Said,
     /// The marker occurs only in the subject of the commit that this one reverts or reapplies.
     Reverted,
-    /// The marker occurs only in quoted text: behind `>`, or copied from the issue.
+    /// The marker occurs only in quoted text: after `>`, or copied from the issue.
     Quoted,
 }
 

@@ -46,8 +46,8 @@ pub struct HeadCommit {
     pub was_made_here: bool,
     /// True if the tree differs from that of the start commit.
     pub changes_tree: bool,
-    /// The reason for which git rejects a commit since the start, to show to the user: a tree entry named `..`, for
-    /// instance, cannot be checked out. `None` if git accepts all of them.
+    /// The reason why git rejects a commit since the start, to show to the user: for instance, a tree entry named
+    /// `..` cannot be checked out. `None` if git accepts all of them.
     pub unsound: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Texts within bounds.
 
-/// Returns a text without what is beyond `limit_bytes`, cut between characters.
+/// Returns a text truncated to `limit_bytes`, between characters.
 pub(crate) fn cut(text: &str, limit_bytes: usize) -> String {
     let end = (0..=limit_bytes.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     text[..end].to_owned()

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use crate::request::path_rule::{is_beneath_any, normalized};
+use crate::request::path_rule::{is_below_any, normalized};
 use crate::{
     Context, Meta, Need, NeedKind, NeedResult, Request, RequestId, Response, Role, Warning, WarningCode,
 };
@@ -101,9 +101,9 @@ impl CriticResult {
 
 /// Judges a builder's changes by the files that it touched.
 ///
-/// `allowed` and `read_only` are files and folders; an empty `allowed` permits everything. `output` is the
-/// builder's text. The first broken rule decides. Paths are compared after resolving `.` and `..` textually; a
-/// path that climbs out of the workspace is not beneath any folder.
+/// `allowed` and `read_only` are files and folders; an empty `allowed` permits everything. `output` is the builder's text. The
+/// first broken rule decides. Paths are compared after resolving `.` and `..` textually; a path that climbs out of the workspace
+/// is not below any folder.
 ///
 /// Source: Codali protocol, critic result; ruling in docs/codali.md.
 #[must_use]
@@ -142,12 +142,12 @@ fn judge(
 ) -> Result<(), Failure> {
     use Disposition::{NonRetryable, Retryable};
     let joined = |paths: &[&String]| paths.iter().map(|path| normalized(path)).collect::<Vec<_>>().join(", ");
-    let guarded: Vec<&String> = touched.iter().filter(|path| is_beneath_any(path, read_only)).collect();
+    let guarded: Vec<&String> = touched.iter().filter(|path| is_below_any(path, read_only)).collect();
     if !guarded.is_empty() {
         let reason = format!("touched read-only paths: {}", joined(&guarded));
         return Err((vec![reason], NonRetryable, ReasonCode::DocEditGuard));
     }
-    let is_allowed = |path: &String| allowed.is_empty() || is_beneath_any(path, allowed);
+    let is_allowed = |path: &String| allowed.is_empty() || is_below_any(path, allowed);
     let outside: Vec<&String> = touched.iter().filter(|path| !is_allowed(path)).collect();
     if !outside.is_empty() {
         let reason = format!("touched files outside allowed paths: {}", joined(&outside));

@@ -26,8 +26,8 @@ pub(crate) struct EnvelopeText {
     pub(crate) body_line: u32,
     /// The number of characters removed from the start of each line.
     pub(crate) taken: u32,
-    /// The line of a need that stands behind the end of the body, and so is not in it; 1-based.
-    pub(crate) need_behind: Option<u32>,
+    /// The line of a need after the end of the body, which is therefore not part of it; 1-based.
+    pub(crate) need_after: Option<u32>,
 }
 
 /// Iterates over the envelopes of a text, in time linear in its length.
@@ -54,12 +54,12 @@ impl<'a> EnvelopeTexts<'a> {
         let prefix = Prefix::of(self.lines[self.at]);
         let line = prefix.strip(self.lines[self.at])?;
         if let Some(header) = Header::parse_decorated(line) {
-            return Some(self.behind_header(header, &prefix));
+            return Some(self.after_header(header, &prefix));
         }
         line.trim_start().starts_with('{').then(|| self.json(None, self.at, self.at, &prefix))?
     }
 
-    fn behind_header(&mut self, header: Header, prefix: &Prefix) -> EnvelopeText {
+    fn after_header(&mut self, header: Header, prefix: &Prefix) -> EnvelopeText {
         let header_at = self.at;
         self.at += 1;
         let mut first = self.next_text(self.at, prefix);
@@ -93,12 +93,12 @@ impl<'a> EnvelopeTexts<'a> {
             body: body.flat_map(|line| [line, "\n"]).collect(),
             body_line: number(start),
             taken: prefix.characters(),
-            need_behind: self.need_behind(end, prefix).map(number),
+            need_after: self.need_after(end, prefix).map(number),
         }
     }
 
-    /// Returns the first line from `end` on that is the first one of a need, before the next fence or header.
-    fn need_behind(&self, end: usize, prefix: &Prefix) -> Option<usize> {
+    /// Returns the first line from `end` on that begins a need, before the next fence or header.
+    fn need_after(&self, end: usize, prefix: &Prefix) -> Option<usize> {
         let lines = (end..self.lines.len()).map_while(|at| Some((at, self.stripped(at, prefix)?.trim())));
         lines
             .take_while(|(_, line)| !is_fence(line) && Header::parse_decorated(line).is_none())
@@ -131,14 +131,14 @@ impl<'a> EnvelopeTexts<'a> {
         let Some(first) = self.next_text(start, prefix) else { return (start, start) };
         // The body ends at the first line at this margin that cannot continue it, such as prose of the reply.
         let margin = indentation(self.stripped(first, prefix).unwrap_or_default());
-        let mut is_behind_blank = false;
+        let mut is_after_blank = false;
         while let Some(line) = self.stripped(self.at, prefix) {
             if line.trim().is_empty() {
-                is_behind_blank = true;
-            } else if indentation(line) <= margin && !self.continues(line, prefix, is_behind_blank) {
+                is_after_blank = true;
+            } else if indentation(line) <= margin && !self.continues(line, prefix, is_after_blank) {
                 break;
             } else {
-                is_behind_blank = false;
+                is_after_blank = false;
             }
             self.at += 1;
         }
@@ -151,21 +151,21 @@ impl<'a> EnvelopeTexts<'a> {
     }
 
     /// Returns true if a line at the left margin belongs to the body.
-    fn continues(&self, line: &str, prefix: &Prefix, is_behind_blank: bool) -> bool {
+    fn continues(&self, line: &str, prefix: &Prefix, is_after_blank: bool) -> bool {
         let line = line.trim();
         if is_fence(line) || Header::parse_decorated(line).is_some() || matches!(line, "---" | "...") {
             return false;
         }
         if line.starts_with('#') {
-            // A comment if the envelope continues after it, otherwise a heading of the reply.
+            // It is a comment if the envelope continues after it, otherwise a heading of the reply.
             let next = self.next_text(self.at + 1, prefix).and_then(|next| self.stripped(next, prefix));
             return next.is_some_and(|next| {
                 indentation(next) > 0
                     || is_top_line(next.trim())
-                    || (next.trim().starts_with('#') && !is_behind_blank)
+                    || (next.trim().starts_with('#') && !is_after_blank)
             });
         }
-        if is_behind_blank {
+        if is_after_blank {
             return is_top_line(line);
         }
         let may_be_key = line.ends_with(':') || line.contains(": ") || split_key(line).is_some();
@@ -196,7 +196,7 @@ impl<'a> EnvelopeTexts<'a> {
                     body,
                     body_line: number(start),
                     taken,
-                    need_behind: None,
+                    need_after: None,
                 });
             }
             body.push_str(text);
@@ -226,7 +226,7 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// Returns true if a line begins a need of a type that there may be.
+/// Returns true if a line begins a need of a possible type.
 fn is_need(line: &str) -> bool {
     let need = after_dash(line).and_then(|(item, _)| split_key(item)).filter(|(key, _)| *key == "type");
     need.is_some_and(|(_, kind)| {

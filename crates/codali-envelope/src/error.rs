@@ -26,9 +26,9 @@ pub enum ReadErrorKind {
     /// The text contains no envelope.
     #[error("no envelope found")]
     NoRequest,
-    /// A line was meant as the header of a request, and is none.
+    /// A line was meant as the header of a request, but is not valid.
     #[error(
-        "the header is not understood: write \"AGENT_REQUEST v1\" on a line of its own, and nothing else on it"
+        "the header is not understood: write \"AGENT_REQUEST v1\" on its own line, and nothing else on it"
     )]
     UnknownHeader,
     /// The text contains a second envelope, at the position of the error.

@@ -42,7 +42,7 @@ impl FromStr for Form {
 #[must_use]
 pub fn render_request(request: &Request, form: Form) -> String {
     let text = render(Header::Request, form, &request.body(form == Form::JsonBody));
-    // The tolerant reader takes some escapes for letters after a backslash.
+    // The tolerant reader takes some escapes for literal letters after a backslash.
     match form {
         Form::Yaml => yaml::with_numbered_escapes(&text),
         Form::JsonBody => escapes::numbered(&text),
@@ -73,7 +73,7 @@ fn render(header: Header, form: Form, body: &impl Serialize) -> String {
 fn options() -> SerializerOptions {
     ser_options! {
         indent_step: 2,
-        // The specification indents lists beneath their key.
+        // The specification indents lists below their key.
         compact_list_indent: false,
         folded_wrap_chars: usize::MAX,
     }

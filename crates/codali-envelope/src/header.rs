@@ -21,7 +21,7 @@ impl Header {
         }
     }
 
-    /// Parses a line that consists of a header, with optional blanks around it.
+    /// Parses a line that consists of a header, with optional whitespace around it.
     pub(crate) fn parse(line: &str) -> Option<Header> {
         let mut words = line.split_whitespace();
         let kind = match words.next()? {
@@ -41,12 +41,12 @@ impl Header {
         }
         let heading = line.trim().trim_start_matches('#').trim();
         let bare = heading.trim_matches(['*', '`']);
-        // Decoration is the same on both sides; a lone mark in front is not decoration.
+        // Decoration is symmetric; a lone leading mark is not decoration.
         let (before, after) = (heading.find(bare)?, heading.len() - bare.len());
         if before * 2 != after { None } else { Header::parse_respelled(bare) }
     }
 
-    /// Parses a header with a colon behind its name, with `v1.0`, or with an escaped underscore.
+    /// Parses a header with a colon after its name, with `v1.0`, or with an escaped underscore.
     fn parse_respelled(line: &str) -> Option<Header> {
         let line = line.trim().replace("\\_", "_");
         let (name, version) = line.split_once([' ', '\t', ':'])?;

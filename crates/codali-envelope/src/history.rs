@@ -1,8 +1,7 @@
 //! The message history, kept within an agent's context window.
 //!
-//! An agent has no memory between calls, so the whole history is sent each time. When it approaches the size of
-//! the window, the older half is replaced by a summary. Content of a repository never gets the role of the
-//! system: a [`Message`] has no such speaker.
+//! An agent has no memory between calls, so the whole history is sent each time. When it approaches the size of the window, the
+//! older half is replaced by a summary. Content of a repository never has the system's role: a [`Message`] has no such speaker.
 
 mod fit;
 mod message;

@@ -70,7 +70,7 @@ impl Response {
         }
     }
 
-    /// Returns the response with dependencies as plain paths, each once, in their order.
+    /// Returns the response with dependencies as plain paths, each once, in order.
     ///
     /// Readers of the public implementation expect this form: they join the items of both lists to one text, in
     /// which an item with fields becomes `[object Object]`. Kinds and depths are lost.

@@ -36,7 +36,7 @@ fn build(text: &str, limits: &ReadLimits, forgives: bool) -> Result<Node, NodeEr
     let mut options = Options::default();
     options.set_emit_comments(false);
     options.disallow_directives = true;
-    // The parser needs limits of its own, because the builder only sees its finished events.
+    // The parser needs its own limits, because the builder only sees finished events.
     options.flow_nesting_limit = limits.depth;
     options.block_nesting_limit = limits.depth;
     let mut parser = Parser::new_from_str_with_options(text, options);
@@ -77,7 +77,7 @@ fn intended<'e>(event: Event<'e>, span: &Span, text: &str, limits: &ReadLimits) 
         range.and_then(|(start, end)| text.get(start..end)).filter(|spelled| spelled.contains('\\'));
     let repaired = spelled.map(|spelled| (escapes::repaired(spelled), spelled));
     let other = repaired.filter(|(repaired, spelled)| repaired != spelled);
-    // Indented, so that no line looks like the start of a document.
+    // Indent the text, so that no line looks like the start of a document.
     let node = other.and_then(|(repaired, _)| parse(&repaired.replace('\n', "\n "), limits).ok());
     let intended = node.and_then(|node| node.text().map(str::to_owned));
     Event::Scalar(intended.map_or(read, Into::into), ScalarStyle::DoubleQuoted, anchor, tag)
@@ -163,7 +163,7 @@ impl Builder {
     }
 
     fn end(&mut self) -> Result<(), NodeError> {
-        let Open { position, items } = self.open.pop().expect("the parser closes what it has opened");
+        let Open { position, items } = self.open.pop().expect("the parser closes only open collections");
         let content = match items {
             Items::List(items) => Content::List(items),
             Items::Map { entries, .. } => Content::Map(entries),
@@ -181,7 +181,7 @@ impl Builder {
             None => self.root = Some(node),
             Some(Open { items: Items::List(items), .. }) => items.push(node),
             Some(Open { items: Items::Map { entries, key, .. }, .. }) => {
-                let key = key.take().expect("a value stands behind a key");
+                let key = key.take().expect("a value follows a key");
                 entries.push((key, node));
             }
         }

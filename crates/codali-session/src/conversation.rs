@@ -1,4 +1,4 @@
-//! A conversation with an agent that keeps no history: everything said so far is sent each time.
+//! A conversation with an agent that keeps no history: all messages so far are sent each time.
 
 use codali_envelope::history::{ContextWindow, History, Prompt, Speaker, Summarizer, TokenCounter};
 use wap_core::CancelFlag;
@@ -13,18 +13,18 @@ pub struct Conversation<'a> {
     pub window: ContextWindow,
     /// Counts the tokens of texts.
     pub counter: &'a dyn TokenCounter,
-    /// The text that stands before the history in each prompt.
+    /// The text before the history in each prompt.
     pub system: &'a str,
-    /// Ends a step early; the file then stays as it was.
+    /// Ends a step early; the file then stays unchanged.
     pub cancel: &'a CancelFlag,
 }
 
 /// The result of one step of a conversation.
 #[derive(Debug)]
 pub enum Turn {
-    /// The agent is to be sent this prompt.
+    /// The next prompt for the agent.
     Next(Prompt),
-    /// The step was cancelled, and the file is as it was before.
+    /// The step was cancelled, and the file is unchanged.
     Cancelled,
 }
 
@@ -35,7 +35,7 @@ impl Conversation<'_> {
         &self.file.history
     }
 
-    /// Adds what the user says.
+    /// Adds a message of the user.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl Conversation<'_> {
         self.next(summarizer)
     }
 
-    /// Adds a request of the agent and the response to it, as it was written.
+    /// Adds a request of the agent and the rendered response to it.
     ///
     /// # Errors
     ///
@@ -63,13 +63,13 @@ impl Conversation<'_> {
         if self.cancel.is_cancelled() {
             return Ok(Turn::Cancelled);
         }
-        // Both or none: a request without its response would stay open in every later prompt.
+        // Add both or none: a request without its response would stay open in every later prompt.
         self.file.history.push(Speaker::Agent, reply);
         self.file.history.push(Speaker::Codali, response);
         self.next(summarizer)
     }
 
-    /// Adds a reply without a request. The agent has nothing more to ask until the user says something.
+    /// Adds a reply without a request. The agent is not called again before the next message of the user.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Conversation<'_> {
         if self.cancel.is_cancelled() {
             return Ok(Turn::Cancelled);
         }
-        // Written before the prompt is sent: the agent's answer to it must find it in the history.
+        // Write the file before the prompt is sent: the agent's answer must find it in the history.
         self.file.write()?;
         Ok(Turn::Next(prompt))
     }

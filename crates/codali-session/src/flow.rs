@@ -1,8 +1,8 @@
 //! The whole flow of the Codali protocol: an architect plans, a builder edits, a critic judges, until the result passes.
 //!
-//! The flow is replayed from its beginning each time: whatever an agent, the responder or the engine has answered is a
-//! [step](StepFolder) on the disk, and only what has none is asked for. So a flow that was killed resumes at the step that
-//! was interrupted, and no agent is asked twice for a reply that arrived.
+//! The flow is replayed from its beginning each time: every answer of an agent, the responder or the engine is a
+//! [step](StepFolder) on disk, and only missing answers are requested. So a killed flow resumes at the interrupted step, and no
+//! agent is asked twice for a reply that arrived.
 
 mod agent;
 mod building;

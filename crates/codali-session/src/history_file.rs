@@ -1,4 +1,4 @@
-//! The file in which a conversation is kept.
+//! The file of a conversation.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,10 +12,10 @@ use uuid::Uuid;
 /// The largest file that is read. A history is bounded by the agent's window.
 const LIMIT_BYTES: u64 = 64 << 20;
 
-/// The form of the file.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// A conversation, and the file that it is kept in.
+/// A conversation and its file.
 #[derive(Debug)]
 pub struct HistoryFile {
     /// The messages of the conversation.
@@ -25,10 +25,10 @@ pub struct HistoryFile {
     read_stamp: Option<Stamp>,
 }
 
-/// A history file that cannot be used. The messages name the file by the path that the caller gave.
+/// A history file that cannot be used. The messages name the file by the caller's path.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryFileError {
-    /// The file exists and cannot be read.
+    /// The file exists but cannot be read.
     #[error("the history {path} cannot be read: {error}", path = path.display())]
     Read {
         /// The file.
@@ -45,7 +45,7 @@ pub enum HistoryFileError {
         error: io::Error,
     },
     /// Another program wrote the file after it was read.
-    #[error("the history {path} was changed by another program meanwhile", path = path.display())]
+    #[error("the history {path} was changed by another program in the meantime", path = path.display())]
     Changed {
         /// The file.
         path: PathBuf,
@@ -66,9 +66,9 @@ impl HistoryFileError {
     pub fn advice(&self) -> Option<&'static str> {
         match self {
             Self::Read { .. } | Self::Write { .. } => None,
-            Self::Changed { .. } => Some("use a file of its own for each conversation"),
+            Self::Changed { .. } => Some("use a separate file for each conversation"),
             Self::Damaged { .. } => {
-                Some("nothing was changed; name another file, or move this one away to begin anew")
+                Some("nothing was changed; name another file, or move this one away to start over")
             }
         }
     }
@@ -105,7 +105,7 @@ impl HistoryFile {
     /// [`HistoryFileError::Read`] and [`HistoryFileError::Damaged`].
     pub fn read(path: &Path) -> Result<HistoryFile, HistoryFileError> {
         let failed = |error| HistoryFileError::Read { path: path.to_owned(), error };
-        // A symbolic link is the user's own: its target is replaced later, and the link stays.
+        // A symbolic link belongs to the user: the target is replaced later, and the link stays.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let read_stamp = stamp(&target).map_err(failed)?;
         let mut history = History::new();
@@ -121,7 +121,7 @@ impl HistoryFile {
         Ok(HistoryFile { history, path: target, read_stamp })
     }
 
-    /// Replaces the file by the conversation: a temporary file beside it is synced, then renamed.
+    /// Replaces the file by the conversation: a temporary file next to it is synced, then renamed.
     ///
     /// # Errors
     ///
@@ -133,28 +133,28 @@ impl HistoryFile {
     /// Never: a history can be written as JSON.
     pub fn write(&mut self) -> Result<(), HistoryFileError> {
         let failed = |error| HistoryFileError::Write { path: self.path.clone(), error };
-        // Two programs with one history would each drop the messages of the other.
+        // Two programs with the same history would each drop the messages of the other.
         if stamp(&self.path).map_err(failed)? != self.read_stamp {
             return Err(HistoryFileError::Changed { path: self.path.clone() });
         }
         let stored = Stored { version: VERSION, left_out: self.history.left_out(), messages: &self.history };
         let mut text = serde_json::to_vec_pretty(&stored).expect("a history has string keys");
         text.push(b'\n');
-        let mut beside = self.path.clone().into_os_string();
-        // Not the number of the process, which one in a container has again after it was killed.
-        beside.push(format!(".{}.tmp", Uuid::new_v4()));
-        let beside = PathBuf::from(beside);
+        let mut temporary = self.path.clone().into_os_string();
+        // Do not use the process id: a restarted process in a container may have the same one.
+        temporary.push(format!(".{}.tmp", Uuid::new_v4()));
+        let temporary = PathBuf::from(temporary);
         let written = (|| {
             // The messages quote source code: only the user may read them.
             let mut options = OpenOptions::new();
-            let mut file = options.write(true).create_new(true).mode(0o600).open(&beside)?;
+            let mut file = options.write(true).create_new(true).mode(0o600).open(&temporary)?;
             file.write_all(&text)?;
             file.sync_all()?;
-            fs::rename(&beside, &self.path)?;
+            fs::rename(&temporary, &self.path)?;
             stamp(&self.path)
         })();
         self.read_stamp = written.map_err(|error| {
-            let _ = fs::remove_file(&beside);
+            let _ = fs::remove_file(&temporary);
             HistoryFileError::Write { path: self.path.clone(), error }
         })?;
         Ok(())

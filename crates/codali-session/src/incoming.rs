@@ -4,10 +4,10 @@ use codali_envelope::{
     Meta, ReadError, ReadOptions, Reading, RequestId, Response, Warning, extract_request, refuse,
 };
 
-/// The request that a text contains.
+/// The request in a text.
 #[derive(Debug)]
 pub enum Incoming {
-    /// A request, perhaps with needs that cannot be answered.
+    /// A request, possibly with needs that cannot be answered.
     Request(Reading),
     /// A request that is refused as a whole.
     Refused {
@@ -40,7 +40,7 @@ pub fn read_request(text: &str, default_id: Option<&RequestId>) -> Incoming {
 ///
 /// # Panics
 ///
-/// Never: the id is a valid one.
+/// Never: the id is valid.
 #[must_use]
 pub fn warning_response(warning: Warning) -> Response {
     Response {

@@ -1,8 +1,7 @@
-//! A folder that requests are dropped into and responses are written to.
+//! A folder for requests and their responses.
 //!
-//! Any program may put anything there. Only regular files are read, none through a symbolic link, and a response appears
-//! as a whole. A response has the modification time of its request, so that a restarted program recognises what it has
-//! answered.
+//! Any program may put anything there. Only regular files are read, none through a symbolic link, and a response appears as a
+//! whole. A response has the modification time of its request, so that a restarted program recognises answered requests.
 
 mod response_file;
 mod response_name;
@@ -23,13 +22,13 @@ use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, FsPolicy, RootRules};
 
 use response_name::response_name;
 
-/// The time until another look at a file that a program still has open for writing.
+/// The polling interval for a file that a program still has open for writing.
 const OPEN_POLL: Duration = Duration::from_millis(250);
 
 /// The age from which a file counts as complete, even if a program has it open.
 const OLD: Duration = Duration::from_secs(60);
 
-/// The pause before a response that could not be written is tried again; it doubles up to the last one.
+/// The pause before retrying a response that could not be written; it doubles up to the second one.
 const WRITE_AGAIN: Duration = Duration::from_secs(1);
 const LAST_WRITE_AGAIN: Duration = Duration::from_secs(60);
 
@@ -39,7 +38,7 @@ pub struct RequestFolder {
     root: FileRoot,
     path: PathBuf,
     observations: Observations<Progress>,
-    /// Holds the lock by which one process at a time answers the requests of a folder.
+    /// Holds the lock that lets only one process at a time answer the requests of a folder.
     _lock: File,
 }
 
@@ -50,23 +49,23 @@ pub struct DroppedRequest {
     pub file: DroppedFile,
     /// The name of its response; `None` if that name would be too long for a file.
     pub response: Option<RelPath>,
-    /// True if its name marks it as a request: it then gets a response in any case.
+    /// True if its name marks it as a request: then it always receives a response.
     pub is_named_request: bool,
 }
 
-/// The reason for which a file is not read. The text completes a sentence that begins with its name.
+/// The reason for which a file is not read. The text completes a sentence that begins with the file's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// A folder, symbolic link, pipe, socket or device.
     #[error("is a {0}, which is not read")]
     NotAFile(FileKind),
-    /// A file beyond the limit of a text.
+    /// The file is larger than the limit for texts.
     #[error("has more than {TEXT_LIMIT_BYTES} bytes")]
     TooLarge,
-    /// Neither UTF-8 nor UTF-16 with a mark.
+    /// The file is neither UTF-8 nor UTF-16 with a mark.
     #[error("is not text")]
     NotText,
-    /// The system refuses to read it.
+    /// The system refuses to read the file.
     #[error("cannot be read")]
     Unreadable,
     /// The name of its response would be longer than a file name may be.
@@ -74,13 +73,13 @@ pub enum Unusable {
     LongName,
 }
 
-/// A folder that requests cannot be taken from.
+/// A folder whose requests cannot be processed.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It cannot be opened.
+    /// The folder cannot be opened.
     #[error("{path}: {cause}", path = path.display())]
     Unusable {
-        /// The folder, as the caller named it.
+        /// The folder, as named by the caller.
         path: PathBuf,
         /// The cause.
         cause: String,
@@ -88,13 +87,13 @@ pub enum FolderError {
     /// Another process answers its requests.
     #[error("{path}: another process answers the requests in this folder", path = path.display())]
     Held {
-        /// The folder, as the caller named it.
+        /// The folder, as named by the caller.
         path: PathBuf,
     },
     /// Responses cannot be written into it.
     #[error("{path}: responses cannot be written: {error}", path = path.display())]
     ReadOnly {
-        /// The folder, as the caller named it.
+        /// The folder, as named by the caller.
         path: PathBuf,
         /// The cause.
         error: io::Error,
@@ -104,7 +103,7 @@ pub enum FolderError {
 /// The state of the folder at one moment.
 #[derive(Debug, Default)]
 pub struct Look {
-    /// Unanswered files that are complete as far as can be determined, the oldest first.
+    /// Unanswered files that appear to be complete, oldest first.
     pub ready: Vec<DroppedRequest>,
     /// The time after which another file may be complete; `None` if none is in progress.
     pub again: Option<Duration>,
@@ -165,13 +164,13 @@ impl RequestFolder {
             Err(std::fs::TryLockError::WouldBlock) => {
                 return Err(FolderError::Held { path: path.to_owned() });
             }
-            // Some file systems have no locks. There the user has to take care.
+            // Some file systems have no locks. There the user is responsible.
             Err(std::fs::TryLockError::Error(_)) => {}
         }
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let folder =
             RequestFolder { root, path: absolute, observations: Observations::default(), _lock: lock };
-        // The lock is held, so an unfinished response belongs to a process that has ended.
+        // The lock is held, so an unfinished response belongs to a dead process.
         folder.remove_unfinished().map_err(|error| FolderError::ReadOnly { path: path.to_owned(), error })?;
         Ok(folder)
     }
@@ -182,7 +181,7 @@ impl RequestFolder {
         &self.path
     }
 
-    /// Returns the absolute path of a file in it, for people.
+    /// Returns the absolute path of a file in it, for messages.
     #[must_use]
     pub fn path_of(&self, name: &RelPath) -> PathBuf {
         self.path.join(OsStr::from_bytes(name.as_bytes()))
@@ -192,7 +191,7 @@ impl RequestFolder {
     ///
     /// # Errors
     ///
-    /// [`FsError`] if the folder was removed or cannot be read any more.
+    /// [`FsError`] if the folder was removed or can no longer be read.
     pub fn look(&mut self) -> Result<Look, FsError> {
         self.root.check_alive()?;
         let files = list(&self.root)?;
@@ -204,7 +203,7 @@ impl RequestFolder {
         for dropped in files.iter().filter_map(candidate) {
             let Some(observation) = self.observations.get_mut(&dropped.file) else { continue };
             let time = dropped.response.as_ref().and_then(|response| answers.get(response));
-            // A response of an earlier version may have the same time, where the clock of the file system is coarse.
+            // A response to an earlier version may have the same time if the file system's clock is coarse.
             let is_answered =
                 !observation.has_replaced_another() && time == Some(&dropped.file.stamp.modified_nanoseconds);
             observation.notes.is_done |= is_answered;
@@ -240,7 +239,7 @@ impl RequestFolder {
         }
     }
 
-    /// Records that this version of a file needs nothing more.
+    /// Records that this version of a file is done.
     pub fn finish(&mut self, dropped: &DroppedRequest) {
         if let Some(observation) = self.observations.get_mut(&dropped.file) {
             observation.notes.is_done = true;
@@ -257,7 +256,7 @@ impl RequestFolder {
     }
 }
 
-/// Returns how long a file still has to stay as it is before it is read.
+/// Returns the time that a file still has to stay unchanged before it is read.
 fn time_left(file: &DroppedFile, observation: &Observation<Progress>) -> Duration {
     if let Some(postponed) = observation.notes.postponed {
         return postponed.time.saturating_sub(postponed.since.elapsed());
@@ -271,7 +270,7 @@ fn time_left(file: &DroppedFile, observation: &Observation<Progress>) -> Duratio
 fn candidate(file: &DroppedFile) -> Option<DroppedRequest> {
     let name = file.name.file_name()?;
     let (response, is_named_request) = response_name(name)?;
-    // An empty file is about to be filled, and a folder holds no request.
+    // An empty file is about to be written, and a folder is not a request.
     let is_empty = file.kind == FileKind::File && file.stamp.size_bytes == 0;
     if file.kind == FileKind::Folder || is_empty {
         return None;
@@ -287,6 +286,6 @@ fn is_old(stamp: &FileStamp) -> bool {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let now = i128::try_from(now.as_nanos()).unwrap_or(i128::MAX);
     let old = i128::try_from(OLD.as_nanos()).unwrap_or(i128::MAX);
-    // A file that was moved here has an old modification time and a new status time.
+    // A file that was moved here has an old modification time and a new status change time.
     now.saturating_sub(stamp.modified_nanoseconds.max(stamp.status_changed_nanoseconds)) > old
 }

@@ -13,43 +13,42 @@ use wap_core::{
     Call, CancelFlag, CodeIndex, ConversationId, IndexError, Origin, Retention, RunKey, Workspace,
 };
 
-/// The sources and the settings that answer requests.
+/// The sources and settings for answering requests.
 #[derive(Clone, Copy)]
 pub struct Responder<'a> {
     /// Files, folders and commands.
     pub workspace: &'a dyn Workspace,
-    /// The code index of this machine.
+    /// The local code index.
     pub index: &'a dyn CodeIndex,
-    /// A docdex daemon, which is asked before `index`.
+    /// A docdex daemon, which has precedence over `index`.
     pub daemon: Option<&'a RemoteIndex>,
-    /// True if the daemon may search the web; without a daemon there is no such search.
+    /// True if the daemon may search the web; without a daemon the web is not searched.
     pub web: bool,
-    /// The secrets that an answer must not hold; `None` shows them. `workspace` masks its own answers.
+    /// The secrets to mask in answers; `None` shows them. `workspace` masks its own answers.
     pub secrets: Option<&'a Arc<Secrets>>,
-    /// The files that are left out of answers of an index.
+    /// The files to leave out of answers of an index.
     pub withheld: &'a Withheld,
     /// The limits and the form of responses.
     pub options: AnswerOptions,
-    /// True if impact is written as paths, which the readers of the public implementation expect.
+    /// True to render impact as paths, which the readers of the public implementation expect.
     pub impact_as_paths: bool,
-    /// The output of the command that has run, for `command.output`.
+    /// The output of the executed command, for `command.output`.
     pub command: Option<&'a CommandOutput>,
     /// Ends an answer early.
     pub cancel: &'a CancelFlag,
 }
 
 impl Responder<'_> {
-    /// Answers a request. Each operation in which the daemon failed, and the index answered instead, is named by a
-    /// warning.
+    /// Answers a request. A warning names each operation that the daemon could not answer and the index answered instead.
     #[must_use]
     pub fn respond(&self, reading: &Reading) -> Response {
         let stopwatch = SinceStart(Instant::now());
         let origin = request_origin();
         let call = Call { origin: &origin, cancel: self.cancel, time_left: None };
-        // One for each request, since it collects the failures that the response reports.
+        // Create one per request, since it collects the failures that the response reports.
         let both = self.daemon.map(|daemon| FallbackIndex::new(daemon, self.index));
         let index: &dyn CodeIndex = both.as_ref().map_or(self.index, |both| both);
-        // A daemon may know no file by its path, and masks by the text of the file need it.
+        // A daemon may not know a file by its path, which masking by the text of the file requires.
         let index = PlaceholderIndex::new(index, self.secrets.cloned(), self.withheld.clone())
             .reading_files_of(self.index);
         let web = self.daemon.filter(|_| self.web).map(|daemon| DaemonWeb { daemon, secrets: self.secrets });
@@ -64,7 +63,7 @@ impl Responder<'_> {
         let mut response = codali_envelope::answer(reading, &sources, &self.options, &call, &stopwatch);
         let failures = both.iter().flat_map(FallbackIndex::failures);
         response.meta.warnings.extend(failures.map(|(operation, error)| {
-            // The daemon was asked with the values that were put back, and an error repeats them.
+            // The daemon received the unmasked values, and an error may repeat them.
             let error = error.to_string();
             let error = self.secrets.map_or(error.as_str().into(), |secrets| secrets.mask(&error));
             daemon_warning(operation, &error)
@@ -103,7 +102,7 @@ impl Stopwatch for SinceStart {
     }
 }
 
-/// Returns the origin of one request. It is not recorded beyond the process, so that its run has a random name.
+/// Returns the origin of one request. It is not recorded beyond the process, so its run has a random name.
 #[must_use]
 pub fn request_origin() -> Origin {
     Origin {

@@ -6,24 +6,24 @@ use codali_envelope::history::{History, Message, Summarizer, SummaryError};
 use model_program::ModelProgram;
 use wap_core::CancelFlag;
 
-/// The environment variable with the number of tokens that the summary may have.
+/// The environment variable with the token limit of the summary.
 const LIMIT_VARIABLE: &str = "SUMMARY_TOKENS";
 
-/// The bytes that a summary may have for each token of its limit.
+/// The byte limit of a summary for each token of its limit.
 const BYTES_PER_TOKEN: u64 = 32;
 
 /// A command that reads messages on standard input and writes a summary of them to standard output.
 ///
-/// It runs unconfined as the user who named it, like any program that is started from a shell. Its input comes from an
-/// agent and a repository, and is data for it. The variable `SUMMARY_TOKENS` holds the limit of the summary.
+/// It runs unconfined as the user who configured it, like any program started from a shell. Its input comes from an agent and a
+/// repository, and is only data. The variable `SUMMARY_TOKENS` holds the limit of the summary.
 pub struct SummarizerCommand<'a> {
     /// The text for `/bin/sh -c`.
     pub command: &'a str,
-    /// The time that one summary may take; the command and what it started are killed then.
+    /// The time limit of one summary, after which the command and its descendants are killed.
     pub timeout: Duration,
     /// Ends the command early.
     pub cancel: &'a CancelFlag,
-    /// Receives a line for the user when a summary cannot be had.
+    /// Receives a line for the user if there is no summary.
     pub notice: &'a dyn Fn(&str),
 }
 

@@ -8,10 +8,10 @@ use crate::{DroppedRequest, Incoming, RequestFolder, Responder, Unusable, read_r
 
 /// A receiver of the events of a watched folder.
 pub trait WatchEvents {
-    /// Reports a response that was written.
+    /// Reports a written response.
     fn answered(&self, file: &AnsweredFile<'_>);
 
-    /// Reports a fault that the user should know of.
+    /// Reports a problem to the user.
     fn notice(&self, line: &str);
 
     /// Reports progress.
@@ -31,9 +31,9 @@ pub struct AnsweredFile<'a> {
     pub content: &'a Response,
 }
 
-/// The folder was removed, or cannot be read any more.
+/// The folder was removed, or can no longer be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the folder of requests is gone, or cannot be read any more")]
+#[error("the folder of requests was removed, or can no longer be read")]
 pub struct FolderGone;
 
 /// Answers each file that is dropped into a folder, until the responder is cancelled.
@@ -60,7 +60,7 @@ pub fn watch(
             }
             watching.take(file);
         }
-        // After work the folder is listed again at once: files may have arrived meanwhile.
+        // After work, list the folder again immediately: files may have arrived.
         if look.ready.is_empty() {
             watcher.wait(look.again);
         }
@@ -76,9 +76,9 @@ struct Watching<'a> {
 }
 
 impl Watching<'_> {
-    /// Answers one file, or reports the reason against it.
+    /// Answers one file, or reports why it cannot be answered.
     fn take(&mut self, file: &DroppedRequest) {
-        // A file that has changed since the look is complete at a later look.
+        // A file that changed since the listing is complete in a later one.
         let Some(content) = self.folder.read(file) else { return };
         let response = match &content {
             Ok(text) => self.respond(text, file),
@@ -87,7 +87,7 @@ impl Watching<'_> {
                 is_answerable(reason, file).then(|| warning_response(warning(reason)))
             }
         };
-        // A cancelled answer is incomplete: the next watch gives the whole one.
+        // A cancelled answer is incomplete: the next watch gives the complete one.
         if self.responder.cancel.is_cancelled() {
             return;
         }
@@ -100,7 +100,7 @@ impl Watching<'_> {
                 let request = &file.file.name;
                 self.events.answered(&AnsweredFile { request, response: name, content: &content });
             }
-            // A full disk may have space again later.
+            // A full disk may have space later.
             Err(error) => {
                 if self.folder.postpone(file) {
                     self.events
@@ -125,7 +125,7 @@ impl Watching<'_> {
     }
 }
 
-/// Returns true if an unusable file gets a response. A symbolic link or a pipe is not the work of an agent.
+/// Returns true if an unusable file receives a response. A symbolic link or a pipe does not come from an agent.
 fn is_answerable(reason: &Unusable, file: &DroppedRequest) -> bool {
     file.is_named_request && !matches!(reason, Unusable::NotAFile(_) | Unusable::LongName)
 }

@@ -1,10 +1,10 @@
-//! Errors of opening an index, and the mapping of the store's errors.
+//! Errors of opening an index, and the mapping of store errors.
 
 use std::io;
 
 use wap_core::IndexError;
 
-/// The reason for which an index cannot be opened. For the user who runs the program, never for a model.
+/// The reason why an index cannot be opened. For the user of the program, never for a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -48,15 +48,15 @@ pub(crate) fn is_damaged(error: &rusqlite::Error) -> bool {
                 | rusqlite::Error::FromSqlConversionFailure(..)
                 | rusqlite::Error::IntegralValueOutOfRange(..)
                 | rusqlite::Error::Utf8Error(..)
-                // A sound store always has the rows that are queried as a single one.
+                // An intact store always has the rows of single-row queries.
                 | rusqlite::Error::QueryReturnedNoRows
         )
-        // Nor does it lack a table. One that could not be rebuilt, on a full disk for instance, has none.
+        // Nor does it lack a table. A store that could not be rebuilt, for example on a full disk, has none.
         || error.to_string().starts_with("no such table")
 }
 
 fn is_damage(code: rusqlite::ErrorCode) -> bool {
-    // Our statements violate no constraint of a sound store.
+    // Our statements do not violate any constraint of an intact store.
     matches!(
         code,
         rusqlite::ErrorCode::DatabaseCorrupt

@@ -1,24 +1,24 @@
-//! Parts of texts from which no answer is made.
+//! Parts of texts that are hidden from answers.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-/// Finds the parts of a text that are hidden from a reader of answers: secrets.
+/// Finds the parts of a text to hide from readers of answers: secrets.
 ///
-/// No word, name or import is taken from such a part, when a file is indexed as well as when a question is answered, and no
-/// excerpt begins or ends within one. A question could learn a value piece by piece otherwise.
+/// No word, name or import is taken from such a part, neither for the index nor for an answer, and no excerpt begins or ends
+/// within one. Otherwise queries could reveal a value piece by piece.
 pub trait HiddenParts: fmt::Debug + Send + Sync {
-    /// Returns the parts, in order and apart from each other.
+    /// Returns the parts, ordered and disjoint.
     fn parts_of(&self, text: &str) -> Vec<Range<usize>>;
 }
 
-/// A content in which blanks cover the hidden parts, so that every byte and line stays where it is.
+/// A content whose hidden parts are replaced by spaces, so that every other byte and line keeps its position.
 #[derive(Debug)]
 pub(crate) struct VisibleContent<'c> {
-    /// The content with the blanks.
+    /// The content with the spaces.
     pub(crate) bytes: Cow<'c, [u8]>,
-    /// The hidden parts, in order and apart from each other.
+    /// The hidden parts, ordered and disjoint.
     pub(crate) hidden: Vec<Range<usize>>,
 }
 
@@ -47,13 +47,12 @@ impl<'c> VisibleContent<'c> {
     }
 }
 
-/// Returns the hidden parts of a content. They are looked for in the text that answers quote, in which bytes that are not UTF-8 are
-/// replaced.
+/// Returns the hidden parts of a content. The search is done on the text that answers quote, where invalid UTF-8 is replaced.
 fn hidden_parts(content: &[u8], parts: &dyn HiddenParts) -> Vec<Range<usize>> {
     if let Ok(text) = str::from_utf8(content) {
         return parts.parts_of(text);
     }
-    // Where each run of valid and of other bytes begins in the quoted text, and in the content.
+    // The start of each run of valid and of invalid bytes in the quoted text, and in the content.
     let mut starts = Vec::new();
     let (mut text, mut at) = (String::with_capacity(content.len()), 0);
     for chunk in content.utf8_chunks() {
@@ -67,8 +66,8 @@ fn hidden_parts(content: &[u8], parts: &dyn HiddenParts) -> Vec<Range<usize>> {
         }
     }
     let origin = |offset: usize| {
-        let (quoted, own) = starts[starts.partition_point(|(quoted, _)| *quoted <= offset) - 1];
-        (own + offset - quoted).min(content.len())
+        let (quoted, original) = starts[starts.partition_point(|(quoted, _)| *quoted <= offset) - 1];
+        (original + offset - quoted).min(content.len())
     };
     parts.parts_of(&text).into_iter().map(|part| origin(part.start)..origin(part.end)).collect()
 }
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_parts_are_blanked_where_they_stand_beside_bytes_that_are_not_utf8() {
+    fn hidden_parts_are_blanked_next_to_invalid_utf8() {
         let cases: [(&[u8], &[u8]); 5] = [
             (b"a ss\nb", b"a   \nb"),
             (b"\xff\xfe ss \xffss", b"\xff\xfe    \xff  "),
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_divides_a_part_within_it_alone() {
+    fn a_cut_divides_only_the_part_around_it() {
         let visible = VisibleContent::new(b"ab sss d", Some(&LetterS));
         let divided = |at| visible.divided_at(at);
         assert_eq!([divided(3), divided(6), divided(8)], [None, None, None]);

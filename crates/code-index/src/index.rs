@@ -27,10 +27,9 @@ use crate::store::packed_outline::definitions;
 use crate::store::store_folder::{StoreFolder, StoreState};
 use crate::store::{Store, StoredFile, doc_id};
 
-/// An index of the code in a folder, stored in a folder of its own.
+/// An index of the code in a folder, stored in another folder.
 ///
-/// Threads may share it, and several processes may have the same index open. During a refresh it answers from the
-/// files stored so far.
+/// Threads may share it, and several processes may open the same index. During a refresh it answers from the files stored so far.
 #[derive(Debug)]
 pub struct LocalIndex {
     pub(crate) store: Store,
@@ -38,8 +37,8 @@ pub struct LocalIndex {
     pub(crate) limits: IndexLimits,
     pub(crate) refreshing: Mutex<()>,
     pub(crate) graph: Mutex<Option<(i64, Arc<Graph>)>>,
-    /// Set while changes are reported and not applied: what is stored is whole then, and not current.
-    pub(crate) is_behind: AtomicBool,
+    /// Set while reported changes are not applied yet: the store is complete then, but not current.
+    pub(crate) is_outdated: AtomicBool,
 }
 
 /// The state of the store when an index was opened.
@@ -78,8 +77,8 @@ impl LocalIndex {
             StoreState::Replaced => Opening::Replaced,
         };
         let (refreshing, graph) = (Mutex::new(()), Mutex::new(None));
-        let is_behind = AtomicBool::new(false);
-        Ok((LocalIndex { store, source, limits, refreshing, graph, is_behind }, opening))
+        let is_outdated = AtomicBool::new(false);
+        Ok((LocalIndex { store, source, limits, refreshing, graph, is_outdated }, opening))
     }
 
     /// Returns the state and size of the index.
@@ -113,17 +112,17 @@ impl LocalIndex {
     }
 
     fn state(&self, is_complete: bool, has_texts: bool) -> IndexState {
-        match (is_complete && !self.is_behind.load(Ordering::SeqCst), has_texts) {
+        match (is_complete && !self.is_outdated.load(Ordering::SeqCst), has_texts) {
             (true, true) => IndexState::Ready,
             (true, false) => IndexState::Empty,
             (false, _) => IndexState::Building,
         }
     }
 
-    /// Reads the current content of a file; `None` if it is not a text that would be indexed.
+    /// Reads the current content of a file; `None` if it would not be indexed as text.
     pub(crate) fn present(&self, path: &str) -> Option<Present> {
         let path = RelPath::parse(path).ok()?;
-        // The store may have been written by another program, so a path in it does not permit reading the file.
+        // Another program may have written the store, so a path in it does not permit reading the file.
         if !self.source.may_show(&path) {
             return None;
         }
@@ -133,13 +132,13 @@ impl LocalIndex {
         is_text.then_some(Present { content: read.content, hash })
     }
 
-    /// Returns the stored entry and the current content of a file. A file that is not stored yet is read too, if
-    /// it would be indexed.
+    /// Returns the stored entry and the current content of a file. A file that is not stored yet is also read if it would be
+    /// indexed.
     fn file(&self, file: &str) -> Result<(Option<StoredFile>, Present), IndexError> {
         let unknown = || IndexError::UnknownFile { file: file.to_owned() };
         let stored = self.store.file(file).map_err(|error| store_failed(&error))?;
         let path = RelPath::parse(file).map_err(|_| unknown())?;
-        // Checked for stored files as well: the file may have become ignored or hidden since.
+        // Check stored files as well: the file may have become ignored or hidden since.
         if !self.source.admits(&path) {
             return Err(unknown());
         }
@@ -195,7 +194,7 @@ impl CodeIndex for LocalIndex {
         check(call, Instant::now())?;
         let (stored, present) = self.file(&request.file)?;
         let visible = self.source.visible(&present.content);
-        // Of a file with hidden parts, the stored definitions may be older than what is hidden by now.
+        // For a file with hidden parts, the stored definitions may predate the hiding.
         let current = stored.filter(|stored| stored.hash == Some(present.hash) && !visible.has_hidden());
         let language = match &current {
             Some(current) => current.language,
@@ -303,7 +302,7 @@ impl CodeIndex for LocalIndex {
         let diagnostics: Vec<_> =
             unresolved.into_iter().skip(skipped).take(request.limit as usize).cloned().collect();
         let mut paths: Vec<&str> = diagnostics.iter().map(|one| one.file.as_str()).collect();
-        // Diagnostics come by file, so equal paths are neighbours.
+        // Diagnostics are sorted by file, so equal paths are adjacent.
         paths.dedup();
         let mut stale = Vec::new();
         for path in paths {
@@ -319,7 +318,7 @@ impl CodeIndex for LocalIndex {
 }
 
 impl LocalIndex {
-    /// Returns the limits with the parse time that the caller has left.
+    /// Returns the limits with the caller's remaining time as parse time.
     fn limits_of(&self, call: &Call<'_>) -> IndexLimits {
         // A caller waits for this one file, so it may take longer than a file of a refresh.
         let time =

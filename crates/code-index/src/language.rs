@@ -21,7 +21,7 @@ use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode};
 
 /// Defines [`Language`] from one row for each language: its name, its grammar and the endings of its files.
 ///
-/// The order of the rows gives the numbers in the store.
+/// The order of the rows determines the numbers in the store.
 macro_rules! languages {
     ($(
         $(#[cfg($condition:meta)])?
@@ -104,7 +104,7 @@ languages! {
     /// C#.
     CSharp: "csharp", csharp::CSharp, ["cs"];
     #[cfg(feature = "more-languages")]
-    /// Bash, and other shells of its family.
+    /// Bash, and similar shells.
     Bash: "bash", more::bash::Bash, ["sh", "bash", "bats"];
     #[cfg(feature = "more-languages")]
     /// Dart.
@@ -162,7 +162,7 @@ pub(crate) trait Grammar: Sync {
         true
     }
 
-    /// Returns false if the parser reports errors in files without any, so that none of its errors is worth a note.
+    /// Returns false if the parser reports errors in valid files, so that its errors are not worth a note.
     fn is_exact(&self) -> bool {
         true
     }
@@ -174,8 +174,7 @@ pub(crate) trait Grammar: Sync {
 }
 
 impl Language {
-    /// Returns the language of a file by its name. A `.h` is C unless its text says otherwise; see
-    /// [`Language::of_text`].
+    /// Returns the language of a file by its name. A `.h` is C unless its text indicates C++; see [`Language::of_text`].
     #[must_use]
     pub fn of_path(path: &str) -> Option<Language> {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -186,8 +185,8 @@ impl Language {
         Language::of_ending(ending)
     }
 
-    /// Returns the language of a file by its name and text: a `.h` in which a line begins with a C++ keyword is
-    /// C++, and a file whose name has no ending is in the language of the interpreter on its first line.
+    /// Returns the language of a file by its name and text: a `.h` with a line that begins with a C++ keyword is C++, and a file
+    /// without an extension is in the language of the interpreter on its first line.
     #[must_use]
     pub fn of_text(path: &str, text: &[u8]) -> Option<Language> {
         let has_ending = path.rsplit('/').next().unwrap_or(path).contains('.');

@@ -9,8 +9,8 @@ pub struct IndexLimits {
     pub file_bytes: u64,
     /// The most files, in the order of paths; the rest is left out, and the index then never counts as complete.
     pub files: usize,
-    /// The time limit of parsing one file, and that of reading its definitions and imports from the tree; a file that exceeds
-    /// one is indexed by its words only.
+    /// The time limit for parsing a file, and again for extracting its definitions and imports from the tree; a file that exceeds
+    /// either is indexed by its words only.
     pub parse_time: Duration,
     /// The most definitions of one file; the rest is left out.
     pub symbols: usize,

@@ -25,12 +25,12 @@ impl<'t> Lines<'t> {
         self.starts.len()
     }
 
-    /// Returns the lines `first..=last`, 1-based, with their endings, cut at the end of the text.
+    /// Returns the lines `first..=last`, 1-based, with their endings, clamped to the end of the text.
     pub(crate) fn range(&self, first: usize, last: usize) -> &'t [u8] {
         &self.text[self.bytes_of(first, last)]
     }
 
-    /// Returns the bytes at which the lines `first..=last` stand, as [`range`](Self::range) gives them.
+    /// Returns the byte range of the lines `first..=last`, as in [`range`](Self::range).
     pub(crate) fn bytes_of(&self, first: usize, last: usize) -> Range<usize> {
         let start = self.starts.get(first.saturating_sub(1)).copied().unwrap_or(self.text.len());
         let end = self.starts.get(last).copied().unwrap_or(self.text.len());

@@ -106,15 +106,15 @@ pub(crate) enum Scope {
     Namespace,
 }
 
-/// The number of nodes after which the time is looked at.
+/// The number of nodes between checks of the time.
 const NODES_AT_ONCE: usize = 1024;
 
-/// The most scopes that may be open at a node. Deeper nodes are left out, because some questions about a node look at all of them.
+/// The most scopes that may be open at a node. Deeper nodes are left out, because some queries about a node visit all of them.
 const OPEN_SCOPES: usize = 256;
 
 /// The scopes and nodes that enclose a node.
 ///
-/// The walk keeps the nodes: a tree finds the parent of a node by descending from its root.
+/// The walk keeps the nodes, because a tree only finds a node's parent by descending from its root.
 pub(crate) struct EnclosingScopes<'a, 't> {
     scopes: &'a [OpenScope],
     nodes: &'a [Node<'t>],
@@ -138,7 +138,7 @@ impl<'t> EnclosingScopes<'_, 't> {
         self.nodes.iter().rev().nth(1).copied()
     }
 
-    /// Returns the name of the parent's field that the node is, or is one of.
+    /// Returns the name of the parent's field that contains the node.
     pub(crate) fn field(&self) -> Option<&'t str> {
         self.field
     }
@@ -177,8 +177,8 @@ impl<'t> EnclosingScopes<'_, 't> {
 /// Reads definitions and imports from the syntax tree of a skeleton. Not recursive: a tree may be as deep as its
 /// text is long. `lines` are those of the whole text.
 ///
-/// `None` if it takes longer than parsing may, or is cancelled: a grammar may look at all siblings of a node, or at all
-/// scopes around it.
+/// `None` if it exceeds the time limit of parsing, or is cancelled: a grammar may visit all siblings of a node, or all scopes
+/// around it.
 pub(crate) fn outline(
     language: Language,
     tree: &Tree,
@@ -216,7 +216,7 @@ pub(crate) fn outline(
                 return None;
             }
             if !imports.is_empty() {
-                // Longer targets are left out now rather than in the end: there may be many of them.
+                // Drop longer targets now rather than at the end: there may be many.
                 imports.retain(|import| import.target.len() <= NAME_BYTES);
                 let line = number(lines.line_of(skeleton.origin(node.start_byte()), 0));
                 outline.imports.extend(imports.drain(..).map(|import| Import {

@@ -1,7 +1,7 @@
 //! Updates an index from its folder.
 //!
-//! The calling thread lists the folder, compares stamps and writes; two more threads read and parse the changed
-//! files. Files are committed in batches, so an interrupted refresh keeps the work of the batches before.
+//! The calling thread lists the folder, compares stamps and writes; two more threads read and parse the changed files. Files are
+//! committed in batches, so an interrupted refresh keeps the earlier batches.
 
 mod deadline;
 pub(crate) mod folder_source;
@@ -60,8 +60,8 @@ impl LocalIndex {
     ///
     /// # Errors
     ///
-    /// [`IndexError::Cancelled`], and [`IndexError::Failed`] if the folder is gone or the store fails. Files
-    /// stored before the error stay. A damaged store is rebuilt, once.
+    /// [`IndexError::Cancelled`], and [`IndexError::Failed`] if the folder no longer exists or the store fails. Files stored
+    /// before the error stay. A damaged store is rebuilt, once.
     pub fn refresh(
         &self,
         cancel: &CancelFlag,
@@ -72,7 +72,7 @@ impl LocalIndex {
         self.or_rebuilt(refreshed, cancel, progress)
     }
 
-    /// Rebuilds a store that turned out to be damaged, and reads all files again.
+    /// Rebuilds a store that turns out to be damaged, and reads all files again.
     fn or_rebuilt(
         &self,
         refreshed: Result<Refreshed, RefreshFailure>,
@@ -127,8 +127,8 @@ impl LocalIndex {
         Ok(refreshed)
     }
 
-    /// Updates the index for changed paths: files, or folders with everything beneath them, existing or not. Paths that
-    /// are not indexed do no harm. A changed `.gitignore` causes a refresh of the whole folder.
+    /// Updates the index for changed paths: files, or folders with everything below them, existing or not. Paths that are not
+    /// indexed are ignored. A changed `.gitignore` causes a refresh of the whole folder.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl LocalIndex {
                 Vec::new()
             };
             let mut stored: std::collections::HashMap<String, StampedFile> =
-                self.store.beneath(&text)?.into_iter().collect();
+                self.store.at_or_below(&text)?.into_iter().collect();
             for file in files {
                 let entry = stored.remove(&written(&file.path).unwrap_or_default());
                 if entry.is_some_and(|entry| entry.stamp == StoredStamp::from(file.stamp)) {
@@ -232,7 +232,7 @@ impl LocalIndex {
                     loop {
                         let file = next.lock().unwrap_or_else(PoisonError::into_inner).next();
                         let Some(file) = file.filter(|_| !cancel.is_cancelled()) else { break };
-                        // The receiver is dropped after the store has failed.
+                        // The receiver is dropped if the store fails.
                         if send.send(read(&self.source, file, &self.limits, &mut preparer, cancel)).is_err() {
                             break;
                         }
@@ -240,7 +240,7 @@ impl LocalIndex {
                 });
             }
             drop(send);
-            // Moved in, so that it is dropped with this closure and the workers end.
+            // Move it in, so that it is dropped with this closure and the workers end.
             let receive = receive;
             let mut done = 0;
             let mut is_open = true;
@@ -274,7 +274,7 @@ impl LocalIndex {
     }
 }
 
-/// Reads one file. `None` if it was removed meanwhile, which the next refresh detects.
+/// Reads one file. `None` if it was removed in the meantime, which the next refresh detects.
 fn read(
     source: &FolderSource,
     file: &ListedFile,

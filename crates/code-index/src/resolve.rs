@@ -1,8 +1,7 @@
 //! Resolves imports to files, with one module per language.
 //!
-//! Reads no files: a project consists of the indexed paths, their imports and definitions, and the manifests. An
-//! import leads to files of the project, out of it (to a library), or nowhere although it should lead to a file
-//! of the project.
+//! Reads no files: a project consists of the indexed paths, their imports and definitions, and the manifests. An import leads to
+//! files of the project, out of it (to a library), or nowhere, although it should lead to a file of the project.
 
 mod c;
 mod csharp;
@@ -102,7 +101,7 @@ impl Project {
         self.numbers.get(path).copied()
     }
 
-    /// Returns the files beneath a folder.
+    /// Returns the files below a folder.
     fn files_of<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = usize> + 'a {
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let first = self.files.partition_point(|file| file.path.as_str() < prefix.as_str());

@@ -30,7 +30,7 @@ use crate::words;
 
 /// The least number of files that are read for a search.
 const CANDIDATES: u32 = 24;
-/// The most files that are read while they are small: the words of a small file alone rank it badly.
+/// The most files that are read while they are small: by its words alone, a small file is ranked badly.
 const SMALL_CANDIDATES: u32 = 100;
 /// The number of bytes after which no more files than [`CANDIDATES`] are read.
 const SMALL_BYTES: usize = 64 << 10;
@@ -56,7 +56,7 @@ struct ScoredFile {
     length_bytes: usize,
 }
 
-/// Returns the number of files that are read for `limit` hits, however long they are.
+/// Returns the number of files that are read for `limit` hits, regardless of their length.
 fn least_candidates(limit: u32) -> u32 {
     limit.saturating_mul(2).clamp(CANDIDATES, 200)
 }
@@ -148,8 +148,8 @@ impl LocalIndex {
         Ok(Candidates { terms, by_words, by_name })
     }
 
-    /// Scores the current content of a file; `None` if it is gone, or does not define the queried name but
-    /// `has_to_define` it.
+    /// Scores the current content of a file; `None` if the file no longer exists, or does not define the queried name although
+    /// `has_to_define` is set.
     fn score_file(
         &self,
         candidate: i64,
@@ -160,7 +160,7 @@ impl LocalIndex {
         let stored = self.store.file_by_id(candidate).map_err(|error| store_failed(&error))?;
         let Some(stored) = stored else { return Ok(None) };
         let mut defined = definitions(&stored.definitions);
-        // Most of many candidates by name end here, unread.
+        // Most candidates by name end here, unread.
         let path = self.source.visible_text(&stored.path);
         let of_name = |defined: &[Definition]| {
             queried.map_or_else(Vec::new, |queried| queried.definitions(&path, defined))
@@ -169,10 +169,10 @@ impl LocalIndex {
             return Ok(None);
         }
         let Some(present) = self.present(&stored.path) else { return Ok(None) };
-        // What is hidden counts for nothing: neither a hit nor its rank may depend on it.
+        // Hidden parts do not count: neither a hit nor its rank may depend on them.
         let visible = self.source.visible(&present.content);
         if visible.has_hidden() {
-            // The stored definitions may be older than what is hidden by now.
+            // The stored definitions may predate the hiding.
             defined.retain(|definition| is_visible(definition, &visible));
         }
         let named = of_name(&defined);
@@ -208,12 +208,12 @@ impl LocalIndex {
     }
 }
 
-/// Rounds a score to three decimals, once the hits are in order: further ones cost a reader tokens and tell nothing.
+/// Rounds a score to three decimals after sorting: more cost a reader tokens without a benefit.
 fn rounded(score: f64) -> f64 {
     (score * 1000.0).round() / 1000.0
 }
 
-/// Checks whether the name of a definition stands in its text.
+/// Checks whether the name of a definition is visible in its text.
 fn is_visible(definition: &Definition, visible: &VisibleContent<'_>) -> bool {
     let (start, end) = definition.signature;
     let text = visible.bytes.get(start as usize..end as usize).unwrap_or_default();

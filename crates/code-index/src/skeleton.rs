@@ -99,12 +99,12 @@ enum Content {
     Kept,
     /// Relevant for the parser; keeps the groups around it.
     Relevant,
-    /// Irrelevant whatever it contains.
+    /// Irrelevant, regardless of its content.
     Opaque,
 }
 
 impl Cuts {
-    /// Adds a range to cut; it replaces the ranges within it.
+    /// Adds a range to cut, replacing the ranges within it.
     fn cut(&mut self, start: usize, end: usize) {
         // Groups close from the inside out, so the ranges within this one are the last ones.
         while self.ranges.last().is_some_and(|(inner, _)| *inner >= start) {

@@ -29,7 +29,7 @@ pub(crate) struct Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Only the size of the log depends on it: the next process that opens the store reads the log too.
+        // This only affects the size of the log: the next process that opens the store reads the log too.
         let _ = StoreFolder::checkpoint(&self.lock_writer());
     }
 }
@@ -100,7 +100,7 @@ impl Store {
     pub(crate) fn replace(&self) -> Result<(), OpenError> {
         let mut writer = self.lock_writer();
         let mut reader = self.reader();
-        // The old connections are closed first, or they would write to deleted files.
+        // Close the old connections first, or they would write to deleted files.
         *reader = Connection::open_in_memory()?;
         *writer = Connection::open_in_memory()?;
         let replaced = self.folder.replace()?;
@@ -131,14 +131,14 @@ impl Store {
         change: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,
     ) -> Result<T, rusqlite::Error> {
         let mut connection = self.lock_writer();
-        // A deferred transaction could fail when its first write meets another writer, instead of waiting for it.
+        // A deferred transaction could fail if its first write meets another writer, instead of waiting for it.
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;
         transaction.commit()?;
         Ok(value)
     }
 
-    /// Returns disk space after large writes: frees empty pages, and truncates the log unless a reader uses it.
+    /// Frees disk space after large writes: releases empty pages, and truncates the log unless a reader uses it.
     pub(crate) fn reclaim_space(&self) -> Result<(), rusqlite::Error> {
         let writer = self.lock_writer();
         // Each row of the result frees a page.
@@ -157,11 +157,11 @@ impl Store {
         reader.prepare_cached(sql)?.query_map([], stamped_file)?.collect()
     }
 
-    /// Returns the files at and beneath a path.
-    pub(crate) fn beneath(&self, path: &str) -> Result<Vec<(String, StampedFile)>, rusqlite::Error> {
+    /// Returns the files at and below a path.
+    pub(crate) fn at_or_below(&self, path: &str) -> Result<Vec<(String, StampedFile)>, rusqlite::Error> {
         let reader = self.reader();
         let (folder, name) = split(path);
-        // Paths beneath a folder sort between its path with `/` and with `0`, the next character.
+        // Paths below a folder sort between its path with `/` and with `0`, the next character.
         let sql = "SELECT path, name, file.id, stamp FROM folder JOIN file ON folder = folder.id
                 WHERE path = ?2 AND name = ?3
             UNION ALL SELECT path, name, file.id, stamp FROM folder JOIN file ON folder = folder.id

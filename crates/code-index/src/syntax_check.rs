@@ -1,4 +1,4 @@
-//! The first error of syntax that a change of a file has led to.
+//! Finds the first syntax error that a change of a file introduced.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -16,8 +16,8 @@ const LONGEST_TEXT: usize = 1 << 20;
 /// The time for parsing each of the two texts.
 const PARSING_TIME: Duration = Duration::from_millis(250);
 
-/// A check by the grammars of the index; see [`Language`] for the languages. PowerShell and Zig are not checked: their
-/// grammars report errors in files without any.
+/// A check with the grammars of the index; see [`Language`] for the languages. PowerShell and Zig are not checked: their grammars
+/// report errors in valid files.
 ///
 /// # Example
 ///
@@ -64,12 +64,12 @@ fn first_difference(before: &str, after: &str) -> usize {
     before.bytes().zip(after.bytes()).take_while(|(one, other)| one == other).count()
 }
 
-/// Returns the offset of the first error that begins in the changed part or behind it, or where that part begins: what stands
-/// before it was a part of a text without errors, even where the parser gives up a whole function that begins there.
+/// Returns the offset of the first error that begins in or after the changed part, or the start of that part: the text before it
+/// had no errors, even if the parser rejects a whole function that begins there.
 fn error_offset(tree: &Tree, changed_from: usize) -> usize {
     let mut first = None;
     let mut cursor = tree.walk();
-    // In the order of the text. Nodes without an error in them are not entered.
+    // Visit nodes in the order of the text, and only those that contain an error.
     loop {
         let node = cursor.node();
         if is_error(node) && node.start_byte() >= changed_from {
@@ -77,7 +77,7 @@ fn error_offset(tree: &Tree, changed_from: usize) -> usize {
             break;
         }
         if is_error(node) && node.end_byte() > changed_from {
-            // The parser gave up from before the change to behind it.
+            // The parser rejected a range around the whole change.
             break;
         }
         if node.has_error() && cursor.goto_first_child() {

@@ -1,5 +1,5 @@
-//! The files that matter for a task: those that it names, those that define what it names, those that match its words,
-//! and those next to them by imports.
+//! Ranks the files that are relevant for a task: those that it names, those that define its names, those that match its words,
+//! and those that they import or that import them.
 
 mod task_names;
 
@@ -25,26 +25,26 @@ const OUTLINE_LINES: usize = 400;
 
 /// The score of a file that the task names by its path.
 const NAMED: f64 = 4.0;
-/// The score of a file beneath a folder that the task names by its path.
+/// The score of a file below a folder that the task names by its path.
 const IN_NAMED_FOLDER: f64 = 1.0;
 /// The score of a file that defines a name of the task.
 const DEFINES: f64 = 1.5;
 /// The score of the best file that only contains a name of the task.
 const MENTIONS: f64 = 0.7;
-/// The score of a file whose name is the beginning of a word that no code contains: beneath any whole match.
+/// The score of a file whose name is the beginning of a word that no code contains: less than any whole match.
 const ABBREVIATES: f64 = 0.4;
 /// The score of the best file for the words of one clause.
 const IN_CLAUSE: f64 = 0.6;
-/// The share of the best score that the manifest of the best component gets, if no other component matters.
+/// The share of the best score for the manifest of the best component, if no other component is relevant.
 const MANIFEST: f64 = 0.4;
 /// The factor for prose, which explains more files than a task changes.
 const PROSE: f64 = 0.5;
-/// The factor for files beneath a folder whose bare name is a word of the task.
+/// The factor for files below a folder whose bare name is a word of the task.
 const IN_WORD_FOLDER: f64 = 1.6;
-/// The share of a file's score that the files next to it get.
+/// The share of a file's score for the files that it imports or that import it.
 const NEXT_TO: f64 = 0.5;
 
-/// The score of a search hit that defines the queried name is above this, and that of any other one below.
+/// The score that separates search hits that define the queried name from all others.
 const DEFINING_SCORE: f64 = 15.0;
 
 #[derive(Default)]
@@ -54,7 +54,7 @@ struct Candidate {
 }
 
 impl LocalIndex {
-    /// Returns at most `limit` files that matter for a task in plain words, the most relevant one first.
+    /// Returns at most `limit` files that are relevant for a task in plain words, most relevant first.
     ///
     /// Works from the files indexed so far; see [`LocalIndex::refresh`].
     ///
@@ -80,7 +80,7 @@ impl LocalIndex {
             self.add_definitions(call, name, &mut candidates)?;
         }
         for candidate in &mut candidates {
-            if names.word_folders.iter().any(|folder| is_beneath(candidate.0, folder)) {
+            if names.word_folders.iter().any(|folder| is_below(candidate.0, folder)) {
                 candidate.1.score *= IN_WORD_FOLDER;
             }
         }
@@ -92,10 +92,10 @@ impl LocalIndex {
                 files.into_iter().for_each(|path| candidates.entry(path).or_default().score += ABBREVIATES);
             }
         }
-        for path in paths.iter().filter(|path| names.folders.iter().any(|folder| is_beneath(path, folder))) {
+        for path in paths.iter().filter(|path| names.folders.iter().any(|folder| is_below(path, folder))) {
             candidates.entry(path.clone()).or_default().score += IN_NAMED_FOLDER;
         }
-        self.add_neighbours(call, &mut candidates)?;
+        self.add_dependencies(call, &mut candidates)?;
         for (path, candidate) in &mut candidates {
             if is_prose(path) && !names.files.contains(path) {
                 candidate.score *= PROSE;
@@ -143,7 +143,7 @@ impl LocalIndex {
         let answer = self.search(call, &SearchCode { query: name.to_owned(), limit: HITS_OF_NAME })?;
         let (defining, mentioning): (Vec<_>, Vec<_>) =
             answer.hits.into_iter().partition(|hit| hit.score > DEFINING_SCORE);
-        // A name that many files define leads to none of them.
+        // A name that many files define hardly points to any of them.
         let share = 1.0 / (defining.len().max(1) as f64).sqrt();
         let best = mentioning.first().map_or(1.0, |hit| hit.score.max(f64::MIN_POSITIVE));
         for hit in defining {
@@ -159,8 +159,8 @@ impl LocalIndex {
         Ok(())
     }
 
-    /// Raises the files that the best ones import, and those that import them.
-    fn add_neighbours(
+    /// Raises the scores of files that the best ones import, or that import these.
+    fn add_dependencies(
         &self,
         call: &Call<'_>,
         candidates: &mut HashMap<String, Candidate>,
@@ -176,7 +176,7 @@ impl LocalIndex {
                 Err(error) => return Err(error),
             };
             for edges in [impact.inbound, impact.outbound] {
-                // A file with many neighbours says little about each of them.
+                // A file with many dependencies says little about each of them.
                 let share = NEXT_TO * score / (edges.len().max(1) as f64).sqrt();
                 for edge in edges {
                     candidates.entry(edge.file).or_default().score += share;
@@ -186,7 +186,7 @@ impl LocalIndex {
         Ok(())
     }
 
-    /// Returns the first lines of a file's definitions; none for a file without.
+    /// Returns the first lines of a file's definitions.
     fn outline_lines(&self, call: &Call<'_>, path: &str) -> Vec<u64> {
         let symbols = self.symbols(call, &ListSymbols { file: path.to_owned() });
         let mut lines: Vec<u64> = symbols.map_or_else(
@@ -248,12 +248,12 @@ fn component<'p>(path: &'p str, manifests: &HashMap<&str, &str>) -> &'p str {
     if manifests.contains_key("") || !path.contains('/') { "" } else { folder }
 }
 
-/// Raises the files of the components that the task is about, and adds the manifest of the first of them.
+/// Raises the scores of the files of the components that the task is about, and adds the manifest of the first.
 fn raise_components(candidates: &mut HashMap<String, Candidate>, manifests: &HashMap<&str, &str>) {
     let mut shares: HashMap<String, f64> = HashMap::new();
     let mut all = 0.0;
     for (path, candidate) in candidates.iter() {
-        // The square keeps many weak matches from outweighing a few good ones.
+        // Squares keep many weak matches from outweighing a few good ones.
         let weight = candidate.score * candidate.score;
         *shares.entry(component(path, manifests).to_owned()).or_default() += weight;
         all += weight;
@@ -276,7 +276,7 @@ fn ranked(candidates: HashMap<String, Candidate>) -> Vec<(String, Candidate)> {
     ranked
 }
 
-/// Sorts the best first, and equal ones by path.
+/// Sorts by descending score, and equal scores by path.
 fn sort_by_score<T>(list: &mut [T], key: impl Fn(&T) -> (&str, f64)) {
     list.sort_by(|left, right| {
         let ((left_path, left), (right_path, right)) = (key(left), key(right));
@@ -284,8 +284,8 @@ fn sort_by_score<T>(list: &mut [T], key: impl Fn(&T) -> (&str, f64)) {
     });
 }
 
-/// Checks whether a path is beneath a folder at any depth of the tree: `crates/egress/src/lib.rs` beneath `egress`.
-fn is_beneath(path: &str, folder: &str) -> bool {
+/// Checks whether a path is below a folder at any depth of the tree: `crates/egress/src/lib.rs` is below `egress`.
+fn is_below(path: &str, folder: &str) -> bool {
     path.match_indices(folder).any(|(at, _)| {
         let starts = at == 0 || path.as_bytes()[at - 1] == b'/';
         starts && path[at + folder.len()..].starts_with('/')

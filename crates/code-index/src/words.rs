@@ -53,7 +53,7 @@ pub(crate) fn each_part_of_text(text: &str, mut each: impl FnMut(&str)) {
 /// Returns true if a stemmed word begins at a byte of a text.
 ///
 /// Scans at most [`LONGEST_BYTES`] in each direction, so that a text without separators is not scanned to its end.
-pub(crate) fn stands_at(text: &[u8], at: usize, word: &str) -> bool {
+pub(crate) fn begins_at(text: &[u8], at: usize, word: &str) -> bool {
     let bounds_word = |byte: &u8| !is_name_byte(*byte);
     let before = &text[at.saturating_sub(LONGEST_BYTES)..at];
     // The cheap test comes first: within a name, a small letter begins a part only after an underscore.
@@ -63,8 +63,8 @@ pub(crate) fn stands_at(text: &[u8], at: usize, word: &str) -> bool {
     }
     let start =
         before.iter().rposition(bounds_word).map_or(at - before.len(), |last| at - before.len() + last + 1);
-    let behind = &text[at..text.len().min(at + LONGEST_BYTES)];
-    let end = at + behind.iter().position(bounds_word).unwrap_or(behind.len());
+    let following = &text[at..text.len().min(at + LONGEST_BYTES)];
+    let end = at + following.iter().position(bounds_word).unwrap_or(following.len());
     // Only valid UTF-8 was stored.
     let Ok(name) = std::str::from_utf8(&text[start..end]) else { return false };
     let bare = name.trim_matches('_');
@@ -265,12 +265,12 @@ mod tests {
             ("utf8", 3, "8", true),
         ];
         for (text, at, word, expected) in cases {
-            assert_eq!(stands_at(text.as_bytes(), at, word), expected, "{word} at {at} of {text}");
+            assert_eq!(begins_at(text.as_bytes(), at, word), expected, "{word} at {at} of {text}");
         }
         let endless = "a".repeat(1_000);
-        assert!(!stands_at(endless.as_bytes(), 500, "a"));
-        assert!(!stands_at(b"\xff error", 1, "error"));
-        assert!(stands_at(b"\xe9 error", 2, "error"));
+        assert!(!begins_at(endless.as_bytes(), 500, "a"));
+        assert!(!begins_at(b"\xff error", 1, "error"));
+        assert!(begins_at(b"\xe9 error", 2, "error"));
     }
 
     #[test]

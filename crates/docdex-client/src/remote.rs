@@ -24,7 +24,7 @@ use request_thread::RequestThreads;
 /// The longest answer in bytes; a longer one is refused.
 const ANSWER_BYTES: u64 = 16 << 20;
 
-/// The pages that a daemon is asked for.
+/// The number of pages requested from a daemon.
 const WEB_PAGES: u32 = 8;
 
 /// The time limit of a web search whose call has none.
@@ -33,7 +33,7 @@ pub const WEB_TIMEOUT: Duration = Duration::from_secs(30);
 /// The address of a docdex daemon, and the parameters of requests to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteConfig {
-    /// The address, `http://127.0.0.1:28491` for instance. Only `http` is spoken.
+    /// The address, such as `http://127.0.0.1:28491`. Only `http` is supported.
     pub url: String,
     /// The repository's name at the daemon, sent as `x-docdex-repo-id`.
     pub repo_id: Option<String>,
@@ -57,9 +57,9 @@ impl Default for RemoteConfig {
 
 /// The index of a docdex daemon as a [`CodeIndex`].
 ///
-/// Nothing is kept: every call is one HTTP request, with a timeout, no redirects and no proxy. A cancelled call returns at once,
-/// and its request ends by itself, at its timeout at the latest. Answers are untrusted:
-/// bounded, and refused if they are malformed. A path in an answer that leads out of the workspace makes the answer fail.
+/// It keeps no state: every call is one HTTP request with a timeout, without redirects or a proxy. A cancelled call returns
+/// immediately, and its request ends by itself, at its timeout at the latest. Answers are untrusted: bounded, and refused if they
+/// are malformed or have a path that leads out of the workspace.
 #[derive(Debug)]
 pub struct RemoteIndex {
     agent: Agent,
@@ -71,7 +71,7 @@ impl RemoteIndex {
     /// Creates the index of a daemon. Nothing is sent yet.
     #[must_use]
     pub fn new(config: RemoteConfig) -> RemoteIndex {
-        // A redirect or a proxy would send the token to another host than the configured one.
+        // A redirect or a proxy would send the token to a host other than the configured one.
         let agent = Agent::config_builder().max_redirects(0).http_status_as_error(false).proxy(None).build();
         let url = config.url.trim_end_matches('/').to_owned();
         let config = RemoteConfig { url, ..config };
@@ -87,9 +87,9 @@ impl RemoteIndex {
         self.send(call, "/healthz", &[])?.map(drop).ok_or(IndexError::Unavailable)
     }
 
-    /// Has the daemon search the web. Without `force` the daemon does so only if the repository answers poorly.
+    /// Lets the daemon search the web. Without `force`, the daemon only does so if the repository has no good answer.
     ///
-    /// A page takes longer than an index, so the only time limit is that of the call, or [`WEB_TIMEOUT`].
+    /// Pages take longer than an index, so the only time limit is that of the call, or [`WEB_TIMEOUT`].
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl RemoteIndex {
         if let Some(token) = &self.config.token {
             request = request.header("authorization", format!("Bearer {token}")).header("x-api-key", token);
         }
-        // Global: a timeout for each read would let a daemon that sends byte by byte hold the call forever.
+        // The timeout is global: with one for each read, a daemon that sends byte by byte could hold the call forever.
         let request = request.config().timeout_global(Some(timeout)).build();
         let (status, body) = self.threads.run(call.cancel, move || {
             let mut response = request.call().map_err(|error| connection_failure(&error))?;
@@ -171,7 +171,7 @@ impl RemoteIndex {
     }
 }
 
-/// Classifies a failed connection. The error's own text may contain addresses, so it is not passed on.
+/// Classifies a failed connection. The error's text may contain addresses, so it is dropped.
 fn connection_failure(error: &ureq::Error) -> IndexError {
     match error {
         ureq::Error::Timeout(_) => IndexError::TimedOut,

@@ -1,9 +1,9 @@
-//! One file of the folder, and its bytes.
+//! A file of the folder, and its bytes.
 
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FileStamp, FsError, WalkEntry};
 
-/// An entry of the folder, as listed, before any of its bytes are read.
+/// A listed entry of the folder, before its bytes are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedFile {
     /// Its name within the folder.
@@ -24,8 +24,8 @@ impl DroppedFile {
     }
 }
 
-/// Lists the entries of a folder, oldest modification first, then by name. Entries that are removed during the listing are
-/// left out.
+/// Lists the entries of a folder by modification time, oldest first, then by name. Entries that are removed during the listing
+/// are left out.
 ///
 /// # Errors
 ///
@@ -44,12 +44,12 @@ pub fn list(folder: &FileRoot) -> Result<Vec<DroppedFile>, FsError> {
 ///
 /// # Errors
 ///
-/// Those of opening and reading: [`FsError::NotFound`] if it is gone, [`FsError::TooLarge`] beyond the limit,
-/// [`FsError::IsLink`] or [`FsError::NotAFile`] for what is not an ordinary file.
+/// Those of opening and reading: [`FsError::NotFound`] if it is gone, [`FsError::TooLarge`] beyond the limit, [`FsError::IsLink`]
+/// or [`FsError::NotAFile`] if it is not a regular file.
 pub fn read(folder: &FileRoot, file: &DroppedFile, limit_bytes: u64) -> Result<Option<Vec<u8>>, FsError> {
     let open = folder.open_file(&file.name)?;
     let bytes = open.read_to_end(limit_bytes)?;
-    // After the read, and of the open file: a write during the read, or another file of this name, changes the stamp.
+    // Taken from the open file after the read: a write during the read, or another file of this name, changes the stamp.
     let is_unchanged = open.metadata_now()?.stamp() == file.stamp;
     Ok(is_unchanged.then_some(bytes))
 }

@@ -1,4 +1,4 @@
-//! Files over several listings: the time since which each one is unchanged.
+//! Tracks across listings how long each file has been unchanged.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,20 +9,20 @@ use sandbox_fs::FileStamp;
 use crate::file::DroppedFile;
 use crate::settling::settling_time;
 
-/// The observed files of a folder. `S` holds the owner's notes about one version of a file.
+/// The observed files of a folder. `S` is the type of the owner's notes about a version of a file.
 #[derive(Debug)]
 pub struct Observations<S> {
     by_name: HashMap<RelPath, Observation<S>>,
 }
 
-/// The history of one version of a file, from the first listing that had it.
+/// The history of one version of a file, since the first listing with it.
 #[derive(Debug)]
 pub struct Observation<S> {
     stamp: FileStamp,
     since: Instant,
     was_seen_changing: bool,
     has_replaced_another: bool,
-    /// The owner's notes. They begin anew with each version.
+    /// The owner's notes, which are reset with each version.
     pub notes: S,
 }
 
@@ -33,7 +33,7 @@ impl<S> Default for Observations<S> {
 }
 
 impl<S: Default> Observations<S> {
-    /// Records a listing: files that it does not have are forgotten, and a file with another stamp is a new version.
+    /// Records a listing: missing files are forgotten, and a file with another stamp is a new version.
     pub fn observe(&mut self, files: &[DroppedFile]) {
         let mut before = std::mem::take(&mut self.by_name);
         for file in files {
@@ -50,7 +50,7 @@ impl<S: Default> Observations<S> {
         self.latest_mut(&file.name).filter(|observation| observation.stamp == file.stamp)
     }
 
-    /// Returns the observation of the version of a file that the last listing had; `None` if it had no such file.
+    /// Returns the observation of a file's version in the last listing; `None` if the file was not listed.
     pub fn latest_mut(&mut self, name: &RelPath) -> Option<&mut Observation<S>> {
         self.by_name.get_mut(name)
     }
@@ -58,13 +58,13 @@ impl<S: Default> Observations<S> {
 
 impl<S: Default> Observation<S> {
     fn new(stamp: FileStamp, earlier: Option<FileStamp>) -> Observation<S> {
-        // Many programs create an empty file first and fill it at once. That is not a pause in writing.
+        // Many programs create an empty file first and then fill it at once. That is not a pause in writing.
         let was_seen_changing = earlier.is_some_and(|earlier| earlier.size_bytes > 0);
         let has_replaced_another = earlier
             .is_some_and(|earlier| (earlier.inode, earlier.size_bytes) != (stamp.inode, stamp.size_bytes));
         Observation {
             stamp,
-            // The monotonic clock: a file's own times may lie in the future, or come from another machine's clock.
+            // The monotonic clock: a file's own times may be in the future, or come from another machine's clock.
             since: Instant::now(),
             was_seen_changing,
             has_replaced_another,
@@ -80,13 +80,13 @@ impl<S> Observation<S> {
         self.since.elapsed()
     }
 
-    /// Returns the time that this version must still stay unchanged to count as complete; zero once it is complete.
+    /// Returns the time for which this version must still stay unchanged to count as complete; zero once it is complete.
     #[must_use]
     pub fn time_left(&self) -> Duration {
         settling_time(&self.stamp, self.was_seen_changing).saturating_sub(self.age())
     }
 
-    /// Reports whether this version replaced another file, or grew, while the folder was observed.
+    /// Checks whether this version replaced another file, or grew, while the folder was observed.
     #[must_use]
     pub fn has_replaced_another(&self) -> bool {
         self.has_replaced_another

@@ -1,4 +1,4 @@
-//! Moving files out of the way, never over another file.
+//! Moves files away, never over another file.
 
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
@@ -6,11 +6,11 @@ use sandbox_fs::{FileRoot, FsError};
 /// The number of names that are tried before giving up.
 const NAMES_TRIED: u32 = 10_000;
 
-/// The most bytes of a name on Linux's file systems.
+/// The maximum length of a name on Linux file systems, in bytes.
 const NAME_BYTES: usize = 255;
 
-/// Moves a file into another folder under its own name or, if that is in use, with `-2`, `-3`, … before its extension, for which
-/// a name of the greatest length loses its last characters. Returns its new name.
+/// Moves a file into another folder under its own name or, if that is in use, with `-2`, `-3`, … before its extension, truncating
+/// a name that becomes too long. Returns its new name.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub fn move_to_free_name(from: &FileRoot, name: &RelPath, to: &FileRoot) -> Resu
     )
 }
 
-/// Returns the beginning of a name, without a part of a character in UTF-8 at its end.
+/// Returns the beginning of a name, without a partial UTF-8 character at its end.
 fn shortened(name: &[u8], most_bytes: usize) -> &[u8] {
     let is_boundary = |at: &usize| name.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
     let end = (1..=most_bytes.min(name.len())).rev().find(is_boundary);
@@ -47,7 +47,7 @@ fn shortened(name: &[u8], most_bytes: usize) -> &[u8] {
 /// # Errors
 ///
 /// Those of [`move_to_free_name`].
-pub fn rename_beside(folder: &FileRoot, name: &RelPath, word: &str) -> Result<RelPath, FsError> {
+pub fn rename_with_suffix(folder: &FileRoot, name: &RelPath, word: &str) -> Result<RelPath, FsError> {
     first_free(
         (1..=NAMES_TRIED).map(|number| {
             RelPath::from_bytes(&[name.as_bytes(), format!(".{word}-{number}").as_bytes()].concat())
@@ -62,7 +62,7 @@ fn first_free<E: Into<FsError>>(
     name: &RelPath,
     mut rename: impl FnMut(&RelPath) -> Result<RelPath, FsError>,
 ) -> Result<RelPath, FsError> {
-    // Trying to rename, rather than looking for a free name first, leaves no moment for another process to take it.
+    // Trying to rename, instead of looking for a free name first, avoids a race with another process.
     for target in targets {
         match rename(&target.map_err(Into::into)?) {
             Err(FsError::AlreadyExists { .. }) => {}

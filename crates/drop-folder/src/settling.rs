@@ -1,4 +1,4 @@
-//! Deciding that a file is complete, as far as an observer can determine.
+//! Decides when a file is complete, as far as an observer can determine.
 
 #[cfg(target_os = "linux")]
 use std::collections::HashMap;
@@ -8,19 +8,19 @@ use std::time::Duration;
 
 use sandbox_fs::FileStamp;
 
-/// The time for which a file that was moved into the folder must be unchanged before it is read.
+/// The time for which a file that was moved into the folder must be unchanged.
 const MOVED_IN: Duration = Duration::from_millis(150);
 
 /// The same for a file that was written under its final name, as editors and shells do.
 const WRITTEN_DIRECTLY: Duration = Duration::from_millis(400);
 
-/// The same for a file that was observed growing: its writer pauses now and then.
+/// The same for a file that was observed growing: its writer may pause.
 const GROWING: Duration = Duration::from_millis(900);
 
 /// The time that a writer gets to fill an empty file.
 const EMPTY: Duration = Duration::from_secs(2);
 
-/// A file whose status changed later than its content by more than this was moved, in nanoseconds.
+/// A file was moved if its status changed later than its content by more than this, in nanoseconds.
 const MOVE_NANOSECONDS: i128 = 1_000_000;
 
 /// Returns the time for which a file must be unchanged to count as complete.
@@ -38,15 +38,15 @@ pub fn settling_time(stamp: &FileStamp, was_seen_changing: bool) -> Duration {
     }
 }
 
-/// Returns the positions in `files` of those that a process of this user has open for writing. Files are matched by name
-/// and stamp. One pass over all processes serves all files; processes that cannot be inspected are left out.
+/// Returns the positions in `files` of the files that a process of this user has open for writing. Files are matched by name and
+/// stamp. A single pass over all processes checks all files; processes that cannot be inspected are skipped.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
     use std::fs;
     use std::os::unix::fs::MetadataExt;
 
-    /// The access mode of an open file, and the two of its values that write.
+    /// The mask of the access mode of an open file, and its two values for writing.
     const ACCESS_MODE: u32 = 0o3;
     const WRITES: [u32; 2] = [1, 2];
 
@@ -63,7 +63,7 @@ pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
         // The descriptors of other users cannot be listed: their files count as closed.
         let Ok(descriptors) = fs::read_dir(folder.join("fd")) else { continue };
         for descriptor in descriptors.flatten() {
-            // The name is compared first: a `stat` of every open file could block on a dead network file system.
+            // The name is compared first: calling `stat` on every open file could block on a dead network file system.
             let target = fs::read_link(descriptor.path()).unwrap_or_default();
             let Some(position) = target.file_name().and_then(|name| positions.get(name)) else { continue };
             let (_, stamp) = &files[*position];
@@ -86,7 +86,7 @@ pub fn open_for_writing(files: &[(&OsStr, FileStamp)]) -> HashSet<usize> {
     open
 }
 
-/// Returns no position: this system does not list what processes have open.
+/// Returns no positions: this system does not list the open files of processes.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn open_for_writing(_: &[(&OsStr, FileStamp)]) -> HashSet<usize> {

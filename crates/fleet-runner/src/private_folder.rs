@@ -5,11 +5,11 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-/// Makes a folder with its parents, closed to other users; a folder that is there stays as it is.
+/// Makes a folder with its parents, closed to other users; an existing folder stays unchanged.
 ///
 /// # Errors
 ///
-/// It cannot be made, or is another kind of file.
+/// If it cannot be made, or is another kind of file.
 pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)
 }

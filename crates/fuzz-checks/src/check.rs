@@ -8,7 +8,7 @@ use crate::{
 /// A check of one reader, by its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// The name, which is that of the fuzz target and of the folder with its found inputs.
+    /// The name of the check, of its fuzz target and of the folder with its inputs.
     pub name: &'static str,
     /// Takes any bytes, and panics if the reader breaks one of its promises.
     pub run: fn(&[u8]),

@@ -14,7 +14,7 @@ pub use tags::{tag_parser, tag_repair};
 
 use arbitrary::Unstructured;
 
-/// Makes a text of a few short lines, which repeat often, with mixed endings.
+/// Generates a text of a few short lines, which often repeat, with mixed endings.
 fn short_lines(choices: &mut Unstructured<'_>, most: usize) -> arbitrary::Result<String> {
     const WORDS: [&str; 10] = ["a", "b", "ab", "", "  a", "\ta", "a ", "é", "a b", "}"];
     const ENDINGS: [&str; 4] = ["\n", "\n", "\n", "\r\n"];

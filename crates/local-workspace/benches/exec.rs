@@ -1,4 +1,4 @@
-//! Measures a command with all that the engine does for it beside a plain spawn: `cargo xtask bench exec`.
+//! Measures a command with all of the engine's work, compared with a plain spawn: `cargo xtask bench exec`.
 //!
 //! Each command runs at the highest level of this machine, on a layer, with its start and its outcome in the journal, with
 //! refused calls reported and with a list of names that it may connect to. The folders differ in their number of files,
@@ -35,7 +35,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The number of files of each folder, apart from its repository.
 const SIZES: [usize; 3] = [1, 1_000, 100_000];
 
-/// One file in so many lies in the build folder.
+/// One in this many files is in the build folder.
 const BUILT: usize = 10;
 
 const FILES_IN_FOLDER: usize = 50;
@@ -200,7 +200,7 @@ fn make_folder(code: &Path, files: usize) {
     fs::create_dir(code).expect("the folder is empty");
     // All the same, so that git has a single content to store: its index is as large as ever.
     let write = |path: PathBuf| {
-        fs::create_dir_all(path.parent().expect("it lies in the folder")).expect("there is space");
+        fs::create_dir_all(path.parent().expect("it is in the folder")).expect("there is space");
         fs::write(path, "one line\n").expect("there is space");
     };
     for number in 0..files {

@@ -32,7 +32,7 @@ use crate::errors::{fs_error, journal_error};
 use crate::runs::{EngineRun, StepState};
 use crate::step_record::{ChangeRecord, decode, encode, other_request, request_digest};
 
-/// The number of times that a batch is prepared because files have changed meanwhile.
+/// The number of times that a batch is prepared again because files have changed.
 const PREPARATIONS: usize = 3;
 
 /// The longest description of a change in the journal, in characters.
@@ -41,7 +41,7 @@ const DESCRIPTION_CHARACTERS: usize = 4_096;
 type ItemOutcome = Result<FileChanged, WapError>;
 
 impl LocalWorkspace {
-    /// Carries out a batch; see [`wap_core::Workspace::change_files`]. A change of a file that is not the expected one is refused.
+    /// Carries out a batch; see [`wap_core::Workspace::change_files`]. A change of an unexpected file is refused.
     pub(crate) fn change(
         &self,
         call: &Call<'_>,
@@ -52,8 +52,8 @@ impl LocalWorkspace {
             let _one_batch_at_a_time = self.lock_changes_for(call);
             return self.change_in_turn(call, (changes, expected), None);
         }
-        // What takes long is worked out before the batch's turn, against the files as they are. If one of them has changed
-        // by then, it is done again; who is overtaken too often works while the others wait.
+        // Long edits are computed before the batch's turn, against the current files. If a file has changed by then,
+        // they are computed again; a batch that is overtaken too often computes them while the others wait.
         let prepared = PreparedEdits::default();
         for _ in 0..PREPARATIONS {
             prepared.open();
@@ -70,7 +70,7 @@ impl LocalWorkspace {
         self.change_in_turn(call, (changes, expected), Some(&prepared))
     }
 
-    /// Works out the long edits of a batch. Whatever is wrong with the batch is found again in its turn.
+    /// Computes the long edits of a batch. Any errors are found again in the batch's turn.
     fn prepare(&self, call: &Call<'_>, changes: &[FileChange], prepared: &PreparedEdits) {
         if self.config.read_only {
             return;
@@ -100,7 +100,7 @@ impl LocalWorkspace {
         let first_step = call.origin.step + small(recorded.len());
         match self.change_rest(call, &run, (first_step, rest), (expected, prepared)) {
             Ok(answers) => outcomes.extend(answers),
-            // What is on record is told to a caller who has cancelled, too.
+            // Recorded outcomes are also returned to a caller who has cancelled.
             Err(error) if error.reason() == Reason::Cancelled && !recorded.is_empty() => {
                 outcomes.extend(rest.iter().map(|_| Err(error.clone())));
             }
@@ -109,7 +109,7 @@ impl LocalWorkspace {
         Ok(outcomes)
     }
 
-    /// Carries out what is not on record.
+    /// Carries out the unrecorded rest.
     fn change_rest(
         &self,
         call: &Call<'_>,
@@ -141,7 +141,7 @@ impl LocalWorkspace {
         if let Some(check) = &self.syntax {
             plan.note_syntax(&mut planned, &**check);
         }
-        // An edit that was cut short by it is no outcome to be recorded.
+        // An edit that was cut short by the cancellation is not an outcome to record.
         self.check_cancelled(call)?;
         let folders = new_folders(&plan, &planned);
         let numbers = self.commit(run, first_step, changes, &planned, &folders)?;
@@ -149,7 +149,7 @@ impl LocalWorkspace {
         Ok(self.answer(planned, numbers, &failures))
     }
 
-    /// Records all steps of the batch in one commit, `folders` being those that each step makes. Returns the numbers of
+    /// Records all steps of the batch in one commit; `folders` are those that each step makes. Returns the numbers of
     /// each step's changes.
     fn commit(
         &self,
@@ -185,7 +185,7 @@ impl LocalWorkspace {
         Ok(numbers.collect())
     }
 
-    /// Puts every file of the plan in its place. Returns what could not be done, by path.
+    /// Publishes every file of the plan. Returns the failures, by path.
     fn publish(
         &self,
         conversation: &ConversationId,
@@ -204,7 +204,7 @@ impl LocalWorkspace {
                 None
             }
             Err(error) => {
-                // What another program removes is not lost: recovery does not make it again.
+                // A file that another program removes is not lost: recovery does not recreate it.
                 let is_ours = file.before.as_ref().zip(file.after.as_ref()).is_some_and(|(before, after)| {
                     has_moment_without_entry(before.kind.entry_kind(), after.kind.entry_kind())
                 });
@@ -255,12 +255,12 @@ impl LocalWorkspace {
             outcomes.push(outcome);
         }
         if !failures.is_empty() {
-            // From now on the same step must answer what is answered here. If it cannot be noted, that holds all the
-            // same: recovery looks at the file again and comes to the same finding.
+            // From now on the same step must give the answer given here. If it cannot be recorded, that still
+            // holds: recovery examines the file again and reaches the same result.
             let _ = self.journal.flush();
         }
         let numbers: Vec<_> = published.iter().map(|(number, _)| *number).collect();
-        // It only spares recovery a doubt: without it, what a user saves later looks like a conflict after a crash.
+        // It only spares recovery a doubt: without it, a later save by the user looks like a conflict after a crash.
         let _ = self.journal.publish_changes(&numbers);
         self.checkpoint.add(published);
         outcomes
@@ -270,7 +270,7 @@ impl LocalWorkspace {
         self.root.metadata(path).is_ok_and(|metadata| metadata.kind == FileKind::Folder)
     }
 
-    /// If even this fails, the change stays intended, and recovery comes to the same finding.
+    /// If even this fails, the change stays intended, and recovery reaches the same result.
     pub(crate) fn note_failure(&self, number: ChangeNumber, error: &WapError) {
         let record = ChangeRecord { outcome: Err(error.clone()), line_map: None, request: None };
         let _ = self.journal.conflict_change(number, &encode(&record));
@@ -280,7 +280,7 @@ impl LocalWorkspace {
 /// A file of a plan that could not be published.
 struct Failure {
     error: FsError,
-    /// True if nothing is at the path, where something was. Its changes stay intended then, and recovery makes them.
+    /// True if the path is now empty, but was not before. Its changes then stay intended, and recovery makes them.
     is_lost: bool,
 }
 
@@ -300,7 +300,7 @@ impl Failure {
 
 /// The numbers of the changes of one step.
 struct StepNumbers {
-    /// Those of the folders that it makes, with their paths.
+    /// The numbers of the folders that it makes, with their paths.
     folders: Vec<(ChangeNumber, RelPath)>,
     file: Option<ChangeNumber>,
 }
@@ -328,7 +328,7 @@ pub(crate) fn folder_creation(path: &RelPath) -> JournalChange<'_> {
 }
 
 /// The outcomes of the first steps of a batch that are in the record: none, all, or those of a batch that ended
-/// earlier, when another version divided the same calls otherwise.
+/// earlier, when another version divided the same calls differently.
 fn recorded_outcomes(
     run: &EngineRun<'_>,
     first: u32,
@@ -375,8 +375,8 @@ fn encode_outcome((planned, change): (&Result<PlannedStep, WapError>, &FileChang
     encode(&Record { outcome, line_map, request: request_digest(change) })
 }
 
-/// One line for the log. The path is as the request spelled it, so it may be anything, and is named whole or not at all: a view for
-/// a model recognises no secret that has lost its end.
+/// One line for the log. The path is as the request spelled it, so it may be anything, and is named whole or not at
+/// all: masking does not recognise a truncated secret.
 fn describe(change: &FileChange) -> String {
     let verb = match change {
         FileChange::Write(_) => "write",

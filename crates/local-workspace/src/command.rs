@@ -72,7 +72,7 @@ impl LocalWorkspace {
                 return outcome;
             }
             StepState::Unknown => {
-                // No result names what it had written by then.
+                // No result refers to its output so far.
                 self.outputs.discard(&output_name(run.number(), step));
                 let is_untouched = self.untouched.contains(&(run.number(), step));
                 let outcome = Err(if is_untouched { outcome_dropped() } else { outcome_unknown() });
@@ -160,7 +160,7 @@ impl LocalWorkspace {
         let limits = sandbox_fs::WalkLimits { depth: 0, ..sandbox_fs::WalkLimits::default() };
         let walk = self.root.walk(&path, limits).map_err(|error| folder_error(&error, folder))?;
         self.hidden.check(walk.start())?;
-        // The command resolves its folder itself, inside the sandbox; a name is all that can be handed in.
+        // The command resolves its folder itself, inside the sandbox; only a name can be passed in.
         Ok(self.config.policy.workspace.join(OsStr::from_bytes(walk.start().as_bytes())))
     }
 
@@ -170,8 +170,8 @@ impl LocalWorkspace {
         let refused = |text: String| {
             Err(WapError::new(Reason::SandboxUnavailable, text).with("sandbox", report.to_string()))
         };
-        // Only where commands have a file tree of their own can a folder be missing from it; and nothing can be put over
-        // a folder that is not there, or is a link.
+        // Only if commands have their own file tree can a folder be hidden from it; and a folder that is missing or a
+        // symlink cannot be covered by a mount.
         let can_hide = |folder: &Path| {
             report.fs == FileConfinement::Root
                 && folder.canonicalize().is_ok_and(|canonical| canonical == folder)
@@ -179,7 +179,7 @@ impl LocalWorkspace {
         let is_state_open = self.config.state_folder_path().is_some_and(|folder| !can_hide(&folder));
         match self.config.sandbox {
             SandboxNeed::AtLeast(needed) if report.level < needed => {
-                // The next refusal, which the user could not know of.
+                // Also name the next refusal, which the user could not foresee.
                 let elsewhere = if is_state_open { " and --base DIR with a folder elsewhere" } else { "" };
                 return refused(format!(
                     "commands need confinement of level {needed}, and this machine gives {}: the user can allow it with \
@@ -191,7 +191,7 @@ impl LocalWorkspace {
         }
         if is_state_open {
             return refused(
-                "commands could change agentd's own state, which lies in the workspace, and this machine cannot hide it \
+                "commands could change agentd's own state, which is in the workspace, and this machine cannot hide it \
                  from them: the user can keep it elsewhere with --base"
                     .to_owned(),
             );
@@ -208,7 +208,7 @@ impl LocalWorkspace {
     }
 }
 
-/// One line for the log, from which it is seen whether a request is the same: what does not stand in it has a digest.
+/// One line for the log, by which equal requests are recognised: parts that are left out are represented by a digest.
 pub(crate) fn describe(request: &ExecuteCommand) -> String {
     let mut command = first_line(request);
     if let Some(name) = &request.background {
@@ -234,7 +234,7 @@ pub(crate) fn first_line(request: &ExecuteCommand) -> String {
     recorded(request).replace("\r\n", "\n").chars().take(DESCRIPTION_CHARACTERS).map(printable).collect()
 }
 
-/// Checks whether a step was recorded for this request. Older versions described it by the beginning of its text alone.
+/// Checks whether a step was recorded for this request. Older versions described it only by the beginning of its text.
 pub(crate) fn is_of(recorded: &str, request: &ExecuteCommand, description: &str) -> bool {
     recorded == description || recorded == first_line(request)
 }

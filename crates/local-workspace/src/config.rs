@@ -10,10 +10,10 @@ use sandbox_exec::{LauncherConfig, Level, Policy};
 use sandbox_fs::FileRoot;
 use wap_core::Limits;
 
-/// The most bytes of one output stream that are held in memory, whatever the limits say.
+/// The maximum number of bytes of one output stream held in memory, whatever the limits.
 const MOST_OUTPUT_BYTES: usize = 1 << 30;
 
-/// The user's configuration of a workspace. No message from a model changes any of it.
+/// The user's configuration of a workspace. Messages from a model cannot change it.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
     /// The limits of answers.
@@ -24,24 +24,24 @@ pub struct EngineConfig {
     pub sandbox: SandboxNeed,
     /// The launcher of commands, started when the confinement is first needed.
     pub launcher: LauncherConfig,
-    /// The policy of commands. Its workspace, network, output limit and hidden state folder are overwritten from the rest
-    /// of this configuration.
+    /// The policy of commands. Its workspace, network, output limit and hidden state folder are set from the rest of
+    /// this configuration.
     pub policy: Policy,
     /// The network of commands.
     pub network: Network,
-    /// The state folder relative to the root, if it lies beneath it: no tool reads, writes or lists it, and commands
+    /// The state folder relative to the root, if it is below it: no tool reads, writes or lists it, and commands
     /// that could see it are refused.
     pub state_folder: Option<RelPath>,
     /// The folder for whole outputs of commands.
     pub output_folder: PathBuf,
-    /// The folder for copy-on-write layers, on the file system of the workspace; it is made if its parent exists.
+    /// The folder for copy-on-write layers, on the file system of the workspace; it is created if its parent exists.
     pub layers_folder: Option<PathBuf>,
     /// The choice between running commands on a layer and on the folder.
     pub layer: LayerUse,
 }
 
 impl EngineConfig {
-    /// Makes the policy for commands say what the rest of the configuration says.
+    /// Completes the policy of commands from the rest of the configuration.
     pub(crate) fn completed_for(mut self, root: &FileRoot) -> EngineConfig {
         if let Some(path) = root.path() {
             self.policy.workspace = path.to_owned();
@@ -57,7 +57,7 @@ impl EngineConfig {
         self
     }
 
-    /// The state folder, if it lies beneath the root, by the path that commands would see.
+    /// The state folder, if it is below the root, as the path that commands would see.
     pub(crate) fn state_folder_path(&self) -> Option<PathBuf> {
         let folder = self.state_folder.as_ref()?;
         Some(self.policy.workspace.join(OsStr::from_bytes(folder.as_bytes())))
@@ -67,15 +67,15 @@ impl EngineConfig {
 /// The choice between running commands on a copy-on-write layer and on the folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LayerUse {
-    /// On a layer where the machine has them; elsewhere the folder is compared before and after each command.
+    /// On a layer if the machine supports it; otherwise the folder is compared before and after each command.
     #[default]
     WherePossible,
-    /// No command does; the folder is compared.
+    /// Never on a layer; the folder is compared.
     Off,
 }
 
 impl LayerUse {
-    /// Returns the reason why commands get no layer by the user's choice; `None` if they may.
+    /// Returns the reason why commands have no layer by the user's choice; `None` if they may have one.
     #[must_use]
     pub fn refusal(self, read_only: bool) -> Option<&'static str> {
         match self {
@@ -90,6 +90,6 @@ impl LayerUse {
 pub enum SandboxNeed {
     /// Refuse commands below this level.
     AtLeast(Level),
-    /// Run commands at whatever level there is.
+    /// Run commands at any available level.
     Whatever,
 }

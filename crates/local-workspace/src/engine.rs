@@ -38,7 +38,8 @@ use crate::turns::{Turn, Turns};
 
 /// A folder on this machine as a [`Workspace`].
 ///
-/// Can be shared between threads. File changes are made one batch at a time, commands one at a time, reads meanwhile.
+/// Can be shared between threads. File changes are made one batch at a time, commands one at a time, and reads
+/// concurrently.
 #[derive(Debug)]
 pub struct LocalWorkspace {
     pub(crate) root: Arc<FileRoot>,
@@ -57,25 +58,25 @@ pub struct LocalWorkspace {
     commands: Turns,
     /// The store of layers, or the reason for which there is none.
     pub(crate) layers: Result<LayerShelf, String>,
-    /// Steps whose command ran on a layer when the last process ended.
+    /// Steps whose command was running on a layer when the last process ended.
     pub(crate) untouched: BTreeSet<(RunNumber, u32)>,
     /// The confinement of commands on this machine, the layer included.
     report: OnceLock<SandboxReport>,
-    /// The list of files, once a caller has requested one.
+    /// The list of files, once requested.
     pub(crate) index: OnceLock<Arc<FileIndex>>,
-    /// The build folders that are there, as they were found last.
+    /// The existing build folders, as last found.
     build_folders: Mutex<BuildFolderList>,
-    /// The build folders that the running command writes through.
+    /// The build folders that the running command writes to directly.
     written_through: Mutex<BuildFoldersBefore>,
     /// True if the owner of this engine ends with the reply or the call that it carries out.
     is_short_lived: AtomicBool,
     /// True once the warning about too large build folders was given.
     pub(crate) said_too_large: AtomicBool,
-    /// The paths that an answer has named as unprotected, so that it is said once.
+    /// The paths that an answer has named as unprotected, to warn only once.
     pub(crate) named_unprotected: Mutex<BTreeSet<String>>,
-    /// The folder after the last command, which spares the next comparison most of its reading.
+    /// The folder after the last command, which saves the next comparison most of its reading.
     last_snapshot: Mutex<Option<TreeSnapshot>>,
-    /// The check of files that are changed, if there is one.
+    /// The check of changed files, if any.
     pub(crate) syntax: Option<Arc<dyn SyntaxCheck>>,
 }
 
@@ -91,7 +92,7 @@ pub fn sandbox_line(report: &SandboxReport, network: &Network) -> String {
     report.to_string().replacen(&measured, &network, 1)
 }
 
-/// The reason for which a workspace cannot be opened.
+/// The reason why a workspace cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -107,14 +108,14 @@ pub enum OpenError {
 }
 
 impl LocalWorkspace {
-    /// Returns the rules of what git ignores here; nothing is read yet.
+    /// Returns git's ignore rules for this workspace; nothing is read yet.
     #[must_use]
     pub fn git_ignores(&self) -> file_index::GitIgnores<'_> {
         file_index::GitIgnores::new(&self.root)
     }
 
-    /// Notes that the owner of this engine ends with the reply or the call that it carries out, and background
-    /// processes with it: their start says so then.
+    /// Records that the owner of this engine ends with the reply or the call that it carries out, and
+    /// background processes with it: their start then warns about it.
     pub fn mark_short_lived(&self) {
         self.is_short_lived.store(true, Ordering::Relaxed);
     }
@@ -129,11 +130,11 @@ impl LocalWorkspace {
         self.journal.is_open(run)
     }
 
-    /// Opens the engine on a root and a journal, and does again what a crash has left undone.
+    /// Opens the engine on a root and a journal, and completes work that a crash has interrupted.
     ///
     /// # Errors
     ///
-    /// Each kind of [`OpenError`]; no file was changed then, except by recovery.
+    /// Each kind of [`OpenError`]; no file was changed, except by recovery.
     pub fn open(
         root: FileRoot,
         journal: Journal,
@@ -163,7 +164,7 @@ impl LocalWorkspace {
             _ => AdoptedFromLayers::default(),
         };
         let recovery = {
-            // Recovery clears away temporary files, among which may be one that is just being written again.
+            // Recovery removes temporary files, which may include one that is just being rewritten.
             let _no_change_meanwhile = changes.wait();
             recovery::recover(&root, &journal, &checkpoint, config.read_only, &adopted)
                 .map_err(OpenError::Recovery)?
@@ -197,8 +198,8 @@ impl LocalWorkspace {
         Ok((workspace, recovery))
     }
 
-    /// Has changed files checked: the answer to a change says where the first error of syntax is, if the file had none
-    /// before. The change stands.
+    /// Adds a check of changed files: the answer to a change states the location of the first syntax error, if the
+    /// file had none before. The change is kept.
     #[must_use]
     pub fn with_syntax_check(self, check: Arc<dyn SyntaxCheck>) -> LocalWorkspace {
         LocalWorkspace { syntax: Some(check), ..self }
@@ -223,7 +224,7 @@ impl LocalWorkspace {
         Ok(sandbox_line(self.sandbox_report()?, &self.config.network))
     }
 
-    /// The report of this machine, with what is known about layers over this folder.
+    /// The report of this machine, including layers over this folder.
     fn with_layer_of_this_folder(&self, report: SandboxReport) -> SandboxReport {
         match (self.config.layer.refusal(self.config.read_only), &self.layers) {
             (Some(why), _) => report.without_layer(why),
@@ -237,16 +238,16 @@ impl LocalWorkspace {
         self.checkpoint.wait();
     }
 
-    /// Returns the paths of changes that the disk did not take when they were synced, and still has not taken. The journal
-    /// has them, and they are written again until the disk takes them, by the next opening too.
+    /// Returns the paths of changes whose sync to the disk has failed so far. The journal has them, and they are
+    /// written again until the sync succeeds, also by the next opening.
     pub fn unsynced(&self) -> Vec<String> {
         self.checkpoint.unsynced()
     }
 
-    /// Returns what other programs have written to files that had just been replaced or removed, since it was last asked.
+    /// Returns the writes of other programs to files that had just been replaced or removed, since the last call.
     ///
     /// The last files that lost their names are watched, each until at least the next [`checkpoint`](Self::checkpoint).
-    /// What such a program wrote is kept beside the file's place. A write that comes later still is not seen.
+    /// The written content is kept next to the file's path. Even later writes are not noticed.
     pub fn late_writes(&self) -> Vec<LateWrite> {
         self.late_writes.take()
     }
@@ -256,9 +257,9 @@ impl LocalWorkspace {
         self.outputs.discard_unneeded(is_needed)
     }
 
-    /// Returns the notices for the caller beside its answer: writes to files that its changes have replaced, and
-    /// changes that the disk does not take. Replies of sessions have a terminal that shows these, and answers from a
-    /// record that must stay the same.
+    /// Returns the notices for the caller in addition to its answer: writes to files that its changes have replaced,
+    /// and changes whose sync fails. Replies of sessions have a terminal that shows these, and answers from a record
+    /// that must stay the same.
     pub(crate) fn news(&self, call: &Call<'_>) -> Vec<String> {
         if call.origin.run.sequence > 0 {
             return Vec::new();
@@ -290,15 +291,15 @@ impl LocalWorkspace {
     /// Waits until no other call changes files through this engine.
     ///
     /// The holder of this turn may take other locks and wait for the journal's writer; no holder of a lock waits for
-    /// the turn, and of the turns only that of commands is taken before it. So the order is: command, changes,
-    /// everything else.
+    /// the turn, and only the turn of commands is taken before it. So the order is: command, changes, everything
+    /// else.
     pub(crate) fn lock_changes(&self) -> Turn<'_> {
         let turn = self.changes.wait();
         self.root.policy().protected.look_again();
         turn
     }
 
-    /// The same for a call; `None` if that is cancelled, which then begins nothing.
+    /// The same for a call; `None` if the call is cancelled, which then starts nothing.
     pub(crate) fn lock_changes_for(&self, call: &Call<'_>) -> Option<Turn<'_>> {
         let turn = if call.cancel.is_cancelled() { None } else { self.changes.wait_unless(call.cancel) }?;
         self.root.policy().protected.look_again();

@@ -5,9 +5,9 @@ use rel_path::{PathError, RelPath};
 use sandbox_fs::FsError;
 use wap_core::{Reason, WapError};
 
-/// Turns a failure of a file operation into an answer. `asked` is the path as the request spelled it.
+/// Turns a failure of a file operation into an answer. `requested` is the path as the request spelled it.
 ///
-/// A `hint` is for callers of the tools. What an adapter of another protocol words in its own way is data beside it.
+/// A `hint` is for callers of the tools. Details that adapters of other protocols word differently are separate data.
 pub(crate) fn fs_error(error: &FsError, requested: &str) -> WapError {
     let (reason, hint) = match error {
         FsError::Path(path) => (path_reason(path), None),
@@ -65,7 +65,7 @@ pub(crate) fn fs_error(error: &FsError, requested: &str) -> WapError {
     }
 }
 
-/// Returns a link that was requested, and where it leads, if nothing is there. One that leads to an entry of its own name is not
+/// Returns a requested symlink and its target, if that does not exist. A symlink to an entry of the same name is not
 /// recognised.
 fn leads_to<'e>(error: &'e FsError, requested: &str) -> Option<(RelPath, &'e RelPath)> {
     let FsError::NotFound { path } = error else { return None };
@@ -82,7 +82,7 @@ pub(crate) fn fs_read_error(error: &FsError, requested: &str) -> WapError {
     wap
 }
 
-/// Turns a text that is not a path beneath the root into an answer.
+/// Turns a text that is not a path below the root into an answer.
 pub(crate) fn path_error(error: &PathError, requested: &str) -> WapError {
     WapError::new(path_reason(error), error.to_string()).with("path", requested)
 }

@@ -15,7 +15,7 @@ pub(crate) struct Hidden {
 #[derive(Debug)]
 struct StateFolder {
     path: RelPath,
-    /// Its path as a protected name, which is compared as the most generous file system would compare it.
+    /// Its path as a protected name, which is compared as the most lenient file system would compare it.
     name: ProtectedNames,
     depth: usize,
     /// A word that every path resembling it contains, for a quick check.
@@ -23,7 +23,7 @@ struct StateFolder {
 }
 
 impl Hidden {
-    /// Hides everything called `.agentd`, and the state folder if it lies beneath the root under another name.
+    /// Hides everything called `.agentd`, and the state folder if it is below the root under another name.
     pub(crate) fn new(state_folder: Option<RelPath>) -> Hidden {
         let state_folder = state_folder.map(|path| StateFolder {
             name: ProtectedNames::new([path.to_string()]),
@@ -34,9 +34,10 @@ impl Hidden {
         Hidden { names: ProtectedNames::new([".agentd"]), state_folder }
     }
 
-    /// Tells whether a canonical path is hidden.
+    /// Returns whether a canonical path is hidden.
     pub(crate) fn hides(&self, path: &RelPath) -> bool {
-        // The list is compared as the most generous file system would compare it, which is slow; most paths cannot be on it.
+        // The list is compared as the most lenient file system would compare it, which is slow; most paths cannot be on
+        // it.
         let is_named = || !surely_lacks(path.as_bytes(), b"agentd") && self.names.protects(path);
         is_named() || self.state_folder.as_ref().is_some_and(|folder| folder.contains(path))
     }
@@ -59,13 +60,13 @@ impl StateFolder {
         if surely_lacks(path.as_bytes(), &self.word) {
             return false;
         }
-        // A protected name counts at any depth, so only as many folders are asked about as it has.
+        // A protected name counts at any depth, so only as many folders as it has are checked.
         let beginning: Vec<_> = path.components().take(self.depth).collect();
         RelPath::from_bytes(&beginning.join(&b'/')).is_ok_and(|beginning| self.name.protects(&beginning))
     }
 }
 
-/// The letters that a folder's name begins with, as far as its short form has them; empty if they may be disguised.
+/// The first letters of a folder's name that its short form keeps; empty if they may be disguised.
 fn word_of(path: &RelPath) -> Vec<u8> {
     let name = path.file_name().filter(|name| name.is_ascii()).unwrap_or_default();
     let letters = name.iter().skip_while(|byte| **byte == b'.').take_while(|byte| byte.is_ascii_alphabetic());

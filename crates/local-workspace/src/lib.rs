@@ -1,6 +1,6 @@
 //! A folder on this machine as a [`wap_core::Workspace`].
 //!
-//! This crate puts the core crates together and owns the order in which things happen:
+//! This crate combines the core crates and defines the order of operations:
 //!
 //! - file changes: plan against a staged view → one commit with intent, contents and outcomes → atomic exchange of each
 //!   file → answer; a background checkpoint syncs and settles ([`LocalWorkspace`], `change.rs`, `plan.rs`, `checkpoint.rs`);

@@ -1,10 +1,10 @@
-//! A cheap look at a path before a thorough one.
+//! A cheap check of a path before a thorough one.
 
 /// Checks whether a path certainly lacks a component that spells `word` in any disguise.
 ///
 /// Disguises that protected names are compared without (case, invisible characters, short forms, streams) leave the
-/// letters in place or use bytes that are not printable ASCII, so for all other paths looking for the letters is enough.
-/// `word` is at least one lower-case ASCII letter.
+/// letters in place or use bytes that are not printable ASCII, so for all other paths, searching for the letters is
+/// enough. `word` is at least one lower-case ASCII letter.
 pub(crate) fn surely_lacks(path: &[u8], word: &[u8]) -> bool {
     let is_plain = path.iter().fold(true, |plain, byte| plain & (0x20..0x7f).contains(byte));
     let Some((first, rest)) = word.split_first() else { return false };

@@ -1,7 +1,7 @@
 //! Named background processes: started by `executeCommand`, read as `@process/…`, ended by `stopProcess`.
 //!
-//! A process has the folder itself, read-only but for build folders, so that it sees later edits and nothing of it has to
-//! be adopted. It shares a loopback network with the later commands of its conversation and with nothing else.
+//! A process runs on the folder itself, read-only except for build folders, so that it sees later edits and leaves
+//! nothing to adopt. It shares a loopback network only with the later commands of its conversation.
 
 pub(crate) mod registry;
 mod start;
@@ -19,11 +19,11 @@ use crate::command::effect_notes::EffectNotes;
 use crate::engine::LocalWorkspace;
 use crate::processes::registry::Entry;
 
-/// Bytes that are kept of a process's output, half of them from its start and half from its end.
+/// The bytes kept of a process's output, half from its start and half from its end.
 const KEPT_OUTPUT_BYTES: usize = 256 << 10;
 
 impl LocalWorkspace {
-    /// Looks at what a process that has ended left in build folders, once. Returns warnings.
+    /// Checks, once, the files that an ended process left in build folders. Returns warnings.
     fn settle(&self, entry: &Entry) -> Vec<String> {
         let before = entry.build_folders.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut before) = before else { return Vec::new() };
@@ -36,7 +36,7 @@ impl LocalWorkspace {
         notes.warnings()
     }
 
-    /// Returns what is to be said of processes that have ended since their conversation last had an answer about them.
+    /// Returns the notices about processes that have ended since the last answer to their conversation.
     pub(crate) fn ended_processes(&self, conversation: &wap_core::ConversationId) -> Vec<String> {
         let mut news = Vec::new();
         for entry in self.processes.newly_ended(conversation) {

@@ -31,7 +31,7 @@ use crate::read::watched_reader::{Stop, WatchedReader};
 /// The time limit for reading the lines of a range, if the caller's is not shorter.
 const TIME_BOUND: Duration = Duration::from_secs(10);
 
-/// The number of attempts at reading a file that changes meanwhile.
+/// The number of attempts at reading a file that changes in the meantime.
 const READ_ATTEMPTS: usize = 3;
 
 /// The advice for a file that is read whole or not at all, because its credentials are masked.
@@ -40,20 +40,20 @@ const WHOLE_ONLY: &str = "files of a repository are read whole, up to 4 MiB, bec
 const CHANGED_MEANWHILE: &str =
     "another program was writing the file while it was read, so this may be a mixture: read it again";
 
-/// A file that is in memory as a whole.
+/// A file that is completely in memory.
 struct SmallFile {
     bytes: Vec<u8>,
     metadata: Metadata,
-    /// True if it was not written while it was read.
+    /// True if it was not written to while it was read.
     is_settled: bool,
 }
 
 impl LocalWorkspace {
-    /// Answers with lines of a file.
+    /// Returns lines of a file.
     ///
-    /// Files up to 4 MiB are read as a whole. Larger ones are streamed: up to 256 MiB they are read to their end; of still
-    /// larger ones, and of those that are read too slowly, only as much as the range needs. `total_lines` is a lower bound
-    /// then, there is no version, and a warning says so.
+    /// Files up to 4 MiB are read completely. Larger ones are streamed: up to 256 MiB to their end; of even larger or
+    /// slow ones, only as much as the range needs. Then `total_lines` is a lower bound, there is no version, and a
+    /// warning says so.
     pub(crate) fn read(&self, call: &Call<'_>, request: &ReadFile) -> Result<ReadFileResponse, WapError> {
         let window = self.window(request)?;
         if let Some(name) = request.path.strip_prefix(OUTPUT_PREFIX) {
@@ -65,7 +65,7 @@ impl LocalWorkspace {
         let path = self.file_path(&request.path)?;
         self.hidden.check(&path)?;
         let mut file = self.root.open_file(&path).map_err(|error| read_refused(&error, &request.path))?;
-        // The path of the opened file: a symlink may lead to a hidden one.
+        // The path of the opened file: a symlink may point to a hidden one.
         self.hidden.check(file.path())?;
         let path = self.stored_path(file.path(), &request.path)?;
         self.check_size(request, &path, file.metadata().size_bytes)?;
@@ -88,14 +88,14 @@ impl LocalWorkspace {
         Ok(response)
     }
 
-    /// Returns the one path that an opened file has wherever it is named: another one may lead to a hidden file, too.
+    /// Returns the canonical path of an opened file: another one may also lead to a hidden file.
     pub(crate) fn stored_path(&self, opened: &RelPath, requested: &str) -> Result<RelPath, WapError> {
         let path = self.root.stored_path(opened).map_err(|error| fs_read_error(&error, requested))?;
         self.hidden.check(&path)?;
         Ok(path)
     }
 
-    /// Reads a planned version of a file, which is nowhere yet.
+    /// Reads a planned version of a file, which is not on disk yet.
     pub(crate) fn read_planned(
         &self,
         call: &Call<'_>,
@@ -124,7 +124,7 @@ impl LocalWorkspace {
         window: Window,
     ) -> Result<ReadFileResponse, WapError> {
         let (file, size, modified) = self.outputs.read(name)?;
-        // A command prints what it likes.
+        // A command may print anything.
         let window = Window { takes_binary: true, ..window };
         let excerpt = Windowed { is_binary: false, ..watched(call, request, window, file)? };
         let metadata = FileMetadata {
@@ -145,7 +145,7 @@ impl LocalWorkspace {
         Ok(())
     }
 
-    /// Reads a file that is in memory as a whole, and holds this version of it.
+    /// Reads a file that is completely in memory, and holds this version of it.
     fn read_small(
         &self,
         call: &Call<'_>,
@@ -154,7 +154,7 @@ impl LocalWorkspace {
         metadata: FileMetadata,
         bytes: Vec<u8>,
     ) -> Result<ReadFileResponse, WapError> {
-        // Most texts are UTF-8: with that nothing else needs to be known about them. No UTF-16 mark is.
+        // Most texts are UTF-8, and need no further checks. A UTF-16 mark is not valid UTF-8.
         let bytes = match String::from_utf8(bytes) {
             Ok(text) => return self.read_text(call, request, window, metadata, text),
             Err(error) => error.into_bytes(),
@@ -194,7 +194,7 @@ impl LocalWorkspace {
         respond(request, metadata, excerpt, warnings)
     }
 
-    /// Reads a text in UTF-8, whose bytes are not copied or checked again.
+    /// Reads a UTF-8 text without copying or checking its bytes again.
     fn read_text(
         &self,
         call: &Call<'_>,
@@ -208,7 +208,7 @@ impl LocalWorkspace {
         if let Some(hash) = excerpt.hash {
             self.held.hold(hash, text.as_bytes(), call.origin.retention);
         }
-        // Lines and characters of a text in UTF-8 are cut at borders of characters.
+        // Lines and characters of a UTF-8 text are cut at character boundaries.
         let content = if kept == (0..text.len()) { text } else { text[kept].to_owned() };
         respond_with(request, metadata, excerpt, content, Vec::new())
     }
@@ -234,7 +234,7 @@ impl LocalWorkspace {
     }
 }
 
-/// Reads one of git's own files. What is shown is not what is there, so it has no version.
+/// Reads one of git's own files. The shown text differs from the file, so it has no version.
 fn read_masked(
     request: &ReadFile,
     window: Window,
@@ -250,7 +250,7 @@ fn read_masked(
     Ok(ReadFileResponse { version: response.version.filter(|_| !is_changed), ..response })
 }
 
-/// Reads a small file, again if it is written meanwhile. `None` if it is too large to be held.
+/// Reads a small file, and retries if it is written to. `None` if it is too large to be held.
 fn small_file(file: &OpenFile) -> Result<Option<SmallFile>, FsError> {
     let mut before = *file.metadata();
     let mut attempt = 1;
@@ -261,7 +261,7 @@ fn small_file(file: &OpenFile) -> Result<Option<SmallFile>, FsError> {
         if bytes.len() as u64 > HELD_FILE_BYTES {
             break;
         }
-        // The clock of a file system is coarse: what was cut and written again within a tick shows in the length only.
+        // The clock of a file system is coarse: a truncation and rewrite within a tick shows only in the length.
         let is_settled = metadata.stamp() == before.stamp() && bytes.len() as u64 == metadata.size_bytes;
         if is_settled || attempt == READ_ATTEMPTS {
             return Ok(Some(SmallFile { bytes, metadata, is_settled }));
@@ -290,14 +290,14 @@ fn read_large(
     let is_settled = now.stamp() == file.metadata().stamp();
     let mut response = respond(request, metadata(path, &now), excerpt, Vec::new())?;
     if !is_settled {
-        // A mixture is no version of the file.
+        // A mixture is not a version of the file.
         response.version = None;
         response.warnings.push(CHANGED_MEANWHILE.to_owned());
     }
     Ok(response)
 }
 
-/// Reads a file of any size, for as long as it is waited for.
+/// Reads a file of any size, as long as the caller waits.
 fn watched(
     call: &Call<'_>,
     request: &ReadFile,
@@ -322,7 +322,7 @@ fn watched(
     }
 }
 
-/// Refuses what cannot be shown.
+/// Refuses a file that cannot be shown.
 fn check(request: &ReadFile, metadata: &FileMetadata, excerpt: &Windowed) -> Result<(), WapError> {
     if excerpt.is_binary {
         let text = format!(
@@ -343,7 +343,7 @@ fn check(request: &ReadFile, metadata: &FileMetadata, excerpt: &Windowed) -> Res
     Ok(())
 }
 
-/// Returns a part of some bytes, without copying them where it is all of them.
+/// Returns a part of some bytes, without copying if it is all of them.
 fn part_of(bytes: Vec<u8>, part: Range<usize>) -> Vec<u8> {
     if part == (0..bytes.len()) { bytes } else { bytes[part].to_vec() }
 }

@@ -9,9 +9,9 @@ use crate::errors::journal_error;
 
 /// The journal's run of a call.
 ///
-/// The caller may have begun it and will finish it, a session for instance. A run that was not begun is opened for this
+/// The caller, such as a session, may have begun it and will finish it. A run that was not begun is opened for this
 /// call. If it has a sequence, it stays unfinished, because the owner of the sequence may have more steps for it; if it
-/// has none, it stands for this one call and is finished with it.
+/// has none, it represents this one call and is finished with it.
 #[derive(Debug)]
 pub(crate) struct EngineRun<'a> {
     journal: &'a Journal,
@@ -25,7 +25,7 @@ pub(crate) struct EngineRun<'a> {
     steps: Vec<RecordedStep>,
 }
 
-/// A run that stays open while no call is made for it.
+/// A run that stays open between calls.
 #[derive(Debug)]
 pub(crate) struct HeldRun {
     conversation: ConversationId,
@@ -45,19 +45,19 @@ pub(crate) enum StepState<'a> {
 }
 
 impl<'a> EngineRun<'a> {
-    /// Finds the run of a call, or begins one for it. Of its steps, the call's own and the next one can be recalled.
+    /// Finds the run of a call, or begins one for it. The call's step and the next one can be recalled.
     pub(crate) fn enter(journal: &'a Journal, origin: &Origin) -> Result<EngineRun<'a>, WapError> {
         EngineRun::enter_for(journal, origin, 2)
     }
 
-    /// The same for a call that is so many steps.
+    /// The same for a call that comprises `steps` steps.
     pub(crate) fn enter_for(
         journal: &'a Journal,
         origin: &Origin,
         steps: usize,
     ) -> Result<EngineRun<'a>, WapError> {
         let stands_for_one_call = origin.run.sequence == 0;
-        // A long reply makes many calls, and most steps of its run are about others.
+        // A long reply makes many calls, and most steps of its run belong to others.
         let end = origin.step.saturating_add(u32::try_from(steps).unwrap_or(u32::MAX));
         let recorded =
             |number| journal.reader().steps_within(number, origin.step..end).map_err(journal_error);
@@ -83,12 +83,12 @@ impl<'a> EngineRun<'a> {
         Ok(EngineRun { journal, conversation, number, own, stands_for_one_call, is_over, steps })
     }
 
-    /// Gives up the reference to the journal; the run stays open, so that nothing else carries it out.
+    /// Releases the reference to the journal; the run stays open, so that nothing else carries it out.
     pub(crate) fn into_held(mut self) -> HeldRun {
         HeldRun { conversation: self.conversation.clone(), number: self.number, own: self.own.take() }
     }
 
-    /// Takes up a run that was held.
+    /// Resumes a held run.
     pub(crate) fn take_up(journal: &'a Journal, held: HeldRun) -> EngineRun<'a> {
         let HeldRun { conversation, number, own } = held;
         EngineRun {
@@ -110,7 +110,7 @@ impl<'a> EngineRun<'a> {
         self.number
     }
 
-    /// Returns how a step is described in the record, if it is there.
+    /// Returns the recorded description of a step, if there is one.
     pub(crate) fn description(&self, index: u32) -> Option<&str> {
         let position = self.steps.binary_search_by_key(&index, |step| step.index).ok()?;
         Some(&self.steps[position].description)
@@ -140,8 +140,7 @@ impl<'a> EngineRun<'a> {
 impl Drop for EngineRun<'_> {
     fn drop(&mut self) {
         if self.own.is_some() && self.stands_for_one_call {
-            // A failure leaves the run unfinished in the journal. Asked for again, it answers from its record all the
-            // same.
+            // A failure leaves the run unfinished in the journal. If repeated, it still answers from its record.
             let _ = self.journal.finish_run_lazily(self.number, b"");
         }
     }

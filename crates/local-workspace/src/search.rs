@@ -1,8 +1,8 @@
 //! `searchFiles`: text in files.
 //!
-//! The calling thread walks the folders and hands files on in small batches; two more threads search them meanwhile, and
-//! the calling one helps when it is ahead or done. The answer is the same whatever the threads do: the first matches in
-//! the order of paths, and the totals of all files.
+//! The calling thread walks the folders and passes files on in small batches; two more threads search them
+//! concurrently, and the calling one helps when it is ahead or done. The answer does not depend on the threads' timing:
+//! the first matches in path order, and the totals of all files.
 
 mod file_queue;
 mod file_searcher;
@@ -35,7 +35,7 @@ use crate::read::explore::{LeftOut, rule_warnings, walk_time, warnings};
 /// Threads that search while the calling one walks.
 const WORKERS: usize = 2;
 
-/// The number of files that are handed on at once.
+/// The number of files per batch.
 const BATCH_FILES: usize = 64;
 
 /// The files that a request searches.
@@ -95,7 +95,7 @@ impl LocalWorkspace {
         Ok(SearchFilesResponse { has_undecided, ..results.into_response(warnings, is_complete) })
     }
 
-    /// Determines which of the paths are files, so that a bad one is reported before anything is searched.
+    /// Determines which of the paths are files, so that a bad path is reported before anything is searched.
     fn sources(&self, call: &Call<'_>, request: &SearchFiles) -> Result<Sources, WapError> {
         let mut sources = Sources { files: Vec::new(), folders: Vec::new() };
         for requested in &request.paths {
@@ -103,9 +103,9 @@ impl LocalWorkspace {
             let start = self.folder_path(requested)?;
             self.hidden.check(&start)?;
             match self.root.open_file(&start) {
-                // A link to a file is a file for a reader.
+                // A symlink to a file is a file for a reader.
                 Ok(file) => {
-                    // The path of the opened file: a symlink may lead to a hidden one.
+                    // The path of the opened file: a symlink may point to a hidden one.
                     self.hidden.check(file.path())?;
                     sources.files.push(file.path().clone());
                 }
@@ -119,7 +119,7 @@ impl LocalWorkspace {
     }
 }
 
-/// Returns the text that a file must contain for the query to match. The matcher decides in the end.
+/// Returns the text that a file must contain for the query to match. The matcher makes the final decision.
 fn needle(request: &SearchFiles) -> Needle {
     match request.query_type {
         QueryType::Literal => Needle::literal(request.query.as_bytes()),
@@ -127,7 +127,7 @@ fn needle(request: &SearchFiles) -> Needle {
     }
 }
 
-/// Nothing that could be searched has this name.
+/// The error for a path that cannot be searched.
 fn path_error(error: &FsError, requested: &str) -> WapError {
     match error {
         FsError::NotFound { .. } | FsError::ParentMissing { .. } => {
@@ -144,16 +144,16 @@ struct SearchWalk<'a> {
     call: &'a Call<'a>,
     request: &'a SearchFiles,
     exclusions: &'a Exclusions,
-    /// Files that are passed over by their names: nothing of the answer depends on what they hold.
+    /// Files that are skipped by name: the answer does not depend on their contents.
     withheld: Option<&'a WithheldRule>,
-    /// True if one of them is withheld only if a secret is in it.
+    /// True if one of them is withheld only if it contains a secret.
     has_undecided: bool,
     deadline: Instant,
     queue: &'a FileQueue,
     results: &'a Results,
-    /// Searches on this thread what the others have no room for.
+    /// Searches on this thread when the queue of the others is full.
     helper: FileSearcher<'a>,
-    /// Files that were handed on, if a file could be met twice.
+    /// Files that were passed on, if a file could be met twice.
     visited: Option<HashSet<RelPath>>,
     batch: Batch,
     warnings: Vec<String>,
@@ -226,7 +226,7 @@ impl SearchWalk<'_> {
         Ok(walk.summary())
     }
 
-    /// Hands on the files in which the query can match, as far as that is known; `None` if the folder has to be walked.
+    /// Passes on the files in which the query may match; `None` if the folder has to be walked.
     fn warm_folder(
         &mut self,
         start: &RelPath,
@@ -238,7 +238,7 @@ impl SearchWalk<'_> {
         if workspace.file_index().is_none() {
             return Ok(None);
         }
-        // Nothing is listed: the folder is only found.
+        // Nothing is listed: the folder is only resolved.
         let limits = WalkLimits { depth: 0, ..WalkLimits::default() };
         let walk = workspace.root.walk(start, limits).map_err(|error| path_error(&error, requested))?;
         workspace.hidden.check(walk.start())?;
@@ -270,7 +270,7 @@ impl SearchWalk<'_> {
         self.visited.as_mut().is_none_or(|visited| visited.insert(path.clone()))
     }
 
-    /// Counts a file that needs not be read.
+    /// Counts a file that need not be read.
     fn count(&mut self, path: &RelPath, outcome: FileOutcome) {
         if self.is_searched(path) {
             self.results.add(path, outcome);

@@ -1,19 +1,19 @@
-//! The outcome of a step, as the engine writes it into the journal.
+//! The outcome of a step, in the form that the engine writes into the journal.
 
 use change_journal::ContentHash;
 use serde::{Deserialize, Serialize};
 use text_edit::{Hunk, LineMap};
 use wap_core::{FileChange, FileChanged, ModifyFile, Reason, WapError, WriteFile};
 
-/// The outcome of one file change, with the line map of an edit so that line numbers of older versions can be followed
-/// exactly, by whichever process.
+/// The outcome of one file change, with the line map of an edit so that any process can follow line numbers of older
+/// versions exactly.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ChangeRecord {
     pub outcome: Result<FileChanged, WapError>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_map: Option<MapRecord>,
-    /// The digest of the request, so that another one is not answered with it; see [`request_digest`]. Records of older
-    /// versions, and of changes that came to a conflict later, have none.
+    /// The digest of the request, so that a different request is not answered with it; see [`request_digest`]. Records
+    /// of older versions, and of changes that later became a conflict, have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
 }
@@ -48,8 +48,9 @@ impl MapRecord {
     }
 }
 
-/// Returns a digest of what a change asks for. The version that its line numbers mean and the file by which it was judged are left
-/// out, since a caller that makes the call again may have read the file again, and so is the treatment of numbers in front of its lines.
+/// Returns a digest of a requested change. It excludes the version that its line numbers refer to and the file by which
+/// it was judged, since a caller that repeats the call may have read the file again, and the treatment of numbers
+/// before its lines.
 pub(crate) fn request_digest(change: &FileChange) -> String {
     let without_version = match change {
         FileChange::Modify(modify) => FileChange::Modify(ModifyFile {
@@ -66,7 +67,7 @@ pub(crate) fn request_digest(change: &FileChange) -> String {
     ContentHash::of(&encode(&without_version)).to_string()
 }
 
-/// The refusal of a request that comes under the step of another one.
+/// The refusal of a request under the step of another request.
 pub(crate) fn other_request(step: u32) -> WapError {
     let text = format!(
         "step {step} of this run was made with another request, so nothing was done: give each reply a run of its own"

@@ -1,4 +1,4 @@
-//! Trying out a whole reply on a layer, and keeping or dropping all of it.
+//! Trials of a whole reply on a layer, to be kept or dropped as a whole.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use crate::runs::{EngineRun, HeldRun};
 use crate::step_record::encode;
 use crate::turns::Turn;
 
-/// The step that adopts what was tried out. No reply has so many blocks.
+/// The step that adopts a trial. Replies never have this many blocks.
 pub const ADOPTION_STEP: u32 = 1 << 24;
 
 const STEP: u32 = ADOPTION_STEP;
@@ -30,10 +30,9 @@ const STEP: u32 = ADOPTION_STEP;
 /// The description in the log.
 const DESCRIPTION: &str = "(all that the reply did while it was tried out)";
 
-/// A layer over the whole folder on which another process tries out a reply. Dropped, it is forgotten with everything on
-/// it.
+/// A layer over the whole folder on which another process tries out a reply. Dropping it discards everything on it.
 ///
-/// Meanwhile commands wait for their turn, and file tools work on the folder as ever.
+/// Meanwhile commands wait for their turn, and file tools work on the folder as usual.
 #[derive(Debug)]
 pub struct Trial<'w> {
     workspace: &'w LocalWorkspace,
@@ -42,8 +41,7 @@ pub struct Trial<'w> {
     _turn: Turn<'w>,
 }
 
-/// A trial that was carried out and waits for a decision. Commands run meanwhile. Dropped, it is forgotten with everything
-/// on its layer.
+/// A completed trial that waits for a decision. Commands run meanwhile. Dropping it discards everything on its layer.
 #[derive(Debug)]
 pub struct HeldTrial {
     run: HeldRun,
@@ -54,21 +52,21 @@ pub struct HeldTrial {
 #[derive(Debug)]
 struct TrialLayers {
     whole: Option<Layer>,
-    /// Build folders have layers of their own, which are never adopted: what lies there can be made again.
+    /// Build folders have separate layers, which are never adopted: their contents can be rebuilt.
     build_folders: Vec<(PathBuf, Layer)>,
 }
 
-/// The reason for which a trial is not kept. Nothing was changed then.
+/// The reason why a trial is not kept. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeepError {
-    /// Another program saved these files meanwhile, which the reply changes as well.
+    /// Another program has saved these files, which the reply changes as well, in the meantime.
     #[error("saved by another program meanwhile: {}", paths.join(", "))]
     SavedMeanwhile {
         /// Their paths; a repository is one of them as a whole.
         paths: Vec<String>,
     },
-    /// The reply was not carried out to its end: what came of a step is not known.
+    /// The reply was not completed: the outcome of a step is unknown.
     #[error("the reply was not carried out to its end")]
     Unfinished,
     /// It cannot be read or recorded.
@@ -81,7 +79,7 @@ impl LocalWorkspace {
     ///
     /// # Errors
     ///
-    /// [`Reason::SandboxUnavailable`] with the cause where there can be no layer, [`Reason::ReadOnly`], and
+    /// [`Reason::SandboxUnavailable`] with the cause if layers are impossible, [`Reason::ReadOnly`], and
     /// [`Reason::Cancelled`] if the call is cancelled before the turn comes.
     pub fn begin_trial(&self, call: &Call<'_>) -> Result<Trial<'_>, WapError> {
         if self.config.read_only {
@@ -113,11 +111,11 @@ impl LocalWorkspace {
         Ok(Trial { workspace: self, run, layers, _turn: turn })
     }
 
-    /// Takes up a trial that was held, to keep it.
+    /// Resumes a held trial, to keep it.
     ///
     /// # Errors
     ///
-    /// [`Reason::Cancelled`] if the call is cancelled before the turn comes; the trial is forgotten then.
+    /// [`Reason::Cancelled`] if the call is cancelled before the turn comes; the trial is then discarded.
     pub fn take_up_trial(&self, held: HeldTrial, call: &Call<'_>) -> Result<Trial<'_>, WapError> {
         let turn = self.command_turn(call)?;
         let HeldTrial { run, layers } = held;
@@ -126,7 +124,7 @@ impl LocalWorkspace {
 }
 
 impl Trial<'_> {
-    /// Returns the mounts for the process that tries the reply out, in this order.
+    /// Returns the mounts for the process that tries out the reply, in order.
     pub fn layers(&self) -> Vec<LayerMount> {
         let whole = self.layers.whole.iter().map(|layer| (layer.mount_spec().lower, layer));
         let build_folders = self.layers.build_folders.iter().map(|(folder, layer)| (folder.clone(), layer));
@@ -141,7 +139,7 @@ impl Trial<'_> {
     ///
     /// # Errors
     ///
-    /// Those of reading the layer.
+    /// If reading the layer fails.
     pub fn changes(&self) -> Result<Vec<PlannedChange>, WapError> {
         let (_, effects) = self.effects()?;
         let protected = &self.workspace.root.policy().protected;
@@ -162,21 +160,20 @@ impl Trial<'_> {
         Ok(planned)
     }
 
-    /// Lets other commands have their turn while a person decides. The process that tried the reply out has ended.
+    /// Yields the turn to other commands while a person decides. The process that tried out the reply has ended.
     #[must_use]
     pub fn hold(self) -> HeldTrial {
         HeldTrial { run: self.run.into_held(), layers: self.layers }
     }
 
-    /// Returns the number of the run that is tried out, which the copy of the journal knows as well.
+    /// Returns the number of the trial's run, which the copy of the journal has as well.
     #[must_use]
     pub fn run(&self) -> RunNumber {
         self.run.number()
     }
 
-    /// Records the steps of the run as the journal at `journal_folder`, a copy of this workspace's, knows them now,
-    /// together with everything on the layer; then brings that into the folder. Whole outputs are taken from
-    /// `output_folder`.
+    /// Records the steps of the run from the journal at `journal_folder`, a copy of this workspace's, together with
+    /// everything on the layer; then adopts that into the folder. Whole outputs are taken from `output_folder`.
     ///
     /// Afterwards the run is complete. Returns the notices for the user, such as paths that were not adopted.
     ///
@@ -189,7 +186,7 @@ impl Trial<'_> {
         let steps = self.steps(journal_folder)?;
         self.take_outputs(output_folder, number, steps.iter().map(|step| step.index));
         let _no_batch_meanwhile = workspace.lock_changes();
-        // After the lock: until then a batch may still change the folder.
+        // After taking the lock: until then a batch may still change the folder.
         let (saved_meanwhile, _) = self.effects()?;
         if !saved_meanwhile.is_empty() {
             return Err(KeepError::SavedMeanwhile { paths: saved_meanwhile });
@@ -224,7 +221,7 @@ impl Trial<'_> {
         };
         let Some(layer) = self.layers.whole.take() else { return Err(KeepError::Unfinished) };
         let snapshot = workspace.look_at_layer(&layer);
-        // All of it is kept or nothing, so no other call may change files meanwhile.
+        // Kept as a whole or not at all, so other calls must not change files meanwhile.
         let (outcome, is_needed) = workspace.take_over(
             Ok(nothing_to_say()),
             &layer,
@@ -233,13 +230,13 @@ impl Trial<'_> {
             &mut Vec::new(),
         );
         if !is_needed {
-            // What is left of it goes at the next opening.
+            // Any rest is removed at the next opening.
             let _ = layer.discard();
         }
         Ok(outcome?.warnings)
     }
 
-    /// The steps that the other journal knows of this run and this workspace's does not.
+    /// The steps of this run that only the other journal has.
     fn steps(&self, journal_folder: &Path) -> Result<Vec<change_journal::RecordedStep>, KeepError> {
         let number = self.run.number();
         let damaged = |error: &dyn std::fmt::Display| {
@@ -257,7 +254,7 @@ impl Trial<'_> {
     }
 
     fn take_outputs(&self, folder: &Path, run: RunNumber, steps: impl Iterator<Item = u32>) {
-        // An output that cannot be had is told as one that is removed.
+        // An unavailable output is reported like a removed one.
         let Ok(tried) = OutputStore::open(folder) else { return };
         for step in steps {
             let _ = self.workspace.outputs.take(&tried, &output_name(run, step));
@@ -285,7 +282,7 @@ impl Trial<'_> {
 
 impl Drop for TrialLayers {
     fn drop(&mut self) {
-        // What cannot be removed now goes at the next opening.
+        // Anything that cannot be removed now is removed at the next opening.
         let build_folders = self.build_folders.drain(..).map(|(_, layer)| layer);
         for layer in self.whole.take().into_iter().chain(build_folders) {
             let _ = layer.discard();

@@ -1,4 +1,4 @@
-//! Taking turns in the order of asking, and giving up on waiting for one.
+//! Turns in the order of requests, with cancellable waiting.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,8 +9,8 @@ use wap_core::CancelFlag;
 /// The interval at which a waiting caller checks its flag, because a flag cannot wake a thread.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// One caller at a time has the turn, in the order of their requests. So a caller that gives it back between two pieces
-/// of long work lets all waiting ones go first.
+/// One caller at a time has the turn, in the order of requests. So a caller that returns it between two parts of a long
+/// task lets all waiting ones go first.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     queue: Mutex<Queue>,
@@ -20,11 +20,11 @@ pub(crate) struct Turns {
 #[derive(Debug, Default)]
 struct Queue {
     next: u64,
-    /// The numbers of the waiting callers, and in front of them that of the one that has the turn.
+    /// The numbers of the waiting callers, after that of the caller that has the turn.
     numbers: VecDeque<u64>,
 }
 
-/// The turn; dropping it lets the next one have it.
+/// The turn; dropping it passes it to the next caller.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     turns: &'a Turns,
@@ -35,8 +35,8 @@ impl Turns {
     /// Waits for the turn.
     pub(crate) fn wait(&self) -> Turn<'_> {
         let turn = self.ask();
-        let is_behind = |queue: &mut Queue| queue.numbers.front() != Some(&turn.number);
-        drop(self.moved.wait_while(self.lock(), is_behind).unwrap_or_else(PoisonError::into_inner));
+        let has_to_wait = |queue: &mut Queue| queue.numbers.front() != Some(&turn.number);
+        drop(self.moved.wait_while(self.lock(), has_to_wait).unwrap_or_else(PoisonError::into_inner));
         turn
     }
 

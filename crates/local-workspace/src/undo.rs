@@ -1,4 +1,4 @@
-//! Taking changes back, by a commit and exchanges like any other change.
+//! Reverting changes, by a commit and exchanges like any other change.
 
 mod checked_out;
 pub(crate) mod differences;
@@ -48,7 +48,7 @@ use crate::undo::record::{UndoRecord, describe};
 /// The scope of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undo {
-    /// These changes, each of which must be in force. Folders that were made for a file go with it.
+    /// These changes, each of which must be in force. Folders that were made for a file are removed with it.
     Changes(Vec<ChangeNumber>),
     /// All changes of a run that are in force: those of a reply, or those of an undo.
     Run(RunNumber),
@@ -61,19 +61,19 @@ pub enum Undo {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Undone {
-    /// The number of the run that did it: [`Undo::Run`] with it takes the undo back.
+    /// The number of the run that did it: [`Undo::Run`] with it reverts the undo.
     pub run: u64,
     /// The paths, in the order in which they were restored.
     pub paths: Vec<UndonePath>,
-    /// Folders that were made and stay, because something else is in them.
+    /// Folders that were made and stay, because they contain something else.
     pub kept_folders: Vec<String>,
-    /// Commands of the same runs of which it is not known what they did to files.
+    /// Commands of the same runs whose effects on files are unknown.
     pub commands: Vec<String>,
-    /// Paths that stay as they are: what was there before commands of the same runs is not kept, a repository is not what
-    /// they left, or another program has changed the file while a crash had interrupted this undo.
+    /// Paths that stay unchanged: their state before commands of the same runs is not kept, a repository differs from
+    /// what the changes left, or another program has changed the file while a crash had interrupted this undo.
     #[serde(default)]
     pub not_undoable: Vec<String>,
-    /// Those of them that stay because they are not what the changes have left: another program has changed them since.
+    /// The paths among these that another program has changed since.
     #[serde(default)]
     pub changed_since: Vec<String>,
     /// The repositories among these, with the branches that the changes moved.
@@ -82,7 +82,8 @@ pub struct Undone {
 }
 
 impl Undone {
-    /// Returns what a step of the journal has recorded of an undo; `None` if it is another step, or if nothing was undone.
+    /// Returns the undo that a step of the journal has recorded; `None` if it is another kind of step, or if nothing
+    /// was undone.
     #[must_use]
     pub fn recorded(step: &RecordedStep) -> Option<Undone> {
         decode::<UndoRecord>(step.outcome.as_deref()?).ok()?.outcome.ok()
@@ -106,22 +107,22 @@ pub struct UndonePath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UndoEffect {
-    /// It holds again what it held.
+    /// Its old content is restored.
     Restored,
-    /// It is there again.
+    /// It exists again.
     BroughtBack,
-    /// It is gone again.
+    /// It is removed again.
     Removed,
 }
 
 impl LocalWorkspace {
-    /// Takes changes back: each path holds again what it held before them.
+    /// Reverts changes: each path is restored to its state before them.
     ///
-    /// It is one commit, and all paths or none: if another program saves one of them in that moment, the paths restored
+    /// It is one commit, for all paths or none: if another program saves one of them concurrently, the paths restored
     /// so far are reverted. The undo itself can be undone. Effects of commands are undone as well, as far as the
     /// journal keeps the contents before them.
     ///
-    /// Asked for again with the same origin, it answers from its record.
+    /// A repetition with the same origin is answered from the record.
     ///
     /// # Errors
     ///
@@ -130,13 +131,13 @@ impl LocalWorkspace {
         self.undo_what(call, |_| Ok(what.clone()), None)
     }
 
-    /// Takes back what `choose` says once it is clear that the call was not carried out before.
+    /// Reverts the changes that `choose` returns, once it is clear that the call was not carried out before.
     ///
-    /// What is "the last change" differs after an undo: a call that is repeated, because its outcome is unknown, must
-    /// not choose again.
+    /// "The last change" is a different one after an undo: a call that is repeated because its outcome is unknown
+    /// must not choose again.
     ///
-    /// `view` makes of a path or a whole text what a reader may see who may not see all of it: a refusal has a difference for that
-    /// reader then, too.
+    /// `view` masks a path or a whole text for a reader that may not see all of it: then a refusal also has a
+    /// difference for that reader.
     ///
     /// # Errors
     ///
@@ -147,7 +148,7 @@ impl LocalWorkspace {
         choose: impl FnOnce(&JournalReader) -> Result<Undo, E>,
         view: Option<&dyn Fn(&str) -> String>,
     ) -> Result<Undone, E> {
-        // Without the turn, because the call is cancelled, the record answers, and nothing is begun.
+        // Without the turn, because the call is cancelled, it is answered from the record, and nothing is started.
         let turn = self.lock_changes_for(call);
         let run = EngineRun::enter(&self.journal, call.origin).map_err(UndoError::Workspace)?;
         if let Some(outcome) = recorded_outcome(&run, call.origin.step)? {
@@ -165,7 +166,7 @@ impl LocalWorkspace {
         Ok(undone.map_err(|error| self.with_differences(error, view))?)
     }
 
-    /// Adds to a refusal how the files in the way differ from what the changes have left.
+    /// Adds to a refusal the differences between the obstructing files and the state that the changes have left.
     fn with_differences(&self, error: UndoError, view: Option<&dyn Fn(&str) -> String>) -> UndoError {
         let UndoError::Obstacles(mut obstacles) = error else { return error };
         for obstacle in &mut obstacles {
@@ -181,7 +182,7 @@ impl LocalWorkspace {
         UndoError::Obstacles(obstacles)
     }
 
-    /// Reports whether an undo would be made as things are; nothing is undone.
+    /// Reports whether an undo would currently succeed; nothing is undone.
     #[must_use]
     pub fn can_undo(&self, what: &Undo) -> bool {
         let is_planned = || -> Result<(), UndoError> {
@@ -225,12 +226,13 @@ impl LocalWorkspace {
                 failures
             }
         };
-        // The step answers from now on what is answered here. If that cannot be noted, recovery comes to the same finding.
+        // From now on the step gives the answer given here. If that cannot be recorded, recovery reaches the same
+        // result.
         let _ = self.journal.flush();
         Err(UndoError::Obstacles(failures))
     }
 
-    /// The changes that are asked for, with what is to be said about commands of the same runs.
+    /// The requested changes, with the notices about commands of the same runs.
     fn chosen(&self, what: &Undo) -> Result<Chosen, UndoError> {
         let journal = self.journal.reader();
         let runs = match what {
@@ -271,7 +273,7 @@ impl LocalWorkspace {
         }
     }
 
-    /// Plans, commits and brings back.
+    /// Plans, commits and restores.
     fn take_back(
         &self,
         run: &EngineRun<'_>,
@@ -316,7 +318,7 @@ impl LocalWorkspace {
                 Ok(()) => published.extend(numbers.iter().map(|number| (*number, path.path.clone()))),
             }
         }
-        // Permission bits that cannot be given to a folder are not worth taking everything back for.
+        // Failing to set the permission bits of a folder does not justify reverting everything.
         let _ = modes.close(open_root);
         let published_numbers: Vec<_> = published.iter().map(|(number, _)| *number).collect();
         // As with every change, it only spares recovery a doubt.
@@ -327,7 +329,7 @@ impl LocalWorkspace {
         }
         let (failures, failed): (Vec<_>, Vec<_>) = failures.into_iter().unzip();
         let failed = failed.concat();
-        // If even this fails, recovery comes to the same finding.
+        // If even this fails, recovery reaches the same result.
         let _ = self.journal.conflict_changes(&failed, &encode(&UndoRecord::refused(&failures)));
         Ok(Taken::Partly { published, failed, failures, lost })
     }
@@ -377,7 +379,8 @@ impl LocalWorkspace {
                 }
                 Ok(())
             }
-            // Another process has put something into the folder meanwhile, or has removed it: it is not ours any more.
+            // Another process has put something into the folder in the meantime, or has removed it: it is no longer
+            // ours.
             Err(_)
                 if wanted.is_none()
                     && path.now.as_ref().is_some_and(|now| now.kind == PresentKind::Folder) =>
@@ -423,14 +426,14 @@ fn recorded_outcome(run: &EngineRun<'_>, step: u32) -> Result<Option<Result<Undo
 #[derive(Debug, Default)]
 struct Chosen {
     changes: BTreeMap<ChangeNumber, RecordedChange>,
-    /// Commands of which it is not known what they did.
+    /// Commands whose effects are unknown.
     commands: Vec<String>,
-    /// Paths that were changed without their contents being kept.
+    /// Paths whose contents were not kept.
     unkept: Vec<String>,
 }
 
 impl Chosen {
-    /// Leaves out the paths of which the journal never had one of the versions in question.
+    /// Excludes the paths for which the journal never had one of the versions.
     fn without_unkept(mut self) -> Chosen {
         let is_unkept = |change: &&RecordedChange| {
             change.state != ChangeState::Conflicted && !is_redoable(change) && change.undoes.is_none()
@@ -444,14 +447,15 @@ impl Chosen {
     }
 }
 
-/// Returns whether the effects of a command are recorded: those of a command with an unknown end are not, unless they were dropped.
+/// Returns whether the effects of a command are recorded: those of a command with an unknown outcome are not, unless
+/// they were dropped.
 pub fn effects_are_recorded(step: &RecordedStep) -> bool {
     let Some(outcome) = &step.outcome else { return false };
     let outcome: Result<CommandOutcome, _> = decode(outcome);
     outcome.as_ref().map_or(true, has_known_effects)
 }
 
-/// The folders that are given permission bits, or whose bits are in the way.
+/// The folders whose permission bits change, or obstruct the undo.
 fn folder_modes(plan: &UndoPlan) -> FolderModes {
     let mut modes = FolderModes::default();
     for path in &plan.paths {
@@ -465,7 +469,7 @@ fn folder_modes(plan: &UndoPlan) -> FolderModes {
 
 enum Taken {
     All(Undone),
-    /// The other paths are restored, and recovery restores these, at which nothing is now.
+    /// The other paths are restored, and recovery restores these, which are now empty.
     Later {
         lost: Vec<UndoObstacle>,
     },
@@ -474,7 +478,7 @@ enum Taken {
         published: Vec<(ChangeNumber, RelPath)>,
         failed: Vec<ChangeNumber>,
         failures: Vec<UndoObstacle>,
-        /// Paths at which nothing is now; recovery restores them.
+        /// Paths that are now empty; recovery restores them.
         lost: Vec<UndoObstacle>,
     },
 }

@@ -1,4 +1,4 @@
-//! Owner, permissions and access list of a file that is written.
+//! The owner, permissions and access list of a written file.
 
 use std::fs::File;
 use std::io;
@@ -13,22 +13,22 @@ use rustix::process::geteuid;
 use crate::error::ConfigError;
 use crate::folder::{Current, Folder};
 
-/// The name under which Linux keeps the POSIX access list of a file.
+/// The name of the attribute in which Linux stores the POSIX access list of a file.
 const ACCESS_LIST: &str = "system.posix_acl_access";
 
 /// The longest value of such an attribute, in bytes.
 const LIST_BYTES: usize = 64 << 10;
 
-/// Gives a file the owner, the access list and the permissions of the one that it replaces: its client can still read and write it,
-/// and it does not become more open, because it may hold secrets of other servers.
+/// Gives a file the owner, the access list and the permissions of the file that it replaces: its client can still read and write
+/// it, and it does not become more accessible, because it may hold secrets of other servers.
 pub(crate) fn keep(file: &File, before: &Current) -> Result<(), ConfigError> {
     change_owner(file, &before.stat)?;
     keep_list(file, &before.file).map_err(|error| ConfigError::AccessList(error.into()))?;
-    // After the others: a new owner clears bits, and an access list is the group's permissions as long as it is there.
+    // Do this last: a new owner clears bits, and an access list takes the place of the group's permissions.
     Ok(fchmod(file, Mode::from_raw_mode(before.stat.st_mode)).map_err(io::Error::from)?)
 }
 
-/// Gives what root has made in a folder the owner of the folder, whose client could not write it otherwise.
+/// Gives files that root creates in a folder the owner of the folder, whose client could not write them otherwise.
 pub(crate) fn inherit_owner(handle: impl AsFd, folder: &Folder) -> Result<(), ConfigError> {
     if !geteuid().is_root() {
         return Ok(());
@@ -37,14 +37,14 @@ pub(crate) fn inherit_owner(handle: impl AsFd, folder: &Folder) -> Result<(), Co
 }
 
 fn change_owner(handle: impl AsFd, wanted: &Stat) -> Result<(), ConfigError> {
-    let own = fstat(&handle).map_err(io::Error::from)?;
-    let user = (own.st_uid != wanted.st_uid).then(|| Uid::from_raw(wanted.st_uid));
-    let group = (own.st_gid != wanted.st_gid).then(|| Gid::from_raw(wanted.st_gid));
+    let current = fstat(&handle).map_err(io::Error::from)?;
+    let user = (current.st_uid != wanted.st_uid).then(|| Uid::from_raw(wanted.st_uid));
+    let group = (current.st_gid != wanted.st_gid).then(|| Gid::from_raw(wanted.st_gid));
     if user.is_none() && group.is_none() {
         return Ok(());
     }
     chownat(handle, c"", user, group, AtFlags::EMPTY_PATH).map_err(|error| match error {
-        // The second one: a user namespace does not have the user or group.
+        // The second: a user namespace lacks the user or group.
         Errno::PERM | Errno::INVAL if user.is_some() => ConfigError::OtherOwner,
         Errno::PERM | Errno::INVAL => ConfigError::OtherGroup,
         error => ConfigError::Io(error.into()),
@@ -54,13 +54,13 @@ fn change_owner(handle: impl AsFd, wanted: &Stat) -> Result<(), ConfigError> {
 fn keep_list(file: &File, before: &File) -> Result<(), Errno> {
     match list(before)? {
         Some(list) => fsetxattr(file, ACCESS_LIST, &list, XattrFlags::empty()),
-        // The folder may have given it one.
+        // The file may have inherited one from the folder.
         None if list(file)?.is_some() => fremovexattr(file, ACCESS_LIST),
         None => Ok(()),
     }
 }
 
-/// Returns the access list of a file; `None` if its permissions say everything.
+/// Returns the access list of a file; `None` if it only has permissions.
 fn list(file: &File) -> Result<Option<Vec<u8>>, Errno> {
     let mut list = vec![0; LIST_BYTES];
     match fgetxattr(file, ACCESS_LIST, &mut list[..]) {

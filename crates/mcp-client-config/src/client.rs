@@ -1,4 +1,4 @@
-//! The clients, and the ways in which they describe a server.
+//! The clients, and their descriptions of a server.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::formats::FileFormat;
 /// The file of Cline, an extension of Visual Studio Code, among the user's settings.
 const CLINE_FILE: &str = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
 
-/// The time that Goose waits for a call, in seconds; a command may take as long as `agentd` lets it by default.
+/// The time that Goose waits for a call, in seconds; a command may take as long as `agentd` allows by default.
 const GOOSE_TIMEOUT_S: u32 = 300;
 
 /// A client that can be configured.
@@ -42,7 +42,7 @@ pub enum McpClient {
     Goose,
 }
 
-/// The command by which a client starts this server.
+/// The command with which a client starts this server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
     /// Absolute path of the program.
@@ -67,10 +67,10 @@ impl McpClient {
         McpClient::Goose,
     ];
 
-    /// Returns the path of its configuration; `None` if that is in a home folder and there is none.
+    /// Returns the path of its configuration; `None` if that is in a home folder that does not exist.
     ///
     /// `workspace` is the absolute path of the folder of code, and `environment` returns the value of a variable: `HOME`,
-    /// `XDG_CONFIG_HOME` and `CODEX_HOME` count where they are absolute paths.
+    /// `XDG_CONFIG_HOME` and `CODEX_HOME` are used if they are absolute paths.
     pub fn file(self, workspace: &Path, environment: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let variable = |name: &str| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || variable("HOME");
@@ -119,14 +119,14 @@ impl McpClient {
         }
     }
 
-    /// Checks whether the file lies in the folder of code, and not among the user's settings.
+    /// Checks whether the file is in the folder of code, and not among the user's settings.
     #[must_use]
     pub fn is_of_project(self) -> bool {
         use McpClient::{ClaudeCode, Cursor, GeminiCli, Opencode, Vscode};
         matches!(self, ClaudeCode | Cursor | Vscode | GeminiCli | Opencode)
     }
 
-    /// Returns the entry of the server under its name in the table, an object in any of the formats.
+    /// Returns the entry of the server for the table, an object in all formats.
     pub fn entry(self, name: &str, server: &Server) -> Value {
         let Server { program, arguments } = server;
         match self {
@@ -143,7 +143,7 @@ impl McpClient {
                 let command: Vec<&String> = std::iter::once(program).chain(arguments).collect();
                 json!({ "type": "local", "command": command, "enabled": true })
             }
-            // Goose loads one extension of a name, whatever its key is.
+            // Goose loads one extension per name, regardless of its key.
             McpClient::Goose => json!({
                 "name": name, "description": "Files, searches and confined commands of one folder",
                 "type": "stdio", "enabled": true, "cmd": program, "args": arguments, "timeout": GOOSE_TIMEOUT_S
@@ -152,7 +152,7 @@ impl McpClient {
         }
     }
 
-    /// Returns the advice to the user for the time after the file is written, one line.
+    /// Returns the advice to the user after the file is written, one line.
     pub fn next_step(self) -> &'static str {
         match self {
             McpClient::ClaudeCode => "start `claude` in the folder and allow the server; `/mcp` shows it",

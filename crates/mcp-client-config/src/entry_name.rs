@@ -1,4 +1,4 @@
-//! The name under which a server stands in a client's file.
+//! The name of a server in a client's file.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -9,12 +9,12 @@ use crate::client::McpClient;
 use crate::error::ConfigError;
 use crate::with_entry::object;
 
-/// The hexadecimal digits of a path's hash behind a name that another folder has.
+/// The number of hexadecimal digits of a path's hash after a name that another folder has.
 const HASH_DIGITS: usize = 8;
 
 impl McpClient {
-    /// Returns the usual name of the server: `server`, and in a file for all projects of a user the name of the folder behind it, in
-    /// ASCII letters, digits, `_` and `-`. Two folders can have the same one; [`entry_name_in`] returns a name for each.
+    /// Returns the usual name of the server: `server`, followed by the name of the folder in a file for all projects of a user,
+    /// in ASCII letters, digits, `_` and `-`. Two folders can have the same name; [`entry_name_in`] returns distinct ones.
     pub fn entry_name(self, server: &str, workspace: &Path) -> String {
         let folder = workspace.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         let folder: String =
@@ -27,7 +27,7 @@ impl McpClient {
         if self.ignores_case() { name.to_ascii_lowercase() } else { name }
     }
 
-    /// Checks whether the client takes names for the same that differ in the case of letters: Goose, which saves them in lower case.
+    /// Checks whether the client ignores the case of names: Goose, which saves them in lower case.
     fn ignores_case(self) -> bool {
         self == McpClient::Goose
     }
@@ -39,9 +39,9 @@ impl McpClient {
 
 /// Returns the name for the server of a folder in the text of a client's file.
 ///
-/// It is the usual one of [`McpClient::entry_name`], unless the entry of that name does not have the path of the folder among its
-/// arguments: then it is the server of another folder, and the hash of the path is appended. A name that the folder has got is
-/// returned again.
+/// It is the usual name of [`McpClient::entry_name`], unless the entry of that name does not have the path of the folder among
+/// its arguments: then that is the server of another folder, and the hash of the path is appended. A name that the folder already
+/// has is kept.
 ///
 /// # Errors
 ///
@@ -81,15 +81,15 @@ pub fn entry_name_in(
         return Ok(name.clone());
     }
     let hash = blake3::hash(workspace.as_os_str().as_bytes()).to_hex();
-    let own = format!("{usual}-{}", &hash[..HASH_DIGITS]);
-    // Nothing else has a name with this hash, whatever the user has made of the entry.
-    if let Some((name, _)) = named(&own).first() {
+    let with_hash = format!("{usual}-{}", &hash[..HASH_DIGITS]);
+    // Only this folder has a name with this hash, even if the user edited the entry.
+    if let Some((name, _)) = named(&with_hash).first() {
         return Ok((*name).clone());
     }
-    Ok(if named(&usual).is_empty() { usual } else { own })
+    Ok(if named(&usual).is_empty() { usual } else { with_hash })
 }
 
-/// Checks whether a text in a value is this path, alone or behind an option and `=`.
+/// Checks whether a text in a value is this path, alone or after an option and `=`.
 fn names_path(value: &Value, path: &Path) -> bool {
     match value {
         Value::String(text) => {

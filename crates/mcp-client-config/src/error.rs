@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// The reason why an entry was not put into a file. The file is as it was.
+/// The reason why an entry was not put into a file, which is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -18,29 +18,29 @@ pub enum ConfigError {
         /// The fault, without a value of the entry.
         why: String,
     },
-    /// The entry that is there has an option for the server that the new one lacks.
+    /// The present entry has an option for the server that the new one lacks.
     #[error("the entry there has the option {option}, which the new one would not have")]
     LosesOption {
         /// The option, without its value.
         option: String,
     },
-    /// It is a file of the project, and a symbolic link leads out of the project.
+    /// The file belongs to the project, and a symbolic link leads out of the project.
     #[error("a symbolic link there leads out of the project")]
     LeadsOut,
-    /// A symbolic link there leads to nothing. A file in its stead would cut what it stands for off from its client.
+    /// A symbolic link there leads to nothing. Replacing it would disconnect its target from the client.
     #[error("a symbolic link there leads to nothing")]
     DanglingLink,
-    /// The file or its folder belongs to another user, to whom this process cannot give a file.
+    /// The file or its folder belongs to another user, and this process cannot change the owner of a file.
     #[error("it belongs to another user")]
     OtherOwner,
-    /// The file belongs to this user, and to a group to which this process cannot give a file.
+    /// The file belongs to this user, and to a group that this process cannot set.
     #[error("it belongs to a group that this user is not a member of")]
     OtherGroup,
     /// The new file cannot have the access list of the old one.
     #[error("its access list cannot be kept: {0}")]
     AccessList(io::Error),
-    /// Another program has changed the file after it was read.
-    #[error("another program has changed it meanwhile")]
+    /// Another program changed the file after it was read.
+    #[error("another program has changed it in the meantime")]
     ChangedMeanwhile,
     /// The file cannot be read or written.
     #[error("{0}")]

@@ -1,6 +1,6 @@
-//! A folder by its handle, in which a file is read, made or replaced.
+//! A folder by its handle, for reading, creating or replacing a file in it.
 //!
-//! Every step works on the handle, and none follows a link: a folder that is replaced meanwhile leads nowhere else.
+//! Every step works on the handle, and none follows a link: replacing the folder in the meantime leads nowhere else.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -23,7 +23,7 @@ pub(crate) struct Folder {
     pub(crate) handle: OwnedFd,
 }
 
-/// A file as it was read.
+/// A file and its state when it was read.
 #[derive(Debug)]
 pub(crate) struct Current {
     pub(crate) text: String,
@@ -37,12 +37,12 @@ impl Folder {
         Ok(Folder { handle: openat(CWD, path, flags(), Mode::empty()).map_err(io::Error::from)? })
     }
 
-    /// Opens a folder in this one, where there was one a moment ago.
+    /// Opens a folder in this one that existed a moment ago.
     pub(crate) fn enter(&self, name: &OsStr) -> Result<Folder, ConfigError> {
         Ok(Folder { handle: openat(&self.handle, name, flags(), Mode::empty()).map_err(replaced)? })
     }
 
-    /// Makes a folder in this one, or opens the one that was made meanwhile.
+    /// Creates a folder in this one, or opens one that was created in the meantime.
     pub(crate) fn make(&self, name: &OsStr) -> Result<Folder, ConfigError> {
         match mkdirat(&self.handle, name, Mode::from_raw_mode(0o777)) {
             Ok(()) => {
@@ -58,11 +58,11 @@ impl Folder {
         }
     }
 
-    /// Reads a regular file, and waits for no other.
+    /// Reads a regular file, and does not block on others.
     pub(crate) fn read(&self, name: &OsStr) -> Result<Current, ConfigError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(openat(&self.handle, name, flags, Mode::empty()).map_err(replaced)?);
-        // Before the content is read, so that a change during the reading shows.
+        // Stat the file before reading the content, so that a change during the read is detected.
         let stat = fstat(&file).map_err(io::Error::from)?;
         if !file.metadata()?.is_file() {
             return Err(ConfigError::not_a_file());
@@ -79,9 +79,9 @@ impl Folder {
         Ok(Current { text, file, stat })
     }
 
-    /// Checks whether a name is still the file that was read, and no program has written to it.
+    /// Checks whether a name still refers to the file that was read, and no program has written to it.
     pub(crate) fn is_current(&self, name: &OsStr, current: &Current) -> bool {
-        // The change time also tells of new permissions, and of a modification time that was set back.
+        // The change time also reveals new permissions, and a modification time that was set back.
         let state = |stat: &Stat| {
             let times = (stat.st_mtime, stat.st_mtime_nsec, stat.st_ctime, stat.st_ctime_nsec);
             (stat.st_dev, stat.st_ino, stat.st_size, times)
@@ -95,7 +95,7 @@ fn flags() -> OFlags {
     OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
-/// The error of opening what was there a moment ago, and was not a link.
+/// Maps the error of opening an entry that existed a moment ago and was not a link.
 fn replaced(error: Errno) -> ConfigError {
     match error {
         Errno::NOENT | Errno::LOOP | Errno::NOTDIR => ConfigError::ChangedMeanwhile,

@@ -1,4 +1,4 @@
-//! The formats of configuration files: reading the settings in a text, and merging others into it.
+//! The formats of configuration files: parsing the settings in a text, and merging others into it.
 
 mod json;
 mod toml;
@@ -12,16 +12,16 @@ use crate::error::ConfigError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileFormat {
-    /// JSON, with comments and trailing commas where the client allows them.
+    /// JSON, with comments and trailing commas if the client allows them.
     Json,
     /// TOML 1.0.
     Toml,
-    /// YAML, of which only the layout that clients write is changed.
+    /// YAML; only the layout that clients write is edited.
     Yaml,
 }
 
 impl FileFormat {
-    /// Returns the settings in a text. No key that leads to `wanted` is there twice.
+    /// Returns the settings in a text. No key on the path to `wanted` occurs twice.
     pub(crate) fn parse(
         self,
         text: &str,
@@ -29,14 +29,14 @@ impl FileFormat {
     ) -> Result<Map<String, Value>, ConfigError> {
         match self {
             FileFormat::Json => json::parse(text, wanted),
-            // A key that is there twice is an error of these formats.
+            // A repeated key is an error in these formats.
             FileFormat::Toml => toml::parse(text),
             FileFormat::Yaml => yaml::parse(text),
         }
     }
 
-    /// Returns the text, whose settings are `before`, with `wanted` merged into them by its keys. The result has to be parsed: not
-    /// every layout has a position for every value.
+    /// Returns the text, whose settings are `before`, with `wanted` merged into them by key. The caller has to parse the result:
+    /// not every layout has a position for every value.
     pub(crate) fn merge(
         self,
         text: &str,
@@ -60,8 +60,8 @@ impl FileFormat {
     }
 }
 
-/// Returns the changed text with the line ends of the text before: each line that is in both has its own, and each new one that of
-/// the first line. Editors of a format write `\n` throughout.
+/// Returns the changed text with the line endings of the text before: lines in both keep theirs, and new lines have that of the
+/// first line. The format editors write `\n` throughout.
 fn with_line_ends_of(before: &str, changed: &str) -> String {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = changed.split_inclusive('\n').collect();
@@ -90,7 +90,7 @@ fn with_line_ends_of(before: &str, changed: &str) -> String {
     text
 }
 
-/// Returns a line without its end.
+/// Returns a line without its ending.
 fn content(line: &str) -> &str {
     line.trim_end_matches(['\r', '\n'])
 }

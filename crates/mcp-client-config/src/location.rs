@@ -1,4 +1,4 @@
-//! The location of a client's file once symbolic links are followed.
+//! The location of a client's file after following symbolic links.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,14 +9,14 @@ use crate::client::McpClient;
 use crate::error::ConfigError;
 use crate::folder::Folder;
 
-/// The folder and the name of a file that is there or can be made.
+/// The folder and the name of a file that exists or can be created.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Location {
-    /// A folder that is opened by its path: the workspace for a file of the project.
+    /// A folder to open by its path: the workspace for a file of the project.
     base: PathBuf,
-    /// The way from there to the last folder that exists, without links.
+    /// The path from there to the last existing folder, without links.
     folders: PathBuf,
-    /// The folders below that one, which do not exist.
+    /// The missing folders below that one.
     missing: PathBuf,
     /// The name of the file in the last folder.
     pub(crate) name: OsString,
@@ -25,8 +25,8 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    /// Finds the location of `file`. That of a file of the project lies in `workspace`: what works on the project could have made
-    /// its links.
+    /// Finds the location of `file`. A file of the project has to be in `workspace`: tools that work on the project could have
+    /// created its links.
     pub(crate) fn find(client: McpClient, workspace: &Path, file: &Path) -> Result<Location, ConfigError> {
         let file = std::path::absolute(file)?;
         let (existing, missing) = split(&file)?;
@@ -46,18 +46,18 @@ impl Location {
         Ok(Location { base, folders, missing: missing.to_owned(), name, is_there })
     }
 
-    /// Opens the last folder that exists, one after the other, so that none that is a link by now is followed.
+    /// Opens the last existing folder component by component, so that no folder that has become a link is followed.
     pub(crate) fn open(&self) -> Result<Folder, ConfigError> {
         self.folders.iter().try_fold(Folder::open(&self.base)?, |folder, name| folder.enter(name))
     }
 
-    /// Makes the missing folders in the one that [`Location::open`] has returned.
+    /// Creates the missing folders in the one that [`Location::open`] returned.
     pub(crate) fn make_missing(&self, folder: Folder) -> Result<Folder, ConfigError> {
         self.missing.iter().try_fold(folder, |folder, name| folder.make(name))
     }
 }
 
-/// Splits a path behind the last name that exists, be it a link to nothing. The second part is empty if all of it exists.
+/// Splits a path after the last existing component, which may be a dangling link. The second part is empty if all of it exists.
 fn split(file: &Path) -> Result<(&Path, &Path), ConfigError> {
     for existing in file.ancestors() {
         match fs::symlink_metadata(existing) {
@@ -67,7 +67,7 @@ fn split(file: &Path) -> Result<(&Path, &Path), ConfigError> {
                 if missing.components().all(is_plain) {
                     return Ok((existing, missing));
                 }
-                // The folder above one that is missing is not known.
+                // The parent of a missing folder is unknown.
                 break;
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}

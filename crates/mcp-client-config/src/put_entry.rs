@@ -1,4 +1,4 @@
-//! Putting an entry into a file.
+//! Puts an entry into a file.
 
 use std::path::Path;
 
@@ -11,36 +11,36 @@ use crate::location::Location;
 use crate::unfinished::Unfinished;
 use crate::with_entry::{current_entry, with_entry};
 
-/// The effect of putting an entry into a file. There is no fourth one, so a `match` may list them.
+/// The effect of putting an entry into a file. The list is complete, so a `match` may be exhaustive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
     /// The file is new.
     Created,
-    /// The entry is new or another one than before.
+    /// The entry is new or changed.
     Changed,
-    /// It was there already.
+    /// The entry was already there.
     Unchanged,
 }
 
-/// A server as it is in a client's file now.
+/// A server as it is now in a client's file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registered {
     /// The name of its entry.
     pub name: String,
-    /// The entry as it was wanted; the one in the file may have more keys.
+    /// The wanted entry; the one in the file may have more keys.
     pub entry: Value,
     /// The effect on the file.
     pub placed: Placed,
 }
 
-/// Puts the entry of a folder's server into a client's file, as [`rewrite`] does, under the name that [`entry_name_in`] returns for
-/// `server_name`. So the entry of another folder is not replaced.
+/// Puts the entry of a folder's server into a client's file, as [`rewrite`] does, under the name that [`entry_name_in`] returns
+/// for `server_name`. So the entry of another folder is not replaced.
 ///
 /// `kept` are options such as `--review` that users add by hand, without their values.
 ///
 /// # Errors
 ///
-/// Those of [`with_entry`] and [`rewrite`], and [`ConfigError::LosesOption`] if the entry that is there has one of `kept` and the new
+/// Those of [`with_entry`] and [`rewrite`], and [`ConfigError::LosesOption`] if the present entry has one of `kept` and the new
 /// one does not.
 pub fn put_server(
     client: McpClient,
@@ -68,7 +68,7 @@ pub fn put_server(
     Ok(Registered { name, entry, placed })
 }
 
-/// Returns the name that [`put_server`] would use, and changes nothing.
+/// Returns the name that [`put_server`] would use, without changing anything.
 ///
 /// # Errors
 ///
@@ -102,20 +102,22 @@ pub fn put_entry(
     rewrite(client, workspace, file, |text| with_entry(client, text.unwrap_or_default(), name, entry))
 }
 
-/// Rewrites a client's file as a whole or not at all.
+/// Rewrites a client's file atomically.
 ///
-/// `change` gets the text, `None` if there is no file, and returns the new one, `None` if it stays as it is. The target of a symbolic
-/// link is rewritten, not the link, and keeps its owner, its permissions and its access list. A new file has the permissions that
-/// the process gives to new files. Folders above it are made; what root makes belongs to the owner of the folder that it is in.
+/// `change` receives the text, `None` if there is no file, and returns the new text, `None` to leave it unchanged. The target of
+/// a symbolic link is rewritten, not the link, and keeps its owner, its permissions and its access list. A new file has the
+/// permissions that the process gives to new files. Folders above it are created; files and folders that root creates belong to
+/// the owner of the containing folder.
 ///
-/// A file of the project has to lie in `workspace` once links are followed: what works on the project could have made them.
+/// A file of the project has to be in `workspace` after following links: tools that work on the project could have created them.
 ///
 /// # Errors
 ///
 /// Those of `change`. [`ConfigError::Unreadable`]: the file is not a regular one, is longer than 16 MiB or is not UTF-8.
-/// [`ConfigError::LeadsOut`] and [`ConfigError::DanglingLink`]: a symbolic link. [`ConfigError::OtherOwner`], [`ConfigError::OtherGroup`] and
-/// [`ConfigError::AccessList`]: the new file cannot be as accessible as the old one. [`ConfigError::ChangedMeanwhile`]: another program has
-/// changed the file, or its folder, after it was read. [`ConfigError::Io`]: it cannot be read or written.
+/// [`ConfigError::LeadsOut`] and [`ConfigError::DanglingLink`]: a symbolic link. [`ConfigError::OtherOwner`],
+/// [`ConfigError::OtherGroup`] and [`ConfigError::AccessList`]: the new file cannot be as accessible as the old one.
+/// [`ConfigError::ChangedMeanwhile`]: another program changed the file, or its folder, after it was read. [`ConfigError::Io`]: it
+/// cannot be read or written.
 pub fn rewrite(
     client: McpClient,
     workspace: &Path,
@@ -135,7 +137,7 @@ pub fn rewrite(
         return Ok(Placed::Created);
     };
     let unfinished = Unfinished::replacing(&folder, name, &changed, &current)?;
-    // A client may have put a file of its own where the link was.
+    // A client may have replaced the link by a file.
     if !Location::find(client, workspace, file).is_ok_and(|now| now == location) {
         return Err(ConfigError::ChangedMeanwhile);
     }
@@ -143,7 +145,7 @@ pub fn rewrite(
     Ok(Placed::Changed)
 }
 
-/// Checks whether a server is started with an option, alone or with its value behind a `=`.
+/// Checks whether a server is started with an option, alone or followed by `=` and its value.
 fn has_option(entry: &Value, option: &str) -> bool {
     match entry {
         Value::String(text) => text.split('=').next() == Some(option),

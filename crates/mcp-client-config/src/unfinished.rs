@@ -1,4 +1,4 @@
-//! A file that is not under its name yet.
+//! A temporary file that does not have its final name yet.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::access;
 use crate::error::ConfigError;
 use crate::folder::{Current, Folder};
 
-/// A file in the folder in which it gets its name, because a rename cannot cross file systems. It is removed when it is dropped.
+/// A temporary file in the folder of its final name, because a rename cannot cross file systems. It is removed on drop.
 pub(crate) struct Unfinished<'a> {
     folder: &'a Folder,
     name: OsString,
@@ -20,7 +20,7 @@ pub(crate) struct Unfinished<'a> {
 }
 
 impl<'a> Unfinished<'a> {
-    /// Writes the file that replaces `before`, which no other user can read until it has the permissions of that one.
+    /// Writes the replacement of `before`, which no other user can read until it has the permissions of that file.
     pub(crate) fn replacing(
         folder: &'a Folder,
         name: &OsStr,
@@ -34,7 +34,7 @@ impl<'a> Unfinished<'a> {
         Ok(unfinished)
     }
 
-    /// Writes a new file, with the permissions that the process or the folder gives to those.
+    /// Writes a new file, with the permissions that the process or the folder gives to new files.
     pub(crate) fn new(folder: &'a Folder, name: &OsStr, text: &str) -> Result<Unfinished<'a>, ConfigError> {
         let unfinished = Unfinished::create(folder, name, 0o666)?;
         (&unfinished.file).write_all(text.as_bytes())?;
@@ -44,7 +44,7 @@ impl<'a> Unfinished<'a> {
     }
 
     fn create(folder: &'a Folder, name: &OsStr, mode: u32) -> Result<Unfinished<'a>, ConfigError> {
-        // The standard library's hashers are its source of random numbers.
+        // The standard library's hashers serve as a source of random numbers.
         let mut hidden = OsString::from(".");
         hidden.push(name);
         hidden.push(format!(".{:016x}", RandomState::new().hash_one(())));
@@ -54,7 +54,7 @@ impl<'a> Unfinished<'a> {
         Ok(Unfinished { folder, name: hidden, file: File::from(file) })
     }
 
-    /// Moves it over the file that was read, unless a program has changed that one since.
+    /// Renames it over the file that was read, unless a program has changed that file since.
     pub(crate) fn replace(self, name: &OsStr, before: &Current) -> Result<(), ConfigError> {
         if !self.folder.is_current(name, before) {
             return Err(ConfigError::ChangedMeanwhile);
@@ -63,11 +63,11 @@ impl<'a> Unfinished<'a> {
         Ok(renameat(folder, &self.name, folder, name).map_err(io::Error::from)?)
     }
 
-    /// Gives it a name that no file has.
+    /// Gives it its name, which must be unused.
     pub(crate) fn publish(self, name: &OsStr) -> Result<(), ConfigError> {
         let folder = &self.folder.handle;
         let renamed = match renameat_with(folder, &self.name, folder, name, RenameFlags::NOREPLACE) {
-            // The file system cannot do so. The first name is removed with this value.
+            // The file system does not support it. Dropping this value removes the first name.
             Err(Errno::INVAL | Errno::NOSYS) => linkat(folder, &self.name, folder, name, AtFlags::empty()),
             other => other,
         };
@@ -80,7 +80,7 @@ impl<'a> Unfinished<'a> {
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
-        // After a rename there is nothing of this name.
+        // After a rename, nothing has this name.
         let _ = unlinkat(&self.folder.handle, &self.name, AtFlags::empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Putting an entry into a text.
+//! Puts an entry into a text.
 
 use serde_json::{Map, Value};
 
@@ -6,20 +6,20 @@ use crate::client::McpClient;
 use crate::error::ConfigError;
 use crate::merge::merge_fields;
 
-/// The keys by which clients know a server that they reach over a network, and do not start.
+/// The keys that mark a server that clients reach over a network instead of starting it.
 const REMOTE_KEYS: [&str; 4] = ["url", "serverUrl", "httpUrl", "uri"];
 
-/// Returns the text of a client's file with an entry under `name` in its table of servers; `None` if it is there already.
+/// Returns the text of a client's file with an entry under `name` in its table of servers; `None` if it is already there.
 ///
-/// The entry is an object of texts, numbers, truth values, lists and objects of them, and null where the format has it. It is
-/// merged by its keys into an entry of that name: a key that it does not have stays, at every depth, with its comments. Every other byte
-/// of the text stays as it is, but for the end of the last line, which a text without one is given.
+/// The entry is an object of texts, numbers, booleans, lists and objects of them, and null if the format has it. It is merged by
+/// key into a present entry of that name: other keys stay, at every depth, with their comments. Every other byte of the text
+/// stays unchanged, except that a missing ending of the last line is added.
 ///
 /// # Errors
 ///
-/// [`ConfigError::Unreadable`]: the text is not in the format of the client, the table of servers or the entry is there twice or is of
-/// another kind, the entry of that name is one of a remote server, or the layout has no safe position for the new one.
-/// [`ConfigError::InvalidEntry`]: the entry is not an object, or holds a value that the format does not have.
+/// [`ConfigError::Unreadable`]: the text is not in the format of the client, the table of servers or the entry occurs twice or is
+/// of another kind, the entry of that name is for a remote server, or the layout has no safe position for the new one.
+/// [`ConfigError::InvalidEntry`]: the entry is not an object, or holds a value that the format lacks.
 pub fn with_entry(
     client: McpClient,
     text: &str,
@@ -54,11 +54,11 @@ pub fn with_entry(
     }
 }
 
-/// Renders the file of a client with this entry alone.
+/// Renders a client's file with only this entry.
 ///
 /// # Errors
 ///
-/// Those of [`with_entry`] for an empty text: the entry is not one, or the format has no such name.
+/// Those of [`with_entry`] for an empty text: the entry or its name is invalid in the format.
 pub fn alone(client: McpClient, name: &str, entry: &Value) -> Result<String, ConfigError> {
     Ok(with_entry(client, "", name, entry)?.expect("an empty text has no entry"))
 }

@@ -7,18 +7,18 @@ use wap_core::{
 };
 use wap_edit::{FileEdit, Rewrite, appended, check_content_size, check_expected_lines, check_request};
 
-use crate::own_changes::OwnChanges;
+use crate::run_changes::RunChanges;
 use crate::tree::{Access, Tree, parse_text, version_of};
 
-/// Carries out one change of a run with these changes so far.
+/// Carries out one change of a run. `run_changes` has the earlier ones.
 pub(crate) fn change(
     tree: &mut Tree,
     change: &FileChange,
-    own: &OwnChanges,
+    run_changes: &RunChanges,
 ) -> Result<FileChanged, WapError> {
     match change {
         FileChange::Write(request) => write(tree, request).map(FileChanged::Written),
-        FileChange::Modify(request) => modify(tree, request, own).map(FileChanged::Modified),
+        FileChange::Modify(request) => modify(tree, request, run_changes).map(FileChanged::Modified),
         FileChange::Delete(request) => delete(tree, request).map(FileChanged::Deleted),
     }
 }
@@ -29,7 +29,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     check_content_size(size)?;
     let old = tree.files().get(&path);
     if old.is_some_and(|present| request.is_refused_over(present)) {
-        return Err(WapError::new(Reason::FileExists, format!("'{path}' exists already")));
+        return Err(WapError::new(Reason::FileExists, format!("'{path}' already exists")));
     }
     let now = old.map(|bytes| (version_of(bytes), bytes.as_slice()));
     JudgedFile::check(
@@ -62,14 +62,18 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     })
 }
 
-fn modify(tree: &mut Tree, request: &ModifyFile, own: &OwnChanges) -> Result<ModifyFileResponse, WapError> {
+fn modify(
+    tree: &mut Tree,
+    request: &ModifyFile,
+    run_changes: &RunChanges,
+) -> Result<ModifyFileResponse, WapError> {
     check_request(request)?;
     let path = tree.file_path(&request.path, Access::Write)?;
     let bytes = tree.content(&path)?;
     let current = parse_text(&path, bytes)?;
     let version = version_of(bytes);
     JudgedFile::check(request.judged.as_ref(), &path, Some((&version, bytes)))?;
-    let before_run = own.version_before(&path, &version);
+    let before_run = run_changes.version_before(&path, &version);
     let edit = FileEdit { path: &path, current: &current, version: version.clone(), before_run, request };
     let edited = edit
         .apply(&mut |version| tree.known_version(&path, version), &mut |operations, numbering| {

@@ -12,9 +12,9 @@ use wap_core::{
 
 /// A [`CodeIndex`] over texts in memory, for tests of adapters and clients.
 ///
-/// Its searches count words, a line that begins with a word of a few languages is a symbol, a line `import FILE` is a
-/// dependency, and a syntax tree is the lines. Each file is one document, named `doc:` and its path. What it knows about
-/// state, stale files and failures is scripted by the test.
+/// Its searches count words, a line that begins with a word of a few languages is a symbol, a line `import FILE` is a dependency,
+/// and a syntax tree is the lines. Each file is one document, named `doc:` and its path. The test scripts its state, stale files
+/// and failures.
 ///
 /// ```
 /// use memory_workspace::MemoryIndex;
@@ -38,7 +38,7 @@ pub struct MemoryIndex {
     scripted: Mutex<Scripted>,
 }
 
-/// The state and failure that a test has scripted.
+/// The state and failure that a test scripted.
 #[derive(Debug, Default)]
 struct Scripted {
     freshness: Freshness,
@@ -55,12 +55,12 @@ impl MemoryIndex {
         MemoryIndex { files: files.collect(), scripted: Mutex::default() }
     }
 
-    /// Makes every later answer say that the index is in this state.
+    /// Makes every later answer report this state of the index.
     pub fn set_state(&self, state: IndexState) {
         self.scripted().freshness.state = state;
     }
 
-    /// Makes every later answer in which the file occurs say that the file has changed.
+    /// Makes every later answer that contains the file report it as changed.
     pub fn mark_stale(&self, path: &str) {
         let stale = &mut self.scripted().freshness.stale_paths;
         stale.push(path.to_owned());
@@ -77,7 +77,7 @@ impl MemoryIndex {
     }
 
     fn check(&self, call: &Call<'_>) -> Result<(), IndexError> {
-        // Before the scripted failure: a cancelled call answers so whatever the state of an index.
+        // Check this before the scripted failure: a cancelled call is reported as such in any state.
         if call.cancel.is_cancelled() {
             return Err(IndexError::Cancelled);
         }
@@ -97,7 +97,7 @@ impl MemoryIndex {
         content.ok_or_else(|| IndexError::UnknownFile { file: file.to_owned() })
     }
 
-    /// The files that a file imports.
+    /// Returns the files that a file imports.
     fn imports(&self, file: &str) -> impl Iterator<Item = (u64, &str)> {
         let content = self.files.get(file).map_or("", String::as_str);
         (1..)
@@ -110,7 +110,7 @@ impl MemoryIndex {
         let mut here = vec![file.to_owned()];
         for depth in 1..=max_depth {
             let next: Vec<String> = here.iter().flat_map(|one| step(one)).collect();
-            // Files import each other in circles: each one counts at its smallest depth, and only once.
+            // Files import each other in circles: each counts once, at its smallest depth.
             here = next.into_iter().filter(|one| one != file && !depths.contains_key(one)).collect();
             if here.is_empty() {
                 break;
@@ -129,7 +129,7 @@ impl CodeIndex for MemoryIndex {
         let mut hits: Vec<CodeHit> =
             self.files.iter().filter_map(|(path, text)| hit(path, text, &words)).collect();
         hits.sort_by(|left, right| {
-            // Equal scores are ordered by path, so that a test gets the same hits in every run.
+            // Equal scores are ordered by path, so that a test sees the same hits in every run.
             right.score.total_cmp(&left.score).then_with(|| left.path.cmp(&right.path))
         });
         hits.truncate(request.limit as usize);

@@ -3,9 +3,9 @@
 mod changes;
 mod index;
 mod listing;
-mod own_changes;
 mod reading;
 mod record;
+mod run_changes;
 mod search;
 mod tree;
 mod workspace;

@@ -25,8 +25,8 @@ pub(crate) fn explore(
     let exclusions = Exclusions::for_request(request.exclude_patterns.as_deref())?;
     let walk = Walk {
         tree,
-        exclusions: request.is_recursive().then(|| exclusions.beneath(&start)),
-        deepest: depth.unwrap_or(usize::MAX),
+        exclusions: request.is_recursive().then(|| exclusions.for_walk_from(&start)),
+        max_depth: depth.unwrap_or(usize::MAX),
     };
     let mut entries = walk.entries(&start);
     if let Some(pattern) = &pattern {
@@ -60,13 +60,13 @@ pub(crate) fn explore(
     })
 }
 
-/// A listing of what lies beneath a folder.
+/// A listing of the entries below a folder.
 pub(crate) struct Walk<'a> {
     pub(crate) tree: &'a Tree,
     /// The patterns of entries to leave out; `None` for flat listings, which are complete.
     pub(crate) exclusions: Option<Exclusions>,
-    /// 1 for the folder's own entries.
-    pub(crate) deepest: usize,
+    /// The number of levels to list; 1 for the folder's direct entries.
+    pub(crate) max_depth: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -74,12 +74,12 @@ impl<'a> Walk<'a> {
     pub(crate) fn entries(&self, start: &str) -> BTreeSet<&'a str> {
         let paths = self.tree.files().keys().chain(self.tree.folders());
         let prefix = if start.is_empty() { String::new() } else { format!("{start}/") };
-        let beneath = paths.map(String::as_str).filter(|path| {
+        let listed = paths.map(String::as_str).filter(|path| {
             let Some(rest) = path.strip_prefix(&prefix) else { return false };
-            // The number of names in the rest is its depth.
-            rest.split('/').count() <= self.deepest && !self.is_excluded(prefix.len(), path)
+            // The number of names after the prefix is the depth.
+            rest.split('/').count() <= self.max_depth && !self.is_excluded(prefix.len(), path)
         });
-        beneath.collect()
+        listed.collect()
     }
 
     /// Reports whether a path, or a folder between it and the start, is left out.
@@ -100,7 +100,7 @@ pub(crate) fn metadata(tree: &Tree, path: &str) -> FileMetadata {
     }
 }
 
-/// Returns a warning where ignore rules would have counted.
+/// Returns a warning if ignore rules would have applied.
 pub(crate) fn ignore_warning(tree: &Tree, respect_gitignore: Option<bool>) -> Vec<String> {
     let is_ignore_file = |path: &String| path.rsplit('/').next() == Some(".gitignore");
     if respect_gitignore == Some(true) && tree.files().keys().any(is_ignore_file) {

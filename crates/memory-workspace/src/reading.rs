@@ -26,13 +26,13 @@ pub(crate) fn read(tree: &Tree, limits: &Limits, request: &ReadFile) -> Result<R
     let mut content = String::new();
     let format = source.format();
     if first == 1 && format.byte_order_mark && format.encoding == Encoding::Utf8 {
-        // As on a disk, the mark is a character of the content, so that a text can be written back byte for byte.
+        // As on disk, the mark is part of the content, so that a text can be written back byte for byte.
         content.push('\u{feff}');
     }
     let mut returned = 0;
     for number in first..=last {
         let line = source.lines_text(number..=number).unwrap_or_default();
-        // Whole lines only, so that the answer can name the line at which the rest begins.
+        // Whole lines only, so that the answer can name the line at which to continue.
         if content.len() + line.len() > most {
             break;
         }
@@ -41,7 +41,7 @@ pub(crate) fn read(tree: &Tree, limits: &Limits, request: &ReadFile) -> Result<R
     }
     let is_truncated = first + returned <= last;
     if returned == 0 && is_truncated {
-        // The first line alone is too long: cut it at a character.
+        // The first line alone is too long: truncate it at a character boundary.
         let line = source.lines_text(first..=first).unwrap_or_default();
         line[..line.floor_char_boundary(most)].clone_into(&mut content);
         returned = 1;
@@ -77,7 +77,7 @@ fn range(path: &str, source: &Source<'_>, request: &ReadFile) -> Result<(usize, 
         .with("totalLines", total))
 }
 
-/// Returns the version of each file. Files that were stored since a moment have changed since.
+/// Returns the version of each file. Files stored after `since` count as changed.
 pub(crate) fn file_states(tree: &Tree, paths: &[String], since: Option<&Moment>) -> FileStates {
     let state = |path: &String| {
         let path = tree.file_path(path, Access::Read).ok()?;

@@ -1,4 +1,4 @@
-//! Outcomes by step, so that no step is carried out twice.
+//! Outcomes by step, so that no step runs twice.
 
 use std::collections::HashMap;
 
@@ -30,17 +30,16 @@ impl Record {
     }
 }
 
-/// Returns the refusal of a request under a step that another request has taken.
+/// Returns the refusal of a request whose step belongs to another request.
 pub(crate) fn other_request(origin: &Origin) -> WapError {
     let text = format!(
-        "step {} of this run was made with another request, so nothing was done: give each reply a run of its own",
+        "step {} of this run was made with another request, so nothing was done: give each reply its own run",
         origin.step
     );
     WapError::new(Reason::Conflict, text)
 }
 
-/// Returns a change without the version that its line numbers mean, and the file by which it was judged, for comparison: a repeated
-/// call may name others.
+/// Returns a change without the versions that it names, for comparison: a repeated call may name others.
 pub(crate) fn without_version(change: &FileChange) -> FileChange {
     match change {
         FileChange::Modify(modify) => FileChange::Modify(ModifyFile {

@@ -29,7 +29,7 @@ pub(crate) fn search(
         return Err(error.with("field", "paths"));
     }
     for path in &request.paths {
-        // A file that the caller names is searched, whatever the exclusions.
+        // A file that the caller names is searched regardless of the exclusions.
         let start = tree.existing_path(path)?;
         if let Some((file, _)) = tree.files().get_key_value(&start) {
             files.insert(file.as_str());
@@ -37,8 +37,8 @@ pub(crate) fn search(
         }
         let walk = Walk {
             tree,
-            exclusions: recursive.then(|| exclusions.beneath(&start)),
-            deepest: if recursive { usize::MAX } else { 1 },
+            exclusions: recursive.then(|| exclusions.for_walk_from(&start)),
+            max_depth: if recursive { usize::MAX } else { 1 },
         };
         files.extend(walk.entries(&start).into_iter().filter(|path| !tree.is_folder(path)));
     }
@@ -61,7 +61,7 @@ pub(crate) fn search(
         };
         total += in_file.len() as u64;
         let room = (limits.max_search_results as usize).saturating_sub(matches.len());
-        // The total keeps counting: the caller learns how many matches were left out.
+        // Keep counting the total, so that the caller learns the number of omitted matches.
         matches.extend(in_file.into_iter().take(room));
     }
     let mut warnings = ignore_warning(tree, request.respect_gitignore);

@@ -18,21 +18,21 @@ pub(crate) struct Tree {
     folders: BTreeSet<String>,
     pasts: BTreeMap<String, Vec<Past>>,
     protected: ProtectedNames,
-    /// The number of contents that were stored, at all paths together.
+    /// The number of contents stored so far, over all paths.
     changes: u64,
     /// The value of `changes` when the last content of a path was stored.
     changed_at: BTreeMap<String, u64>,
 }
 
-/// One content that a file had.
+/// A content that a file had.
 struct Past {
     version: FileVersion,
     bytes: Arc<[u8]>,
-    /// From the lines of the content before this one to its own; `None` if one of the two is not text.
+    /// The map from the lines of the previous content; `None` if one of the two is not text.
     from_previous: Option<LineMap>,
 }
 
-/// The use that a caller makes of the path that it names.
+/// The purpose for which a caller names a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
@@ -71,7 +71,7 @@ impl Tree {
         version
     }
 
-    /// Returns the number of contents that were stored.
+    /// Returns the number of contents stored so far.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
@@ -81,7 +81,7 @@ impl Tree {
         self.changed_at.get(path).copied().unwrap_or(0)
     }
 
-    /// Removes a file; its folder stays, and so does the memory of its contents.
+    /// Removes a file; its folder and the record of its contents stay.
     pub(crate) fn remove(&mut self, path: &str) -> Option<Vec<u8>> {
         self.files.remove(path)
     }
@@ -95,7 +95,7 @@ impl Tree {
     /// Returns the content of a file at a version, and the map from those lines to the present ones.
     pub(crate) fn known_version(&self, path: &str, version: &FileVersion) -> Option<KnownVersion> {
         let pasts = self.pasts.get(path)?;
-        // The last one, if the file had the same content twice: its line map is the shorter way to the present.
+        // Of equal contents take the last: it needs the fewest line maps to the present.
         let index = pasts.iter().rposition(|past| past.version == *version)?;
         let bytes = &pasts[index].bytes;
         let start = LineMap::identity(Source::parse(bytes).ok()?.total_lines());
@@ -191,7 +191,7 @@ impl Tree {
     }
 }
 
-/// Returns the text that bytes are, or the refusal of a binary file.
+/// Parses bytes as text, or returns the refusal of a binary file.
 pub(crate) fn parse_text<'a>(path: &str, bytes: &'a [u8]) -> Result<Source<'a>, WapError> {
     let refused = |_| WapError::new(Reason::BinaryFile, format!("'{path}' is a binary file"));
     Source::parse(bytes).map_err(refused)

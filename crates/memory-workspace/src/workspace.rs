@@ -9,23 +9,22 @@ use wap_core::{
     ReadFile, ReadFileResponse, Reason, SearchFiles, SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
-use crate::own_changes::OwnChanges;
 use crate::record::{Outcome, Record, other_request, without_version};
+use crate::run_changes::RunChanges;
 use crate::tree::Tree;
 use crate::{changes, listing, reading, search};
 
 /// The absolute path that the workspace claims to have.
 pub(crate) const ROOT: &str = "/workspace";
-/// The sandbox line, for commands that are only a script.
+/// The sandbox line for scripted commands.
 const SANDBOX: &str = "level=none; commands=scripted";
 
 /// A [`Workspace`] whose files are in memory and whose commands are a script, for tests of adapters and clients.
 ///
-/// It keeps the rules of the protocol: canonical paths, protected names, versions, line numbers that mean the file
-/// before the call or an older version, the limits, and steps that are carried out once. Line edits are those of
-/// `text-edit`, as in the engine. It has no symlinks, no permissions and no ignore rules (a listing says so when a
-/// `.gitignore` would have counted). Folders stay when their last file is removed. Every file was last modified on
-/// 1 January 1970.
+/// It follows the rules of the protocol: canonical paths, protected names, versions, line numbers that mean the file before the
+/// call or an older version, the limits, and steps that run once. Line edits go through `text-edit`, as in the engine. It has no
+/// symlinks, no permissions and no ignore rules (a listing warns if a `.gitignore` would have applied). Folders stay when their
+/// last file is removed. Every file was last modified on 1 January 1970.
 ///
 /// ```
 /// use memory_workspace::MemoryWorkspace;
@@ -50,14 +49,14 @@ pub struct MemoryWorkspace {
     before_changes: Mutex<Option<BeforeChanges>>,
 }
 
-/// The work of a test just before a batch of changes.
+/// A test's hook before each batch of changes.
 type BeforeChanges = Box<dyn FnMut(&MemoryWorkspace, &Call<'_>) + Send>;
 
 #[derive(Default)]
 struct State {
     tree: Tree,
     record: Record,
-    own: OwnChanges,
+    run_changes: RunChanges,
     script: HashMap<String, Result<ExecuteCommandResponse, WapError>>,
     commands_run: Vec<String>,
 }
@@ -110,15 +109,18 @@ impl MemoryWorkspace {
     ///
     /// # Panics
     ///
-    /// If the path is not canonical, or a file stands where a folder is needed, or the other way round.
+    /// If the path is not canonical, or a file is where a folder is needed, or the other way round.
     pub fn set_file(&self, path: &str, content: impl AsRef<[u8]>) {
-        // A test that misspells a path should fail here, and not by a file that no call can reach.
+        // A misspelt path should fail here, not later because no call can reach the file.
         let canonical = rel_path::RelPath::parse(path).map(|parsed| parsed.to_string());
         assert_eq!(canonical.as_deref(), Ok(path), "the path is canonical");
         let mut state = self.lock();
         assert!(!state.tree.is_folder(path), "'{path}' is a folder");
         let above = |folder: &str| state.tree.files().contains_key(folder);
-        assert!(!path.match_indices('/').any(|(end, _)| above(&path[..end])), "a file stands above '{path}'");
+        assert!(
+            !path.match_indices('/').any(|(end, _)| above(&path[..end])),
+            "a parent of '{path}' is a file"
+        );
         state.tree.put(path, content.as_ref().to_vec(), None);
     }
 
@@ -127,18 +129,18 @@ impl MemoryWorkspace {
         self.lock().tree.remove(path).is_some()
     }
 
-    /// Scripts what a command gives, by its exact text. A command without a script is refused with
+    /// Scripts the outcome of a command, given by its exact text. A command without a script is refused with
     /// [`Reason::SandboxUnavailable`].
     pub fn on_command(&self, command: impl Into<String>, outcome: Result<ExecuteCommandResponse, WapError>) {
         self.lock().script.insert(command.into(), outcome);
     }
 
-    /// Calls `work` before each batch of changes, outside of any lock, so that a test can save a file in that moment.
+    /// Calls `work` before each batch of changes, without any lock held, so that a test can save a file at that moment.
     pub fn before_changes(&self, work: impl FnMut(&MemoryWorkspace, &Call<'_>) + Send + 'static) {
         *self.before_changes.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(work));
     }
 
-    /// Returns the commands that were carried out, in order; those answered from the record are not among them.
+    /// Returns the commands that were carried out, in order; those answered from the record are not included.
     #[must_use]
     pub fn commands_run(&self) -> Vec<String> {
         self.lock().commands_run.clone()
@@ -201,14 +203,14 @@ impl Workspace for MemoryWorkspace {
         call: &Call<'_>,
         changes: &[FileChange],
     ) -> Result<Vec<Result<FileChanged, WapError>>, WapError> {
-        // Before the state is locked: the test's work stores files, which takes that lock.
+        // Call the hook before locking the state: it stores files, which takes that lock.
         if let Some(work) = &mut *self.before_changes.lock().unwrap_or_else(PoisonError::into_inner) {
             work(self, call);
         }
         let mut state = self.lock();
         let origins = (call.origin.step..).map(|step| call.origin.at_step(step));
         let steps: Vec<_> = origins.zip(changes).collect();
-        // Before anything is changed: a batch with one step that belongs to another request is refused whole.
+        // Check before anything is changed: a batch with a step of another request is refused as a whole.
         for (origin, change) in &steps {
             match state.record.outcome(origin) {
                 Some(Outcome::Change(recorded, _)) if *recorded == without_version(change) => {}
@@ -216,13 +218,13 @@ impl Workspace for MemoryWorkspace {
                 None => {}
             }
         }
-        // A batch that was begun is answered from the record even if the caller has cancelled since.
+        // A batch that was already started is answered from the record, even if the caller cancelled since.
         if !steps.iter().any(|(origin, _)| state.record.outcome(origin).is_some()) {
             check_cancelled(call)?;
         }
         let mut outcomes = Vec::with_capacity(steps.len());
-        let State { tree, record, own, .. } = &mut *state;
-        own.enter(call.origin);
+        let State { tree, record, run_changes, .. } = &mut *state;
+        run_changes.enter(call.origin);
         for (origin, change) in steps {
             let recorded = match record.outcome(&origin) {
                 Some(Outcome::Change(_, outcome)) => Some(outcome),
@@ -231,14 +233,14 @@ impl Workspace for MemoryWorkspace {
             let outcome = match recorded {
                 Some(outcome) => outcome,
                 None => {
-                    let outcome = changes::change(tree, change, own);
+                    let outcome = changes::change(tree, change, run_changes);
                     if let Some(error) = outcome.as_ref().err().filter(|error| JudgedFile::has_refused(error))
                     {
                         return Err(error.clone());
                     }
                     let change = Box::new(without_version(change));
                     record.add(&origin, Outcome::Change(change, outcome.clone()));
-                    outcome.iter().for_each(|changed| own.record(changed));
+                    outcome.iter().for_each(|changed| run_changes.record(changed));
                     outcome
                 }
             };
@@ -253,7 +255,7 @@ impl Workspace for MemoryWorkspace {
         request: &ExecuteCommand,
         observer: &mut dyn CommandObserver,
     ) -> Result<ExecuteCommandResponse, WapError> {
-        // The lock ends with this block: the observer is the caller's, and may make calls of its own.
+        // This block releases the lock: the caller's observer may make further calls.
         let outcome = {
             let mut state = self.lock();
             match state.record.outcome(call.origin) {
@@ -266,7 +268,7 @@ impl Workspace for MemoryWorkspace {
                 let text = "the workspace in memory has no script for this command";
                 return Err(WapError::new(Reason::SandboxUnavailable, text));
             };
-            // Only from here on the command counts as run: refused ones are not in the list.
+            // The command counts as run only from here on: refused ones are not in the list.
             state.commands_run.push(request.command.clone());
             state.record.add(call.origin, Outcome::Command(outcome.clone()));
             outcome

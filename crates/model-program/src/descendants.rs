@@ -1,4 +1,4 @@
-//! The processes beneath a process, which programs such as `timeout` put into groups of their own.
+//! The descendants of a process, which programs such as `timeout` put into other groups.
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -8,11 +8,11 @@ mod linux {
 
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-    /// The processes beneath a process at one moment.
+    /// The descendants of a process at one moment.
     pub(crate) struct Descendants(Vec<OwnedFd>);
 
     impl Descendants {
-        /// Finds what is beneath a process that has not been waited for. What is started meanwhile may be missing.
+        /// Finds the descendants of a process that has not been waited for. Processes that start in the meantime may be missing.
         pub(crate) fn of(leader: u32) -> Descendants {
             let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
             let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -27,7 +27,7 @@ mod linux {
                 for id in children.remove(&above).unwrap_or_default() {
                     let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
                     let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-                    // Its number may be another process's since it was read.
+                    // The id may have been reused since it was read.
                     if let Some(process) = process.filter(|_| parent(id) == Some(above)) {
                         processes.push(process);
                         next.push(id);
@@ -40,16 +40,16 @@ mod linux {
         /// Kills them.
         pub(crate) fn kill(&self) {
             for process in &self.0 {
-                // It may have ended.
+                // The process may already have ended.
                 let _ = pidfd_send_signal(process, Signal::KILL);
             }
         }
     }
 
-    /// Returns the parent of a process; `None` if there is no such process any more.
+    /// Returns the parent of a process; `None` if the process no longer exists.
     fn parent(id: u32) -> Option<u32> {
         let line = fs::read(format!("/proc/{id}/stat")).ok()?;
-        // Behind the name in parentheses, which may contain anything, the parent is the second field.
+        // The parent is the second field after the name in parentheses, which may contain anything.
         let end = line.iter().rposition(|byte| *byte == b')')?;
         let fields = std::str::from_utf8(line.get(end + 1..)?).ok()?;
         fields.split_whitespace().nth(1)?.parse().ok()
@@ -58,7 +58,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod other {
-    /// Nothing: only the group of a program is known here.
+    /// No descendants: only the group of a program is known on this system.
     pub(crate) struct Descendants;
 
     impl Descendants {

@@ -1,14 +1,14 @@
-//! The end of a program when this process is killed, which then drops nothing.
+//! Ends a program when this process is killed, which then runs no destructors.
 //!
-//! A small process beside the program waits for that: its input ends then, however this process has ended. A signal of the kernel at
-//! the end of a parent would reach the shell alone, and not what the shell has started.
+//! A small process next to the program waits for that: its input ends with this process, for any reason. The kernel's
+//! parent-death signal would only reach the shell, and not the processes that the shell started.
 
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Waits for the end of its input, and kills the group of the program then, with what is beneath it in other groups: that of its
-/// first argument. Those are looked up first, since they lose their parent with it.
+/// Waits for the end of its input, and then kills the group of its first argument and that process's descendants in other groups.
+/// These are looked up first, since they lose their parent with it.
 const SCRIPT: &str = r#"trap '' HUP INT TERM QUIT
 read -r _
 lines=
@@ -38,7 +38,7 @@ kill -s KILL $beneath"#;
 pub(crate) struct OrphanGuard(Child);
 
 impl OrphanGuard {
-    /// Starts one for the group of this leader.
+    /// Starts a guard for the group of this leader.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl OrphanGuard {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "sh"]).arg(leader.to_string()).env_clear().current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // A signal for this process and its group is not for it.
+        // Signals for this process and its group must not reach it.
         command.process_group(0);
         command.spawn().map(OrphanGuard)
     }
@@ -55,7 +55,7 @@ impl OrphanGuard {
 
 impl Drop for OrphanGuard {
     fn drop(&mut self) {
-        // Before its input ends, so that it does nothing.
+        // Kill it before its input ends, so that it does nothing.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

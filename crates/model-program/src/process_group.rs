@@ -1,4 +1,4 @@
-//! A child with its process group, and with what it has started.
+//! A child with its process group and descendants.
 
 use std::process::Child;
 
@@ -6,22 +6,22 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::descendants::Descendants;
 
-/// A child that leads a process group. When this is dropped, all of the group is killed, and, if the child still runs, what it has
-/// started in other groups, too.
+/// A child that leads a process group. Dropping this kills the whole group and, if the child still runs, also its descendants in
+/// other groups.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup(pub(crate) Child);
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        // The number of a child that was waited for is not its own any more. Otherwise nothing else can have it.
+        // The id of a child that was waited for may be reused. Otherwise no other process can have it.
         let is_running = matches!(self.0.try_wait(), Ok(None));
         let descendants = is_running.then(|| Descendants::of(self.0.id()));
-        // The number of a leader that was waited for stays taken as long as its group has a process.
+        // The id of a leader that was waited for stays reserved as long as its group has a process.
         if let Some(leader) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
-            // The group may be gone already.
+            // The group may already be gone.
             let _ = kill_process_group(leader, Signal::KILL);
         }
-        // It may have left its group, and would be waited for without an end.
+        // It may have left its group, and waiting for it would never end.
         let _ = self.0.kill();
         if let Some(descendants) = descendants {
             descendants.kill();

@@ -16,23 +16,24 @@ use crate::orphan_guard::OrphanGuard;
 use crate::process_group::ProcessGroup;
 use crate::relayed_errors::RelayedErrors;
 
-/// The time between two looks at a running program.
+/// The polling interval for a running program.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The first such time once its output has ended, which then doubles: as a rule, the program ends at once.
+/// The initial interval after its output has ended, which then doubles: usually, the program ends immediately.
 const PAUSE_AT_END: Duration = Duration::from_micros(500);
 
-/// The time without output, once the program has ended, after which no more of it is expected: a process that it left behind may keep
-/// its output open, and may also be the one that prints the reply.
+/// The time without output after the program has ended, after which no more is expected: a process that it left behind may keep
+/// its output open, and may even print the reply.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// The same for its standard error, of which only the order on the screen depends.
+/// The same for its standard error, which only affects the order on the screen.
 const DRAIN_OF_ERRORS: Duration = Duration::from_millis(100);
 
 /// A program of the user that reads a prompt on standard input and prints a reply on standard output.
 ///
-/// It runs unconfined as the user who named it, in the current folder and with the user's environment, like any program that is
-/// started from a shell. Its standard error is passed on to the user's as it comes; the reason of a failure quotes the last lines.
+/// It runs unconfined as the user who configured it, in the current folder and with the user's environment, like any program
+/// started from a shell. Its standard error is forwarded to the user's as it arrives; the reason of a failure quotes the last
+/// lines.
 #[derive(Clone, Debug)]
 pub struct ModelProgram {
     command: String,
@@ -50,42 +51,42 @@ pub enum ProgramError {
     /// The shell cannot be started.
     #[error("the program cannot be started: {0}")]
     NotStarted(#[source] io::Error),
-    /// The shell has not found it, by the exit code 127.
+    /// The shell did not find it: exit code 127.
     #[error("the program was not found (exit code 127): check its name, and that it is on PATH")]
     NotFound,
-    /// The shell cannot execute it, by the exit code 126.
+    /// The shell cannot execute it: exit code 126.
     #[error("the program cannot be executed (exit code 126): it is not a program, or not marked as one")]
     NotExecutable,
-    /// It ended with another exit code than 0. Whatever it printed is not used.
+    /// It ended with an exit code other than 0. Its output is not used.
     #[error("the program has failed: {status}; {}", end_of_errors(.errors))]
     Failed {
         /// Its exit status.
         status: ExitStatus,
-        /// The last lines that it wrote to standard error, in one; empty if there are none.
+        /// The last lines that it wrote to standard error, joined into one; empty if there are none.
         errors: String,
     },
     /// It did not end in time, and was killed.
     #[error("the program takes longer than {} s: allow it more time, or use a faster model", .0.as_secs_f64())]
     TimedOut(Duration),
-    /// It printed more than a reply may have, and was killed.
+    /// It printed more than the limit of a reply, and was killed.
     #[error("the program has printed more than {0} bytes: that cannot be a reply")]
     TooLong(usize),
-    /// It printed nothing but blanks.
+    /// It printed nothing but whitespace.
     #[error("the program has printed nothing")]
     Empty,
-    /// It printed something else than text in UTF-8.
+    /// It printed something other than UTF-8 text.
     #[error("the program has printed something that is not UTF-8 text")]
     NotText,
-    /// The user has cancelled it.
+    /// The user cancelled it.
     #[error("the program was cancelled")]
     Cancelled,
-    /// The system does not give its output.
+    /// The system failed to read its output.
     #[error("the output of the program cannot be read: {0}")]
     Output(#[source] io::Error),
 }
 
 impl ModelProgram {
-    /// Takes a command for `/bin/sh -c`, the time that one reply may take, and the bytes that it may have.
+    /// Creates a program from a command for `/bin/sh -c`, the time limit of one reply, and its limit in bytes.
     #[must_use]
     pub fn new(command: impl Into<String>, timeout: Duration, most_bytes: usize) -> ModelProgram {
         let shell = OsString::from("/bin/sh");
@@ -99,7 +100,7 @@ impl ModelProgram {
         }
     }
 
-    /// Has another shell run the command by its option `-c`; one without an absolute path is not taken.
+    /// Runs the command in another shell with its option `-c`; one without an absolute path is ignored.
     #[must_use]
     pub fn in_shell(mut self, shell: OsString) -> ModelProgram {
         if Path::new(&shell).is_absolute() {
@@ -108,27 +109,27 @@ impl ModelProgram {
         self
     }
 
-    /// Has a reply that is too long be cut instead of refused, and bytes that are not UTF-8 replaced. The exit code says nothing then:
-    /// a program fails that writes more than is read.
+    /// Truncates a reply that is too long instead of refusing it, and replaces bytes that are not UTF-8. The exit code is then
+    /// meaningless: a program fails if it writes more than is read.
     #[must_use]
     pub fn with_cut_reply(mut self) -> ModelProgram {
         self.is_cut = true;
         self
     }
 
-    /// Sets a variable of its environment.
+    /// Sets an environment variable of the program.
     #[must_use]
     pub fn with_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> ModelProgram {
         self.variables.push((name.into(), value.into()));
         self
     }
 
-    /// Runs it once and returns its reply, without the blank lines at its end.
+    /// Runs it once and returns its reply, without trailing blank lines.
     ///
-    /// It, and all that it started in its process group, has ended when this returns. Where it is killed, because of its time, its
-    /// output or the user, so is what it started in other groups; and so is all of it if this process is killed meanwhile.
+    /// The program and its whole process group have ended when this returns. If it is killed, because of its time, its output or
+    /// the user, so are its descendants in other groups; and so is everything if this process is killed in the meantime.
     ///
-    /// A process that it leaves behind may go on printing for as long as it never pauses for more than a second.
+    /// A process that it leaves behind may continue to print as long as it never pauses for more than a second.
     ///
     /// # Errors
     ///
@@ -137,7 +138,7 @@ impl ModelProgram {
         let mut command = Command::new(&self.shell);
         command.arg("-c").arg(&self.command).envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A process group of its own, so that its children end with it.
+        // Create a process group, so that its children end with it.
         command.process_group(0);
         let mut child = ProcessGroup(command.spawn().map_err(ProgramError::NotStarted)?);
         let guard = OrphanGuard::start(child.0.id()).map_err(ProgramError::NotStarted)?;
@@ -146,17 +147,17 @@ impl ModelProgram {
         let reading = Reading::start(child.0.stdout.take().ok_or_else(missing)?, self.most_bytes);
         let errors = RelayedErrors::start(child.0.stderr.take().ok_or_else(missing)?);
         let prompt = prompt.to_owned();
-        // Neither thread is joined: a process that the program leaves behind may keep its end of a pipe open. A program that reads
-        // nothing of its input breaks the pipe, which is its own affair.
+        // Do not join the threads: a process that the program leaves behind may keep its end of a pipe open. A program that does
+        // not read its input breaks the pipe, which is harmless.
         thread::spawn(move || stdin.write_all(prompt.as_bytes()));
         let status = self.wait(&mut child, &reading, cancel)?;
         drop(guard);
         drop(child);
         if status.is_some() {
-            // On a busy machine the thread that reads may be behind; nothing in the group can print more.
+            // On a busy machine the reading thread may lag; nothing in the group can print more.
             reading.has_ended(DRAIN)?;
         }
-        // So that it stands above what is reported next.
+        // Wait, so that it appears before the next report.
         errors.wait(DRAIN_OF_ERRORS);
         let mut bytes = reading.bytes();
         if bytes.len() > self.most_bytes {
@@ -166,7 +167,7 @@ impl ModelProgram {
             bytes.truncate(self.most_bytes);
             drop_split_character(&mut bytes);
         } else if let Some(status) = status.filter(|status| !status.success()) {
-            // The codes that every shell ends with in these two cases.
+            // Every shell ends with these codes in these two cases.
             return Err(match status.code() {
                 Some(127) => ProgramError::NotFound,
                 Some(126) => ProgramError::NotExecutable,
@@ -193,12 +194,12 @@ impl ModelProgram {
         reading: &Reading,
         cancel: &CancelFlag,
     ) -> Result<Option<ExitStatus>, ProgramError> {
-        // A time that no clock reaches is none.
+        // A timeout that no clock can represent sets no deadline.
         let deadline = Instant::now().checked_add(self.timeout);
         let mut status: Option<(ExitStatus, Instant)> = None;
         let mut pause_at_end = PAUSE_AT_END;
         loop {
-            // It is polled, since neither a cancellation nor the deadline could end a wait for the program.
+            // Poll the program, since neither a cancellation nor the deadline could end a blocking wait for it.
             let is_read = reading.has_ended(PAUSE)?;
             let (length, printed_at) = reading.progress();
             if length > self.most_bytes {
@@ -235,7 +236,7 @@ fn end_of_errors(errors: &str) -> String {
     }
 }
 
-/// Removes the first bytes of a character whose others were cut off.
+/// Removes an incomplete character at the end.
 fn drop_split_character(bytes: &mut Vec<u8>) {
     // A character has at most four bytes.
     let starts = (1..=bytes.len().min(3)).map(|count| bytes.len() - count);
@@ -250,9 +251,9 @@ fn drop_split_character(bytes: &mut Vec<u8>) {
 
 /// The output of a program, read by a thread.
 struct Reading {
-    /// The output so far, and when the last of it came.
+    /// The output so far, and the time of its last part.
     output: Arc<Mutex<(Vec<u8>, Instant)>>,
-    /// Brings the result once; then the other end is gone.
+    /// Receives the result once; then the sender is dropped.
     end: Receiver<io::Result<()>>,
 }
 
@@ -286,7 +287,7 @@ impl Reading {
         reading
     }
 
-    /// Waits for the end for a moment; true if it has come.
+    /// Waits for the end for at most `moment`; true if it was reached.
     fn has_ended(&self, moment: Duration) -> Result<bool, ProgramError> {
         match self.end.recv_timeout(moment) {
             Ok(result) => result.map(|()| true).map_err(ProgramError::Output),
@@ -295,7 +296,7 @@ impl Reading {
         }
     }
 
-    /// Returns the bytes that have come, and when the last of them came.
+    /// Returns the number of bytes so far, and the time of the last.
     fn progress(&self) -> (usize, Instant) {
         let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         (output.0.len(), output.1)

@@ -1,4 +1,4 @@
-//! The standard error of a program: passed on to the user's as it comes, while its end is kept.
+//! The standard error of a program: forwarded to the user's as it arrives, while its end is kept.
 
 use std::io::{self, Read, Write};
 use std::process::ChildStderr;
@@ -7,22 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The most bytes of its end that are kept.
+/// The most bytes of its end to keep.
 const KEPT_BYTES: usize = 4096;
 
-/// The most lines and characters that are quoted.
+/// The most lines to quote, and the most characters.
 const QUOTED_LINES: usize = 3;
 const QUOTED_CHARACTERS: usize = 400;
 
 /// The standard error of a running program.
 pub(crate) struct RelayedErrors {
     kept: Arc<Mutex<Vec<u8>>>,
-    /// Closed when its end has come.
+    /// Closed at the end of the stream.
     end: Receiver<()>,
 }
 
 impl RelayedErrors {
-    /// Passes on everything from now on, in a thread of its own.
+    /// Forwards everything from now on, in a separate thread.
     pub(crate) fn start(mut errors: ChildStderr) -> RelayedErrors {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let (sender, end) = mpsc::channel();
@@ -35,7 +35,7 @@ impl RelayedErrors {
             loop {
                 match errors.read(&mut chunk) {
                     Ok(0) => {
-                        // What is printed next would stand in its last line.
+                        // Otherwise the next output would continue its last line.
                         if !ends_line {
                             let _ = io::stderr().write_all(b"\n");
                         }
@@ -43,7 +43,7 @@ impl RelayedErrors {
                     }
                     Ok(count) => {
                         ends_line = chunk[count - 1] == b'\n';
-                        // Where the user's is closed, the program must still not wait for a reader.
+                        // If the user's is closed, the program must still not wait for a reader.
                         let _ = io::stderr().write_all(&chunk[..count]);
                         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
                         kept.extend_from_slice(&chunk[..count]);
@@ -58,13 +58,13 @@ impl RelayedErrors {
         relayed
     }
 
-    /// Waits until all of it was passed on, at most so long: a process that was left behind may keep it open.
+    /// Waits until all of it was forwarded, for at most `at_most`: a process that was left behind may keep it open.
     pub(crate) fn wait(&self, at_most: Duration) {
-        // Nothing is ever sent: the wait ends with the thread, or with the time.
+        // Nothing is ever sent: the wait ends with the thread, or by the timeout.
         let _ = self.end.recv_timeout(at_most);
     }
 
-    /// Returns the last lines in one, without what would control a terminal; empty if there are none.
+    /// Returns the last lines joined into one, without terminal controls; empty if there are none.
     pub(crate) fn last_lines(&self) -> String {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         quoted(&String::from_utf8_lossy(&kept))
@@ -72,7 +72,7 @@ impl RelayedErrors {
 }
 
 fn quoted(text: &str) -> String {
-    // A carriage return begins a line anew, as progress bars do.
+    // A carriage return restarts a line, as in progress bars.
     let lines: Vec<&str> = text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(QUOTED_LINES)..].join(" / ");
     let last: Vec<char> =

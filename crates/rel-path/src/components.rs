@@ -7,7 +7,7 @@ pub struct Components<'a> {
 }
 
 impl<'a> Components<'a> {
-    /// `bytes` are those of a parsed path: no empty component anywhere, and no bytes at all for the root.
+    /// `bytes` are those of a parsed path: no empty component, and no bytes for the root.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Components { rest: (!bytes.is_empty()).then_some(bytes) }
     }

@@ -1,8 +1,8 @@
-//! The error for a text that is not a path beneath a root.
+//! The error for a text that is not a path below a root.
 
 use crate::limits::{MAX_COMPONENT_BYTES, MAX_COMPONENTS, MAX_PATH_BYTES};
 
-/// The reason why a text or a name is not a path beneath a root.
+/// The reason why a text or a name is not a path below a root.
 ///
 /// No variant carries the offending text: an absolute path would reveal the machine's layout, and the caller
 /// has the text anyway.
@@ -13,10 +13,10 @@ pub enum PathError {
     /// the root.
     #[error("the path is empty")]
     Empty,
-    /// The text is absolute and not beneath any spelling of the root.
+    /// The text is absolute and not below any spelling of the root.
     #[error("the path is absolute and does not begin with the workspace folder")]
     Absolute,
-    /// The path climbs above its root on paper, whether or not its parts exist.
+    /// The path climbs above its root lexically, whether or not its parts exist.
     #[error("the path leaves the workspace")]
     Escape,
     /// The text holds a NUL character.

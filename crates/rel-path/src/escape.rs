@@ -1,9 +1,9 @@
 //! Unprintable bytes as `\xNN`, and back.
 //!
-//! Escaped are bytes that are not UTF-8, and every character that would be invisible, move the cursor or turn
-//! the reading direction. Unescaped are exactly the bytes that rendering can produce, so that a path typed
-//! with a backslash keeps its meaning, and so that no escape can smuggle in a slash or a NUL. If a name
-//! really contains such a text, its backslash is rendered as `\x5c`, which makes the round trip exact.
+//! Rendering escapes bytes that are not UTF-8, and every character that would be invisible, move the cursor or change the reading
+//! direction. Parsing only accepts escapes that rendering can produce, so that a path typed with a backslash keeps its meaning,
+//! and so that no escape can smuggle in a slash or a NUL. If a name really contains such a text, its backslash is rendered as
+//! `\x5c`, which makes the round trip exact.
 
 use core::fmt::{self, Write};
 

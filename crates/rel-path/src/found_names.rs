@@ -6,27 +6,27 @@ use std::sync::OnceLock;
 use crate::path::RelPath;
 use crate::protected_name::{NameRule, ProtectedName};
 
-/// A path that other programs obey in one folder, because settings outside of it say so.
+/// A path in one folder that other programs obey because of settings outside of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundName {
-    /// The path from the root of the folder; everything beneath it counts as well.
+    /// The path from the root of the folder; everything below it counts as well.
     pub path: RelPath,
     /// Its list.
     pub rule: NameRule,
     /// The reason as a clause: the program that obeys the path, and its effect.
     pub reason: String,
-    /// True if the path counts beneath every folder, and not from the root only.
+    /// True if the path counts below every folder, and not only from the root.
     pub is_at_any_depth: bool,
 }
 
 /// A source of paths that other programs obey.
 pub trait NameSource: Debug + Send + Sync {
-    /// Returns the paths of now; none if nothing can have changed since the last look. It is asked before each change, so the
+    /// Returns the current paths; none if nothing can have changed since the last call. It is called before each change, so the
     /// usual answer has to be cheap.
     fn look(&self) -> Vec<FoundName>;
 }
 
-/// A list of found entries that only grows: neither a source nor a clone can take one away, or make it milder.
+/// A list of found entries that only grows: neither a source nor a clone can remove an entry or relax its rule.
 #[derive(Debug)]
 pub(crate) struct FoundNames {
     source: Box<dyn NameSource>,
@@ -53,7 +53,7 @@ impl FoundNames {
     }
 
     fn add(&self, name: ProtectedName) {
-        // An equal path with another list is a further entry: the stricter one decides.
+        // An equal path with another rule is a separate entry: the stricter one decides.
         let is_same = |other: &ProtectedName| {
             other.folded == name.folded && other.rule == name.rule && other.is_exact == name.is_exact
         };
@@ -65,7 +65,7 @@ impl FoundNames {
         loop {
             match end.get() {
                 Some(taken) => end = &taken.next,
-                // Another thread may take the end first.
+                // Another thread may append first.
                 None => match end.set(node) {
                     Ok(()) => return,
                     Err(returned) => node = returned,
@@ -79,7 +79,7 @@ impl FoundNames {
     }
 }
 
-/// Equal if they hold the same entries now.
+/// Lists are equal if they currently hold the same entries.
 impl PartialEq for FoundNames {
     fn eq(&self, other: &FoundNames) -> bool {
         self.iter().eq(other.iter())
@@ -92,7 +92,7 @@ impl Eq for FoundNames {}
 mod tests {
     use super::*;
 
-    /// Returns the same paths at every look.
+    /// Returns the same paths on every call.
     #[derive(Debug)]
     struct Same(Vec<FoundName>);
 
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_root_is_not_an_entry() {
-        // It would stand for every path.
+        // It would match every path.
         let root = FoundName { path: RelPath::root(), ..name("a", NameRule::Never, false) };
         assert_eq!(names([&root]).iter().count(), 0);
     }

@@ -1,10 +1,9 @@
-//! A path beneath a root, parsed once.
+//! A path below a root, parsed once.
 //!
-//! [`RelPath`] is the only form in which a path travels between the crates of this workspace. It is relative,
-//! does not climb above its root on paper, holds no NUL and keeps the limits. Its meaning on a disk, links
-//! included, is resolved by the owner of the folder.
+//! [`RelPath`] is the only form in which a path travels between the crates of this workspace. It is relative, does not climb
+//! above its root lexically, contains no NUL and keeps the limits. The owner of the folder resolves it on disk, including links.
 //!
-//! This crate does no I/O and never looks at the machine it runs on: paths are bytes between slashes everywhere.
+//! This crate does no I/O and does not depend on the machine it runs on: paths are bytes between slashes everywhere.
 //!
 //! ```
 //! use rel_path::RelPath;

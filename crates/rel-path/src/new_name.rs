@@ -1,7 +1,7 @@
 //! Rules for the names of new files and folders.
 //!
-//! Existing names are read and edited as they are. A new one must look like what it is on every screen and mean
-//! the same on every platform.
+//! Existing names are read and edited unchanged. A new one must be displayed unambiguously everywhere and mean the same on every
+//! platform.
 
 /// The reason why a name is refused for a new file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,7 +47,7 @@ pub fn check_new_name(name: &[u8]) -> Result<(), NameError> {
             return Err(NameError::ZeroWidth(character));
         }
         match character {
-            // Both are legal here, but make a checkout on Windows fail or write elsewhere.
+            // Both are legal here, but a checkout on Windows would fail or write elsewhere.
             '\\' => return Err(NameError::Backslash),
             ':' => return Err(NameError::Colon),
             _ => {}
@@ -56,13 +56,12 @@ pub fn check_new_name(name: &[u8]) -> Result<(), NameError> {
     Ok(())
 }
 
-/// Returns whether a character is invisible on a screen.
+/// Checks whether a character is invisible.
 pub(crate) fn is_invisible(character: char) -> bool {
     is_control(character) || is_bidirectional(character) || is_zero_width(character)
 }
 
-/// Returns whether some file systems leave a character out when they compare names: invisible ones, and those that choose the
-/// shape of the one before.
+/// Checks whether some file systems ignore a character when they compare names: invisible ones, and variation selectors.
 pub(crate) fn is_ignorable(character: char) -> bool {
     is_invisible(character)
         || matches!(character,
@@ -70,7 +69,7 @@ pub(crate) fn is_ignorable(character: char) -> bool {
             | '\u{1D173}'..='\u{1D17A}' | '\u{E0080}'..='\u{E0FFF}')
 }
 
-/// Returns whether a character is a control, or one of the two separators that break a line like a line feed.
+/// Checks whether a character is a control, or one of the two separators that break lines.
 fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
 }
@@ -79,8 +78,7 @@ fn is_bidirectional(character: char) -> bool {
     matches!(character, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns whether a character is zero-width or default-ignorable. Variation selectors are allowed: emoji in
-/// names carry them.
+/// Checks whether a character is zero-width or default-ignorable. Variation selectors are allowed: emoji in names use them.
 fn is_zero_width(character: char) -> bool {
     matches!(character,
         '\u{00AD}' | '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180E}'

@@ -1,9 +1,9 @@
 //! The names that other programs obey, each with its list and the reason.
 //!
-//! *Never* is for names from which an editor, an agent or a version control system starts a program by
-//! itself, as soon as a folder is opened or listed, and for files that `agentd setup` writes. Everything else
-//! is *reported*: people want it edited, and should notice every change. Files that the user runs by an
-//! explicit command, a `Makefile` or a script of `package.json`, are on neither list.
+//! *Never* is for names that make an editor, an agent or a version control system start a program by itself as soon as a folder
+//! is opened or listed, and for files that `agentd setup` writes. Everything else is *reported*: users want it edited, and should
+//! notice every change. Files that the user runs by an explicit command, a `Makefile` or a script of `package.json`, are on
+//! neither list.
 
 use crate::protected_name::NameRule::{self, Never, Reported};
 

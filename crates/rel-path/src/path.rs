@@ -9,13 +9,13 @@ use crate::escape;
 use crate::limits::{MAX_COMPONENT_BYTES, MAX_COMPONENTS, MAX_PATH_BYTES};
 use crate::new_name::{NameError, check_new_name};
 
-/// A path beneath a root.
+/// A path below a root.
 ///
-/// Invariants: components are joined by single slashes; none is empty, `.` or contains NUL; `..` steps never climb
-/// above the root on paper; the limits hold. The root itself has no components.
+/// Invariants: components are joined by single slashes; none is empty, `.` or contains NUL; `..` steps never climb above the root
+/// lexically; the limits hold. The root itself has no components.
 ///
-/// `..` steps that stay inside are kept, because what they mean depends on the folders and links before them; the
-/// owner of the folder resolves them and answers with a path that has none.
+/// `..` steps that stay inside are kept, because their meaning depends on the folders and links before them; the owner of the
+/// folder resolves them and returns a path without them.
 ///
 /// Order is by bytes. Two spellings of one file (`a/../b` and `b`, `d` and `d/`) are different values.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -44,7 +44,7 @@ impl RelPath {
     ///
     /// # Errors
     ///
-    /// As [`RelPath::parse`], [`PathError::Empty`] apart.
+    /// As [`RelPath::parse`], except [`PathError::Empty`].
     pub fn parse_folder(text: &str) -> Result<RelPath, PathError> {
         if text.is_empty() { Ok(RelPath::root()) } else { RelPath::parse(text) }
     }
@@ -52,12 +52,12 @@ impl RelPath {
     /// Parses like [`RelPath::parse`], and accepts an absolute path that begins with one of `root_spellings` by
     /// removing that prefix.
     ///
-    /// Spellings are absolute paths as bytes, for instance the root as the user gave it and its canonical
-    /// form. The prefix is compared component by component, so `/srv/a` does not match `/srv/a-evil/x`.
+    /// Spellings are absolute paths as bytes, such as the root as given by the user and its canonical form. The prefix is
+    /// compared component by component, so `/srv/a` does not match `/srv/a-evil/x`.
     ///
     /// # Errors
     ///
-    /// As [`RelPath::parse`]; [`PathError::Absolute`] if no spelling fits.
+    /// As [`RelPath::parse`]; [`PathError::Absolute`] if no spelling matches.
     pub fn parse_beneath(text: &str, root_spellings: &[&[u8]]) -> Result<RelPath, PathError> {
         if text.is_empty() {
             return Err(PathError::Empty);
@@ -85,7 +85,7 @@ impl RelPath {
         if bytes[0] == b'/' {
             // The prefix is removed before any `..` is counted, so a path cannot climb out of the root and
             // back in.
-            let rest = root_spellings.iter().find_map(|root| rest_beneath(bytes, root));
+            let rest = root_spellings.iter().find_map(|root| rest_below(bytes, root));
             return RelPath::from_components(rest.ok_or(PathError::Absolute)?);
         }
         RelPath::from_components(bytes)
@@ -119,7 +119,7 @@ impl RelPath {
         let (mut depth, mut count) = (0_usize, 0_usize);
         for part in self.components() {
             count += 1;
-            // Climbing is judged at every component, not at the end: `../top/x` is an escape as well.
+            // Check for climbing at every component, not at the end: `../top/x` is an escape as well.
             depth = if part == b".." { depth.checked_sub(1).ok_or(PathError::Escape)? } else { depth + 1 };
         }
         if count > MAX_COMPONENTS {
@@ -131,11 +131,11 @@ impl RelPath {
         Ok(())
     }
 
-    /// Returns the path of the entry `name` in the folder that this path names.
+    /// Returns the path of the entry `name` in the folder at this path.
     ///
     /// # Errors
     ///
-    /// [`PathError::NotAName`] unless `name` is one component, and the limits.
+    /// [`PathError::NotAName`] unless `name` is one component; or an exceeded limit.
     pub fn child(&self, name: &[u8]) -> Result<RelPath, PathError> {
         if name.contains(&0) {
             return Err(PathError::Nul);
@@ -150,7 +150,7 @@ impl RelPath {
         Ok(path)
     }
 
-    /// Returns the path that `other` names when it is resolved from the folder that this path names.
+    /// Returns the path `other`, resolved relative to the folder at this path.
     ///
     /// # Errors
     ///
@@ -168,8 +168,7 @@ impl RelPath {
         Ok(path)
     }
 
-    /// Returns the path without its last component; `None` for the root. On paper only: the parent of `a/..`
-    /// is `a`.
+    /// Returns the path without its last component; `None` for the root. Lexical only: the parent of `a/..` is `a`.
     pub fn parent(&self) -> Option<RelPath> {
         if self.is_root() {
             return None;
@@ -198,22 +197,22 @@ impl RelPath {
         core::str::from_utf8(&self.bytes).ok()
     }
 
-    /// Returns whether this is the root itself.
+    /// Checks whether this is the root itself.
     pub fn is_root(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Returns whether the text ended in a way that only a folder can have: `d/`, `d/.` or `d/..`.
+    /// Checks whether the text ended in a way that only a folder can: `d/`, `d/.` or `d/..`.
     pub fn names_folder(&self) -> bool {
         self.names_folder
     }
 
-    /// Returns whether any component is a `..` step.
+    /// Checks whether any component is a `..` step.
     pub fn has_parent_steps(&self) -> bool {
         self.components().any(|part| part == b"..")
     }
 
-    /// Returns whether this path is `folder` or beneath it, on paper.
+    /// Checks whether this path is `folder` or below it, lexically.
     pub fn starts_with(&self, folder: &RelPath) -> bool {
         match self.bytes.strip_prefix(folder.bytes.as_slice()) {
             Some(rest) => folder.is_root() || rest.is_empty() || rest[0] == b'/',
@@ -239,8 +238,8 @@ impl FromStr for RelPath {
     }
 }
 
-/// Renders the path on one line: bytes that are not UTF-8 and invisible characters as `\xNN`, the root as
-/// `.`, a trailing slash where the text had one. [`RelPath::parse`] reads it back as the same value.
+/// Renders the path on one line: bytes that are not UTF-8 and invisible characters as `\xNN`, the root as `.`, and a trailing
+/// slash if the text had one. [`RelPath::parse`] reads it back as the same value.
 impl fmt::Display for RelPath {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_root() {
@@ -265,7 +264,7 @@ fn meaningful(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Strips the components of `root` from `path`.
-fn rest_beneath<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
+fn rest_below<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
     let mut rest = path;
     for expected in meaningful(root) {
         loop {

@@ -1,4 +1,4 @@
-//! Names that no file tool changes, and names of which every change is reported to the user.
+//! Names that no file tool changes, and names whose changes are reported to the user.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -14,11 +14,10 @@ const NO_REASON: &str = "it is on the list of protected names";
 /// The names that other programs obey, on two lists: entries that are never changed, and entries whose
 /// changes are reported.
 ///
-/// An entry is one name or several joined by slashes, and covers the named path and everything beneath it, at
-/// any depth, whether or not it exists. A `*` stands for any characters of one name. Names are compared as
-/// the most permissive file system would: case folded, without invisible characters, without trailing dots
-/// and blanks, cut at a colon (which begins a stream name on NTFS), with a backslash as a separator, and
-/// under their short 8.3 form (`GIT~1`).
+/// An entry is one name or several joined by slashes, and covers the named path and everything below it, at any depth, whether or
+/// not it exists. A `*` stands for any characters of one name. Names are compared as the most permissive file system would: case
+/// folded, without invisible characters, without trailing dots and spaces, truncated at a colon (which begins a stream name on
+/// NTFS), with a backslash as a separator, and also in their short 8.3 form (`GIT~1`).
 ///
 /// Source: docs/protected-names.md.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +27,7 @@ pub struct ProtectedNames {
     by_first: BTreeMap<String, Vec<usize>>,
     /// The other entries.
     patterns: Vec<usize>,
-    /// Entries that are found while the program runs; clones share them.
+    /// Entries found while the program runs; clones share them.
     further: Option<Arc<FoundNames>>,
 }
 
@@ -36,7 +35,7 @@ impl ProtectedNames {
     /// Names that no setting removes from the first list: every other protection depends on them.
     pub const FIXED: [&'static str; 2] = [".git", ".agentd"];
 
-    /// Makes a list of protected entries that replaces the default one. Entries without any name are skipped.
+    /// Creates a list of protected entries that replaces the default one. Entries without a name are skipped.
     pub fn new<I>(entries: I) -> ProtectedNames
     where
         I: IntoIterator,
@@ -49,7 +48,7 @@ impl ProtectedNames {
         list
     }
 
-    /// Returns the empty list, for folders that no message can name: nothing is protected.
+    /// Returns the empty list, for folders that messages cannot name: nothing is protected.
     pub const fn none() -> ProtectedNames {
         ProtectedNames { names: Vec::new(), by_first: BTreeMap::new(), patterns: Vec::new(), further: None }
     }
@@ -103,14 +102,14 @@ impl ProtectedNames {
         self.names.len() < count
     }
 
-    /// Adds the paths that a source finds, now and with each [`look_again`](Self::look_again). Clones share them; none is removed
-    /// as long as one of the clones is there.
+    /// Adds the paths that a source finds, now and on each [`look_again`](Self::look_again). Clones share them; they are kept as
+    /// long as any clone exists.
     #[must_use]
     pub fn with_found(self, source: impl NameSource + 'static) -> ProtectedNames {
         ProtectedNames { further: Some(Arc::new(FoundNames::new(source))), ..self }
     }
 
-    /// Has the source look for further paths.
+    /// Queries the source for further paths.
     pub fn look_again(&self) {
         if let Some(list) = &self.further {
             list.look_again();
@@ -121,7 +120,7 @@ impl ProtectedNames {
         self.further.iter().flat_map(|list| list.iter())
     }
 
-    /// Returns a found entry that is `path` or lies beneath it: a link there would put another folder in its stead.
+    /// Returns a found entry that is `path` or is below it: a link there would replace its folder with another.
     pub fn found_at_or_beneath(&self, path: &RelPath) -> Option<&ProtectedName> {
         self.further.as_ref()?;
         let names = fold_path(path.as_bytes());
@@ -143,30 +142,30 @@ impl ProtectedNames {
         }
     }
 
-    /// Iterates over the entries of the first list, as they were given; found ones are not among them.
+    /// Iterates over the entries of the first list, as given; found ones are not included.
     pub fn entries(&self) -> impl Iterator<Item = &str> {
         self.names.iter().filter(|name| name.rule == NameRule::Never).map(ProtectedName::pattern)
     }
 
-    /// Iterates over the entries of both lists; found ones are not among them.
+    /// Iterates over the entries of both lists; found ones are not included.
     pub fn names(&self) -> impl Iterator<Item = &ProtectedName> {
         self.names.iter()
     }
 
-    /// Finds an entry, given in any spelling; found ones are not among them.
+    /// Finds an entry, given in any spelling; found ones are not included.
     pub fn entry(&self, entry: &str) -> Option<&ProtectedName> {
         let folded = fold_path(entry.as_bytes());
         self.names.iter().find(|entry| entry.folded == folded)
     }
 
-    /// Returns whether `path` is protected: an entry of the first list, or anything beneath one.
+    /// Checks whether `path` is protected: an entry of the first list, or anything below one.
     ///
-    /// Compares the path on paper. Where links or `..` steps may be involved, pass the resolved path.
+    /// The comparison is lexical. If links or `..` steps may be involved, pass the resolved path.
     pub fn protects(&self, path: &RelPath) -> bool {
         self.protected_by(path).is_some()
     }
 
-    /// Returns the entry that protects `path`, as it was given.
+    /// Returns the entry that protects `path`, as given.
     pub fn protected_by(&self, path: &RelPath) -> Option<&str> {
         self.never(path).map(ProtectedName::pattern)
     }
@@ -185,7 +184,7 @@ impl ProtectedNames {
         self.find(path, &|name| name.rule == NameRule::Never && is_considered(name))
     }
 
-    /// Returns the entry by which a change of `path` is reported; `None` also if `path` is protected.
+    /// Returns the entry that requires changes of `path` to be reported; `None` also if `path` is protected.
     pub fn reported(&self, path: &RelPath) -> Option<&ProtectedName> {
         let name = self.find(path, &|name| name.rule == NameRule::Reported)?;
         if self.protects(path) { None } else { Some(name) }
@@ -207,7 +206,7 @@ impl ProtectedNames {
             let further = self.found_entries().filter(|name| start == 0 || !name.is_exact);
             for name in listed.chain(further) {
                 let is_closer = closest.is_none_or(|closest| closest.folded.len() < name.folded.len());
-                // The entry with the most components is the closest one: it decides over its parents.
+                // The entry with the most components is the closest: it overrides its parents.
                 if is_considered(name) && is_closer && name.begins(&names[start..]) {
                     closest = Some(name);
                 }
@@ -230,8 +229,8 @@ pub(crate) fn fold_path(path: &[u8]) -> Vec<String> {
     path.split(|byte| matches!(byte, b'/' | b'\\')).map(fold_name).filter(|name| !name.is_empty()).collect()
 }
 
-/// Folds a name so that all its disguises become equal, as the most permissive file system would compare it. Bytes that are not
-/// UTF-8 become U+FFFD, which no plain name contains, so such a name equals none.
+/// Folds a name so that all its disguises become equal, as in the most permissive file system. Bytes that are not UTF-8 become
+/// U+FFFD, which no plain name contains, so such a name equals none.
 pub fn fold_name(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
     // NTFS opens the same file for `name` and `name::$DATA`.
@@ -242,9 +241,9 @@ pub fn fold_name(name: &[u8]) -> String {
     folded
 }
 
-/// Unites the spellings of a name that differ in case or in invisible characters.
+/// Unifies the spellings of a name that differ in case or in invisible characters.
 fn fold_case(name: &str) -> String {
-    // Nearly all names are of this kind, and the tables of Unicode are not needed for them.
+    // Nearly all names are ASCII, and do not need the tables of Unicode.
     if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_control()) {
         return name.to_ascii_lowercase();
     }
@@ -253,7 +252,7 @@ fn fold_case(name: &str) -> String {
 
 fn fold_any_case(name: &str) -> String {
     let visible = name.chars().filter(|character| !crate::new_name::is_ignorable(*character));
-    // Upper then lower case also unites characters with one capital, such as the long s and s.
+    // Upper then lower case also unifies characters with the same capital, such as the long s and s.
     visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 

@@ -20,12 +20,12 @@ pub struct ProtectedName {
     pub(crate) pattern: String,
     pub(crate) rule: NameRule,
     pub(crate) reason: String,
-    /// True if it counts from the root only, and not at any depth.
+    /// True if it only counts from the root, and not at any depth.
     pub(crate) is_exact: bool,
 }
 
 impl ProtectedName {
-    /// Makes the entry of a found path. Its name begins with `./` if it counts from the root only.
+    /// Creates the entry of a found path. Its name begins with `./` if it only counts from the root.
     pub(crate) fn from_found(name: FoundName) -> ProtectedName {
         let is_exact = !name.is_at_any_depth;
         let path = String::from_utf8_lossy(name.path.as_bytes());
@@ -38,7 +38,7 @@ impl ProtectedName {
         }
     }
 
-    /// Returns the name as it was given.
+    /// Returns the name as given.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -53,14 +53,14 @@ impl ProtectedName {
         &self.reason
     }
 
-    /// Returns whether these folded names begin with it.
+    /// Checks whether these folded names begin with the pattern.
     pub(crate) fn begins(&self, names: &[String]) -> bool {
         names.len() >= self.folded.len()
             && names.iter().zip(&self.folded).all(|(name, wanted)| fits(name, wanted))
     }
 }
 
-/// Returns whether a folded name matches a component of a pattern, or is its short form.
+/// Checks whether a folded name matches a component of a pattern, or is its short form.
 fn fits(name: &str, wanted: &str) -> bool {
     let is_same = if wanted.contains('*') { fits_pattern(name, wanted) } else { name == wanted };
     // Every short name contains a tilde, so the costlier comparison is rare.
@@ -86,9 +86,8 @@ fn fits_pattern(name: &str, pattern: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns whether `name` could be the 8.3 name that a FAT or NTFS volume gives to `wanted`: at most six
-/// characters of the stem without dots, `~` and a digit, and at most three of the extension. A pattern is
-/// compared only up to its first `*`.
+/// Checks whether `name` could be the 8.3 name that a FAT or NTFS volume gives to `wanted`: at most six characters of the stem
+/// without dots, `~` and a digit, and at most three of the extension. A pattern is compared only up to its first `*`.
 fn is_short_form(name: &str, wanted: &str) -> bool {
     let (wanted_stem, wanted_extension) = match wanted.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, extension),
@@ -97,7 +96,7 @@ fn is_short_form(name: &str, wanted: &str) -> bool {
     let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
     let Some((base, digit)) = stem.split_once('~') else { return false };
     let one_digit = digit.len() == 1 && digit.bytes().all(|byte| matches!(byte, b'1'..=b'9'));
-    // A valid short name has no other one, unless a leading dot or its length made it invalid.
+    // A valid short name has no other short form, unless a leading dot or its length made it invalid.
     let shortened = wanted_stem.starts_with('.')
         || wanted.contains('*')
         || wanted_stem.len() > 8
@@ -108,7 +107,7 @@ fn is_short_form(name: &str, wanted: &str) -> bool {
         && is_cut(extension, wanted_extension.chars(), 3)
 }
 
-/// Returns whether `short` is the first `length` characters of `wanted`, up to a `*`.
+/// Checks whether `short` equals the first `length` characters of `wanted`, up to a `*`.
 fn is_cut(short: &str, wanted: impl Iterator<Item = char>, length: usize) -> bool {
     let mut short = short.chars();
     for wanted in wanted.take(length) {

@@ -1,4 +1,4 @@
-//! Paths in documents: the text that [`Display`](core::fmt::Display) gives.
+//! Serialises paths as their [`Display`](core::fmt::Display) text.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};

@@ -1,15 +1,15 @@
-//! The entries of a tree that a bounded listing shows.
+//! Selection of the entries that a bounded listing of a tree shows.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// The entries of one folder that are shown before the rest of it, even if others are deeper.
+/// The number of entries of each folder that come before the rest of all folders, even of shallower ones.
 const FIRST_ENTRIES: usize = 50;
 
 /// Chooses the entries of a tree that a bounded listing shows.
 ///
-/// Shallow entries are chosen before deep ones, but of each folder only the first 50 take part in that; the rest of large
-/// folders comes last. So no large folder hides what lies beside it or beneath another folder, and a folder is chosen before
-/// its entries. Memory is bounded by the limit, however many entries are offered.
+/// Shallow entries are chosen before deep ones, but only the first 50 of each folder have that priority; the rest of large
+/// folders comes last. So no large folder hides its siblings or their entries, and a folder is chosen before its entries. Memory
+/// is bounded by the limit, regardless of the number of offered entries.
 ///
 /// ```
 /// use rel_path::Shortlist;
@@ -23,7 +23,7 @@ const FIRST_ENTRIES: usize = 50;
 #[derive(Clone, Debug)]
 pub struct Shortlist<T> {
     limit: usize,
-    /// The worst one is the last.
+    /// The last entry has the lowest priority.
     chosen: BTreeMap<Key, T>,
     offered: u64,
 }
@@ -45,8 +45,8 @@ impl<T> Shortlist<T> {
 
     /// Offers the next entry of the tree. `make` is called if it is chosen for now.
     ///
-    /// `depth` is 1 for the entries of the folder that is listed. `position` is the number of entries before this one in
-    /// its folder, or before a folder on the way to it in that one's folder, whichever is most.
+    /// `depth` is 1 for the entries of the listed folder. `position` is the number of entries before this one in its folder, or
+    /// before one of its ancestors among that ancestor's siblings, whichever is largest.
     pub fn offer(&mut self, depth: usize, position: usize, make: impl FnOnce() -> T) {
         let key = Key { is_late: position >= FIRST_ENTRIES, depth, number: self.offered };
         self.offered += 1;
@@ -59,7 +59,7 @@ impl<T> Shortlist<T> {
         self.chosen.insert(key, make());
     }
 
-    /// Returns true if an entry would be chosen for now.
+    /// Checks whether an entry would currently be chosen.
     #[must_use]
     pub fn has_room(&self, depth: usize, position: usize) -> bool {
         self.has_room_for(Key { is_late: position >= FIRST_ENTRIES, depth, number: self.offered })
@@ -85,8 +85,8 @@ impl<T> Shortlist<T> {
 }
 
 impl Shortlist<usize> {
-    /// Chooses from paths with `/` between names, which are in the order of a tree; folders may be among them or left out.
-    /// Returns the 0-based indexes of the chosen ones, in rising order.
+    /// Chooses from `/`-separated paths in tree order; folders may be included or not. Returns the 0-based indexes of the chosen
+    /// ones, in ascending order.
     #[must_use]
     pub fn of_paths<'p>(paths: impl IntoIterator<Item = &'p str>, limit: usize) -> Vec<usize> {
         let mut shortlist = Shortlist::new(limit);
@@ -99,12 +99,12 @@ impl Shortlist<usize> {
     }
 }
 
-/// The position of each path so far, and the number of entries so far in it.
+/// The position of each path so far, and the number of entries in it so far.
 #[derive(Default)]
 struct Folders<'p>(HashMap<&'p str, (usize, usize)>);
 
 impl<'p> Folders<'p> {
-    /// Counts a path as an entry of its folder, and that of its own folder if need be; returns its position.
+    /// Counts a path as an entry of its folder, and likewise its ancestors if they are new; returns its position.
     fn enter(&mut self, path: &'p str) -> usize {
         if let Some((position, _)) = self.0.get(path) {
             return *position;

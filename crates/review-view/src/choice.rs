@@ -1,4 +1,4 @@
-//! Changes of the choice by keys.
+//! Changing the choice by keys.
 
 use std::collections::BTreeSet;
 
@@ -48,14 +48,14 @@ pub(crate) fn toggle(selection: &mut Selection, steps: &[ProposedStep], index: u
     *selection = selection.normal(steps);
 }
 
-/// Checks whether the choice runs a command that was not tried in just this choice.
+/// Checks whether the choice runs a command that was not tried in exactly this choice.
 pub(crate) fn needs_a_trial(selection: &Selection, steps: &[ProposedStep], tried: Option<&Tried>) -> bool {
     let is_command = |step: &&ProposedStep| step.path().is_none();
     let runs = steps.iter().filter(is_command).any(|step| taken(selection, step) == Taken::All);
     runs && !is_of_this_choice(selection, steps, tried)
 }
 
-/// Checks whether the last trial is of this choice, and its overlay is still there.
+/// Checks whether the last trial was of this choice, and its overlay still exists.
 pub(crate) fn is_of_this_choice(
     selection: &Selection,
     steps: &[ProposedStep],

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::marks::{Shape, Shapes};
 
-/// The cells between two stops of the tabulator.
+/// The number of cells between two tab stops.
 const TAB_CELLS: usize = 4;
 
-/// The most characters that are read for each cell in front of the visible part.
+/// The maximum number of characters read per cell before the visible part.
 const CHARACTERS_PER_CELL: usize = 4;
 
 /// The visible part of a line.
@@ -17,15 +17,15 @@ pub struct CutLine {
     pub text: String,
     /// The width of the text in cells.
     pub cells: usize,
-    /// True if more of the line is to the right of it.
+    /// True if the line continues to the right of it.
     pub is_cut: bool,
 }
 
 /// Returns at most `width` cells of a line, from the cell `skipped` on.
 ///
-/// Characters that control a terminal, change the direction of writing or are invisible stand as marks: `␛` for an
-/// escape, `⟨202E⟩` for a character that has no sign of its own, accents without a letter among them. A reviewer has to see
-/// that they are there. The end of the line, `\n` or `\r\n`, is not part of it. Only the part of the line up to the end of
+/// Characters that control a terminal, change the direction of writing or are invisible are shown as marks: `␛` for an
+/// escape, `⟨202E⟩` for a character without a glyph, including accents without a letter. A reviewer has to see that
+/// they are there. The end of the line, `\n` or `\r\n`, is not part of it. Only the part of the line up to the end of
 /// the row is read, however long the line is.
 ///
 /// # Example
@@ -42,7 +42,7 @@ pub struct CutLine {
 pub fn cut_line(line: &str, skipped: usize, width: usize) -> CutLine {
     let mut row = Row { cut: CutLine::default(), column: 0, visible: skipped..skipped.saturating_add(width) };
     let mut shapes = Shapes::default();
-    // A line of combining characters only would otherwise be read to its end.
+    // Otherwise a line of only combining characters would be read to its end.
     let most = row.visible.end.saturating_add(1).saturating_mul(CHARACTERS_PER_CELL);
     let line = line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')).unwrap_or(line);
     for (read, character) in line.chars().enumerate() {
@@ -66,13 +66,13 @@ pub fn cut_line(line: &str, skipped: usize, width: usize) -> CutLine {
 /// A row that is filled from the left.
 struct Row {
     cut: CutLine,
-    /// The cells in front of the next character, from the start of the line.
+    /// The cells before the next character, from the start of the line.
     column: usize,
     visible: Range<usize>,
 }
 
 impl Row {
-    /// Puts a character. Returns false if it does not fit any more.
+    /// Appends a character. Returns false if it no longer fits.
     fn put(&mut self, character: char, cells: usize) -> bool {
         let start = self.column;
         let end = start + cells;
@@ -82,10 +82,10 @@ impl Row {
         }
         self.column = end;
         if start < self.visible.start {
-            // A wide character that stands across the edge leaves a blank.
-            let blanks = end.saturating_sub(self.visible.start);
-            self.cut.text.extend(std::iter::repeat_n(' ', blanks));
-            self.cut.cells += blanks;
+            // A wide character across the edge leaves a space.
+            let spaces = end.saturating_sub(self.visible.start);
+            self.cut.text.extend(std::iter::repeat_n(' ', spaces));
+            self.cut.cells += spaces;
         } else if cells > 0 || !self.cut.text.is_empty() {
             self.cut.text.push(character);
             self.cut.cells += cells;

@@ -1,4 +1,4 @@
-//! Drawing: the queue, the proposal, and the lines about what can be done.
+//! Drawing: the queue, the proposal, and the key hints.
 
 mod help;
 mod proposal_row;
@@ -15,10 +15,10 @@ use crate::cut_line::cut_line;
 use crate::opened::{Opened, Subject};
 use crate::view::{Decision, Mode, ReviewView};
 
-/// From this width on the queue stands beside the proposal.
+/// The width from which the queue is shown next to the proposal.
 const WIDE: u16 = 100;
 
-/// The width of the queue beside the proposal.
+/// The width of the queue next to the proposal.
 const QUEUE_WIDTH: u16 = 34;
 
 /// The most rows of the queue above the proposal.
@@ -97,7 +97,7 @@ fn opened(view: &mut ReviewView, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// Moves what is visible so that the cursor is, with a few rows around it, and as much of its hunk as fits.
+/// Scrolls so that the cursor is visible, with a few rows around it and as much of its hunk as fits.
 fn scroll(opened: &mut Opened, height: usize) {
     let height = height.max(1);
     let rows = opened.rows.all.len();
@@ -106,8 +106,8 @@ fn scroll(opened: &mut Opened, height: usize) {
     let end = opened.rows.stops.get(after).map_or(rows, |stop| stop.row);
     // At the head of a hunk, its lines should be visible, too.
     let is_at_stop = after > 0 && opened.rows.stops[after - 1].row == opened.cursor;
-    let behind = opened.cursor + 1 + margin;
-    let wanted = if is_at_stop { end.min(opened.cursor + height - height / 4).max(behind) } else { behind };
+    let below = opened.cursor + 1 + margin;
+    let wanted = if is_at_stop { end.min(opened.cursor + height - height / 4).max(below) } else { below };
     opened.scroll = opened.scroll.max(wanted.min(rows).saturating_sub(height));
     opened.scroll = opened.scroll.min(opened.cursor.saturating_sub(margin)).min(rows.saturating_sub(1));
 }
@@ -179,7 +179,7 @@ fn subject_title(view: &ReviewView, subject: Subject) -> String {
     }
 }
 
-/// Draws the line that is typed, so that its cursor is visible.
+/// Draws the typed line, so that its cursor is visible.
 fn type_line(text: String, before_cursor: &str, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Clear, area);
     let width = usize::from(area.width).saturating_sub(3);

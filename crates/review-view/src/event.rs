@@ -31,22 +31,22 @@ pub enum Key {
     Home,
     /// The end.
     End,
-    /// Removes the character in front.
+    /// Removes the character before the cursor.
     Backspace,
-    /// Removes the character behind.
+    /// Removes the character after the cursor.
     Delete,
     /// Ctrl-C.
     Interrupt,
-    /// Ctrl-U: removes everything in front.
+    /// Ctrl-U: removes everything before the cursor.
     ClearLine,
     /// A text that was pasted into the terminal.
     Paste(String),
 }
 
-/// A proposal with all that is kept about it.
+/// A proposal with all data kept about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenedProposal {
-    /// The proposal, with its steps on the folder as it is now.
+    /// The proposal, with its steps planned on the current folder.
     pub proposal: Proposal,
     /// The draft as it was saved last.
     pub draft: Draft,
@@ -63,7 +63,7 @@ pub enum Event {
     Key(Key),
     /// The queue was listed.
     Listed(Vec<ProposalSummary>),
-    /// A proposal was read, because the view asked for it or because it has changed.
+    /// A proposal was read, because the view requested it or because it has changed.
     Opened(Box<OpenedProposal>),
     /// A draft was saved.
     Saved {
@@ -83,14 +83,14 @@ pub enum Event {
     Tried {
         /// The proposal.
         id: ProposalId,
-        /// Its result; the reason in one line if it did not take place.
+        /// Its result, or the reason in one line if it did not take place.
         outcome: Result<Tried, String>,
     },
     /// A decision was carried out.
     Decided {
         /// The proposal.
         id: ProposalId,
-        /// The result in one line; the reason if it did not take place, and the proposal waits on.
+        /// The result in one line, or the reason if it did not take place and the proposal still waits.
         outcome: Result<String, String>,
     },
     /// Another call failed, for this reason.
@@ -99,8 +99,7 @@ pub enum Event {
     Tick,
 }
 
-/// Something that the view asks its program to do. Requests are carried out in their order; a trial runs beside the ones
-/// after it.
+/// A request of the view to its program. Requests are carried out in order; a trial runs concurrently with later ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// Read a proposal and answer with [`Event::Opened`].
@@ -119,16 +118,15 @@ pub enum Request {
         /// The choice.
         selection: Selection,
     },
-    /// Stop the trial that runs.
+    /// Stop the running trial.
     StopTrial,
     /// Land the choice of the draft, or send everything back; answer with [`Event::Decided`].
     Decide {
         /// The proposal.
         id: ProposalId,
-        /// The draft that was looked at, after the saves that were requested: if another one is kept by now, nothing may be
-        /// decided.
+        /// The reviewed draft, after the requested saves: if a different one is stored by now, nothing may be decided.
         draft: Draft,
-        /// The mark of the steps that were looked at: if they are others by now, nothing may land.
+        /// The mark of the reviewed steps: if they differ by now, nothing may land.
         mark: String,
         /// True if nothing of it lands.
         sends_back: bool,

@@ -9,12 +9,12 @@ const MOST_CHARACTERS: usize = 4_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineEditor {
     characters: Vec<char>,
-    /// The number of characters in front of the cursor.
+    /// The number of characters before the cursor.
     cursor: usize,
 }
 
 impl LineEditor {
-    /// Begins with a text, the cursor behind it. Line ends become blanks.
+    /// Begins with a text, with the cursor after it. Line ends become spaces.
     pub(crate) fn with(text: &str) -> LineEditor {
         let mut editor = LineEditor::default();
         editor.insert(text);
@@ -26,12 +26,12 @@ impl LineEditor {
         self.characters.iter().collect()
     }
 
-    /// Returns the text in front of the cursor.
+    /// Returns the text before the cursor.
     pub(crate) fn before_cursor(&self) -> String {
         self.characters[..self.cursor].iter().collect()
     }
 
-    /// Changes the line as the key says; other keys do nothing.
+    /// Applies an editing key; other keys do nothing.
     pub(crate) fn press(&mut self, key: &Key) {
         match key {
             Key::Character(character) => self.insert(character.encode_utf8(&mut [0; 4])),

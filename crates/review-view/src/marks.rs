@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use wap_core::is_invisible;
 
-/// The most characters without a width of their own that stay on one letter; more would grow out of the row, and stand as
-/// marks behind it.
+/// The maximum number of zero-width characters on one letter; more would grow out of the row, and are shown as marks
+/// after it.
 const MOST_COMBINED: usize = 2;
 
-/// The selectors behind a sign that can be a picture or text.
+/// The variation selectors after a symbol with emoji and text presentations.
 const PICTURE: char = '\u{fe0f}';
 const TEXT: char = '\u{fe0e}';
 
@@ -18,16 +18,16 @@ pub(crate) enum Shape {
     Tab,
     /// By other characters, each one cell wide.
     Mark(String),
-    /// On the letter in front of it.
+    /// On the preceding letter.
     Combining,
-    /// As it is, in so many cells.
+    /// Unchanged, in this many cells.
     Plain(usize),
 }
 
 /// The shapes of the characters of a line, one after the other.
 #[derive(Default)]
 pub(crate) struct Shapes {
-    /// The accents on the letter so far; `None` if there is no letter for any.
+    /// The accents on the letter so far; `None` if there is no letter to carry one.
     accents: Option<usize>,
 }
 
@@ -47,11 +47,12 @@ impl Shapes {
     }
 }
 
-/// Returns a text in which characters stand as marks that control a terminal, change the direction of writing or are invisible.
+/// Returns a text in which characters that control a terminal, change the direction of writing or are invisible are
+/// replaced by marks.
 ///
-/// They are those of [`cut_line`](crate::cut_line). Tabs and the ends of lines, `\n` or `\r\n`, stay, and so does the selector
-/// that makes a picture of a sign, as in `⚠️`: many messages of models have it. Rows have to be of a width that every terminal agrees
-/// on, so that it stands as a mark there.
+/// They are those of [`cut_line`](crate::cut_line). Tabs and line ends, `\n` or `\r\n`, stay, and so does the selector
+/// for emoji presentation, as in `⚠️`: models often use it. In rows it is shown as a mark, because all terminals have
+/// to agree on their width.
 ///
 /// # Example
 ///
@@ -80,7 +81,7 @@ pub fn marked_text(text: &str) -> Cow<'_, str> {
             before = None;
             continue;
         }
-        if before.replace(character).is_some_and(|sign| is_picture(sign, character)) {
+        if before.replace(character).is_some_and(|symbol| is_picture(symbol, character)) {
             marked.push(character);
             continue;
         }
@@ -92,20 +93,20 @@ pub fn marked_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(marked)
 }
 
-/// Checks whether a selector makes a picture of the sign in front of it, by Unicode's list of such pairs: the width of a sign on it depends
-/// on one of the two selectors.
-fn is_picture(sign: char, selector: char) -> bool {
+/// Checks whether a selector turns the preceding symbol into an emoji, by Unicode's list of such pairs: the width of a
+/// listed symbol depends on its selector.
+fn is_picture(symbol: char, selector: char) -> bool {
     if selector != PICTURE {
         return false;
     }
-    let cells = |selector: char| String::from_iter([sign, selector]).width();
+    let cells = |selector: char| String::from_iter([symbol, selector]).width();
     cells(PICTURE) == 2 && cells(TEXT) == 1
 }
 
 fn shape(character: char) -> Shape {
     match character {
         '\t' => Shape::Tab,
-        // The pictures of the control characters stand in their order.
+        // The pictures of the control characters are in the same order.
         '\0'..='\u{1f}' => {
             Shape::Mark(char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{fffd}').to_string())
         }
@@ -118,7 +119,7 @@ fn shape(character: char) -> Shape {
     }
 }
 
-/// Returns the mark of a character that has no sign of its own.
+/// Returns the mark of a character without a glyph.
 fn code(character: char) -> String {
     format!("⟨{:02X}⟩", u32::from(character))
 }
@@ -128,7 +129,7 @@ mod tests {
     use super::marked_text;
 
     #[test]
-    fn a_selector_stays_behind_a_sign_that_it_makes_a_picture_of() {
+    fn a_selector_stays_after_a_symbol_that_it_makes_an_emoji() {
         for text in ["⚠\u{fe0f}", "❤\u{fe0f}!", "✔\u{fe0f} done", "⭐\u{fe0f}", "1\u{fe0f}"] {
             assert_eq!(marked_text(text), text);
         }

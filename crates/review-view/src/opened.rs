@@ -1,4 +1,4 @@
-//! The proposal that is looked at: its draft, its rows and the cursor.
+//! The opened proposal: its draft, its rows and the cursor.
 
 use change_review::{
     Comment, CommentPosition, Draft, HunkId, Proposal, ProposedStep, Selection, Side, SinceReview,
@@ -42,7 +42,7 @@ pub(crate) enum Subject {
     Step(usize),
     /// Lines of a step.
     Lines(usize, Side, usize, usize),
-    /// A comment that is there, by its index.
+    /// An existing comment, by its index.
     Comment(usize),
     /// All of it.
     Everything,
@@ -53,7 +53,7 @@ pub(crate) enum Subject {
 pub(crate) struct Changed {
     /// The steps, because the folder has changed.
     pub(crate) steps: bool,
-    /// The steps, because another window has tried everything: they are the real ones now.
+    /// The steps, because another window has tried everything: they are now the real ones.
     pub(crate) tried: bool,
     /// The draft, because another window saved it.
     pub(crate) draft: bool,
@@ -83,8 +83,8 @@ impl Opened {
         opened
     }
 
-    /// Takes what was read again. `is_refused` is true if a save was refused: then the draft that was read holds. `is_trying` is
-    /// true while a trial of this window runs.
+    /// Applies a repeated read. `is_refused` is true if a save was refused: then the draft that was read applies.
+    /// `is_trying` is true while a trial of this window runs.
     pub(crate) fn read_again(&mut self, read: OpenedProposal, is_refused: bool, is_trying: bool) -> Changed {
         let has_other_steps = read.proposal.steps != self.proposal.steps;
         let is_own_trial = is_trying || is_same_trial(self.tried.as_ref(), read.tried.as_ref());
@@ -94,10 +94,10 @@ impl Opened {
             ..Changed::default()
         };
         let is_elsewhere = read.draft.revision > self.draft.revision;
-        // A draft with a smaller revision was read before a save that is on its way.
+        // A draft with a smaller revision was read before a pending save.
         let is_same = Draft { revision: self.draft.revision, ..read.draft.clone() } == self.draft;
         if is_same && !is_refused {
-            // Planning again gives a draft its next revision.
+            // Planning again moves a draft to its next revision.
             self.draft.revision = self.draft.revision.max(read.draft.revision);
         } else if is_refused || is_elsewhere {
             changed.draft = true;
@@ -109,7 +109,7 @@ impl Opened {
                 }
             }
         }
-        // By the steps that the rows are of: a hunk has another number among the new ones.
+        // Based on the steps of the current rows: a hunk has another number among the new ones.
         let kept = self.kept();
         self.proposal = read.proposal;
         self.tried = read.tried;
@@ -123,7 +123,7 @@ impl Opened {
         self.unconfirmed.retain(|comment| !saved.comments.contains(comment));
     }
 
-    /// Works the rows out anew. The cursor stays at its hunk.
+    /// Rebuilds the rows. The cursor stays at its hunk.
     pub(crate) fn rebuild(&mut self) {
         let kept = self.kept();
         self.rebuild_at(kept);
@@ -138,8 +138,8 @@ impl Opened {
         self.positions =
             self.draft.comments.iter().map(|comment| comment.position(&self.proposal.steps)).collect();
         self.rows = {
-            let beside = (self.tried.as_ref(), self.since.as_ref());
-            rows(&self.proposal.steps, &self.draft, &self.positions, beside, &self.arrangement)
+            let marks = (self.tried.as_ref(), self.since.as_ref());
+            rows(&self.proposal.steps, &self.draft, &self.positions, marks, &self.arrangement)
         };
         if let Some(((step, hunk), offset)) = kept {
             let stops = self.rows.stops.iter();
@@ -161,14 +161,14 @@ impl Opened {
         (step.map(|step| step.step), hunk)
     }
 
-    /// Returns the stop that the cursor is at or behind; `None` outside of all steps.
+    /// Returns the last stop at or before the cursor; `None` outside of all steps.
     pub(crate) fn stop(&self) -> Option<Stop> {
         self.row()?.step?;
         let after = self.rows.stops.partition_point(|stop| stop.row <= self.cursor);
         self.rows.stops.get(after.saturating_sub(1)).copied()
     }
 
-    /// Moves to the next stop, or to the one in front.
+    /// Moves to the next stop, or to the previous one.
     pub(crate) fn move_by_stop(&mut self, is_forward: bool) {
         let stops = &self.rows.stops;
         let wanted = match is_forward {
@@ -206,7 +206,7 @@ impl Opened {
         self.cursor = wanted.unwrap_or(self.cursor);
     }
 
-    /// Takes what the cursor is at, or leaves it out.
+    /// Takes the step or hunk at the cursor, or leaves it out.
     pub(crate) fn toggle(&mut self) {
         if let Some(stop) = self.stop() {
             choice::toggle(&mut self.draft.selection, &self.proposal.steps, stop.step, stop.hunk);
@@ -221,7 +221,7 @@ impl Opened {
         self.draft.selection = Selection::nothing(&self.proposal.steps);
     }
 
-    /// Unfolds what is folded in the step of the cursor, or folds it.
+    /// Unfolds the step at the cursor, or folds it.
     pub(crate) fn toggle_fold(&mut self) {
         let step = self.stop().and_then(|stop| self.proposal.steps.get(stop.step));
         if let Some(step) = step.map(|step| step.step) {
@@ -232,7 +232,7 @@ impl Opened {
         }
     }
 
-    /// Returns what a comment at the cursor is about; `None` if there is nothing.
+    /// Returns the subject of a comment at the cursor; `None` if there is none.
     pub(crate) fn subject(&self) -> Option<Subject> {
         let row = self.row()?;
         match row.kind {
@@ -270,7 +270,7 @@ impl Opened {
         }
     }
 
-    /// Notes the lines that a comment is about before it is typed: they may have other numbers when it is written.
+    /// Records the lines of a comment before it is typed: they may have other numbers when it is written.
     pub(crate) fn begin(&mut self, subject: Subject) {
         self.begun = match subject {
             Subject::Step(index) | Subject::Lines(index, ..) => {
@@ -280,7 +280,7 @@ impl Opened {
         };
     }
 
-    /// Writes a text about a subject. An empty text removes what was there. Returns true if the draft has changed.
+    /// Writes a text about a subject. An empty text removes the existing one. Returns true if the draft has changed.
     pub(crate) fn write(&mut self, subject: Subject, text: &str) -> bool {
         let before = self.draft.clone();
         let text = text.trim();
@@ -318,7 +318,7 @@ fn is_same_trial(one: Option<&Tried>, other: Option<&Tried>) -> bool {
     (&one.selection, &one.steps, &one.files) == (&other.selection, &other.steps, &other.files)
 }
 
-/// Returns a comment on lines, or on the step where it does not have these lines any more.
+/// Returns a comment on lines, or on the step if it no longer has these lines.
 fn comment(step: &ProposedStep, subject: Subject, text: &str) -> Comment {
     let on_lines = match subject {
         Subject::Lines(_, side, first, last) => Comment::on_lines(step, side, (first, last), text),

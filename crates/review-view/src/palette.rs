@@ -15,7 +15,7 @@ impl Palette {
         Palette { has_colours: true }
     }
 
-    /// No colours; only bold, faint and inverse. Nothing in the view is said by a colour alone.
+    /// No colours; only bold, faint and inverse. Colour is never the only carrier of information in the view.
     #[must_use]
     pub fn plain() -> Palette {
         Palette { has_colours: false }

@@ -1,4 +1,4 @@
-//! The rows of a proposal: what each line of the terminal shows, without the text itself.
+//! The rows of a proposal: the content of each terminal line, without the text itself.
 
 mod files;
 
@@ -11,7 +11,7 @@ use change_review::{
 use self::files::FileRows;
 use crate::order::Order;
 
-/// The lines of an output that are shown while it is folded: the last ones, because a failure stands there.
+/// The lines of an output that are shown while it is folded: the last ones, because a failure is reported there.
 const FOLDED_OUTPUT: usize = 4;
 
 /// The most characters of a comment in one row.
@@ -20,7 +20,7 @@ const COMMENT_CHARACTERS: usize = 72;
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// The index of the step that it belongs to; `None` behind the last one.
+    /// The index of the step that it belongs to; `None` after the last step.
     pub(crate) step: Option<u32>,
     pub(crate) kind: RowKind,
 }
@@ -49,7 +49,7 @@ pub(crate) enum RowKind {
     Background,
     /// A variable of a command, by its index.
     Variable(u32),
-    /// The text by which a command that is left running is ready.
+    /// The text that shows that a background command is ready.
     Ready,
     /// A part of the command's text.
     Command(Span),
@@ -59,9 +59,9 @@ pub(crate) enum RowKind {
     Gap,
     /// A line of a file.
     Line(Line),
-    /// The line above has no end, where the other text has one.
+    /// The line above has no line end, unlike in the other text.
     NoLineEnd,
-    /// The step's lines are folded: so many.
+    /// The step's folded lines: their number.
     Folded(u32),
     /// A file that the command has changed in the trial.
     Effect(u32),
@@ -69,11 +69,11 @@ pub(crate) enum RowKind {
     Outcome(u32),
     /// A line of this outcome's output.
     Output(u32, Span),
-    /// Lines of the output that are folded: so many.
+    /// The output's folded lines: their number.
     FoldedOutput(u32),
     /// A part of a comment, by its index in the draft.
     Comment(u32, Span),
-    /// The word about all of it.
+    /// The comment on the whole proposal.
     Summary(Span),
     /// The title of the files that the trial has changed.
     TrialFiles,
@@ -88,18 +88,18 @@ pub(crate) enum RowKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) source: LineSource,
-    /// The hunk that it belongs to; `None` for lines that stay, and for files without hunks.
+    /// The hunk that it belongs to; `None` for unchanged lines, and for files without hunks.
     pub(crate) hunk: Option<u32>,
-    /// The text that the line is taken from: lines that stay are of the text after the step.
+    /// The text that the line is taken from: for unchanged lines, the text after the step.
     pub(crate) side: Side,
     pub(crate) span: Span,
-    /// Its number before and after the step, 1-based; 0 where it is not there.
+    /// Its number before and after the step, 1-based; 0 if it is missing.
     pub(crate) numbers: [u32; 2],
-    /// True if a carriage return at its end is shown: other lines of the file do not end so.
+    /// True if a carriage return at its end is shown: other lines of the file do not end like this.
     pub(crate) shows_return: bool,
 }
 
-/// The change that a line is of.
+/// The change that a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineSource {
     /// The step's own.
@@ -110,7 +110,7 @@ pub(crate) enum LineSource {
     SinceReview,
 }
 
-/// A row at which j and k stop, and what the space bar chooses there.
+/// A row at which j and k stop, and the item that the space bar toggles there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub(crate) row: usize,
@@ -124,7 +124,7 @@ pub(crate) struct Stop {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arrangement {
     pub(crate) order: Order,
-    /// True if changes are shown against the last review where there was one.
+    /// True if changes are shown relative to the last review, if there was one.
     pub(crate) is_since: bool,
     /// True if generated and lock files are unfolded.
     pub(crate) shows_generated: bool,
@@ -263,7 +263,7 @@ impl StepRows<'_> {
         self.end(step, tried, is_unfolded);
     }
 
-    /// Adds what stands below the change: comments and the outcome of the trial.
+    /// Adds the rows below the change: comments and the outcome of the trial.
     fn end(&mut self, step: &ProposedStep, tried: Option<&Tried>, is_unfolded: bool) {
         self.remaining_comments();
         let outcomes = tried.map(|tried| tried.steps.as_slice()).unwrap_or_default();
@@ -328,15 +328,15 @@ fn lines_of(text: &str) -> impl Iterator<Item = Span> + '_ {
     })
 }
 
-/// Returns the lines of a text that is cut between words where it is long; one of an empty text, too.
+/// Returns the lines of a text, wrapped between words; one line for an empty text.
 fn wrapped(text: &str) -> Vec<Span> {
     let mut lines = Vec::new();
     for line in lines_of(text) {
         let mut start = line.start as usize;
         let end = line.end as usize;
         while let Some((cut, _)) = text[start..end].char_indices().nth(COMMENT_CHARACTERS) {
-            let at_blank = text[start..start + cut].rfind(' ').filter(|blank| *blank > 0);
-            let cut = start + at_blank.map_or(cut, |blank| blank + 1);
+            let at_space = text[start..start + cut].rfind(' ').filter(|space| *space > 0);
+            let cut = start + at_space.map_or(cut, |space| space + 1);
             lines.push(Span { start: small(start), end: small(cut) });
             start = cut;
         }
@@ -345,13 +345,13 @@ fn wrapped(text: &str) -> Vec<Span> {
     lines
 }
 
-/// Returns a number in the form in which rows hold it. Texts of more than 4 GB are not kept by any queue.
+/// Returns a number in the form used by rows. Queues do not keep texts of more than 4 GB.
 fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl Span {
-    /// Returns the bytes of a text; nothing if the text does not have them.
+    /// Returns the part of a text; an empty one if the text is too short.
     pub(crate) fn of(self, text: &str) -> &str {
         text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The state of the view: keys and answers change it, and it returns what its program has to do.
+//! The state of the view: keys and answers change it, and it returns requests to its program.
 
 mod keys;
 
@@ -16,16 +16,16 @@ use crate::palette::Palette;
 #[derive(Clone, Debug)]
 pub struct ReviewView {
     pub(crate) palette: Palette,
-    /// The proposals that wait; `None` until they were listed.
+    /// The waiting proposals; `None` until they are listed.
     pub(crate) queue: Option<Vec<ProposalSummary>>,
     pub(crate) opened: Option<Opened>,
     /// The proposal that is being read.
     pub(crate) opening: Option<ProposalId>,
     pub(crate) mode: Mode,
     pub(crate) notice: Option<Notice>,
-    /// The trial that runs.
+    /// The running trial.
     pub(crate) trial: Option<RunningTrial>,
-    /// The proposal whose trial has ended and that is to land: the question follows when its real steps are read.
+    /// The proposal to land after its trial has ended: confirmation follows when its real steps are read.
     lands_when_read: Option<ProposalId>,
     /// The decision that is being carried out.
     pub(crate) deciding: Option<ProposalId>,
@@ -43,7 +43,7 @@ pub struct ReviewView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Browse,
-    /// A comment is typed.
+    /// A comment is being typed.
     Type(LineEditor, Subject),
     /// A decision waits for a yes.
     Confirm(Decision),
@@ -57,26 +57,26 @@ pub(crate) enum Decision {
     SendBack,
 }
 
-/// A line about what has happened.
+/// A line about an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) text: String,
     pub(crate) is_bad: bool,
 }
 
-/// A trial that runs.
+/// A running trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunningTrial {
     pub(crate) id: ProposalId,
     /// True if the user wants to land the choice.
     pub(crate) lands: bool,
     pub(crate) is_stopped: bool,
-    /// The row of the cursor when it began: if it has moved on since, it stays.
+    /// The row of the cursor when it began: if the cursor has moved since, it stays.
     pub(crate) cursor: usize,
 }
 
 impl ReviewView {
-    /// Begins a view, with one proposal or with the oldest one that waits. The requests are the first ones.
+    /// Begins a view, with one proposal or with the oldest waiting one. Also returns the first requests.
     #[must_use]
     pub fn new(id: Option<ProposalId>, palette: Palette) -> (ReviewView, Vec<Request>) {
         let view = ReviewView {
@@ -97,7 +97,7 @@ impl ReviewView {
         (view, id.map(Request::Open).into_iter().collect())
     }
 
-    /// Takes an event, and returns what has to be done, in this order.
+    /// Handles an event, and returns requests in order.
     pub fn handle(&mut self, event: Event) -> Vec<Request> {
         match event {
             Event::Key(key) => return self.press(&key),
@@ -132,19 +132,19 @@ impl ReviewView {
         draw::view(self, frame);
     }
 
-    /// Checks whether something turns: the program should send [`Event::Tick`] a few times a second.
+    /// Checks whether a spinner is shown: the program should then send [`Event::Tick`] a few times a second.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.trial.is_some() || self.deciding.is_some() || self.opening.is_some()
     }
 
-    /// Returns the proposal that is looked at.
+    /// Returns the opened proposal.
     #[must_use]
     pub fn opened_id(&self) -> Option<ProposalId> {
         self.opened.as_ref().map(|opened| opened.proposal.id)
     }
 
-    /// Returns the draft of the proposal that is looked at.
+    /// Returns the draft of the opened proposal.
     #[must_use]
     pub fn draft(&self) -> Option<&change_review::Draft> {
         self.opened.as_ref().map(|opened| &opened.draft)
@@ -171,7 +171,7 @@ impl ReviewView {
             && opened.proposal.is_pending()
         {
             let end = over.end.map_or("decided", ProposalEnd::words);
-            // Its draft is over; what is shown stays until the user goes on.
+            // Its draft is over; the shown text stays until the user continues.
             self.decided.push(id);
             self.mode = Mode::Browse;
             self.complain(format!("proposal {id} was {end} elsewhere"));
@@ -195,7 +195,7 @@ impl ReviewView {
         }
     }
 
-    /// Opens the next proposal that waits, or the one in front.
+    /// Opens the next waiting proposal, or the previous one.
     fn open_next(&mut self, is_forward: bool) -> Vec<Request> {
         let queue = self.queue.as_deref().unwrap_or_default();
         let current = self.opening.or_else(|| self.opened_id());
@@ -245,7 +245,7 @@ impl ReviewView {
             self.mode = Mode::Confirm(Decision::Land);
         }
         if changed.steps {
-            // What was about to land is not what was looked at.
+            // The choice that was about to land is no longer the reviewed one.
             if matches!(self.mode, Mode::Confirm(_)) {
                 self.mode = Mode::Browse;
             }
@@ -258,7 +258,7 @@ impl ReviewView {
             self.say("another window has tried all of it: the steps are the real ones now");
         }
         if changed.draft {
-            // What is typed may be about a comment that has another number now.
+            // The typed text may refer to a comment that now has another number.
             if matches!(self.mode, Mode::Type(_, Subject::Comment(_)) | Mode::Confirm(_)) {
                 self.mode = Mode::Browse;
             }
@@ -352,14 +352,14 @@ impl ReviewView {
         }
     }
 
-    /// Checks whether the proposal that is looked at can be changed; says why if it cannot.
+    /// Checks whether the opened proposal can be changed; reports the reason if not.
     fn is_open(&mut self) -> bool {
         let Some(id) = self.opened_id() else { return false };
         if self.deciding == Some(id) {
             self.complain("the decision is being carried out");
             return false;
         }
-        // The next keys are meant for that one.
+        // The next keys are meant for that proposal.
         if let Some(opening) = self.opening.filter(|opening| *opening != id) {
             self.complain(format!("proposal {opening} is being read: nothing was done"));
             return false;
@@ -371,7 +371,7 @@ impl ReviewView {
         true
     }
 
-    /// Returns how many steps are taken, at least in part, of how many.
+    /// Returns the number of steps that are taken, at least in part, and the total.
     pub(crate) fn taken_steps(&self) -> (usize, usize) {
         let Some(opened) = &self.opened else { return (0, 0) };
         let steps = &opened.proposal.steps;

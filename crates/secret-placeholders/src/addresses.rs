@@ -14,13 +14,13 @@ use crate::detector::{Span, reads_like_words};
 /// The kind of the placeholders.
 const KIND: &str = "address-password";
 
-/// The characters between a scheme and the rest, also as some programs write them in JSON.
-const SIGNS: [&str; 2] = ["://", ":\\/\\/"];
+/// The characters between a scheme and the rest, plain and escaped in JSON.
+const SEPARATORS: [&str; 2] = ["://", ":\\/\\/"];
 
-/// The address of a server in the data source names of Go, behind the password.
+/// The address of a server that follows the password in a Go data source name.
 const SERVERS: [&str; 2] = ["@tcp(", "@unix("];
 
-/// The most bytes in front of it that are a user and a password.
+/// The maximum length of the user and password before the address.
 const MOST_NAME_BYTES: usize = 256;
 
 /// The shortest password; `u:p@` is an example.
@@ -29,10 +29,10 @@ const LEAST_BYTES: usize = 4;
 /// The shortest token that stands for a user.
 const LEAST_TOKEN_BYTES: usize = 16;
 
-/// The shortest token of hexadecimal digits that stands for a user and has no password behind it.
+/// The shortest token of hexadecimal digits that stands for a user without a password.
 const LEAST_DIGITS: usize = 32;
 
-/// The passwords beside which the user is a token.
+/// The passwords for which the user is the token.
 const OF_TOKENS: [&str; 2] = ["", "x-oauth-basic"];
 
 /// Adds the passwords in the addresses of a text.
@@ -41,27 +41,31 @@ pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
     find_in_names(text, hits);
 }
 
-/// Adds the passwords, and returns how many bytes were looked at behind the schemes.
+/// Adds the passwords, and returns how many bytes after the schemes were examined.
 fn find_counted(text: &str, hits: &mut Vec<Span>) -> usize {
     let bytes = text.as_bytes();
     let mut looked_at = 0;
-    let [mut plain, mut escaped] = SIGNS.map(|sign| memmem::find_iter(bytes, sign).peekable());
-    let signs = std::iter::from_fn(|| {
+    let [mut plain, mut escaped] = SEPARATORS.map(|separator| memmem::find_iter(bytes, separator).peekable());
+    let separators = std::iter::from_fn(|| {
         let is_plain = match (plain.peek(), escaped.peek()) {
             (Some(one), Some(other)) => one < other,
             (one, _) => one.is_some(),
         };
-        if is_plain { plain.next().map(|at| (at, SIGNS[0])) } else { escaped.next().map(|at| (at, SIGNS[1])) }
+        if is_plain {
+            plain.next().map(|at| (at, SEPARATORS[0]))
+        } else {
+            escaped.next().map(|at| (at, SEPARATORS[1]))
+        }
     });
-    let mut signs = signs.peekable();
-    while let Some((at, sign)) = signs.next() {
-        let start = at + sign.len();
-        // An address behind a comma is one of its own.
-        let limit = signs.peek().map_or(bytes.len(), |(next, _)| *next).max(start);
+    let mut separators = separators.peekable();
+    while let Some((at, separator)) = separators.next() {
+        let start = at + separator.len();
+        // A comma starts a separate address.
+        let limit = separators.peek().map_or(bytes.len(), |(next, _)| *next).max(start);
         let end = bytes[start..limit].iter().position(u8::is_ascii_whitespace);
         let end = end.map_or(limit, |length| start + length);
         looked_at += end - start;
-        // A file of properties has `https\://`.
+        // Properties files write `https\://`.
         let scheme = bytes[..at].strip_suffix(b"\\").unwrap_or(&bytes[..at]);
         if !scheme.last().is_some_and(u8::is_ascii_alphanumeric) {
             continue;
@@ -80,7 +84,7 @@ fn find_in_names(text: &str, hits: &mut Vec<Span>) {
         for end in memmem::find_iter(text.as_bytes(), server) {
             let from = text.ceil_char_boundary(end.saturating_sub(MOST_NAME_BYTES).max(before));
             before = end;
-            let is_between = |sign: char| sign.is_whitespace() || matches!(sign, '"' | '\'' | '`');
+            let is_between = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`');
             let start = end - text[from..end].rsplit(is_between).next().map_or(0, str::len);
             let name = &text[start..end];
             let Some(user) = name.find(':').filter(|user| *user > 0) else { continue };
@@ -92,7 +96,7 @@ fn find_in_names(text: &str, hits: &mut Vec<Span>) {
     }
 }
 
-/// Checks whether the scheme at the end of a text is one of repositories, whose paths may have `@`: `ssh://host:group/name@v1`.
+/// Checks whether a text ends with a repository scheme, whose paths may contain `@`: `ssh://host:group/name@v1`.
 fn is_repository(text: &[u8]) -> bool {
     [&b"ssh"[..], b"git"].iter().any(|scheme| text.ends_with(scheme))
 }
@@ -101,22 +105,22 @@ fn is_password(value: &str) -> bool {
     value.len() >= LEAST_BYTES && !is_example(value)
 }
 
-/// Returns the secret of an address up to the next blank: its password, or a token instead of the user. The address is what
-/// stands behind the scheme.
+/// Returns the secret in `address`, the text after the scheme up to the next space: the password, or a token used as
+/// the user.
 fn secret(address: &str, is_repository: bool) -> Option<Range<usize>> {
     let end = (0..address.len()).find(|at| ends_address(address, *at)).unwrap_or(address.len());
     let whole = &address[..end];
     let authority = &whole[..whole.find(['/', '?', '#']).unwrap_or(end)];
-    // In `${NAME:-default}:password` the second one.
+    // `${NAME:-default}:password`: split at the second colon.
     let user = match authority.starts_with("${") || authority.starts_with('{') {
         true => authority.find('}')?,
         false => 0,
     };
-    // The name of a mail account has one, too.
+    // A mail account name contains `@`, too.
     if let Some((name, host)) = authority.split_once('@').filter(|(_, host)| !host.contains('@'))
         && !name[user..].contains(':')
     {
-        let has_host = host.starts_with(|sign: char| sign.is_ascii_alphanumeric());
+        let has_host = host.starts_with(|c: char| c.is_ascii_alphanumeric());
         let is_alone = has_host && !is_digest(&authority[name.len()..]) && is_random_token(name);
         return is_alone.then_some(0..name.len());
     }
@@ -143,14 +147,14 @@ fn ends_address(address: &str, at: usize) -> bool {
     let bytes = address.as_bytes();
     match bytes[at] {
         b'"' | b'\'' | b'`' | b'<' | b'>' => true,
-        // Other escapes are of a character in the address.
+        // Other escapes are part of the address.
         b'\\' => matches!(bytes.get(at + 1), None | Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'`')),
         _ => false,
     }
 }
 
-/// Returns the password that begins at `start` and has a raw `/`, if a host follows it. Without an `@` in the authority, most addresses
-/// have the number of a port and a path there.
+/// Returns the password that begins at `start` and has a raw `/`, if a host follows it. In most addresses without an
+/// `@` in the authority, a port and a path are there.
 fn before_raw_slash(
     address: &str,
     authority: &str,
@@ -171,12 +175,12 @@ fn before_raw_slash(
     (!is_path).then_some(value)
 }
 
-/// Returns the password that begins at `start` and has a raw quote or `<` where the address seems to `end`, if a host follows it
-/// before the next blank.
+/// Returns the password from `start` with a raw quote or `<` at the apparent `end` of the address, if a host follows
+/// before the next space.
 fn before_raw_quote(address: &str, end: usize, start: usize) -> Option<Range<usize>> {
     let bytes = address.as_bytes();
     if start == end {
-        // A string ends there, and is joined with another one.
+        // The string ends there and is concatenated with another.
         return None;
     }
     let length = bytes[end..].iter().position(|byte| *byte == b'@')?;
@@ -192,14 +196,14 @@ fn before_raw_quote(address: &str, end: usize, start: usize) -> Option<Range<usi
     (has_host && !has_user_only && !(end..value.end).any(is_of_code)).then_some(value)
 }
 
-/// Checks for the number of a port in front of what else stands on a line: `http://localhost:3000)[b](mailto:me@host)`.
+/// Checks for a port number before other text on the line: `http://localhost:3000)[b](mailto:me@host)`.
 fn begins_with_port(value: &str) -> bool {
     let rest = value.trim_start_matches(|digit: char| digit.is_ascii_digit());
     rest.len() < value.len()
         && rest.starts_with([')', ']', '|', ',', ';', '"', '\'', '`', '<', '>', '\\', '}'])
 }
 
-/// Checks for what follows the tag of an image.
+/// Checks for the digest that follows an image tag.
 fn is_digest(rest: &str) -> bool {
     ["@sha256:", "@sha512:"].iter().any(|digest| rest.starts_with(digest))
 }
@@ -221,7 +225,7 @@ fn is_token(user: &str) -> bool {
         && !is_example(user)
 }
 
-/// Checks for a token that no password behind it tells from the name of a user.
+/// Checks for a token that needs no password to be distinguished from a user name.
 fn is_random_token(user: &str) -> bool {
     let is_number =
         user.len() >= LEAST_DIGITS && user.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
@@ -340,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn code_templates_and_addresses_beside_others_are_left() {
+    fn code_templates_and_addresses_next_to_others_are_left() {
         for text in [
             "https://USER:PASSWORD@HOST",
             "https://User:Password@host",
@@ -385,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn no_address_is_looked_at_often() {
+    fn no_address_is_examined_often() {
         for unit in [
             "https://u:test",
             "https://u:k7QzWm2Rt9@",

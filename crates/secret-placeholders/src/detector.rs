@@ -1,4 +1,4 @@
-//! Finding secrets in a text by the rules of nosecrets, and by own ones.
+//! Finding secrets in a text by the rules of nosecrets and this crate's own.
 
 mod check;
 mod colours;
@@ -6,7 +6,7 @@ mod common_value;
 mod field;
 mod joint;
 mod line_prefix;
-mod names_beside;
+mod nearby_names;
 mod next_line;
 mod own_rules;
 mod placeholder_words;
@@ -29,8 +29,8 @@ use nosecrets_rules::Rule;
 use self::check::Check;
 pub(crate) use self::colours::Uncoloured;
 pub(crate) use self::common_value::is_common;
-pub(crate) use self::names_beside::NAME_KIND;
-use self::names_beside::mark_names;
+pub(crate) use self::nearby_names::NAME_KIND;
+use self::nearby_names::mark_names;
 pub(crate) use self::next_line::{MOST_LINES as MOST_LINES_BELOW, may_be_below, may_begin_below};
 use self::next_line::{line_of, value_below};
 use self::own_rules::{REPLACED, own_rules};
@@ -44,31 +44,31 @@ use crate::{addresses, private_key};
 /// The rule that names only the first line of a key; [`private_key`] finds what follows it.
 const KEY_RULE: &str = "private-key";
 
-/// Keywords of the library's rules whose patterns need another keyword of the rule, too. Each is a part of other words.
+/// Keywords that the library's rules can do without: their patterns need another keyword of the rule as well. Each is a
+/// part of other words.
 const NEEDLESS_KEYWORDS: [&str; 7] =
     ["anon", "supabase_anon", "service_role", "supabase_service", "mailchimp", "mailgun", "basic"];
 
-/// The bytes from which on it takes less time to search the halves of a text on two threads, the start of one included.
+/// The text length above which searching the halves on two threads is faster, including the start of a thread.
 const HALVED_BYTES: usize = 256 * 1024;
 
 /// A part of a text that is a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The bytes of the value, without the words around it. It never contains a line feed.
+    /// The byte range of the value alone. It never contains a line feed.
     pub range: Range<usize>,
     /// The name of the rule.
     pub kind: Cow<'static, str>,
 }
 
-/// Reports whether a search is to end early.
+/// Reports whether to cancel a search.
 pub(crate) type IsCancelled<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// The compiled rules.
 ///
-/// A line is looked at only if it contains a keyword of a rule, and each line by itself, so a part of a text that consists
-/// of whole lines has the same secrets as the text; apart from private keys, which are found by their first or last line, and from values
-/// below the line of their name.
-/// The time is linear in the length of the text.
+/// Only lines with a keyword are examined, each by itself, so any whole lines of a text have the same secrets as in the
+/// text. Exceptions are private keys, which are found by their first or last line, and values below the line of their
+/// name. The time is linear in the length of the text.
 #[derive(Debug)]
 pub struct Detector {
     keywords: AhoCorasick,
@@ -77,7 +77,7 @@ pub struct Detector {
     /// The rules of each keyword, as bits.
     of_keyword: Vec<u128>,
     rules: Vec<CompiledRule>,
-    /// Those whose value has a name, as bits.
+    /// The rules for named values, as bits.
     of_fields: u128,
 }
 
@@ -100,7 +100,7 @@ impl Detector {
         &USUAL
     }
 
-    /// Compiles rules, some with a check of their values that the library's do not have.
+    /// Compiles rules, each with an optional check of its values.
     fn new(rules: &[(Rule, Option<Check>)]) -> Detector {
         assert!(rules.len() <= u128::BITS as usize, "a rule is a bit");
         let mut keywords: Vec<String> = Vec::new();
@@ -133,14 +133,13 @@ impl Detector {
         }
     }
 
-    /// Returns the secrets of a text, in order and apart from each other.
+    /// Returns the secrets of a text, sorted and disjoint.
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Span> {
         self.find_unless(text, &|| false).unwrap_or_default()
     }
 
-    /// Returns the secrets of a text as [`find`](Self::find); `None` if the search was cancelled, which it asks at each line that it
-    /// looks at.
+    /// Like [`find`](Self::find), but returns `None` when cancelled; `is_cancelled` is called for each line examined.
     pub(crate) fn find_unless(&self, text: &str, is_cancelled: IsCancelled<'_>) -> Option<Vec<Span>> {
         let Some(plain) = Uncoloured::of(text) else { return self.find_plain(text, is_cancelled) };
         let spans = self.find_plain(&plain.text, is_cancelled)?.into_iter();
@@ -174,9 +173,9 @@ impl Detector {
             };
             let elsewhere = thread::Builder::new().spawn_scoped(scope, second);
             self.find_in_part(text, 0..middle, is_cancelled, hits);
-            // Without another thread, it is done here.
-            let behind = elsewhere.ok().and_then(|thread| thread.join().ok());
-            hits.extend(behind.unwrap_or_else(second));
+            // If the thread could not be started, search here.
+            let second_half = elsewhere.ok().and_then(|thread| thread.join().ok());
+            hits.extend(second_half.unwrap_or_else(second));
         });
     }
 
@@ -225,7 +224,7 @@ impl Detector {
         }
         let (offset, following) = (line.start, line.end);
         let line = &text[line];
-        // Some rules want a blank behind the value: the last line of a text ends like the others.
+        // Some rules require whitespace after the value, so terminate the last line, too.
         let whole = if line.ends_with('\n') { Cow::Borrowed(line) } else { Cow::Owned(format!("{line}\n")) };
         self.each_rule(rules, |rule| {
             rule.find(&whole, offset, hits);
@@ -235,7 +234,7 @@ impl Detector {
         }
     }
 
-    /// Finds the value of the name at the end of a line, which stands below it.
+    /// Finds the value below the line that ends with its name.
     fn find_below(&self, line: &str, text: &str, following: usize, rules: u128, hits: &mut Vec<Span>) {
         let Some(below) = value_below(line, &text[following..]) else { return };
         let name = line_of(below.name);
@@ -254,7 +253,7 @@ impl Detector {
         }
     }
 
-    /// Checks whether a text has a value that is found by the line of its name above it.
+    /// Checks whether a text has a value that is found by its name on a line above.
     pub(crate) fn has_value_below(&self, text: &str) -> bool {
         let mut start = 0;
         text.split_inclusive('\n').any(|line| {
@@ -276,7 +275,7 @@ impl Detector {
     }
 }
 
-/// Returns the beginning of a line in the middle of a text that is worth two threads.
+/// Returns the start of a line near the middle of a text that is worth splitting between two threads.
 fn middle(text: &str) -> Option<usize> {
     static PROCESSORS: LazyLock<usize> =
         LazyLock::new(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
@@ -287,7 +286,7 @@ fn middle(text: &str) -> Option<usize> {
     memchr::memchr(b'\n', &text.as_bytes()[half..]).map(|at| half + at + 1)
 }
 
-/// Joins spans that overlap; the kind is that of the longest, of those that are certain if there are any.
+/// Merges overlapping spans; the kind of the longest wins, preferring certain ones.
 pub(crate) fn merge(mut spans: Vec<Span>) -> Vec<Span> {
     spans.retain(|span| !span.range.is_empty());
     spans.sort_by_key(|span| (span.range.start, usize::MAX - span.range.end));
@@ -348,7 +347,7 @@ mod tests {
         }
     }
 
-    /// Units of a line of which each holds a value that does not count, and the rest of the line where a rule lets it.
+    /// Repeated units whose values do not count; where a rule allows, a value extends over the rest of the line.
     const REFUSED: [&str; 15] = [
         "postgres://u:test@",
         "mysql://u:example@",
@@ -368,7 +367,7 @@ mod tests {
     ];
 
     #[test]
-    fn no_line_is_looked_at_often_by_a_rule() {
+    fn no_line_is_examined_often_by_a_rule() {
         let rules = &Detector::usual().rules;
         for unit in REFUSED {
             for count in [100, 1_000] {
@@ -380,7 +379,8 @@ mod tests {
                 }
             }
         }
-        // The control: there are values that reach to the end of the line, so that its length times their number was looked at.
+        // The control: some values reach the end of the line, so the examined bytes would be its length times their
+        // number.
         let reaches_end = |unit: &&&str| {
             let line = unit.repeat(1_000) + "\n";
             rules.iter().any(|rule| rule.find(&line, 0, &mut Vec::new()) > MOST_LOOKS * line.len())
@@ -391,9 +391,9 @@ mod tests {
         );
     }
 
-    /// The beginning of a line without blanks, a unit that follows it many times, and the end of the line. No value reaches far, and the
-    /// next blank is at the end of the line.
-    const WITHOUT_BLANKS: [(&str, &str, &str); 17] = [
+    /// The beginning of a line without spaces, a unit to repeat, and the end of the line. Each value is short, but the
+    /// next space is at the end of the line.
+    const WITHOUT_SPACES: [(&str, &str, &str); 17] = [
         ("x(\"", "password=a,", "\")"),
         ("a=1&", "password=a&", ""),
         ("", "⟦secret:a:1⟧", ""),
@@ -414,24 +414,25 @@ mod tests {
     ];
 
     #[test]
-    fn a_line_without_blanks_is_not_looked_at_often_by_a_rule() {
+    fn a_rule_does_not_rescan_a_line_without_spaces() {
         let rules = &Detector::usual().rules;
-        for (start, unit, end) in WITHOUT_BLANKS {
+        for (start, unit, end) in WITHOUT_SPACES {
             for count in [100, 10_000] {
                 let line = [start, &unit.repeat(count), &end.repeat(count), "\n"].concat();
                 for rule in rules {
                     let mut hits = Vec::new();
                     let looked_at = rule.find(&line, 0, &mut hits);
-                    // Each name at the start of the line may be the only one of a line of settings.
+                    // Each name at the start of the line may be the only one on a settings line.
                     let most = MOST_LOOKS * line.len();
                     assert!(looked_at <= most, "{}: {looked_at} of {} of {unit}", rule.kind, line.len());
                     assert_eq!(hits, [], "{unit}");
                 }
             }
-            // The control: a rule that searched for the blank behind each value would have given up, and hidden the rest of the line.
+            // The control: a rule that searched for the space after each value would have given up and hidden the rest
+            // of the line.
             let line = [start, &unit.repeat(10_000)].concat();
-            let behind_units = |at: usize| line.len() - at * unit.len();
-            assert!((0..10_000).map(behind_units).sum::<usize>() > 100 * MOST_LOOKS * line.len());
+            let units_from = |at: usize| line.len() - at * unit.len();
+            assert!((0..10_000).map(units_from).sum::<usize>() > 100 * MOST_LOOKS * line.len());
         }
     }
 

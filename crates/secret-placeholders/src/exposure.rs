@@ -1,15 +1,15 @@
-//! Values that are put back where they would be shown.
+//! Restored values that would be visible.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::{Marker, Secrets, markers};
 
-/// Returns the placeholder of a value that would be shown where it is put back; `None` if all stay hidden. A short value is hidden
-/// only where a rule finds it, be it as a part of a longer one.
+/// Returns the placeholder of a value that would be visible once restored; `None` if all stay hidden. A short value is
+/// hidden only where a rule finds it, alone or as part of a longer one.
 pub(crate) fn exposed(secrets: &Secrets, text: &str) -> Option<Marker> {
     let (restored, values) = secrets.put_back(text, |value| Cow::Borrowed(value), usize::MAX).ok()??;
-    // A value that is found only now hides others.
+    // A value found only now hides others.
     let trial = secrets.trial(&restored);
     let secrets = trial.as_ref().unwrap_or(secrets);
     let _ = secrets.mask(&restored);
@@ -17,8 +17,8 @@ pub(crate) fn exposed(secrets: &Secrets, text: &str) -> Option<Marker> {
     values.into_iter().filter(|(value, _)| !is_within(value, &hidden)).map(|(_, marker)| marker).min()
 }
 
-/// Checks whether each line of a file is seen as expected, or with more of it hidden. What the expected line shows as a placeholder
-/// must be hidden, whatever stands around it.
+/// Checks whether the visible text of each line is as expected, or less of it. Text that the expected line shows as a
+/// placeholder must be hidden, whatever surrounds it.
 pub(crate) fn hides_lines(secrets: &Secrets, file: &str, expected: &str) -> bool {
     let trial = secrets.trial(file);
     let secrets = trial.as_ref().unwrap_or(secrets);
@@ -39,15 +39,15 @@ pub(crate) fn hides_lines(secrets: &Secrets, file: &str, expected: &str) -> bool
 fn is_hidden_part(line: &str, begin: usize, expected: &str, hidden: &[Range<usize>]) -> bool {
     let mut markers = markers(expected);
     let (Some((marker, _)), None) = (markers.next(), markers.next()) else { return false };
-    let (before, behind) = (&expected[..marker.start], &expected[marker.end..]);
-    let value = line.strip_prefix(before).and_then(|rest| rest.strip_suffix(behind));
+    let (before, after) = (&expected[..marker.start], &expected[marker.end..]);
+    let value = line.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
     value.is_some_and(|value| {
         let value = begin + before.len()..begin + before.len() + value.len();
         !value.is_empty() && is_within(&value, hidden)
     })
 }
 
-/// Checks whether all bytes of a range lie within others, which are given in order and apart from each other.
+/// Checks whether a range is covered by `others`, which are sorted and disjoint.
 pub(crate) fn is_within(range: &Range<usize>, others: &[Range<usize>]) -> bool {
     let mut end = range.start;
     for other in &others[others.partition_point(|other| other.end <= range.start)..] {

@@ -1,4 +1,4 @@
-//! Finding values that have a placeholder wherever they stand.
+//! Finding every occurrence of values that have a placeholder.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +8,26 @@ use aho_corasick::{Anchored, Input, MatchKind};
 
 use crate::detector::Span;
 
-/// The bytes of a value that the automaton knows; what follows is compared. An automaton takes many times the bytes of its
-/// patterns, and a file can make a model's reader find megabytes of values.
+/// The leading bytes of a value that are in the automaton; the rest is compared. An automaton takes many times the
+/// bytes of its patterns, and a file can make a model's reader find megabytes of values.
 pub(crate) const HEAD_BYTES: usize = 128;
 
-/// The bytes that are compared at once.
+/// The number of bytes per comparison.
 const AT_ONCE_BYTES: usize = 64;
 
-/// The bytes of a text for each comparison of so many bytes, and the comparisons apart from that. A text made for it would take more. An
-/// answer and a stream are searched in hundreds of parts, so that those apart from the length of one have to be few.
+/// The budget of comparisons: one for this many bytes of a text, plus a constant. A malicious text would need more.
+/// Answers and streams are searched in hundreds of parts, so the constant has to be small.
 const BYTES_PER_COMPARISON: usize = 4;
 const COMPARISONS_AT_LEAST: usize = 4_096;
 
-/// Finds every occurrence of some values, those that overlap too: a model that chooses what stands beside a value must not
-/// have a part of it hidden as another value and the rest shown. A long value of which only the beginning stands there is found
-/// as far as it goes.
+/// Finds every occurrence of some values, including overlapping ones: a model that controls the text around a value
+/// must not be able to have part of it hidden as another value and the rest shown. Of a truncated long value, the
+/// beginning is found.
 #[derive(Debug)]
 pub(crate) struct Finder {
-    /// Knows at each byte the longest head that ends there.
+    /// Determines the longest head that ends at each byte.
     heads: NFA,
-    /// By the number of the pattern in `heads`.
+    /// Indexed by the pattern in `heads`.
     values: Vec<Values>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Finder {
 #[derive(Debug, Default)]
 struct Values {
     kind: String,
-    /// The bytes behind the head in the longer ones.
+    /// The bytes after the head, for longer values.
     rests: Vec<Box<[u8]>>,
 }
 
@@ -55,8 +55,8 @@ impl Finder {
         Some(Finder { heads, values: by_head.into_values().collect() })
     }
 
-    /// Returns how many bytes at the end of a text are the beginning of a value. One of more than [`HEAD_BYTES`] is among the
-    /// occurrences in the text.
+    /// Returns how many bytes at the end of a text are the beginning of a value. A beginning longer than [`HEAD_BYTES`]
+    /// counts as an occurrence instead.
     pub(crate) fn beginning_at_end(&self, text: &str) -> usize {
         let bytes = text.as_bytes();
         let begin = self.heads.start_state(Anchored::Yes).expect("the automaton has searches of both kinds");
@@ -71,12 +71,12 @@ impl Finder {
         (first..bytes.len()).find(is_beginning).map_or(0, |start| bytes.len() - start)
     }
 
-    /// Adds the occurrences in a text; those that overlap are one. The time is linear in the length of the text.
+    /// Adds the occurrences in a text, overlapping ones merged. The time is linear in the length of the text.
     pub(crate) fn find(&self, text: &str, hits: &mut Vec<Span>) {
         self.find_counted(text, hits);
     }
 
-    /// Adds the occurrences in a text, and returns how many bytes were looked at, and the number of comparisons.
+    /// Adds the occurrences in a text, and returns the numbers of examined bytes and of comparisons.
     fn find_counted(&self, text: &str, hits: &mut Vec<Span>) -> (usize, usize) {
         let unanchored = "the automaton was built for unanchored searches";
         let bytes = text.as_bytes();
@@ -89,7 +89,7 @@ impl Finder {
         let most = COMPARISONS_AT_LEAST + text.len() / BYTES_PER_COMPARISON;
         let mut left = most;
         let mut joined: Vec<Occurrence> = Vec::new();
-        // The first one that ends is not the first one that begins.
+        // The occurrence that ends first need not begin first.
         let mut at = first.end().saturating_sub(HEAD_BYTES);
         while at < bytes.len() {
             state = self.heads.next_state(Anchored::No, state, bytes[at]);
@@ -97,14 +97,15 @@ impl Finder {
             if !self.heads.is_special(state) || !self.heads.is_match(state) {
                 continue;
             }
-            // The patterns of a state end at the same byte. The first of them is the longest, and only that can be a part of a value.
+            // All patterns of a state end at the same byte. The first is the longest, and only that can be part of a
+            // value.
             let pattern = self.heads.match_pattern(state, 0);
             let start = at - self.heads.pattern_len(pattern);
             let pattern = pattern.as_usize();
             let end = match self.values[pattern].following(&bytes[at..], &mut left) {
                 Some(following) => text.floor_char_boundary(at + following),
                 None => {
-                    // The rest of the line, once: no value has a line end in it.
+                    // The rest of the line, once: no value contains a line end.
                     let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
                     looked_at += end - at;
                     (state, at) = (begin, end);
@@ -112,7 +113,7 @@ impl Finder {
                 }
             };
             let mut hit = Occurrence { start, end, bytes: end - start, pattern };
-            // Joined at once, so that there are no more of them than bytes however many values overlap.
+            // Merged immediately, so that there are never more of them than bytes.
             while let Some(last) = joined.pop_if(|last| last.end > hit.start) {
                 hit.start = hit.start.min(last.start);
                 hit.end = hit.end.max(last.end);
@@ -132,8 +133,8 @@ impl Finder {
 }
 
 impl Values {
-    /// Returns how many bytes behind a head belong to one of its values: all that agree. `None` once the comparisons are used up: the
-    /// rest of the line is taken for a part of the value then.
+    /// Returns how many bytes after a head match one of its values. `None` once the comparisons are used up: the rest
+    /// of the line then counts as part of the value.
     fn following(&self, text: &[u8], left: &mut usize) -> Option<usize> {
         let mut most = 0;
         for rest in &self.rests {
@@ -148,7 +149,7 @@ impl Values {
     }
 }
 
-/// Returns how many bytes at the start of two texts are the same.
+/// Returns the length of the common prefix of two texts.
 fn agreeing(one: &[u8], other: &[u8]) -> usize {
     let parts = one.chunks_exact(AT_ONCE_BYTES).zip(other.chunks_exact(AT_ONCE_BYTES));
     let whole = AT_ONCE_BYTES * parts.take_while(|(one, other)| one == other).count();
@@ -159,7 +160,7 @@ fn agreeing(one: &[u8], other: &[u8]) -> usize {
 struct Occurrence {
     start: usize,
     end: usize,
-    /// The length of the longest value, and the number of its pattern.
+    /// The length of the longest value, and the index of its pattern.
     bytes: usize,
     pattern: usize,
 }
@@ -255,14 +256,14 @@ mod tests {
         let text = format!("before\n{}\nb{}\nafter", "a".repeat(1 << 18), "a".repeat(1 << 12));
         let is_hidden = hidden(&text, &finder);
         assert!(is_hidden[7..7 + (1 << 18)].iter().all(|one| *one));
-        // The lines behind are searched on.
+        // The following lines are still searched.
         assert!(!is_hidden[0] && !is_hidden[8 + (1 << 18)] && !is_hidden[text.len() - 1]);
         assert!(is_hidden[9 + (1 << 18)..][..1 << 12].iter().all(|one| *one));
         let (looked_at, compared) = finder.find_counted(&text, &mut Vec::new());
         assert!(looked_at <= text.len(), "{looked_at}");
         let most = COMPARISONS_AT_LEAST + text.len() / BYTES_PER_COMPARISON;
         assert!(compared <= most, "{compared}");
-        // The control: without the limit, each place at which a value could begin takes a comparison of its whole length.
+        // The control: without the limit, each possible beginning of a value takes a comparison of its whole length.
         let beginnings = (1 << 18) - HEAD_BYTES;
         assert!(beginnings * (60_000 / AT_ONCE_BYTES) > 1_000 * most);
     }

@@ -1,4 +1,4 @@
-//! The lines that git quotes behind the ranges of a hunk, in the output of a command.
+//! The lines that git quotes after the ranges of a hunk header, in command output.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,19 @@ use memchr::memmem;
 use crate::Secrets;
 use crate::surroundings::{CUT, without_cut_end};
 
-/// The fewest bytes of a line that git may have cut: it quotes at most 80, and leaves out blanks at the end of them.
+/// The minimum length of a line that git may have cut: it quotes at most 80 bytes, without trailing whitespace.
 const LEAST_CUT_BYTES: usize = 72;
 
 /// The mark around the ranges of a hunk.
 const MARK: &str = "@@";
 
-/// Returns a text without what may be the beginning of a secret where git has cut the context of a hunk. No line is added or goes.
+/// Returns a text without possible beginnings of secrets where git has cut hunk contexts. The number of lines stays the
+/// same.
 pub(crate) fn without_cut_contexts<'t>(secrets: &Secrets, text: &'t str) -> Cow<'t, str> {
     let (mut kept, mut done) = (String::new(), 0);
     let mut next = 0;
     for at in memmem::find_iter(text.as_bytes(), MARK) {
-        // The rest of a line that was looked at.
+        // The rest of a line that was examined.
         if at < next {
             continue;
         }
@@ -44,7 +45,7 @@ pub(crate) fn without_cut_contexts<'t>(secrets: &Secrets, text: &'t str) -> Cow<
     Cow::Owned(kept)
 }
 
-/// Returns where the context begins in the head of a hunk, which may be coloured; `None` for other lines.
+/// Returns the start of the context in a hunk header, which may be coloured; `None` for other lines.
 fn context(line: &str) -> Option<usize> {
     let rest = without_colours(line);
     let mark = &rest[..rest.len() - rest.trim_start_matches('@').len()];
@@ -55,14 +56,14 @@ fn context(line: &str) -> Option<usize> {
     ranges[..end].bytes().all(is_range).then(|| line.len() - context.trim_start_matches(' ').len())
 }
 
-/// Returns a text without the colours and blanks at its start.
+/// Returns a text without leading colours and spaces.
 fn without_colours(text: &str) -> &str {
     let mut rest = text;
     while let Some(sequence) = rest.trim_start_matches(' ').strip_prefix("\u{1b}[") {
         let parameters =
             sequence.trim_start_matches(|character: char| character.is_ascii_digit() || character == ';');
-        let Some(behind) = parameters.strip_prefix('m') else { break };
-        rest = behind;
+        let Some(rest_of_line) = parameters.strip_prefix('m') else { break };
+        rest = rest_of_line;
     }
     rest
 }
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use crate::{MemoryStore, StreamMask};
 
-    /// The beginning of a line as git cuts it, and the part of its value that is left.
+    /// A line as git truncates it, and the remaining part of its value.
     const CONTEXT: &str = "def connect(host, port, timeout=30, retries=5, password=\"kX7qzW+m2Lr9-correc";
 
     #[test]

@@ -1,4 +1,4 @@
-//! A code index whose answers hold no secrets.
+//! A code index whose answers contain no secrets.
 
 mod file_text;
 mod query_words;
@@ -24,29 +24,30 @@ use crate::surroundings::{CUT, without_cut_end, without_cut_start};
 use crate::withheld::{Verdict, Withheld};
 use crate::{Secrets, json, markers};
 
-/// The lines on both sides of a piece among which the first and the last line of a private key are looked for: the whole file, and
-/// those of which an index gives as many in any case.
+/// The number of lines on each side of an excerpt that are searched for the boundaries of a private key: the whole
+/// file, and the number that every index returns.
 const MOST_AROUND_LINES: u32 = 1_000_000;
 const AROUND_LINES: u32 = 200;
 
-/// The most bytes of a query or name into which values are put back; with more of them, they are left out.
+/// The maximum length of a query or name with restored values; in longer ones, placeholders are removed.
 const MOST_REQUEST_BYTES: usize = 64 * 1_024;
 
-/// A code index for a model: masks what another one answers, and leaves out files of credentials. `I` is a pointer to that.
+/// A code index for a model: masks the answers of an inner index, and leaves out files of credentials. `I` is a pointer
+/// to the inner index.
 ///
-/// Without [`Secrets`] everything passes as it is.
+/// Without [`Secrets`], everything passes unchanged.
 #[derive(Clone, Debug)]
 pub struct PlaceholderIndex<I> {
     inner: I,
-    /// Another index from which files are read; `None` for the same.
+    /// A separate index from which files are read; `None` for the same.
     files: Option<I>,
     secrets: Option<Arc<Secrets>>,
     withheld: Withheld,
 }
 
 impl Secrets {
-    /// Returns the bytes of a text that [`mask`](Self::mask) would replace, in order and apart from each other, and gives them no
-    /// placeholders: an index takes no words from them.
+    /// Returns the bytes of a text that [`mask`](Self::mask) would replace, sorted and disjoint, without giving them
+    /// placeholders: these must not be indexed.
     #[must_use]
     pub fn hidden_parts(&self, text: &str) -> Vec<Range<usize>> {
         self.ranges(text)
@@ -54,12 +55,12 @@ impl Secrets {
 }
 
 impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
-    /// Returns an index over another one; `None` shows secrets as they are.
+    /// Returns an index over another; `None` shows secrets as they are.
     pub fn new(inner: I, secrets: Option<Arc<Secrets>>, withheld: Withheld) -> PlaceholderIndex<I> {
         PlaceholderIndex { inner, files: None, secrets, withheld }
     }
 
-    /// Reads the files of an answer from another index: the first may know no file by its path.
+    /// Reads the files of an answer from another index: the inner one may not find files by path.
     #[must_use]
     pub fn reading_files_of(self, files: I) -> PlaceholderIndex<I> {
         PlaceholderIndex { files: Some(files), ..self }
@@ -74,14 +75,14 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
 
     fn restored(&self, text: &str) -> String {
         let restored = self.secrets.as_ref().and_then(|secrets| {
-            // Hits of a short value would tell which of the visible words it is.
+            // Hits of a short value would reveal which of the visible words it is.
             let restored = secrets.restore_within(text, MOST_REQUEST_BYTES).ok()?;
             exposed(secrets, text).is_none().then(|| restored.into_owned())
         });
         restored.unwrap_or_else(|| text.to_owned())
     }
 
-    /// Returns an error without secrets: what the request named, in the words of the request.
+    /// Returns an error without secrets, which names the requested item as the request does.
     fn failed(&self, named: &str, error: IndexError) -> IndexError {
         let Some(secrets) = &self.secrets else { return error };
         let mask = |text: String| {
@@ -99,7 +100,7 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
     }
 
     fn is_visible(&self, path: &str) -> bool {
-        // Without a look at the content: an index has better files to offer.
+        // By name alone, without reading the content: other files are more useful in an index.
         self.secrets.is_none() || self.withheld.verdict(path) == Verdict::Visible
     }
 
@@ -110,7 +111,8 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
 }
 
 impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
-    /// Masks lines of a piece of a file together with those [`around`](Self::lines_around) them; `None` if they are shown as they are.
+    /// Masks lines of a piece of a file together with those [`around`](Self::lines_around) them; `None` if they are
+    /// shown unchanged.
     fn masked_lines(&self, file: Option<String>, lines: &str) -> Option<String> {
         let secrets = self.secrets.as_ref()?;
         let mut keys = KeyLines::default();
@@ -122,7 +124,7 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
         }
         let file = FileText::new(secrets, file.unwrap_or_default());
         let is_cut = |line: &&str| line.contains(CUT);
-        // Lines that were cut come apart from the others, whose neighbours they stay.
+        // Cut lines are masked separately, and are left empty among the others.
         let others: Vec<&str> = lines.split('\n').map(|line| if is_cut(&line) { "" } else { line }).collect();
         let others = secrets.mask_with(&others.join("\n"), &keys).into_owned();
         let masked: Vec<String> = lines
@@ -137,12 +139,12 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
         Some(masked.join("\n"))
     }
 
-    /// Gives placeholders to the values of all pieces of an answer, and of what is around them, at once.
+    /// Gives placeholders to the values of all excerpts of an answer and their surroundings at once.
     fn keep_values(&self, hits: &[CodeHit], files: &[Option<String>]) {
         let Some(secrets) = &self.secrets else { return };
         let mut values = NewValues::default();
         for (hit, file) in hits.iter().zip(files) {
-            // Where a piece is cut, a part of a value is not one.
+            // Where an excerpt is cut, a part of a value is not a value.
             let lines = Some(&hit.snippet).filter(|lines| !lines.contains(CUT));
             for text in [&hit.doc_id, &hit.path].into_iter().chain(lines).chain(file) {
                 secrets.add_values(text, &KeyLines::default(), &mut values);
@@ -151,7 +153,8 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
         secrets.keep_all(&values);
     }
 
-    /// Returns the text of a file in which names, signatures and imports of an answer are looked for; `None` if it cannot be read whole.
+    /// Returns the text of a file to search for names, signatures and imports of an answer; `None` if it cannot be read
+    /// whole.
     fn file_text(&self, call: &Call<'_>, secrets: &Secrets, path: &str) -> Option<FileText> {
         let files = self.files.as_ref().unwrap_or(&self.inner);
         let request = ReadSnippet { doc_id: path.to_owned(), window_lines: MOST_AROUND_LINES };
@@ -162,8 +165,8 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
         is_whole.then(|| FileText::new(secrets, read.content).collapsed())
     }
 
-    /// Returns the file of a piece, or the lines around it if the index does not give as many. `None` if the piece is looked at alone: it
-    /// was not cut, and has no line that may be a part of a private key.
+    /// Returns the file of an excerpt, or the lines around it if the index returns fewer. `None` if the excerpt is
+    /// examined alone: it was not cut, and has no line that may be part of a private key.
     fn lines_around(&self, call: &Call<'_>, doc_id: &str, lines: &str) -> Option<String> {
         if self.secrets.is_none() || !lines.contains(CUT) && !has_body_line(lines) {
             return None;
@@ -181,7 +184,7 @@ impl<I: Deref<Target: CodeIndex>> PlaceholderIndex<I> {
 impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I> {
     fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError> {
         let Some(secrets) = &self.secrets else { return self.inner.search(call, request) };
-        // The words of a value that is put back would match the visible ones, and tell which it has.
+        // The words of a restored value would match visible ones and so reveal them.
         let query = without_markers(&request.query);
         let words = QueryWords::of(&query);
         let searched = self.inner.search(call, &SearchCode { query, limit: request.limit });
@@ -194,7 +197,7 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
             self.masked_lines(file, &hit.snippet).unwrap_or_else(|| hit.snippet.clone())
         };
         let mut masked: Vec<String> = response.hits.iter().zip(files).map(mask).collect();
-        // A hit that shows no word of the query would tell that a value has one.
+        // A hit that shows no word of the query would reveal that a value contains one.
         let shows = |hit: &CodeHit, masked: &str| {
             let path = secrets.mask(&hit.path);
             hit.snippet == masked && hit.path == path
@@ -205,7 +208,7 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
         let (mut of_hits, mut of_masked) = (is_visible.iter(), is_visible.iter());
         response.hits.retain(|_| of_hits.next() == Some(&true));
         masked.retain(|_| of_masked.next() == Some(&true));
-        // Put back afterwards: the other texts are masked, and what is masked would be masked again.
+        // Restored afterwards: the other texts are masked next, and these must not be masked twice.
         response.hits.iter_mut().for_each(|hit| hit.snippet.clear());
         let mut response = self.masked(response);
         for (hit, masked) in response.hits.iter_mut().zip(masked) {
@@ -281,7 +284,7 @@ impl<I: Deref<Target: CodeIndex> + Send + Sync> CodeIndex for PlaceholderIndex<I
     }
 }
 
-/// Masks a line that was cut, at its start, at its end, or in between.
+/// Masks a line that was cut at its start, its end, or in between.
 fn masked_cut_line(secrets: &Secrets, file: &FileText, line: &str) -> String {
     let whole = 0..usize::MAX;
     let last = line.matches(CUT).count();
@@ -298,7 +301,7 @@ fn masked_cut_line(secrets: &Secrets, file: &FileText, line: &str) -> String {
     parts.collect::<Vec<_>>().join(&CUT.to_string())
 }
 
-/// Masks a definition by the text of its file. Without the file, none of it is known to be visible.
+/// Masks a definition by the text of its file. Without the file, nothing of it can be shown safely.
 fn masked_symbol(secrets: &Secrets, file: Option<&FileText>, symbol: CodeSymbol) -> CodeSymbol {
     let lines = file.map(|file| file.lines(symbol.line_start, symbol.line_end));
     let container = symbol.container.map(|name| masked_name(secrets, file, &name, None));
@@ -311,7 +314,7 @@ fn masked_symbol(secrets: &Secrets, file: Option<&FileText>, symbol: CodeSymbol)
     }
 }
 
-/// Masks a name that stands in some lines of a file, or anywhere in it.
+/// Masks a name that occurs in some lines of a file, or anywhere in it.
 fn masked_name(
     secrets: &Secrets,
     file: Option<&FileText>,
@@ -342,7 +345,7 @@ fn masked_signature(
         None => (signature, ""),
     };
     let visible = file.visible(part, false, &lines).map_or_else(|| CUT.to_string(), |visible| visible + cut);
-    // A rule may recognise on one line what it does not on several.
+    // A rule may recognise on one line a value that it misses on several.
     secrets.mask_rest(&visible).into_owned()
 }
 

@@ -10,26 +10,26 @@ use serde_json::Value;
 
 use self::own_field::is_own;
 
-/// Returns a value with every text replaced that `mask` replaces. The names of fields stay, and so do versions, times and words of a
-/// type, such as the code of an error: a file may hold the same word as a password.
+/// Returns a value with `mask` applied to every text. Field names stay, and so do versions, times and words of a type,
+/// such as an error code: a file may have the same word as a password.
 ///
 /// # Panics
 ///
-/// If the value is not read back from its own JSON, which would be a fault of its type.
+/// If the value does not survive a round trip through JSON, which would be a bug of its type.
 pub(crate) fn masked<T: Serialize + DeserializeOwned>(value: T, mask: &Mask<'_>) -> T {
     let plain = serde_json::to_value(&value).expect("answers are JSON");
     let mut json = plain.clone();
     if !mask_value(&mut json, mask) {
         return value;
     }
-    // Read back, a word of a type that was replaced would be refused, or become another one silently.
+    // A replaced word of a type would be refused when read back, or silently become another.
     let is_stable = read_back::<T>(&plain, true).is_some();
     if let Some(masked) = read_back(&json, is_stable) {
         return masked;
     }
     let mut json = plain;
     mask_texts(&mut json, &mut Vec::new(), mask, &|json| read_back::<T>(json, is_stable).is_some());
-    // Not the value itself if this fails: it has secrets.
+    // Do not fall back to the value itself: it has secrets.
     read_back(&json, is_stable).expect("the same shape with other texts")
 }
 
@@ -51,13 +51,13 @@ fn visit(json: &Value, each: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Reads a value; `None` if it is refused or, `if_same`, becomes another JSON.
+/// Reads a value; `None` if it is refused or, with `if_same`, serializes differently.
 fn read_back<T: Serialize + DeserializeOwned>(json: &Value, if_same: bool) -> Option<T> {
     let value = T::deserialize(json).ok()?;
     (!if_same || serde_json::to_value(&value).is_ok_and(|again| again == *json)).then_some(value)
 }
 
-/// Replaces the texts at and beneath a pointer one by one, but for words with which `is_readable` is false afterwards.
+/// Replaces the texts at and below a pointer one by one, except words whose replacement makes `is_readable` false.
 fn mask_texts(
     json: &mut Value,
     path: &mut Vec<String>,
@@ -76,7 +76,7 @@ fn mask_texts(
             }
             let Cow::Owned(masked) = mask(text) else { return };
             let plain = std::mem::replace(text, masked);
-            // Only what can be such a word: a secret is not shown because its field takes no other text.
+            // Only texts that can be such a word: a secret is not shown just because its field accepts no other text.
             let is_word = plain.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-'));
             if is_word
                 && !is_readable(json)
@@ -108,7 +108,7 @@ fn mask_value(value: &mut Value, mask: &Mask<'_>) -> bool {
                 true
             }
         },
-        // No short cut: every element is masked.
+        // No short-circuit: every element is masked.
         Value::Array(values) => values.iter_mut().fold(false, |any, value| mask_value(value, mask) | any),
         Value::Object(fields) => {
             let foreign = |(name, value): &(&String, &mut Value)| {
@@ -135,7 +135,7 @@ mod tests {
         let fields = json!({ "version": version, "lastModified": time, "content": version, "path": time });
         let expected = json!({ "version": version, "lastModified": time, "content": "⟦v⟧", "path": "⟦t⟧" });
         assert_eq!(masked(fields, mask), expected);
-        // A word of a type has the texts replaced one by one.
+        // With a word of a type, the texts are replaced one by one.
         let error = WapError::new(Reason::Conflict, format!("it is {version}"))
             .with("currentVersion", version.as_str());
         let all: &Mask<'_> = &|text| Cow::Owned(text.replace(&version, "⟦v⟧").replace("CONFLICT", "⟦c⟧"));

@@ -7,7 +7,7 @@ use crate::private_key;
 
 /// Recognises lines of a file's private keys in an answer that quotes the file without the first and last line of a key.
 ///
-/// The map of placeholders does not serve for this: it may have no room, and finds no short value without its surroundings.
+/// The map of placeholders is unsuitable for this: it may be full, and finds no short value without its surroundings.
 #[derive(Debug, Default)]
 pub(crate) struct KeyLines(HashMap<String, Vec<Span>>);
 
@@ -31,7 +31,7 @@ impl KeyLines {
         }
     }
 
-    /// Adds the parts of a text that such lines hide, as they stand there.
+    /// Adds the parts of a text that such lines hide.
     pub(crate) fn find(&self, text: &str, hits: &mut Vec<Span>) {
         if self.0.is_empty() {
             return;
@@ -53,7 +53,7 @@ fn line_end(text: &str, from: usize) -> usize {
     memchr::memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at)
 }
 
-/// Returns a line without the rest of its line break, which an answer may have left out.
+/// Returns a line without the rest of its line break, which an answer may omit.
 fn bare(line: &str) -> &str {
     line.trim_end_matches('\r')
 }

@@ -1,23 +1,23 @@
 //! The lines of a text that have a keyword, found by vector instructions.
 //!
-//! An automaton looks at each byte in turn; most lines have no keyword, and this search passes over them many bytes at a
+//! An automaton examines each byte in turn; most lines have no keyword, and this search skips them many bytes at a
 //! time.
 
 use std::ops::Range;
 
 use aho_corasick::packed::{Config, Searcher};
 
-/// Keywords that are shorter are looked for apart: the search compares as many bytes at first as the shortest has.
+/// Shorter keywords are searched for separately: the first comparison is as long as the shortest keyword.
 const LONG_BYTES: usize = 4;
 
 /// The most keywords of one search.
 const MOST_KEYWORDS: usize = 64;
 
-/// The usual size of the pieces of a text that are searched one after another: one in lower case stays in the processor's
-/// cache, where a copy of a large text costs more than the search in it.
+/// The usual size of the pieces in which a text is searched: a lower-case copy of a piece fits the processor's cache,
+/// whereas copying a large text costs more than searching it.
 const PIECE_BYTES: usize = 32 * 1024;
 
-/// Finds lines with any of some keywords, whatever their case.
+/// Finds lines with any of some keywords, case-insensitively.
 #[derive(Debug)]
 pub(crate) struct KeywordLines {
     searchers: Vec<Searcher>,
@@ -73,7 +73,8 @@ impl KeywordLines {
     }
 }
 
-/// Returns the end of a piece of a text that begins at `start`: behind a line, if possible not far beyond [`PIECE_BYTES`].
+/// Returns the end of a piece of a text that begins at `start`: after a line end, if possible not far beyond
+/// [`PIECE_BYTES`].
 fn piece_end(text: &[u8], start: usize) -> usize {
     let Some(most) = start.checked_add(PIECE_BYTES).filter(|most| *most < text.len()) else {
         return text.len();

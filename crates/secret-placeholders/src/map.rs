@@ -15,7 +15,7 @@ pub(crate) const LITERAL: &str = "literal";
 /// The most values that are kept.
 const MOST_VALUES: usize = 10_000;
 
-/// The most of them that only look like a placeholder: a folder full of those must leave room for secrets.
+/// The maximum number of values that only look like a placeholder: a folder full of those must leave room for secrets.
 const MOST_LITERALS: usize = 2_000;
 
 /// The longest value that is kept, in bytes.
@@ -24,12 +24,13 @@ const MOST_VALUE_BYTES: usize = 64 * 1_024;
 /// The most bytes of all values.
 const MOST_BYTES: usize = 4 << 20;
 
-/// The shortest value that is replaced wherever it stands, without a rule that finds it there; a shorter one that is all
-/// letters may be an ordinary word.
+/// The shortest value that is replaced everywhere, even where no rule finds it; a shorter one that is all letters may
+/// be an ordinary word.
 const LEAST_KNOWN_BYTES: usize = 8;
 const LEAST_KNOWN_WORD_BYTES: usize = 16;
 
-/// The kinds of values that only the name in front of them tells from other text: a path and words may stand elsewhere by chance.
+/// The kinds of values that are recognised only by the name before them: a path and words may occur elsewhere by
+/// chance.
 const FIELD_KINDS: [&str; 6] = [
     "password-assignment",
     "generic-secret",
@@ -47,10 +48,10 @@ pub(crate) struct SecretMap {
     next: HashMap<String, u32>,
     bytes: usize,
     literals: usize,
-    /// Values without a placeholder, since there is no room, by their kind: they are hidden wherever they stand, too.
+    /// Values, by kind, that lack a placeholder because the map is full: they are hidden everywhere, too.
     hidden: HashMap<String, String>,
     hidden_bytes: usize,
-    /// Finds the values in a text; built when it is needed.
+    /// Finds the values in a text; built on demand.
     finder: Option<Finder>,
 }
 
@@ -58,7 +59,7 @@ pub(crate) struct SecretMap {
 #[derive(Debug)]
 struct Kept {
     marker: Marker,
-    /// True if the value is replaced wherever it stands: to determine it takes longer than to compare the value.
+    /// True if the value is replaced everywhere; cached since determining it takes longer than comparing the value.
     is_distinctive: bool,
 }
 
@@ -115,7 +116,8 @@ impl SecretMap {
         self.by_value.get(value).map(|kept| &kept.marker)
     }
 
-    /// Checks whether a value has a placeholder that serves for a kind: one of what may be of a key does not for a secret.
+    /// Checks whether a value has a placeholder that is usable for a kind: that of a possible key is not usable for a
+    /// secret.
     pub(crate) fn has(&self, kind: &str, value: &str) -> bool {
         self.marker_of(value).is_some_and(|marker| marker.kind != POSSIBLE_KIND || kind == POSSIBLE_KIND)
     }
@@ -138,19 +140,19 @@ impl SecretMap {
 
     /// Checks whether a further value can be kept.
     pub(crate) fn has_room(&self, kind: &str, value: &str) -> bool {
-        self.has_room_beside(kind, value, 0, 0)
+        self.has_room_with(kind, value, 0, 0)
     }
 
-    /// Checks whether a further value can be kept beside some others with so many bytes.
-    pub(crate) fn has_room_beside(&self, kind: &str, value: &str, others: usize, bytes: usize) -> bool {
+    /// Checks whether a further value can be kept in addition to `others` values with `bytes` bytes.
+    pub(crate) fn has_room_with(&self, kind: &str, value: &str, others: usize, bytes: usize) -> bool {
         self.by_marker.len() + others < MOST_VALUES
             && (kind != LITERAL || self.literals < MOST_LITERALS)
             && value.len() <= MOST_VALUE_BYTES
             && self.bytes + bytes + value.len() <= MOST_BYTES
     }
 
-    /// Gives values placeholders, if they have none and the map has room. Those of one text take at most half of the room that is left, so
-    /// that no file takes all of it.
+    /// Gives placeholders to values without one, while the map has room. The values of one text take at most half of
+    /// the remaining room, so that no file takes all of it.
     pub(crate) fn assign(&mut self, values: &[(&str, &str)]) {
         let most = (MOST_VALUES - self.len().min(MOST_VALUES)).div_ceil(2);
         let most_bytes = (MOST_BYTES - self.bytes.min(MOST_BYTES)).div_ceil(2);
@@ -170,8 +172,9 @@ impl SecretMap {
         self.hidden.contains_key(value)
     }
 
-    /// Hides values for which there was no room, in this process. Returns false if that changes nothing. The lines of keys are recognised in
-    /// what quotes their file without it, and an edit by which another process would not recognise them has to be refused.
+    /// Hides values for which there was no room, in this process. Returns false if that changes nothing. Lines of keys
+    /// are not added: quotations of their file are recognised without, and an edit after which another process would
+    /// not recognise them has to be refused.
     pub(crate) fn hide(&mut self, values: &[(&str, &str)]) -> bool {
         let before = self.hidden.len();
         for (kind, value) in values {
@@ -198,7 +201,7 @@ impl SecretMap {
         self.finder = None;
     }
 
-    /// Hides the values that another map hides without a placeholder, too.
+    /// Copies the values that another map hides without a placeholder.
     pub(crate) fn adopt_hidden(&mut self, other: &SecretMap) {
         self.hidden = other.hidden.clone();
         self.hidden_bytes = other.hidden_bytes;
@@ -214,7 +217,7 @@ impl SecretMap {
         }
     }
 
-    /// Checks whether an entry of another map is new here. What may be of a key can have a second placeholder, as a secret.
+    /// Checks whether an entry of another map is new here. A possible key can have a second placeholder as a secret.
     fn lacks(&self, marker: &Marker, value: &str) -> bool {
         !self.by_marker.contains_key(marker)
             && (marker.kind == POSSIBLE_KIND || !self.has(&marker.kind, value))
@@ -233,7 +236,7 @@ impl SecretMap {
         self.finder = None;
     }
 
-    /// Returns the values that are replaced wherever they stand, each with its kind.
+    /// Returns the values that are replaced everywhere, each with its kind.
     fn distinctive(&self) -> impl Iterator<Item = (&String, &String)> {
         let kept = self.by_value.iter().filter(|(_, kept)| kept.is_distinctive);
         kept.map(|(value, kept)| (value, &kept.marker.kind)).chain(&self.hidden)
@@ -245,7 +248,8 @@ impl SecretMap {
         if start.is_empty() {
             return 0;
         }
-        // The longest own beginning with which each beginning of the text ends, so that no byte is compared often.
+        // For each prefix of the text, its longest border, as in Knuth-Morris-Pratt, so that no byte is compared
+        // repeatedly.
         let mut borders = vec![0_usize; start.len()];
         let advance = |borders: &[usize], mut length: usize, byte: u8| {
             while length == start.len() || length > 0 && start[length] != byte {
@@ -263,7 +267,7 @@ impl SecretMap {
         self.distinctive().map(|(value, _)| rest_of(value)).max().unwrap_or(0)
     }
 
-    /// Returns the search for all values that are replaced wherever they stand; `None` if there are none.
+    /// Returns the finder of all values that are replaced everywhere; `None` if there are none.
     pub(crate) fn finder(&mut self) -> Option<&Finder> {
         if self.finder.is_none() {
             let distinctive: Vec<(&String, &String)> = self.distinctive().collect();
@@ -277,14 +281,14 @@ impl SecretMap {
     }
 }
 
-/// Checks whether a value is replaced wherever it stands.
+/// Checks whether a value is replaced everywhere.
 pub(crate) fn is_replaced_anywhere(kind: &str, value: &str) -> bool {
     let may_be_text =
         || FIELD_KINDS.contains(&kind) && (is_ordinary(value) || is_path(value) || is_common(value));
     is_distinctive(value) && ![LITERAL, POSSIBLE_KIND, NAME_KIND].contains(&kind) && !may_be_text()
 }
 
-/// Checks whether a value is unlikely to stand anywhere by chance.
+/// Checks whether a value is unlikely to occur anywhere by chance.
 fn is_distinctive(value: &str) -> bool {
     let has = |is_of: fn(&u8) -> bool| value.as_bytes().iter().any(is_of);
     let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);

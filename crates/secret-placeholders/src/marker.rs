@@ -16,7 +16,7 @@ const MOST_DIGITS: usize = 9;
 
 /// A placeholder: the kind of a secret and its number among those of the kind.
 ///
-/// The number 0 stands for a secret whose value is not kept, and which cannot be put back.
+/// The number 0 stands for a secret whose value is not kept and cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Marker {
     /// Lower-case letters, digits and hyphens.
@@ -40,7 +40,7 @@ impl fmt::Display for Marker {
     }
 }
 
-/// Returns the texts in the form of a placeholder, known or not, with their byte ranges, in order.
+/// Returns the texts in the form of a placeholder, issued or not, with their byte ranges, in order.
 pub fn markers(text: &str) -> impl Iterator<Item = (Range<usize>, Marker)> + '_ {
     memmem::find_iter(text.as_bytes(), OPENING).filter_map(|start| marker_at(text, start))
 }
@@ -56,7 +56,7 @@ fn marker_at(text: &str, start: usize) -> Option<(Range<usize>, Marker)> {
     }
     let digits = rest.bytes().take(MOST_DIGITS + 1).take_while(u8::is_ascii_digit).count();
     let number = &rest[..digits];
-    // One text for each number: a leading zero would make two that mean the same.
+    // One spelling per number: a leading zero would allow a second.
     let is_number = (1..=MOST_DIGITS).contains(&digits) && (digits == 1 || !number.starts_with('0'));
     if !is_number || !rest[digits..].starts_with(CLOSING) {
         return None;

@@ -20,27 +20,28 @@ pub(crate) use crate::private_key::encoded::base64_bytes;
 /// The kind of the placeholders.
 pub(crate) const KIND: &str = "private-key";
 
-/// The kind of those for text that may be of a key: it is replaced where it was found, and not wherever else it stands.
+/// The kind of placeholders for text that may belong to a key: it is replaced where it was found, and not elsewhere.
 pub(crate) const POSSIBLE_KIND: &str = "possible-key";
 
-/// The end of a line that begins or ends a key, as the detector's rule has it.
+/// The end of a line that begins or ends a key, as in the detector's rule.
 pub(crate) const BOUNDARY: &str = "PRIVATE KEY";
 
-/// The words of the first and of the last line of a key, up to its label, and what is in front of them: in PEM, and in SSH's own form.
+/// The words of the first and last line of a key, up to its label, and the dashes before them: in PEM, and in SSH's own
+/// format.
 const BEGIN: &str = "BEGIN ";
 const END: &str = "END ";
 const DASHES: [&str; 2] = ["-----", "---- "];
 
-/// The words of PuTTY's form that stand in front of the lines of a key, and behind them.
+/// The fields before and after the lines of a key in PuTTY's format.
 const PUTTY_BEGIN: &str = "Private-Lines: ";
 const PUTTY_END: &str = "Private-MAC: ";
 
-/// A first line, and one in front of lines that are certainly of a key.
+/// A first line, and a first line for lines that certainly belong to a key.
 const FIRST_LINE: &str = "-----BEGIN PRIVATE KEY-----\n";
 const CONTINUED_LINE: &str = "-----BEGIN PRIVATE KEY----- (continued)\n";
 const CONTINUED: &str = "(continued)";
 
-/// The most encodings of a text in another one that are searched: a text made for it would have many.
+/// The maximum depth of nested encodings that are searched: a malicious text would have many.
 const MOST_ENCODINGS: usize = 2;
 
 /// The longest label: `RSA `.
@@ -48,24 +49,24 @@ const MOST_LABEL_BYTES: usize = 100;
 
 /// Adds the parts of private keys in a text, one span for each line.
 ///
-/// A key that has lost its first or its last line is found by the other: its neighbouring lines count as long as they look
-/// like the body of a key. The time is linear in the length of the text, and so is the number of spans.
+/// A key that lacks its first or last line is found by the other: adjacent lines count as long as they look like the
+/// body of a key. The time is linear in the length of the text, and so is the number of spans.
 pub(crate) fn find(text: &str, hits: &mut Vec<Span>) {
     find_at(text, Depth::default(), hits);
 }
 
-/// The number of encodings around a text.
+/// The nesting depth of the encodings around a text.
 #[derive(Clone, Copy, Debug, Default)]
 struct Depth(usize);
 
 impl Depth {
-    /// Returns the depth of the texts that are encoded in one of this depth; `None` if those are not searched.
+    /// Returns the depth of texts encoded in a text of this depth; `None` if those are not searched.
     fn next(self) -> Option<Depth> {
         (self.0 < MOST_ENCODINGS).then_some(Depth(self.0 + 1))
     }
 }
 
-/// Adds the parts of private keys in a text, and returns how many bytes were searched, those of the texts in it included.
+/// Adds the parts of private keys in a text, and returns how many bytes were searched, including those of nested texts.
 fn find_at(text: &str, depth: Depth, hits: &mut Vec<Span>) -> usize {
     Search::of(text, None, hits);
     let mut hide = |range| hits.push(Span { range, kind: KIND.into() });
@@ -78,14 +79,14 @@ fn find_at(text: &str, depth: Depth, hits: &mut Vec<Span>) -> usize {
     searched
 }
 
-/// Returns how a text ends within the lines of a key, so that a line behind it may be one as well; `within` says the same of the
-/// text in front of it.
+/// Returns the state at the end of a text that ends within the lines of a key, so that the next line may belong to it
+/// as well; `within` is the state at its start.
 pub(crate) fn end_within(text: &str, within: Option<KeyState>) -> Option<KeyState> {
     let plain = Uncoloured::of(text);
     Search::of(plain.as_ref().map_or(text, |plain| &plain.text), within, &mut Vec::new()).end
 }
 
-/// Returns a first line in front of lines that follow others with this state.
+/// Returns a first line to put before lines that continue from this state.
 pub(crate) fn first_line(state: KeyState) -> &'static str {
     if state.is_evident() { CONTINUED_LINE } else { FIRST_LINE }
 }
@@ -97,7 +98,7 @@ pub(crate) fn has_key(text: &str) -> bool {
     !hits.is_empty()
 }
 
-/// Checks whether a line has a part that could be of a key when nothing else is visible of it.
+/// Checks whether a line has a part that could belong to a key of which nothing else is visible.
 pub(crate) fn may_be_body(line: &str) -> bool {
     !line_parts::classify(line).is_empty()
 }
@@ -115,7 +116,7 @@ pub(crate) fn has_body_line(text: &str) -> bool {
     false
 }
 
-/// Checks for the words between `BEGIN` and `PRIVATE KEY`: `RSA `, `OPENSSH `, none.
+/// Checks for the words between `BEGIN` and `PRIVATE KEY`: `RSA `, `OPENSSH ` or none.
 fn is_label(text: &[u8]) -> bool {
     text.len() <= MOST_LABEL_BYTES
         && text.iter().all(|byte| {
@@ -123,7 +124,7 @@ fn is_label(text: &[u8]) -> bool {
         })
 }
 
-/// Returns where the last line of a key, or the first, begins, if its label ends at the end of a text.
+/// Returns the start of a key's first or last line whose label ends at the end of a text.
 fn labelled(text: &[u8], word: &str) -> Option<usize> {
     let from = text.len().saturating_sub(MOST_LABEL_BYTES + word.len() + DASHES[0].len());
     let at = from + memmem::rfind(&text[from..], word.as_bytes())?;
@@ -131,7 +132,7 @@ fn labelled(text: &[u8], word: &str) -> Option<usize> {
     is_label(&text[at + word.len()..]).then_some(at - dashes.len())
 }
 
-/// Returns where the first line of a key, or the last, begins in a text, whatever its label.
+/// Returns the start of a key's first or last line in a text, whatever its label.
 fn boundary_in(text: &[u8], word: &str) -> Option<usize> {
     memmem::find_iter(text, word.as_bytes()).find_map(|at| {
         let dashes = DASHES.iter().find(|dashes| text[..at].ends_with(dashes.as_bytes()))?;
@@ -150,16 +151,16 @@ fn is_first_line(line: &str) -> bool {
 struct Search<'t, 'h> {
     text: &'t str,
     hits: &'h mut Vec<Span>,
-    /// The end of the lines that were searched from the first line of a key, which are not searched again from the last one.
+    /// The end of the lines searched from the first line of a key, which are not searched again from its last line.
     searched: usize,
     /// The state at the end of the text, if it ends within the lines of a key.
     end: Option<KeyState>,
-    /// The bytes that were looked at, each time counted: a text made for it must not have the same ones looked at often.
+    /// The examined bytes, counted each time: a malicious text must not cause the same ones to be examined often.
     looked_at: usize,
 }
 
 impl<'t, 'h> Search<'t, 'h> {
-    /// Searches a text, behind one that ends `within` a key.
+    /// Searches a text that follows one with the end state `within`.
     fn of(text: &'t str, within: Option<KeyState>, hits: &'h mut Vec<Span>) -> Search<'t, 'h> {
         let mut search = Search { text, hits, searched: 0, end: None, looked_at: 0 };
         if let Some(within) = within {
@@ -185,7 +186,7 @@ impl<'t, 'h> Search<'t, 'h> {
         search
     }
 
-    /// Finds the bodies beside the boundaries of a line, and those above and below it.
+    /// Finds the bodies on the line of a boundary, and those above and below it.
     fn line(&mut self, line: Range<usize>, boundaries: &memmem::Finder<'_>) {
         let text = &self.text[line.clone()];
         let bytes = text.as_bytes();
@@ -197,7 +198,7 @@ impl<'t, 'h> Search<'t, 'h> {
             } else if first_lines.is_empty()
                 && let Some(end) = labelled(&bytes[..at], END).filter(|end| Some(*end) != last_line)
             {
-                self.beside_last(line.start, last_line.unwrap_or(0)..end);
+                self.inline_before_last(line.start, last_line.unwrap_or(0)..end);
                 if last_line.is_none() {
                     self.above(line.start, &text[..end]);
                 }
@@ -208,26 +209,26 @@ impl<'t, 'h> Search<'t, 'h> {
         let trimmed = text.trim_end().len();
         for (index, first) in first_lines.iter().enumerate() {
             let limit = first_lines.get(index + 1).map_or(trimmed.max(first.end), |next| next.start);
-            let is_open = self.beside_first(line.start, first.end..limit.max(first.end));
+            let is_open = self.inline_after_first(line.start, first.end..limit.max(first.end));
             let is_evident = text[first.end..].trim_start_matches(['-', ' ']) == CONTINUED;
             if is_open && index + 1 == first_lines.len() {
                 let lead = &text[..first_lines[0].start];
-                let state = KeyState::behind_first_line(is_evident);
+                let state = KeyState::after_first_line(is_evident);
                 self.below((line.end + 1).min(self.text.len()), state, lead);
             }
         }
     }
 
-    /// Finds the body of a key behind its first line, on the same line. Returns true if its last line is not there; `rest` is from the
-    /// start of the line.
-    fn beside_first(&mut self, line_start: usize, rest: Range<usize>) -> bool {
+    /// Finds the body of a key after its first line, on the same line; `rest` is relative to the start of the line.
+    /// Returns true if the last line is not there.
+    fn inline_after_first(&mut self, line_start: usize, rest: Range<usize>) -> bool {
         let text = &self.text[line_start + rest.start..line_start + rest.end];
         let body =
             text.trim_start_matches(['-', ' ']).trim_start_matches("BLOCK").trim_start_matches(['-', ' ']);
         let start = line_start + rest.end - body.len();
         let end = boundary_in(body.as_bytes(), END);
         self.looked_at += text.len();
-        let (parts, certainty) = inline::body_behind(&body[..end.unwrap_or(body.len())], end.is_some());
+        let (parts, certainty) = inline::body_after(&body[..end.unwrap_or(body.len())], end.is_some());
         for part in parts {
             self.hide(start + part.start..start + part.end, certainty);
         }
@@ -235,7 +236,7 @@ impl<'t, 'h> Search<'t, 'h> {
     }
 
     /// Finds the end of a one-line key whose beginning is cut off; it ends where `lead` does, within the line.
-    fn beside_last(&mut self, line_start: usize, lead: Range<usize>) {
+    fn inline_before_last(&mut self, line_start: usize, lead: Range<usize>) {
         let start = line_start + lead.start;
         self.looked_at += lead.len();
         if let Some(body) = inline::body_before(&self.text[start..line_start + lead.end]) {
@@ -243,8 +244,8 @@ impl<'t, 'h> Search<'t, 'h> {
         }
     }
 
-    /// Finds the lines of a key below its first line, which end at the next boundary or behind too many others. `lead` is what stands
-    /// in front of the first line.
+    /// Finds the lines of a key below its first line, which end at the next boundary or after too many other lines.
+    /// `lead` is the text before the first line.
     fn below(&mut self, mut start: usize, within: KeyState, lead: &'t str) {
         let mut lines = BodyLines::new(self.text, within, lead, true);
         let mut is_ended = false;
@@ -257,7 +258,8 @@ impl<'t, 'h> Search<'t, 'h> {
             let end = line_end(self.text, start);
             let line = self.text[start..end].trim_end_matches('\r');
             self.looked_at += line.len();
-            // The next key, or the last line of this one: a search from each line to the end would take the square of the time.
+            // The next key, or the last line of this one: searching from each line to the end would take quadratic
+            // time.
             if let Some(is_end) = is_boundary(line) {
                 is_ended = is_end;
                 break;
@@ -272,7 +274,7 @@ impl<'t, 'h> Search<'t, 'h> {
         self.end = self.end.map(|_| state);
     }
 
-    /// Finds the lines of a key above its last line, in front of which is `lead`.
+    /// Finds the lines of a key above its last line, which has `lead` before it.
     fn above(&mut self, mut end: usize, lead: &'t str) {
         let mut lines = BodyLines::new(self.text, KeyState::default(), lead, false);
         while end > self.searched {
@@ -324,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_has_its_bytes_looked_at_often() {
+    fn no_text_has_its_bytes_examined_often() {
         let of = |part: &str, count: usize| part.repeat(count);
         let texts: [&dyn Fn(usize) -> String; 22] = [
             &|n| of("A: -----BEGIN PRIVATE KEY\n", n) + &of("abcdabcdabcdabcd\n", n),
@@ -380,7 +382,7 @@ mod tests {
             let lines = text.as_bytes().chunks(76).map(|line| str::from_utf8(line).unwrap_or_default());
             lines.map(|line| format!("{line}\n")).collect()
         };
-        // In Base64, the first line of a key, and another one that is in Base64 itself.
+        // The first line of a key, encoded once and twice in Base64.
         let (line, twice) =
             ("LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t", "VUZKSlZrRlVSU0JMUlZrZ1VGSkpWa0ZVUlNCTFJWa2dJRg==");
         for (index, text) in [
@@ -401,7 +403,7 @@ mod tests {
         {
             let searched = find_at(&text, Depth::default(), &mut Vec::new());
             assert!(searched <= 5 * text.len(), "{index}: {searched} of {}", text.len());
-            // The control: they have texts in them that are searched.
+            // The control: nested texts were searched.
             assert!(searched > text.len() * 3 / 2, "{index}: {searched} of {}", text.len());
         }
         let plain = of("let value = compute(first, second);\n");

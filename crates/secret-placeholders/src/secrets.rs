@@ -1,4 +1,4 @@
-//! Masking texts that leave and restoring texts that return.
+//! Masking outgoing texts and restoring incoming ones.
 
 mod restore_error;
 mod searched;
@@ -23,10 +23,10 @@ use crate::new_values::NewValues;
 use crate::private_key;
 use crate::store::{PlaceholderStore, StoreError};
 
-/// The most times that a text is searched: values that were found may overlap others, and are one with them then.
+/// The maximum number of searches of a text: the values found may overlap others and are then merged with them.
 const MOST_ROUNDS: usize = 4;
 
-/// The secrets of a workspace: finds them, gives them placeholders, puts them back.
+/// The secrets of a workspace: finds them, gives them placeholders, and restores them.
 ///
 /// Can be shared between threads; several processes may share the store.
 pub struct Secrets {
@@ -37,29 +37,29 @@ pub struct Secrets {
 
 struct State {
     map: SecretMap,
-    /// The revision of the store that `map` has; `None` if it could not be looked at.
+    /// The store revision of `map`; `None` if it could not be determined.
     revision: Option<u64>,
 }
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the map: what is printed for debugging may be logged.
+        // Without the map: debug output may be logged.
         formatter.debug_struct("Secrets").finish_non_exhaustive()
     }
 }
 
-/// The bytes of a text that are a value which was put back, and its placeholder.
+/// The range of a restored value in a text, and its placeholder.
 pub(crate) type PutBack = (Range<usize>, Marker);
 
-/// The texts in a masked text that are left as they are.
+/// The origin of a text, which determines how placeholders in it are treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// Bytes of the user: a text like a placeholder is data and gets a placeholder of its own.
+    /// The user's bytes: a text like a placeholder is data and is itself replaced by a placeholder.
     Raw,
-    /// Output of a command: as bytes of the user, but the placeholder of a value in colours stands for the value without them, since
-    /// no file has it like that.
+    /// Command output: as the user's bytes, but the placeholder of a coloured value stands for the value without
+    /// colours, since no file has it coloured.
     Printed,
-    /// A text with placeholders of ours in it.
+    /// A text with issued placeholders.
     Masked,
 }
 
@@ -68,10 +68,10 @@ impl Secrets {
     ///
     /// # Errors
     ///
-    /// If the store cannot be read, or holds something else.
+    /// If the store cannot be read, or does not hold a map.
     pub fn open(store: impl PlaceholderStore + 'static) -> Result<Secrets, StoreError> {
         let mut map = SecretMap::default();
-        // Before the map: what is added in between is read once more.
+        // Before the map: entries added in between are then read again.
         let revision = store.revision().ok();
         if let Some(bytes) = store.read()?
             && !map.absorb(&bytes)
@@ -85,16 +85,16 @@ impl Secrets {
         })
     }
 
-    /// Replaces the secrets of a text of the user by placeholders, and texts that look like placeholders, too, so that
-    /// [`restore`](Self::restore) gives the same bytes. The number of lines stays.
+    /// Replaces the secrets in a text of the user by placeholders, and so texts that look like placeholders, so that
+    /// [`restore`](Self::restore) returns the same bytes. The number of lines stays the same.
     ///
-    /// New values are in the store before this returns. One that could not be kept gets the number 0.
+    /// New values are in the store before this returns. A value that could not be kept has the number 0.
     #[must_use]
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.mask_with(text, &KeyLines::default())
     }
 
-    /// Replaces the secrets of a text of the user, as [`mask`](Self::mask); `None` if that was cancelled.
+    /// Like [`mask`](Self::mask), but returns `None` if cancelled.
     pub(crate) fn mask_unless<'t>(
         &self,
         text: &'t str,
@@ -103,38 +103,38 @@ impl Secrets {
         self.mask_source_unless(text, Source::Raw, &KeyLines::default(), is_cancelled)
     }
 
-    /// Replaces the secrets of what a command prints, as [`mask`](Self::mask). A value with the colours of a terminal in it has the
-    /// placeholder that it has without them.
+    /// Masks the output of a command, as [`mask`](Self::mask). A value with terminal colours in it has the same
+    /// placeholder as without them.
     pub(crate) fn mask_printed<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.mask_source(text, Source::Printed, &KeyLines::default())
     }
 
-    /// Masks a text that quotes a file of which some lines belong to private keys.
+    /// Masks a text that quotes a file with private keys.
     pub(crate) fn mask_with<'t>(&self, text: &'t str, keys: &KeyLines) -> Cow<'t, str> {
         self.mask_source(text, Source::Raw, keys)
     }
 
-    /// Replaces the secrets of a text that was put together from masked ones, whose placeholders stay.
+    /// Masks a text that was composed of masked ones, whose placeholders stay.
     #[must_use]
     pub fn mask_rest<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.mask_source(text, Source::Masked, &KeyLines::default())
     }
 
-    /// Checks whether a text has anything that [`mask`](Self::mask) would replace.
+    /// Checks whether [`mask`](Self::mask) would leave a text unchanged.
     #[must_use]
     pub fn is_clean(&self, text: &str) -> bool {
         self.read_what_was_added();
         self.spans(text).is_empty()
     }
 
-    /// Returns the bytes that [`mask`](Self::mask) would replace, in order and apart from each other.
+    /// Returns the ranges that [`mask`](Self::mask) would replace, sorted and disjoint.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         self.read_what_was_added();
         self.spans(text).into_iter().map(|span| span.range).collect()
     }
 
-    /// Returns the bytes that [`mask`](Self::mask) would replace, as [`ranges`](Self::ranges), and those that are a value found elsewhere
-    /// in the text.
+    /// Returns the ranges that [`mask`](Self::mask) would replace, including further occurrences of values found in the
+    /// text.
     pub(crate) fn ranges_with_values(&self, text: &str) -> Vec<Range<usize>> {
         self.read_what_was_added();
         let text = Searched::new(text);
@@ -155,7 +155,8 @@ impl Secrets {
         merge(spans).into_iter().map(|span| span.range).collect()
     }
 
-    /// Returns the values of a text that [`mask`](Self::mask) would replace, without lines of private keys and texts like placeholders.
+    /// Returns the values of a text that [`mask`](Self::mask) would replace, except lines of private keys and texts
+    /// like placeholders.
     pub(crate) fn values(&self, text: &str) -> Vec<String> {
         self.read_what_was_added();
         let text = Searched::new(text);
@@ -164,7 +165,7 @@ impl Secrets {
         spans.map(|span| text.value(&span.range).to_owned()).collect()
     }
 
-    /// Replaces the secrets of a text as [`mask`](Self::mask), but for the values of `visible`.
+    /// Masks a text as [`mask`](Self::mask), except for the values in `visible`.
     pub(crate) fn mask_except(&self, text: &str, visible: &[String]) -> String {
         self.read_what_was_added();
         let text = Searched::new(text);
@@ -174,7 +175,7 @@ impl Secrets {
         self.replaced(&text, spans, Source::Raw)
     }
 
-    /// Puts back those values that are among `visible`, as `written` writes them.
+    /// Restores the values that are among `visible`, encoded by `written`.
     pub(crate) fn with_values(
         &self,
         text: &str,
@@ -214,7 +215,7 @@ impl Secrets {
         if bytes == 0 { 0 } else { searched.range(0..bytes).end }
     }
 
-    /// Puts the values back. Placeholders that were never given out are data and stay.
+    /// Restores the values. Placeholders that were never issued are data and stay.
     ///
     /// # Errors
     ///
@@ -223,7 +224,7 @@ impl Secrets {
         self.restore_within(text, usize::MAX)
     }
 
-    /// Puts the values back into a text that has at most `most_bytes` with them.
+    /// Restores the values in a text whose restored form has at most `most_bytes`.
     ///
     /// # Errors
     ///
@@ -233,8 +234,8 @@ impl Secrets {
         Ok(put_back.map_or(Cow::Borrowed(text), |(restored, _)| Cow::Owned(restored)))
     }
 
-    /// Puts the values back as `written` writes them, and returns with the text the bytes of it that are values; `None` if there
-    /// are none. A text that becomes longer than `most_bytes` is refused before more than those are copied.
+    /// Restores the values, encoded by `written`, and returns the text with the ranges of the values; `None` if there
+    /// are none. A text that would exceed `most_bytes` is refused before more than that is copied.
     pub(crate) fn put_back(
         &self,
         text: &str,
@@ -245,7 +246,7 @@ impl Secrets {
         if hits.is_empty() {
             return Ok(None);
         }
-        // Another process may have given it out.
+        // Another process may have issued it.
         self.read_what_was_added();
         let map = &self.lock().map;
         let mut restored = String::with_capacity(text.len());
@@ -273,14 +274,15 @@ impl Secrets {
         Ok((!values.is_empty()).then_some((restored, values)))
     }
 
-    /// Returns a text of a model as it will see it in a file: a placeholder that was never given out is data, and has one of its own.
+    /// Returns a text of a model as the model will see it in a file: a placeholder that was never issued is data, and
+    /// is replaced by a placeholder itself.
     pub(crate) fn as_shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let hits: Vec<(Range<usize>, Marker)> = markers(text).collect();
         if hits.is_empty() {
             return Cow::Borrowed(text);
         }
         self.read_what_was_added();
-        // Decided before one of them is given out here, and kept all at once: each time is a durable write of the map.
+        // Decided before any of them is issued here, and kept all at once: each call writes the map durably.
         let invented: Vec<Span> = {
             let map = &self.lock().map;
             let is_invented = |marker: &Marker| marker.number > 0 && map.value_of(marker).is_none();
@@ -299,17 +301,17 @@ impl Secrets {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what other processes have put into the store since it was read: a value that one of them has found where a rule
-    /// finds it is a secret everywhere.
+    /// Adds the entries that other processes have stored since the last read: a value that a rule has found for one of
+    /// them is a secret everywhere.
     fn read_what_was_added(&self) {
         let mut state = self.lock();
-        // Before the map: what is added in between is read once more.
+        // Before the map: entries added in between are then read again.
         let revision = self.store.revision().ok();
         if revision.is_some() && revision == state.revision {
             return;
         }
         let Ok(bytes) = self.store.read() else { return };
-        // One that is damaged stays so until it changes, and what was read before remains in force.
+        // A damaged map stays damaged until it changes; the entries read before remain in force.
         if let Some(bytes) = bytes {
             state.map.absorb(&bytes);
         }
@@ -338,13 +340,13 @@ impl Secrets {
             if !self.keep(&mut self.lock().map, &searched.values(&spans)) {
                 break;
             }
-            // A value that was found just now is replaced where no rule finds it, too.
+            // A value found just now is also replaced where no rule finds it.
             spans = self.spans_unless(&searched, source, keys, is_cancelled)?;
         }
         Some(Cow::Owned(self.replaced(&searched, spans, source)))
     }
 
-    /// Adds the values of a text that have no placeholder to those of other texts.
+    /// Collects the values of a text that have no placeholder yet.
     pub(crate) fn add_values(&self, text: &str, keys: &KeyLines, values: &mut NewValues) {
         self.read_what_was_added();
         let text = Searched::new(text);
@@ -368,7 +370,7 @@ impl Secrets {
         for Span { range, kind } in spans {
             masked.push_str(&text.text[end..range.start]);
             let value = text.value(&range);
-            // Put back without its colours, it would not be what the text has.
+            // Restored without its colours, it would differ from the text.
             let is_exact = source == Source::Printed || value.len() == range.len();
             match map.marker_of(value).filter(|_| is_exact) {
                 Some(marker) => masked.push_str(&marker.to_string()),
@@ -380,31 +382,31 @@ impl Secrets {
         masked
     }
 
-    /// Gives each value a placeholder, in the store first, or hides it without one. Returns true if there are values that were not
-    /// hidden wherever they stand.
+    /// Gives each value a placeholder, in the store first, or hides it without one. Returns true if some values were
+    /// not hidden everywhere before.
     fn keep(&self, map: &mut SecretMap, values: &[(&str, &str)]) -> bool {
         let is_new = |(kind, value): &&(&str, &str)| !map.has(kind, value) && !map.hides(value);
         let values: Vec<(&str, &str)> = values.iter().filter(is_new).copied().collect();
-        // A full map stays full: it is not read again for each text.
+        // A full map stays full, so it is not read again for each text.
         if !values.iter().any(|(kind, value)| map.has_room(kind, value)) {
             return map.hide(&values);
         }
         let mut changed = None;
         let updated = self.store.update(&mut |bytes| {
             let mut kept = SecretMap::default();
-            // A damaged map is not replaced: it may be all that is left of the values.
+            // A damaged map is not replaced: it may be the only copy of the values.
             if bytes.is_some_and(|bytes| !kept.absorb(&bytes)) {
                 return None;
             }
             let before = kept.len();
-            // What was given out keeps its meaning, although the store was emptied meanwhile.
+            // Issued placeholders keep their meaning even if the store was emptied in the meantime.
             kept.adopt(map);
             kept.assign(&values);
             let encoded = (kept.len() > before).then(|| kept.encode());
             changed = Some(kept);
             encoded
         });
-        // Only what the store has may be given out.
+        // Only stored placeholders may be issued.
         let (Ok(()), Some(mut kept)) = (updated, changed) else { return false };
         kept.take_hidden(map);
         kept.hide(&values);
@@ -441,7 +443,7 @@ impl Secrets {
             }
             Source::Masked => {
                 let ours: Vec<Range<usize>> = markers.map(|marker| marker.range).collect();
-                // What stands beside a placeholder is hidden all the same: the placeholder may be an invented one.
+                // Text next to a placeholder is hidden all the same: the placeholder may be invented.
                 let pieces = spans.iter().flat_map(|span| without_markers(span, &ours));
                 merge(pieces.filter(|piece| !text.text[piece.range.clone()].trim().is_empty()).collect())
             }
@@ -449,16 +451,16 @@ impl Secrets {
     }
 }
 
-/// Returns true for a kind of values that a rule finds by themselves.
+/// Returns true for the kinds of values that rules find one at a time.
 fn is_single_value(kind: &str) -> bool {
     ![LITERAL, private_key::KIND, private_key::POSSIBLE_KIND].contains(&kind)
 }
 
-/// Returns the parts of a span between placeholders, which are given in order.
+/// Returns the parts of a span between placeholders, which are sorted.
 fn without_markers(span: &Span, ours: &[Range<usize>]) -> Vec<Span> {
     let mut pieces = Vec::new();
     let mut start = span.range.start;
-    // What is beside the placeholder of a key is its boundary, which may be read.
+    // Next to the placeholder of a key is its boundary, which may be shown.
     let is_key = [private_key::KIND, private_key::POSSIBLE_KIND].contains(&&*span.kind);
     for marker in &ours[ours.partition_point(|marker| marker.end <= start)..] {
         if marker.start >= span.range.end {
@@ -467,7 +469,7 @@ fn without_markers(span: &Span, ours: &[Range<usize>]) -> Vec<Span> {
         if is_key {
             return Vec::new();
         }
-        // An empty one is dropped where pieces are merged.
+        // Empty pieces are dropped when pieces are merged.
         pieces.push(Span { range: start..marker.start.max(start), kind: span.kind.clone() });
         start = marker.end;
     }

@@ -2,38 +2,38 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The reason for which the map cannot be read or written.
+/// The reason why the map cannot be read or written.
 pub type StoreError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A place for the map of placeholders, which several processes may share.
+/// A store for the map of placeholders, which several processes may share.
 ///
-/// The bytes hold secrets: a store keeps them from other users and writes them into no log.
+/// The bytes contain secrets: a store keeps them from other users and never logs them.
 pub trait PlaceholderStore: Send + Sync {
     /// Reads the map; `None` if there is none yet.
     ///
     /// # Errors
     ///
-    /// Those of reading.
+    /// If reading fails.
     fn read(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Returns a number that is another one after each change of the map, by whichever process. It is compared for each text
-    /// that is masked, so it must cost little, however large the map is.
+    /// Returns a number that differs after each change of the map by any process. It is compared for each masked text,
+    /// so it must be cheap, however large the map is.
     ///
     /// # Errors
     ///
-    /// Those of looking at the map; it is then read anew for the next text.
+    /// If the map cannot be examined; it is then read again for the next text.
     fn revision(&self) -> Result<u64, StoreError>;
 
-    /// Reads the map, has it changed and writes it, with no other writer in between. `change` returns `None` to leave it.
-    /// When this returns, the map survives a crash.
+    /// Reads the map, applies `change` and writes the result, without another writer in between. `change` returns
+    /// `None` to leave the map. When this returns, the map survives a crash.
     ///
     /// # Errors
     ///
-    /// Those of reading and writing; the old map is whole then.
+    /// If reading or writing fails; the old map is then intact.
     fn update(&self, change: &mut dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>>) -> Result<(), StoreError>;
 }
 
-/// A store that ends with the process, for folders without a state folder and for tests.
+/// A store that is lost with the process, for workspaces without a state folder and for tests.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     kept: Mutex<Kept>,

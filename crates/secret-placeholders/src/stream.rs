@@ -6,43 +6,43 @@ use crate::hunk_context::without_cut_contexts;
 use crate::surroundings::is_between;
 use crate::{Secrets, private_key};
 
-/// The most bytes of earlier lines that are looked at with the next ones.
+/// The maximum number of bytes of earlier lines that are examined with the next ones.
 const CONTEXT_BYTES: usize = 16 * 1_024;
 
 /// The shortest line that is held back because it may be part of a key.
 const LEAST_KEY_LINE_BYTES: usize = 40;
 
-/// The most bytes of a line that are held back for its end.
+/// The maximum number of bytes of a line held back until its end.
 const MOST_HELD_BYTES: usize = 64 * 1_024;
 
-/// The bytes at the end of a longer line that are held back: a value may have begun there.
+/// The number of bytes held back at the end of a longer line: a value may have begun there.
 const LOOK_BACK_BYTES: usize = 8 * 1_024;
 
-/// The most points at which such a line is tried to be divided at a time.
+/// The maximum number of points per attempt at which to divide such a line.
 const MOST_TRIES: usize = 16;
 
-/// The most bytes that are held back when a line can be divided nowhere.
+/// The maximum number of bytes held back when a line cannot be divided.
 const MOST_UNDIVIDED_BYTES: usize = 4 * MOST_HELD_BYTES;
 
-/// Masks a stream of bytes. It holds each line back until it is whole, so a secret that lies across two pieces is found.
+/// Masks a stream of bytes. It holds each line back until it is complete, so a secret that spans two pieces is found.
 #[derive(Debug)]
 pub struct StreamMask {
     secrets: Arc<Secrets>,
-    /// Whole lines that were given out already.
+    /// Complete lines that were already returned.
     context: Vec<u8>,
     held: Vec<u8>,
-    /// The bytes that were held when their line could be divided nowhere.
+    /// The number of bytes held when their line could not be divided.
     undivided: usize,
 }
 
 impl StreamMask {
-    /// Returns the mask of a stream that begins.
+    /// Returns the mask for a new stream.
     #[must_use]
     pub fn new(secrets: &Arc<Secrets>) -> StreamMask {
         StreamMask { secrets: Arc::clone(secrets), context: Vec::new(), held: Vec::new(), undivided: 0 }
     }
 
-    /// Takes the next bytes and returns what may be shown by now; bytes that are not UTF-8 are replaced.
+    /// Takes the next bytes and returns the text that may be shown so far; invalid UTF-8 is replaced.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         self.held.extend_from_slice(bytes);
         let end = match memchr::memrchr(b'\n', &self.held) {
@@ -71,17 +71,17 @@ impl StreamMask {
         self.masked(&rest)
     }
 
-    /// Checks whether a line that is long is longer by so much than at the last try to divide it that it is tried again: each time, all
-    /// that is held is searched.
+    /// Checks whether a long line has grown enough since the last attempt to divide it: each attempt searches all held
+    /// bytes.
     fn is_worth_a_try(&self) -> bool {
         let bytes = self.held.len();
         bytes > MOST_UNDIVIDED_BYTES || bytes > MOST_HELD_BYTES && bytes > self.undivided + self.undivided / 2
     }
 
-    /// Returns where a long line without an end can be divided, so that both parts hide what the whole line hides; 0 if it
-    /// is better to wait.
+    /// Returns the position at which an unfinished long line can be divided so that both parts hide what the whole line
+    /// hides; 0 if it is better to wait.
     fn division(&self) -> usize {
-        // Without giving placeholders: a part of a value is not one.
+        // Without giving placeholders: a part of a value must not have one.
         let hidden = |bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes);
             (self.secrets.ranges_with_values(&text), text.len())
@@ -90,12 +90,12 @@ impl StreamMask {
         let latest = self.held.len() - LOOK_BACK_BYTES;
         let ends_word = |at: &usize| is_between(self.held[*at - 1]);
         let between = (1..=latest).rev().filter(ends_word).take(MOST_TRIES);
-        // Behind the whole character, if there are no words.
+        // After any whole character, if there are no words.
         let anywhere = (1..=latest).rev().find(|at| self.held[*at] & 0xC0 != 0x80);
         let hides_all = |at: &usize| {
-            let ((before, length), (behind, _)) = (hidden(&self.held[..*at]), hidden(&self.held[*at..]));
-            let behind = behind.into_iter().map(|range| length + range.start..length + range.end);
-            before.into_iter().chain(behind).eq(whole.iter().cloned())
+            let ((before, length), (after, _)) = (hidden(&self.held[..*at]), hidden(&self.held[*at..]));
+            let after = after.into_iter().map(|range| length + range.start..length + range.end);
+            before.into_iter().chain(after).eq(whole.iter().cloned())
         };
         match between.chain(anywhere).find(hides_all) {
             Some(at) => at,
@@ -117,7 +117,7 @@ impl StreamMask {
         };
         let visible = masked[visible..].to_owned();
         drop(text);
-        // Whole lines only: the number of line ends says where the next piece begins.
+        // Whole lines only: the number of line ends determines the start of the next piece.
         let last = memchr::memrchr(b'\n', &both).map_or(0, |at| at + 1);
         let from = last.saturating_sub(CONTEXT_BYTES);
         let from = match from {
@@ -128,7 +128,7 @@ impl StreamMask {
         if from > 0
             && let Some(state) = private_key::end_within(&String::from_utf8_lossy(&both[..last]), None)
         {
-            // Its first line is not shown again: any will do.
+            // Its first line is not shown again, so any will do.
             self.context.extend_from_slice(private_key::first_line(state).as_bytes());
         }
         self.context.extend_from_slice(&both[from..last]);
@@ -136,7 +136,8 @@ impl StreamMask {
     }
 }
 
-/// Knows whether lines end within a private key. What is passed on of them with a gap is recognised behind its first line.
+/// Tracks whether lines end within a private key. Lines passed on after a gap are recognised with a first line before
+/// them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeyTracker {
     within: Option<private_key::KeyState>,
@@ -148,15 +149,15 @@ impl KeyTracker {
         self.within = private_key::end_within(lines, self.within);
     }
 
-    /// Returns a first line of a key if the lines so far end within one, else nothing: with it in front, [`StreamMask`] hides in the next
-    /// ones what it would hide behind all lines.
+    /// Returns a first line of a key if the lines so far end within one, or an empty text. With it before the next
+    /// lines, [`StreamMask`] hides in them what it would hide after all lines.
     #[must_use]
     pub fn first_line(&self) -> &'static str {
         self.within.map_or("", private_key::first_line)
     }
 }
 
-/// Returns where the lines begin at the end of some bytes that look like the body of a key.
+/// Returns the start of the trailing lines that look like the body of a key.
 fn before_key_lines(lines: &[u8]) -> usize {
     let mut end = lines.len();
     while end > 0 {

@@ -1,4 +1,4 @@
-//! A text around the lines of an answer, which shows of what they are a part.
+//! A text around the lines of an answer, which shows the secrets that they are part of.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use memchr::memmem;
 use crate::Secrets;
 use crate::finder::HEAD_BYTES;
 
-/// The sign at the end of a line that was cut.
+/// The mark at the end of a line that was cut.
 pub(crate) const CUT: char = '…';
 
-/// The most bytes of a word at a cut that are left out, since it may be the rest of a secret.
+/// The maximum number of bytes of a word at a cut that are left out, since it may be the rest of a secret.
 const CUT_BYTES: usize = 4_096;
 
 /// The shortest word at a cut that is left out.
@@ -23,11 +23,11 @@ const LEAST_PART_BYTES: usize = 4;
 /// The most bytes of a line that are searched for a value whose end was cut off.
 const MOST_OPEN_BYTES: usize = 64 * 1_024;
 
-/// A text whose secrets have placeholders, so that they are recognised wherever they stand.
+/// A text whose secrets have placeholders, so that they are recognised everywhere.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
     text: String,
-    /// The secrets, in order and apart from each other.
+    /// The secrets, sorted and disjoint.
     ranges: Vec<Range<usize>>,
 }
 
@@ -43,14 +43,14 @@ impl Surroundings {
         Surroundings { text, ranges }
     }
 
-    /// Returns how many bytes of a line that was cut may be shown; `None` if no line of the text begins like that.
+    /// Returns how many bytes of a line that was cut may be shown; `None` if no line of the text begins like it.
     fn shown_of(&self, beginning: &str) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let starts = memmem::find_iter(bytes, beginning).filter(|at| *at == 0 || bytes[*at - 1] == b'\n');
         starts.map(|start| self.before_secret(start, start + beginning.len()) - start).min()
     }
 
-    /// Returns where the text has to end so that it does not end at `end` within a secret that begins behind `start`.
+    /// Returns `end`, or an earlier end if that is within a secret that begins after `start`.
     fn before_secret(&self, start: usize, end: usize) -> usize {
         let next = self.ranges.partition_point(|range| range.end <= end);
         self.ranges.get(next).map_or(end, |range| range.start.clamp(start, end))
@@ -59,7 +59,7 @@ impl Surroundings {
 
 /// Returns a text with lines that may have been cut, without the beginnings of secrets at the cuts.
 ///
-/// `surroundings` are texts in which the lines may stand whole; `split` divides a line into what was put in front and the line itself.
+/// `surroundings` are texts that may have the lines whole; `split` divides a line into its prefix and the line itself.
 pub(crate) fn without_cut_secrets(
     secrets: &Secrets,
     text: &str,
@@ -72,7 +72,7 @@ pub(crate) fn without_cut_secrets(
         let cut = line[start..].rfind(CUT).map_or(line.len(), |at| start + at);
         let before = &line[start..cut];
         kept.push_str(&line[..start]);
-        // What was put in front may look so, and be the start of a value.
+        // An apparent prefix may be the start of a value.
         let is_split = || start > 0 && secrets.beginning_at_end(&line[..cut]) > before.len();
         kept.push_str(match cut {
             cut if cut == line.len() => before,
@@ -84,7 +84,7 @@ pub(crate) fn without_cut_secrets(
     (kept.len() != text.len()).then_some(kept)
 }
 
-/// Returns what may be shown of a line that was cut at its end.
+/// Returns the part that may be shown of a line that was cut at its end.
 pub(crate) fn before_cut<'t>(secrets: &Secrets, line: &'t str, surroundings: &[Surroundings]) -> &'t str {
     match surroundings.iter().filter_map(|text| text.shown_of(line)).min() {
         Some(bytes) => &line[..bytes],
@@ -92,8 +92,8 @@ pub(crate) fn before_cut<'t>(secrets: &Secrets, line: &'t str, surroundings: &[S
     }
 }
 
-/// Returns a text that was cut at its end without what may be the beginning of a secret there: of a word, of a value that has a
-/// placeholder, and of one in quotes that a rule finds.
+/// Returns a text that was cut at its end without a possible beginning of a secret there: a word, a value that has a
+/// placeholder, or a quoted value that a rule finds.
 pub(crate) fn without_cut_end<'t>(secrets: &Secrets, text: &'t str) -> &'t str {
     let word = text.bytes().rev().take(CUT_BYTES).take_while(|byte| !is_between(*byte)).count();
     let word = if word < LEAST_CUT_BYTES { 0 } else { word };
@@ -102,25 +102,25 @@ pub(crate) fn without_cut_end<'t>(secrets: &Secrets, text: &'t str) -> &'t str {
     before_end(secrets, text, word.max(beginning))
 }
 
-/// Returns a text that was cut at its end without so many of its last bytes that none tells whether it begins a value: the text may be
-/// one that a model has made up, to learn a value letter by letter.
+/// Returns a text that was cut at its end without as many of its last bytes as could reveal whether they begin a value:
+/// a model may have made up the text to learn a value letter by letter.
 pub(crate) fn without_last_bytes<'t>(secrets: &Secrets, text: &'t str) -> &'t str {
     let most = before_end(secrets, text, text.len().min(HEAD_BYTES));
     &text[..most.len().min(without_cut_end(secrets, text).len())]
 }
 
-/// Returns a text that was cut at its end without its last `bytes`, and without a secret of which these are a part.
+/// Returns a text that was cut at its end without its last `bytes`, and without a secret that they are part of.
 fn before_end<'t>(secrets: &Secrets, text: &'t str, bytes: usize) -> &'t str {
     let mut end = text.floor_char_boundary(text.len() - bytes);
     let line = memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1);
     let line = text.ceil_char_boundary(line.max(text.len().saturating_sub(MOST_OPEN_BYTES)));
     let rest = &text[line..];
-    // A value of several words has lost the quote behind it.
+    // A value of several words has lost its closing quote.
     let closed = ["", "\"", "'"].map(|quote| secrets.ranges(&format!("{rest}{quote}")));
     let mut ranges = closed.concat();
     ranges.sort_unstable_by_key(|range| Reverse(range.end));
     for range in ranges {
-        // What is left of a secret that was recognised whole is not recognised.
+        // The rest of a secret is not recognised, although the whole is.
         let is_cut = line + range.end > end || range.end == rest.len();
         if is_cut && line + range.start < end {
             end = line + range.start;
@@ -129,8 +129,8 @@ fn before_end<'t>(secrets: &Secrets, text: &'t str, bytes: usize) -> &'t str {
     &text[..end]
 }
 
-/// Returns a text that was cut at its beginning without what may be the rest of a secret there: of a word, and of a value that has a
-/// placeholder.
+/// Returns a text that was cut at its beginning without the possible rest of a secret there: a word, or a value that
+/// has a placeholder.
 pub(crate) fn without_cut_start<'t>(secrets: &Secrets, text: &'t str) -> &'t str {
     let word = text.bytes().take(CUT_BYTES).take_while(|byte| !is_between(*byte)).count();
     let word = if word < LEAST_CUT_BYTES { 0 } else { word };
@@ -147,7 +147,7 @@ pub(crate) fn without_cut_start<'t>(secrets: &Secrets, text: &'t str) -> &'t str
     &text[start..]
 }
 
-/// Checks whether a byte stands between words.
+/// Checks whether a byte separates words.
 pub(crate) fn is_between(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'(' | b')')
 }

@@ -11,7 +11,7 @@ pub struct Withheld {
     names: Vec<String>,
 }
 
-/// The rule for a file by its name.
+/// The rule that applies to a file by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Visible,
@@ -21,23 +21,24 @@ pub(crate) enum Verdict {
 }
 
 impl Withheld {
-    /// Returns the rule with the files that the user has named: paths relative to the root, or globs.
+    /// Returns the rules with exceptions for the files that the user has named: paths relative to the root, or globs.
     ///
     /// # Errors
     ///
-    /// [`Reason::InvalidGlob`] for a name that cannot be used.
+    /// [`Reason::InvalidGlob`] for an unusable name.
     pub fn except<'n>(granted: impl IntoIterator<Item = &'n str>) -> Result<Withheld, WapError> {
         let names: Vec<String> = granted.into_iter().map(str::to_owned).collect();
         let granted = names.iter().map(|name| PathPattern::new(name)).collect::<Result<_, _>>()?;
         Ok(Withheld { granted, names })
     }
 
-    /// Returns the rule for a search, which passes over all such files but those that are `harmless`.
+    /// Returns the rule for a search, which skips all such files except the `harmless` ones.
     pub(crate) fn passed_over(&self, harmless: Vec<String>) -> WithheldFiles {
         WithheldFiles { granted: self.names.clone(), harmless }
     }
 
-    /// Checks whether the content of a file is left out, always or if it holds a secret, by its path relative to the root.
+    /// Checks by a file's path, relative to the root, whether its content is left out, always or if it contains a
+    /// secret.
     #[must_use]
     pub fn may_leave_out(&self, path: &str) -> bool {
         self.verdict(path) != Verdict::Visible
@@ -53,19 +54,19 @@ impl Withheld {
     }
 }
 
-/// The way to a file that is left out.
+/// Advice on how to allow a file that is left out.
 const GRANT: &str =
     "the user can grant it with --read-secret NAME or `read-secret` in the configuration file";
 
-/// The warning of an answer in which something was masked.
+/// The warning of an answer with masked text.
 pub(crate) const MASKED: &str = "secrets are shown as placeholders such as ⟦secret:KIND:1⟧; written into a file or a command as they are, they \
      become the values again";
 
-/// The warning of an answer with output that lacks words beside a gap, or a line that reads like one.
-pub(crate) const CUT_AT_GAPS: &str = "beside lines like '… 12 bytes left out', words or whole lines are left out, since a secret may be cut there; \
+/// The warning of an answer with output that lacks words next to a gap, or next to a line that looks like one.
+pub(crate) const CUT_AT_GAPS: &str = "next to lines like '… 12 bytes left out', words or whole lines are left out, since a secret may be cut there; \
      read a file that has such lines by its path";
 
-/// The warning of an answer to a file that replaces one of credentials.
+/// The warning of an answer to a write that replaces a file of credentials.
 pub(crate) const NOT_COMPARED: &str =
     "the file usually holds credentials, so its lines were not compared with those before";
 

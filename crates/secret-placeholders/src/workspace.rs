@@ -1,4 +1,4 @@
-//! A workspace whose answers hold no secrets.
+//! A workspace whose answers contain no secrets.
 
 mod changing;
 mod expression;
@@ -26,9 +26,11 @@ use crate::withheld::{Verdict, Withheld, refusal};
 use crate::workspace::held_texts::HeldTexts;
 use crate::workspace::written_texts::WrittenTexts;
 
-/// A workspace for a model: masks what leaves another one, restores what goes to it, and leaves out files of credentials.
+/// A workspace for a model: masks the answers of an inner workspace, restores requests to it, and leaves out files of
+/// credentials.
 ///
-/// Versions are those of the real bytes, and the numbers of lines stay. Without [`Secrets`] everything passes as it is.
+/// Versions are those of the real bytes, and line numbers stay the same. Without [`Secrets`], everything passes
+/// unchanged.
 #[derive(Clone, Debug)]
 pub struct PlaceholderWorkspace<W> {
     inner: W,
@@ -39,17 +41,17 @@ pub struct PlaceholderWorkspace<W> {
 }
 
 impl<W> PlaceholderWorkspace<W> {
-    /// Returns a workspace over another one; `None` shows secrets as they are.
+    /// Returns a workspace over another; `None` shows secrets as they are.
     pub fn new(inner: W, secrets: Option<Arc<Secrets>>, withheld: Withheld) -> PlaceholderWorkspace<W> {
         PlaceholderWorkspace { inner, secrets, withheld, written: Arc::default(), held: Arc::default() }
     }
 
-    /// Returns the workspace below, which shows secrets: for what does not go to a model.
+    /// Returns the inner workspace, which shows secrets, for uses other than a model.
     pub fn inner(&self) -> &W {
         &self.inner
     }
 
-    /// Returns the workspace below.
+    /// Returns the inner workspace.
     pub fn into_inner(self) -> W {
         self.inner
     }
@@ -81,7 +83,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 let request = ReadFile { path: path.to_owned(), ..ReadFile::default() };
                 match self.inner.read_file(call, &request) {
                     Ok(read) => read.is_truncated || !secrets.is_clean(&read.content),
-                    // A file that is not there, or not a text.
+                    // A missing file or one that is not text has no secret to withhold.
                     Err(error) => !matches!(error.reason(), Reason::FileNotFound | Reason::NotAFile),
                 }
             }
@@ -89,12 +91,12 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     }
 
     fn check_visible(&self, call: &Call<'_>, secrets: &Secrets, path: &str) -> Result<(), WapError> {
-        // A file that does not exist may be called so: the request fails with that.
+        // A missing file may be reported as such: the request fails with that.
         if self.is_withheld(call, secrets, path) { Err(refusal(path)) } else { Ok(()) }
     }
 }
 
-/// Refuses a text in which a value that is put back would be shown.
+/// Refuses a text in which a restored value would be visible.
 fn check_stays_hidden(secrets: &Secrets, text: &str, field: &str) -> Result<(), WapError> {
     let Some(marker) = exposed(secrets, text) else { return Ok(()) };
     let text = format!(
@@ -129,7 +131,7 @@ impl<W: Workspace> Workspace for PlaceholderWorkspace<W> {
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError> {
         match &self.secrets {
             Some(secrets) => self.search_masked(secrets, call, request),
-            // Without what the request says itself: a model does not choose what is passed over.
+            // Ignore the request's own value: a model must not choose the files to skip.
             None => self.inner.search_files(call, &SearchFiles { withheld: None, ..request.clone() }),
         }
     }

@@ -1,4 +1,4 @@
-//! Answers of the user to a question of the model.
+//! The user's answers to a question of the model.
 
 use change_journal::DocumentWrite;
 use tagproto::{Session, SessionId, with_answers};
@@ -8,17 +8,18 @@ use crate::documents;
 use crate::error::SessionError;
 use crate::sessions::{Sessions, encode, now};
 
-/// The most characters of all answers to one message.
+/// The maximum number of characters of all answers to one message.
 const LIMIT_CHARACTERS: usize = 20_000;
 
 impl<W: Workspace> Sessions<W> {
-    /// Puts an answer of the user into message `sequence` of a session, which must be pending, and writes its files again.
-    /// An answer that stands there last already is not repeated.
+    /// Adds an answer of the user to message `sequence` of a session, which must be pending, and rewrites its files. An answer
+    /// that is already the last one is not repeated.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Unknown`], [`SessionError::Complete`], [`SessionError::MovedOn`] if another message is pending by now,
-    /// [`SessionError::Busy`] while a reply to it is being executed, [`SessionError::AnswerLength`], or if journal or folders cannot be written.
+    /// [`SessionError::Unknown`], [`SessionError::Complete`], [`SessionError::MovedOn`] if another message is now pending,
+    /// [`SessionError::Busy`] while a reply to it is being executed, [`SessionError::AnswerLength`], or if journal or folders
+    /// cannot be written.
     pub fn answer(&self, id: SessionId, sequence: u32, text: &str) -> Result<Session, SessionError> {
         let _turn = self.turns.take(id)?;
         let mut session = self.session(id)?;
@@ -28,11 +29,11 @@ impl<W: Workspace> Sessions<W> {
         if session.sequence_number != sequence {
             return Err(SessionError::MovedOn { answering: sequence, pending: session.sequence_number });
         }
-        // Masked from here on: the message is found by the answers that are in it.
+        // Filtered from here on: `with_answers` compares the earlier answers with their text in the message.
         let text = self.filtered(text.trim().to_owned());
         let text = text.as_str();
         if session.answers.last().is_some_and(|last| last == text) {
-            // An earlier call may have failed to write them.
+            // An earlier call may have failed to write the files.
             self.write_files(&session, self.outbox(&session)?.as_deref())?;
             return Ok(session);
         }

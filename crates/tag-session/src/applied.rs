@@ -9,21 +9,21 @@ use crate::inbox::file::InboxFile;
 /// The options of applying a reply.
 #[derive(Default)]
 pub struct ApplyOptions<'a> {
-    /// True to execute a text even if it was executed before as the answer to another message.
+    /// True to execute a text even if it was already executed as the answer to another message.
     pub again: bool,
-    /// The message that the reply is meant for; `None` if the caller does not know it. If another message is pending, the
-    /// reply is not executed, and a run that has already finished for that message is reported.
+    /// The message that the reply is meant for, if known. If another message is pending, the reply is not executed, and a run
+    /// that already finished for that message is reported.
     pub answering: Option<u32>,
     /// True if the complete blocks of a reply that was cut off are executed at once, instead of being held until the model
-    /// has gone on with it.
+    /// continues it.
     pub run_complete: bool,
-    /// True if a person has reviewed the reply and accepted it.
+    /// True if a person reviewed and accepted the reply.
     pub confirmed: bool,
-    /// The file that the reply came in. The caller moves it to `processed/` once the reply is executed; if it is killed
-    /// before, opening the sessions does so.
+    /// The file of the reply. The caller moves it to `processed/` once the reply is executed; if the caller is killed before,
+    /// opening the sessions moves it.
     pub file: Option<&'a InboxFile>,
-    /// The workspace through which the blocks are carried out, a view of the sessions' own; `None` for that one itself. A
-    /// reviewer's choice is such a view.
+    /// A view of the sessions' workspace through which the blocks are carried out, such as a reviewer's choice; `None` for the
+    /// workspace itself.
     pub through: Option<&'a dyn Workspace>,
     /// The user's review of the reply, which the next outbox shows; empty without one.
     pub user_review: &'a str,
@@ -45,21 +45,21 @@ impl std::fmt::Debug for ApplyOptions<'_> {
     }
 }
 
-/// A reviewer's decision about a reply as a whole.
+/// A reviewer's decision about a whole reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Review {
     /// Execute it.
     Accept,
-    /// Execute nothing of it.
+    /// Execute no part of it.
     Decline,
 }
 
 /// The outcome of applying a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// It was executed by this call, or its rest was.
+    /// The reply, or the rest of it, was executed by this call.
     Executed(Box<Executed>),
-    /// It was executed before; nothing was done.
+    /// The reply was already executed; nothing was done.
     AlreadyDone {
         /// The sequence that it answered.
         sequence: u32,
@@ -77,14 +77,14 @@ pub struct Executed {
     pub sequence: u32,
     /// The result of each block.
     pub results: Vec<CommandResult>,
-    /// The damage of pasting that was repaired.
+    /// The repaired damage of pasting.
     pub repairs: RepairSet,
     /// True if an earlier call had begun it.
     pub was_resumed: bool,
-    /// The results of an interrupted reply to the same message, which this one supersedes. The next outbox reports them
-    /// before `results`.
+    /// The results of an interrupted reply to the same message, which this reply supersedes. The next outbox reports them before
+    /// `results`.
     pub taken_over: Vec<CommandResult>,
-    /// The error if the files of the session could not be written. Everything is done and recorded, and opening the sessions
-    /// writes them again.
+    /// The error if the files of the session could not be written. The reply is executed and recorded, and opening the sessions
+    /// rewrites the files.
     pub not_written: Option<FsError>,
 }

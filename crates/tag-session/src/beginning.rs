@@ -1,4 +1,4 @@
-//! The files of a workspace as they were when a session began, as far as they can still be determined.
+//! The files of a workspace at the beginning of a session, as far as they can still be determined.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::documents;
 use crate::error::SessionError;
 use crate::transcript::{LeftOut, TranscriptFile};
 
-/// The most bytes of files that a transcript holds; the rest is listed as left out.
+/// The maximum number of bytes of files in a transcript; the rest is listed as left out.
 const FILES_LIMIT_BYTES: usize = 16 << 20;
 
-/// The state in which a session began, as the journal keeps it.
+/// The state in which a session began, as kept in the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct BeginningDocument {
@@ -25,12 +25,12 @@ pub(crate) struct BeginningDocument {
     /// The files that the first message shows whole.
     #[serde(default)]
     pub(crate) read_files: Vec<String>,
-    /// The lines of the list of files, those included that the first message shows by their folder only.
+    /// The lines of the list of files, including files that the first message only shows by their folder.
     pub(crate) listed: Vec<String>,
 }
 
 impl BeginningDocument {
-    /// Reads the document of a session; that of a session of an earlier version is empty.
+    /// Reads the document of a session; empty for a session of an earlier version.
     pub(crate) fn read(journal: &JournalReader, id: SessionId) -> Result<BeginningDocument, SessionError> {
         let document = journal.document(&documents::beginning(id))?;
         let damaged = |source| SessionError::Damaged { id: id.to_string(), source };
@@ -41,7 +41,7 @@ impl BeginningDocument {
     }
 }
 
-/// A collection of the files as they were when a session began.
+/// A collector of the files at the beginning of a session.
 pub(crate) struct Beginning<'a> {
     journal: &'a JournalReader,
     workspace: &'a FileRoot,
@@ -55,7 +55,7 @@ impl<'a> Beginning<'a> {
         Beginning { journal, workspace, files: Vec::new(), left_out: Vec::new(), bytes: 0 }
     }
 
-    /// Collects the files that `first` lists, which is the first of `outboxes`, or `document`, and those that the session has
+    /// Collects the files listed by `document` or `first`, which is the first of `outboxes`, and the files that the session
     /// changed.
     pub(crate) fn collect(
         &mut self,
@@ -81,7 +81,7 @@ impl<'a> Beginning<'a> {
             self.add_changed(path, change)?;
         }
         for (path, size_bytes) in listed.iter().filter(|(path, _)| !changed.contains_key(*path)) {
-            // An unchanged size is the only evidence that a text sent later is still the first one.
+            // An unchanged size is the only evidence that a text sent later is still the original one.
             match sent.get(path).filter(|text| text.len() as u64 == *size_bytes) {
                 Some(text) => {
                     let mode = self.now(path).ok().flatten().and_then(|now| now.mode);
@@ -94,7 +94,7 @@ impl<'a> Beginning<'a> {
         Ok(())
     }
 
-    /// Returns the first change of each path that the session has changed, by path.
+    /// Returns the session's first change of each path, by path.
     fn first_changes(&self, session: &Session) -> Result<BTreeMap<String, RecordedChange>, SessionError> {
         let filter = RunFilter { conversation: Some(session.session_id.to_string()), ..RunFilter::default() };
         let mut first = BTreeMap::new();
@@ -164,7 +164,7 @@ impl<'a> Beginning<'a> {
             return self.leave_out(path, "the transcript would have become too large");
         }
         let length = bytes.len();
-        // Permissions only: a replay must not restore setuid bits.
+        // Only the permissions: a replay must not restore setuid bits.
         match TranscriptFile::of(path, mode.map(|mode| mode & 0o777), kind, bytes) {
             Some(file) => {
                 self.bytes += length;

@@ -5,7 +5,7 @@ use sandbox_fs::FsError;
 use tagproto::{Refusal, ReplyTo, SessionId};
 use wap_core::WapError;
 
-/// The failure of a session operation. Nothing of a reply was executed unless the variant says so.
+/// The failure of a session operation. No part of a reply was executed unless the variant says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
@@ -15,19 +15,19 @@ pub enum SessionError {
         /// The requested id.
         id: String,
     },
-    /// An answer to the model has no text, or too much of it.
+    /// An answer to the model is empty or too long.
     #[error("an answer has between 1 and {limit} characters")]
     AnswerLength {
-        /// The most characters of all answers to one message.
+        /// The maximum number of characters of all answers to one message.
         limit: usize,
     },
-    /// The session is complete: it takes no more replies.
+    /// The session is complete: it accepts no more replies.
     #[error("session {id} is complete")]
     Complete {
         /// The session.
         id: SessionId,
     },
-    /// A session document in the journal, or one about a reply under way, cannot be read.
+    /// The document of a session, or of a reply under way, cannot be read from the journal.
     #[error("session {id} cannot be read from the journal")]
     Damaged {
         /// The session.
@@ -35,7 +35,7 @@ pub enum SessionError {
         /// The fault of the document.
         source: serde_json::Error,
     },
-    /// The paste as a whole is damaged.
+    /// The whole paste is damaged.
     #[error("the reply cannot be used (line {}): {}", .0.line_number, .0.kind)]
     Refused(Refusal),
     /// The reply quotes another session.
@@ -43,7 +43,7 @@ pub enum SessionError {
     OtherSession {
         /// The token of the reply.
         quoted: ReplyTo,
-        /// The session that waits.
+        /// The waiting session.
         pending: SessionId,
     },
     /// The reply quotes a session that does not exist here.
@@ -51,7 +51,7 @@ pub enum SessionError {
     UnknownSession {
         /// The token of the reply.
         quoted: ReplyTo,
-        /// The session that waits.
+        /// The waiting session.
         pending: SessionId,
     },
     /// The reply quotes a sequence of this session that is not the pending one.
@@ -62,15 +62,15 @@ pub enum SessionError {
         /// The pending sequence.
         pending: u32,
     },
-    /// The reply is meant for a message that is not the pending one any more.
+    /// The reply is meant for a message that is no longer pending.
     #[error("the reply was meant for message {answering} of the session, and message {pending} is waiting")]
     MovedOn {
-        /// The message that it was meant for.
+        /// The message for which it was meant.
         answering: u32,
         /// The pending sequence.
         pending: u32,
     },
-    /// A file of the inbox is gone since it was read, has another text, or another caller is executing it.
+    /// A file of the inbox was removed or changed since it was read, or another caller is executing it.
     #[error("the file {name} of the inbox was taken by another session, or is another reply by now")]
     Taken {
         /// The file's name within the inbox.
@@ -82,47 +82,47 @@ pub enum SessionError {
         /// The sequence that it answered.
         sequence: u32,
     },
-    /// The same text came before and is held, because it was cut off: nothing of it was done.
+    /// The same text already arrived and is held, because it was cut off: no part of it was done.
     #[error(
-        "the same text came already as the answer to message {sequence}: it was cut off, and nothing of it was done"
+        "the same text already arrived as the answer to message {sequence}: it was cut off, and nothing of it was done"
     )]
     StillHeld {
         /// The sequence that it answered.
         sequence: u32,
     },
-    /// Blocks of the reply that is held have begun to run in another reply, which is not finished.
+    /// Blocks of the held reply began to run in another reply, which is not finished.
     #[error(
         "blocks of the reply that was cut off have begun to run and are not finished, and this is another reply"
     )]
     HeldHasBegun,
-    /// The same text came before as the answer to another message of this session, and nothing was done for it then.
-    #[error("the same text came already as the answer to message {sequence}, which gave no results")]
+    /// The same text already arrived as the answer to another message of this session, and gave no results.
+    #[error("the same text already arrived as the answer to message {sequence}, which gave no results")]
     KnownWithoutResults {
         /// The sequence that it answered.
         sequence: u32,
     },
-    /// The same text was begun as the answer to another message of this session, and not finished.
+    /// The same text was begun as the answer to another message of this session, but not finished.
     #[error("the same text was already begun as the answer to message {sequence}, and not finished")]
     KnownUnfinished {
         /// The sequence that it answered.
         sequence: u32,
     },
-    /// The same reply, or another one to the same message, is being executed by another thread of this program.
+    /// Another thread of this program is executing the same reply, or another reply to the same message.
     #[error("a reply to this message is being executed right now")]
     Busy,
-    /// The same text was begun as a reply of another session and is not finished there.
+    /// The same text was begun as a reply of another session, but not finished there.
     #[error("session {session} has begun this reply and not finished it")]
     BegunElsewhere {
         /// The other session.
         session: SessionId,
     },
-    /// The reply runs commands, and it cannot be determined whether they have already run. A caller that has checked sets
-    /// `again` in [`ApplyOptions`](crate::ApplyOptions).
+    /// The reply runs commands, and it is unknown whether they have already run. A caller that has checked this sets `again` in
+    /// [`ApplyOptions`](crate::ApplyOptions).
     #[error(
         "the journal of this session was lost, so it is not known whether these commands have already run"
     )]
     HistoryLost,
-    /// The journal does not hold the beginning of the session.
+    /// The journal does not contain the beginning of the session.
     #[error("the beginning of session {id} is not in the journal")]
     Unrecorded {
         /// The session.
@@ -134,10 +134,10 @@ pub enum SessionError {
     /// The reviewer declined the reply.
     #[error("the reply was not accepted")]
     Declined,
-    /// The reply was interrupted; finished blocks stay done, and the rest is executed when it is applied again.
+    /// The reply was interrupted; finished blocks stay done, and applying it again executes the rest.
     #[error("stopped in the middle of the reply")]
     Interrupted,
-    /// The workspace as a whole failed; finished blocks stay done, and the rest is executed when it is applied again.
+    /// The whole workspace failed; finished blocks stay done, and applying the reply again executes the rest.
     #[error("the workspace failed: {0}")]
     Workspace(WapError),
     /// The journal failed.

@@ -1,4 +1,4 @@
-//! The folders of sessions within the state folder, each held by a handle.
+//! Handles of the session folders within the state folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,8 @@ pub struct StateFolders {
 }
 
 impl StateFolders {
-    /// Opens `inbox/` with `processed/` and `set-aside/`, `outbox/` and `sessions/` beneath the state folder, creating the
-    /// missing ones. The state folder itself must exist.
+    /// Opens `inbox/` with `processed/` and `set-aside/`, `outbox/` and `sessions/` in the state folder, creating the missing
+    /// ones. The state folder itself must exist.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl StateFolders {
                 }
                 _ => {}
             }
-            // Through a symlink, replies would be read from, and messages written to, a folder that its author chose.
+            // Through a symlink, replies and messages would be in a folder chosen by its author.
             if std::fs::symlink_metadata(path)?.file_type().is_symlink() {
                 return Err(RootError::NotAFolder);
             }
@@ -59,26 +59,26 @@ impl StateFolders {
         self.base.join("inbox")
     }
 
-    /// Moves a reply that was not executed out of the inbox; `None` if another file was saved under its name since it was read.
-    /// That one is a reply of its own, and stays.
+    /// Quarantines a reply that was not executed; `None` if another file was saved under its name since it was read. That file is
+    /// another reply, and stays in the inbox.
     ///
     /// # Errors
     ///
-    /// [`FsError::NotFound`] if no file has its name any more, and others if it cannot be moved.
+    /// [`FsError::NotFound`] if no file has its name any longer, and others if it cannot be moved.
     pub fn set_aside(&self, file: &InboxFile) -> Result<Option<SetAside>, FsError> {
         moving::set_aside(self, file)
     }
 
-    /// Puts a reply into the inbox, as a whole, in place of one that stands there under this name.
+    /// Writes a reply to the inbox atomically, replacing a file with this name.
     ///
     /// # Errors
     ///
-    /// If the name is not one of a file in the inbox, or the file cannot be written.
+    /// If the name is invalid for a file in the inbox, or the file cannot be written.
     pub fn put_reply(&self, name: &str, text: &str) -> Result<(), FsError> {
         projection::write(&self.inbox, name, text.as_bytes())
     }
 
-    /// Reads a file of the inbox that is known to be complete; `None` if there is no such file.
+    /// Reads a complete file of the inbox; `None` if there is no such file.
     ///
     /// # Errors
     ///

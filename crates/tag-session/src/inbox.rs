@@ -18,14 +18,13 @@ use crate::folders::StateFolders;
 use crate::inbox::file::{InboxFile, Unusable, has_name_of_reply, may_be_misnamed, read};
 use crate::inbox::moving::SetAside;
 
-/// The interval at which a file is checked that a program still has open.
+/// The interval at which a file that is still open in a program is checked.
 const OPEN_POLL: Duration = Duration::from_millis(250);
 
-/// The time for which a file may be open without being written to before this is reported to the user.
+/// The time for which a file may be open without a write before this is reported to the user.
 const OPEN_FOR: Duration = Duration::from_secs(5);
 
-/// The time for which a file with an unclosed last block must stay unchanged: the chat may have cut it off, or it may be
-/// incomplete.
+/// The time for which a file with an unclosed last block must stay unchanged: either the chat cut it off, or it is incomplete.
 const UNCLOSED: Duration = Duration::from_secs(3);
 
 /// An event of the inbox.
@@ -33,13 +32,13 @@ const UNCLOSED: Duration = Duration::from_secs(3);
 pub enum InboxEvent {
     /// A reply, complete and readable.
     Reply(InboxFile),
-    /// A file that is not a reply; reported once for each of its versions.
+    /// A file that is not a reply; reported once per version.
     Unusable {
         /// The file.
         name: RelPath,
         /// The reason.
         why: Unusable,
-        /// Its new path; `None` if it was not moved.
+        /// The path in the quarantine; `None` if it was not moved.
         set_aside: Option<SetAside>,
     },
 }
@@ -53,20 +52,20 @@ pub enum Waited {
     Cancelled,
 }
 
-/// The inbox of one state folder, with the observations of its files.
+/// The inbox of a state folder, with the observations of its files.
 #[derive(Debug, Default)]
 pub struct Inbox {
     observations: Observations<Reported>,
-    /// The names that the user knows not to be those of replies.
+    /// The names reported to the user as unsuitable for replies.
     misnamed: BTreeSet<RelPath>,
 }
 
 /// The reports about one version of a file.
 #[derive(Debug, Default)]
 struct Reported {
-    /// True if the user knows that it is not a reply, or if it is left to another process.
+    /// True if it was reported as not a reply, or is left to another process.
     is_passed_over: bool,
-    /// True if the user knows that a program still has it open.
+    /// True if it was reported as still open in a program.
     is_open: bool,
 }
 
@@ -77,7 +76,7 @@ impl Inbox {
     ///
     /// If the inbox cannot be listed, or a file cannot be quarantined.
     pub fn wait(&mut self, folders: &StateFolders, cancel: &CancelFlag) -> Result<Waited, FsError> {
-        // The watcher starts before the first look, so that no file can arrive unnoticed between the two.
+        // The watcher starts before the first check, so no file can arrive unnoticed in between.
         let watcher = FolderWatcher::new(&folders.inbox_path(), cancel);
         loop {
             if cancel.is_cancelled() {
@@ -110,7 +109,7 @@ impl Inbox {
                 continue;
             }
             let Some(observation) = self.observations.get_mut(&candidate) else { continue };
-            // Only a new version of the file changes that.
+            // Until the file changes.
             if observation.notes.is_passed_over {
                 continue;
             }
@@ -132,8 +131,8 @@ impl Inbox {
                 }
             };
             soonest = Some(soonest.map_or(look_again, |soonest| soonest.min(look_again)));
-            // Replies are executed in order: one that is still being written delays those behind it, except an empty
-            // one, which may never be filled.
+            // Replies are executed in order: a reply that is still being written delays later ones, except an empty file, which
+            // may never be filled.
             if candidate.stamp.size_bytes > 0 && has_name_of_reply(&candidate.name) {
                 break;
             }
@@ -144,20 +143,20 @@ impl Inbox {
 
 /// The state of one file.
 enum Settled {
-    /// It may not be complete; look again after this time.
+    /// It may be incomplete; check again after this time.
     Not(Duration),
     Reply(InboxFile),
     Unusable(Unusable),
 }
 
-/// Checks one candidate, and records the report that the user then gets.
+/// Checks one candidate, and records which report the user receives.
 fn look_at(
     observation: &mut Observation<Reported>,
     folders: &StateFolders,
     candidate: &DroppedFile,
 ) -> Settled {
     if candidate.kind != FileKind::File {
-        // One report for each version: the file stays where it is, and every look comes across it again.
+        // One report per version: the file stays there, and every check finds it again.
         observation.notes.is_passed_over = true;
         return Settled::Unusable(Unusable::NotAFile(candidate.kind));
     }
@@ -170,7 +169,7 @@ fn look_at(
     }
     let age = observation.age();
     let name = OsStr::from_bytes(candidate.name.as_bytes());
-    // Asked only of a settled file: it looks through the open files of every process.
+    // Only for a settled file: this scans the open files of every process.
     if !open_for_writing(&[(name, candidate.stamp)]).is_empty() {
         if age < OPEN_FOR || observation.notes.is_open {
             return Settled::Not(OPEN_POLL);
@@ -190,7 +189,7 @@ fn look_at(
     }
 }
 
-/// Checks whether a text stops within a block, or within a tag.
+/// Checks whether a text ends within a block or a tag.
 fn ends_unclosed(text: &str) -> bool {
     let reply = tagproto::read_in(text, Strictness::Repair, Dialect::Agentd);
     match reply.items.last() {

@@ -1,14 +1,14 @@
 //! Bracket-tag sessions on disk: inbox, outbox, session files, and the round trip between them.
 //!
-//! The journal is the truth. A session, its outboxes and its replies are documents in it; the files that people see are
-//! projections of those documents and are written again whenever they are missing or behind ([`Sessions::open`]).
+//! The journal is the source of truth. A session, its outboxes and its replies are documents in it; the files for users are
+//! projections of those documents and are rewritten whenever they are missing or outdated ([`Sessions::open`]).
 //!
-//! One round, [`Sessions::apply`]: decide whether the reply is new, finished or half done → read and repair it → have
-//! [`tagproto::execute`] drive a [`wap_core::Workspace`] → commit results, session and next outbox together → write the
-//! files → move the reply to `processed/`. After a crash anywhere in between, the reply resumes where it stopped: it makes
-//! the same calls, and the engine answers those that were carried out from its record.
+//! One round, [`Sessions::apply`]: decide whether the reply is new, finished or interrupted → read and repair it → let
+//! [`tagproto::execute`] drive a [`wap_core::Workspace`] → commit results, session and next outbox together → write the files →
+//! move the reply to `processed/`. After a crash at any point, the reply resumes where it stopped: it makes the same calls, and
+//! the engine answers completed ones from its record.
 //!
-//! The crate never executes anything itself, and is generic over the workspace.
+//! The crate executes nothing itself, and is generic over the workspace.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod answered;

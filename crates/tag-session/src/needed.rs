@@ -9,8 +9,8 @@ use crate::error::SessionError;
 use crate::sessions::encode;
 use crate::summary::sessions;
 
-/// Returns the versions of files that line numbers of unfinished sessions may refer to, and more to be on the safe side:
-/// everything in their documents that looks like a hash.
+/// Returns the versions of files to which line numbers of unfinished sessions may refer. To be safe, this includes everything in
+/// their documents that looks like a hash.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ pub fn needed_contents(journal: &JournalReader) -> Result<HashSet<ContentHash>, 
     for session in sessions(journal)?.into_iter().filter(|session| !session.is_complete) {
         needed.extend(hashes(&encode(&session)));
     }
-    // Also of replies under way: their line numbers refer to versions that no file has any more.
+    // Replies under way count too: their line numbers refer to versions that no file has any longer.
     for head in journal.documents(documents::BASE_VERSIONS)? {
         if let Some(document) = journal.document(&head.name)? {
             needed.extend(hashes(&document.bytes));

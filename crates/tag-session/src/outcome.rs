@@ -1,18 +1,18 @@
-//! The outcome of a reply, as the journal keeps it.
+//! The outcome of a reply, as kept in the journal.
 
 use serde::{Deserialize, Serialize};
 use tagproto::CommandResult;
 
-/// The most characters of one summary that are kept. A summary is long only if it repeats text of the model.
+/// The maximum number of characters kept of one summary. A summary is only long if it repeats text of the model.
 const SUMMARY_CHARACTERS: usize = 64 << 10;
 
-/// The most bytes of all texts of a reply's results that are kept, so that the journal can record any reply.
+/// The maximum number of bytes kept of all texts of a reply's results, so that the journal can record any reply.
 const RESULTS_BYTES: usize = 2 << 20;
 
 /// The replacement for a text that is not kept.
 const LEFT_OUT: &str = "[left out: the results of this reply are too long together]";
 
-/// The outcome of a run, as the journal keeps it.
+/// The outcome of a run, as kept in the journal.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RunOutcome {
     pub results: Vec<CommandResult>,
@@ -21,7 +21,7 @@ pub(crate) struct RunOutcome {
 }
 
 impl RunOutcome {
-    /// Returns the outcome of a reply, cut so that it can be kept.
+    /// Returns the outcome of a reply, cut to the limits.
     pub(crate) fn of(results: Vec<CommandResult>, done: Option<String>) -> RunOutcome {
         RunOutcome { results: bounded(results), done: done.map(|done| shortened(done, SUMMARY_CHARACTERS)) }
     }
@@ -31,19 +31,19 @@ impl RunOutcome {
     }
 }
 
-/// Returns the results in the outcome of a finished run; none if it cannot be read.
+/// Returns the results in the outcome of a finished run; empty if it cannot be read.
 pub(crate) fn results(outcome: &[u8]) -> Vec<CommandResult> {
     serde_json::from_slice::<RunOutcome>(outcome).map(|outcome| outcome.results).unwrap_or_default()
 }
 
-/// Checks whether nothing was done in a finished run: it has not one result. An outcome that cannot be read may have some.
+/// Checks whether a finished run did nothing: it has no results. An unreadable outcome may have some.
 pub(crate) fn is_without_results(outcome: &[u8]) -> bool {
     serde_json::from_slice::<RunOutcome>(outcome)
         .is_ok_and(|outcome| outcome.results.is_empty() && outcome.done.is_none())
 }
 
-/// Cuts long summaries, and leaves out texts once they are too long together: outputs first, those of successes before
-/// those of failures, since a model needs the output of a failure to go on.
+/// Cuts long summaries, and leaves out texts once they are too long in total: outputs first, those of successes before those of
+/// failures, since a model needs the output of a failure to continue.
 pub(crate) fn bounded(mut results: Vec<CommandResult>) -> Vec<CommandResult> {
     for result in &mut results {
         result.summary = shortened(std::mem::take(&mut result.summary), SUMMARY_CHARACTERS);
@@ -61,7 +61,7 @@ fn notes_bytes(result: &CommandResult) -> usize {
     result.notes.iter().map(String::len).sum()
 }
 
-/// Leaves out the notes of results, the last ones first, until the rest can be kept.
+/// Leaves out the notes of results, from the last to the first, until the rest is within the limit.
 fn leave_out_notes(results: &mut [CommandResult], total: &mut usize) {
     for result in results.iter_mut().rev() {
         if *total <= RESULTS_BYTES {
@@ -75,7 +75,7 @@ fn leave_out_notes(results: &mut [CommandResult], total: &mut usize) {
     }
 }
 
-/// Leaves out texts, the last ones first, until the others can be kept.
+/// Leaves out texts, from the last to the first, until the rest is within the limit.
 fn leave_out(
     results: &mut [CommandResult],
     total: &mut usize,
@@ -94,7 +94,7 @@ fn leave_out(
 
 /// Returns a text without its middle, if it is too long.
 fn shortened(text: String, most_characters: usize) -> String {
-    // A text never has more characters than bytes, so most texts need no counting.
+    // A text never has more characters than bytes, so most texts need not be counted.
     if text.len() <= most_characters {
         return text;
     }

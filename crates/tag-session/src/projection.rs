@@ -1,23 +1,22 @@
 //! Files that are written from documents.
 
-use drop_folder::rename_beside;
+use drop_folder::rename_with_suffix;
 use rel_path::RelPath;
 use sandbox_fs::{Expected, FileMode, FileRoot, FsError};
 use tagproto::{Session, with_answers};
 
-/// The most bytes of a projection that are read.
+/// The maximum number of bytes that are read of a projection.
 pub(crate) const LIMIT_BYTES: u64 = 64 << 20;
 
-/// Writes a projection as a whole: to a temporary file, which is then renamed.
+/// Writes a projection atomically: to a temporary file, which is then renamed.
 ///
-/// It is not synced. The journal has synced the same bytes, and a file that a power loss has damaged is written again from
-/// there.
+/// It is not synced. The journal has synced the same bytes, from which a file is rewritten if a power loss damaged it.
 pub(crate) fn write(folder: &FileRoot, name: &str, bytes: &[u8]) -> Result<(), FsError> {
     let path = RelPath::parse(name)?;
     folder.stage(&path, bytes, FileMode::Keep)?.publish(Expected::Anything).map(drop)
 }
 
-/// Writes the pending outbox of a session. A file that another program has edited is kept under another name, which is returned.
+/// Writes the pending outbox of a session. A file that another program edited is kept under another name, which is returned.
 pub(crate) fn write_outbox(
     folder: &FileRoot,
     session: &Session,
@@ -27,15 +26,15 @@ pub(crate) fn write_outbox(
     let kept = match read(folder, &name, LIMIT_BYTES) {
         Ok(file) if file.as_deref().is_none_or(|file| is_earlier_outbox(file, session, outbox)) => None,
         // Larger than any outbox, so it was not written from the journal.
-        Ok(_) | Err(FsError::TooLarge { .. }) => Some(keep_beside(folder, &name, "edited")?),
+        Ok(_) | Err(FsError::TooLarge { .. }) => Some(keep_copy(folder, &name, "edited")?),
         Err(error) => return Err(error),
     };
     write(folder, &name, outbox)?;
     Ok(kept)
 }
 
-/// Checks whether a file holds nothing but what was written of a pending outbox: the whole, what a power loss has left of it, or
-/// the text before the user's last answers.
+/// Checks whether a file only contains text of the pending outbox: the whole text, a part that a power loss left, or the text
+/// before the user's last answers.
 fn is_earlier_outbox(file: &[u8], session: &Session, outbox: &[u8]) -> bool {
     let zeros = file.iter().rev().take_while(|byte| **byte == 0).count();
     if outbox.starts_with(&file[..file.len() - zeros]) {
@@ -48,7 +47,7 @@ fn is_earlier_outbox(file: &[u8], session: &Session, outbox: &[u8]) -> bool {
     })
 }
 
-/// Writes the parts of the pending outbox of a session, and removes those of an earlier text of it.
+/// Writes the parts of the pending outbox of a session, and removes the parts of an earlier text of it.
 pub(crate) fn write_parts(folder: &FileRoot, session: &Session, outbox: &str) -> Result<(), FsError> {
     if session.paste_characters.is_none() {
         return Ok(());
@@ -65,7 +64,7 @@ pub(crate) fn write_parts(folder: &FileRoot, session: &Session, outbox: &str) ->
     parts.iter().try_for_each(|(name, text)| write(folder, name, text.as_bytes()))
 }
 
-/// Checks whether the end of a name is that of a part, `2of3.txt` for instance: a user's own file may begin as one.
+/// Checks whether a name ends like a part, for instance `2of3.txt`: a user's own file may begin like a part.
 fn is_part_number(end: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let numbers = end.strip_suffix(".txt").and_then(|numbers| numbers.split_once("of"));
@@ -74,8 +73,8 @@ fn is_part_number(end: &str) -> bool {
 
 /// Removes the temporary files of a process that was killed in [`write`].
 pub(crate) fn clear_leftovers(folder: &FileRoot) {
-    // Projections are never exchanged with files of other programs, so every file with such a name is one of these. The
-    // next start tries again to remove the rest.
+    // Projections are never exchanged with files of other programs, so every file with such a name is a leftover. The next start
+    // tries to remove the rest.
     let _ = folder.sweep_leftovers(&RelPath::root(), |_| true);
 }
 
@@ -88,7 +87,7 @@ pub(crate) fn read(folder: &FileRoot, name: &str, limit_bytes: u64) -> Result<Op
     }
 }
 
-/// Renames a projection within its folder, to a name with `word` in it.
-pub(crate) fn keep_beside(folder: &FileRoot, name: &str, word: &str) -> Result<RelPath, FsError> {
-    rename_beside(folder, &RelPath::parse(name)?, word)
+/// Keeps a projection under another name with `word` in it.
+pub(crate) fn keep_copy(folder: &FileRoot, name: &str, word: &str) -> Result<RelPath, FsError> {
+    rename_with_suffix(folder, &RelPath::parse(name)?, word)
 }

@@ -1,4 +1,4 @@
-//! Reconciling session files and journal when a state folder is opened.
+//! Reconciles session files and journal when a state folder is opened.
 
 use change_journal::{DocumentWrite, Journal};
 use rel_path::RelPath;
@@ -17,26 +17,27 @@ use crate::summary;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reconciled {
-    /// Files that were written again from the journal.
+    /// Files that were rewritten from the journal.
     pub rewritten: Vec<String>,
     /// Session files that cannot be read, with the name of the kept copy.
     pub damaged: Vec<(String, String)>,
-    /// Session files and pending messages that another program has edited, with the name of the kept copy; the journal's version
-    /// is in force.
+    /// Session files and pending messages that another program edited, with the name of the kept copy; the journal's version
+    /// applies.
     pub edited: Vec<(String, String)>,
     /// Sessions that were missing from the journal and were imported from their files.
     pub imported: Vec<String>,
-    /// Replies that an earlier process had executed and that were now moved to `processed/`.
+    /// Replies that an earlier process executed and that were now moved to `processed/`.
     pub put_away: Vec<String>,
 }
 
-/// Compares every session's files with the journal. The journal wins, and text that it does not hold is never overwritten.
+/// Compares every session's files with the journal. The journal takes precedence, and text that it does not contain is never
+/// overwritten.
 pub(crate) fn reconcile(journal: &Journal, folders: &StateFolders) -> Result<Reconciled, SessionError> {
     let mut reconciled = Reconciled::default();
     for folder in [&folders.sessions, &folders.outbox] {
         projection::clear_leftovers(folder);
     }
-    // Importing comes first: the steps below restore only the files of sessions that the journal knows.
+    // Importing comes first: the later steps only restore the files of sessions in the journal.
     import(journal, folders, &mut reconciled)?;
     for session in summary::sessions(journal.reader())? {
         restore_session_file(&session, journal, folders, &mut reconciled)?;
@@ -64,12 +65,12 @@ fn import(
         match serde_json::from_slice::<Session>(&bytes) {
             Ok(session) if session.session_id == id => sessions.push((session, bytes)),
             _ => {
-                let kept = projection::keep_beside(&folders.sessions, &name, "damaged")?;
+                let kept = projection::keep_copy(&folders.sessions, &name, "damaged")?;
                 reconciled.damaged.push((format!("sessions/{name}"), format!("sessions/{kept}")));
             }
         }
     }
-    // Written in the order of their times, since from here on the order in the journal says which one changed last.
+    // Written in the order of their times, since from now on the order in the journal determines which session changed last.
     sessions.sort_by(|(one, _), (other, _)| one.updated_at.cmp(&other.updated_at));
     for (session, bytes) in sessions {
         let id = session.session_id;
@@ -90,9 +91,9 @@ fn import(
     Ok(())
 }
 
-/// Moves replies out of the inbox whose process was killed between executing and moving them.
+/// Moves executed replies out of the inbox if a process was killed before moving them.
 ///
-/// A reply without a token could not be distinguished later from one that is meant to run again.
+/// A reply without a token could not be distinguished later from a reply that is meant to run again.
 fn put_away(
     journal: &Journal,
     folders: &StateFolders,
@@ -108,7 +109,7 @@ fn put_away(
     }
     for candidate in candidates(folders)? {
         if taken.contains(&candidate.stamp.into()) {
-            // Of a file that is another one by now, nothing was executed.
+            // A file that was replaced meanwhile was not executed.
             if moving::move_listed(folders, &candidate, &folders.processed)?.is_some() {
                 reconciled.put_away.push(format!("inbox/{}", candidate.name));
             }
@@ -133,16 +134,16 @@ fn restore_session_file(
             return Ok(());
         }
         match serde_json::from_slice::<Session>(&bytes) {
-            // The file is not synced, so a power loss leaves zeros or nothing.
+            // The file is not synced, so a power loss leaves zeros or an empty file.
             _ if is_unwritten(&bytes) => {}
             // An earlier version: a process was killed between the commit and writing the file.
-            Ok(file) if is_behind(&file, session) => {}
+            Ok(file) if is_outdated(&file, session) => {}
             Ok(_) => {
-                let kept = projection::keep_beside(&folders.sessions, &name, "edited")?;
+                let kept = projection::keep_copy(&folders.sessions, &name, "edited")?;
                 reconciled.edited.push((path.clone(), format!("sessions/{kept}")));
             }
             Err(_) => {
-                let kept = projection::keep_beside(&folders.sessions, &name, "damaged")?;
+                let kept = projection::keep_copy(&folders.sessions, &name, "damaged")?;
                 reconciled.damaged.push((path.clone(), format!("sessions/{kept}")));
             }
         }
@@ -152,7 +153,7 @@ fn restore_session_file(
     Ok(())
 }
 
-fn is_behind(file: &Session, session: &Session) -> bool {
+fn is_outdated(file: &Session, session: &Session) -> bool {
     file.session_id == session.session_id
         && file.sequence_number <= session.sequence_number
         && (!file.is_complete || session.reopened.contains(&file.sequence_number))
@@ -186,7 +187,7 @@ fn restore_outbox_file(
     restore_parts(session, &document.bytes, folders, reconciled)
 }
 
-/// Writes the parts of the pending outbox again if one of them is missing or different.
+/// Rewrites the parts of the pending outbox that are missing or different.
 fn restore_parts(
     session: &Session,
     outbox: &[u8],
@@ -207,13 +208,13 @@ fn restore_parts(
     Ok(())
 }
 
-/// Checks whether a power loss has left nothing of a projection. A file with any other byte is kept, since it may hold
-/// another program's text.
+/// Checks whether a power loss left only zeros of a projection. A file with any other byte is kept, since it may contain another
+/// program's text.
 fn is_unwritten(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// Writes answered outboxes again of which a power loss has left only the name.
+/// Rewrites answered outboxes that a power loss left empty.
 fn restore_emptied_outboxes(
     journal: &Journal,
     folders: &StateFolders,

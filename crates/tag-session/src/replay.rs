@@ -1,4 +1,4 @@
-//! Replaying a session and comparing it with its transcript.
+//! Replays a session and compares it with its transcript.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::transcript::Transcript;
 /// The prefix of the name of a command's whole output. The rest of the name depends on earlier commands.
 const OUTPUT_PREFIX: &str = "@output/";
 
-/// One difference between a replay and its transcript.
+/// A difference between a replay and its transcript.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Difference {
-    /// The number of the message that it belongs to, 1-based.
+    /// The 1-based number of the message to which it belongs.
     pub sequence: u32,
     /// The part that differs: a result, or a part of a message.
     pub what: String,
@@ -32,10 +32,10 @@ pub struct Difference {
 }
 
 impl<W: Workspace> Sessions<W> {
-    /// Replays the session of a transcript, from its task to its last reply, and returns the differences.
+    /// Replays the session of a transcript from its task to its last reply, and returns the differences.
     ///
-    /// The workspace must hold the files of [`Transcript::lay_out`], and there must be no session with that id. The report of
-    /// the confinement is not compared, nor are files that the transcript leaves out.
+    /// The workspace must contain the files of [`Transcript::lay_out`], and there must be no session with that id. Neither the
+    /// report of the confinement nor files that the transcript leaves out are compared.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl<W: Workspace> Sessions<W> {
         Ok(differences)
     }
 
-    /// Reopens a complete session if a message of this number followed, since the user reopened it then.
+    /// Reopens a complete session if a message with this number follows, since the user reopened it.
     fn reopened_for(
         &self,
         session: Session,
@@ -125,7 +125,7 @@ fn compare_outboxes(
     };
     // A replay does not have the files that the transcript leaves out.
     let left_out: BTreeSet<&str> = transcript.left_out.iter().map(|left_out| &*left_out.what).collect();
-    // The results of the round were compared already.
+    // The results of the round were already compared.
     let parts: [(&str, &Part<'_>); 5] = [
         ("task", &|parts| parts.task.clone()),
         ("protocol", &|parts| parts.protocol.clone()),
@@ -180,7 +180,7 @@ fn files(parts: &OutboxParts) -> String {
     parts.files.iter().map(text).collect()
 }
 
-/// Returns a text without the numbers in the names of whole outputs.
+/// Removes the numbers in the names of whole outputs.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! One round: executing a reply and making the next outbox pending.
+//! One round: executes a reply and makes the next outbox pending.
 
 mod begun_run;
 
@@ -22,19 +22,19 @@ use crate::stopped::is_of_held;
 use crate::undone;
 
 impl<W: Workspace> Sessions<W> {
-    /// Executes a reply to the pending outbox of a session, or the rest of it, and makes the next outbox pending.
+    /// Executes a reply to the pending outbox of a session, or the rest of the reply, and makes the next outbox pending.
     ///
-    /// `timeout` is for each command. When this returns, results and next outbox are on the disk.
+    /// `timeout` applies to each command. When this returns, results and next outbox are on disk.
     ///
-    /// If another reply to the same outbox was interrupted, its rest is given up, and the next outbox reports its results
-    /// before those of this one.
+    /// If another reply to the same outbox was interrupted, its rest is abandoned, and the next outbox reports its results before
+    /// those of this reply.
     ///
     /// # Errors
     ///
-    /// Nothing of the reply was executed, except for [`SessionError::Interrupted`], [`SessionError::Workspace`] and
-    /// failures of the journal in the middle: finished blocks then stay done and recorded, and applying the same reply
-    /// again executes the rest. A failure to write the session's files is not an error, since everything is done by then:
-    /// see [`Executed::not_written`].
+    /// No part of the reply was executed, except for [`SessionError::Interrupted`], [`SessionError::Workspace`] and failures of
+    /// the journal in the middle: finished blocks then stay done and recorded, and applying the same reply again executes the
+    /// rest. A failure to write the session's files is not an error, since the reply is already executed: see
+    /// [`Executed::not_written`].
     pub fn apply(
         &self,
         id: SessionId,
@@ -44,7 +44,7 @@ impl<W: Workspace> Sessions<W> {
         cancel: &CancelFlag,
         observer: &mut dyn ExecutionObserver,
     ) -> Result<Applied, SessionError> {
-        // Before the session is read. Without the turn, what was executed before can still be reported.
+        // Before the session is read. Without the turn, earlier results can still be reported.
         let turn = self.turns.take(id);
         let session = self.session(id)?;
         let hash = identity(text);
@@ -53,13 +53,13 @@ impl<W: Workspace> Sessions<W> {
         if text.trim().is_empty() {
             return Err(SessionError::Empty);
         }
-        // Before the token is checked: an outbox that was pasted back by mistake has one, too, and is not a reply.
+        // Before the token is checked: an outbox that was pasted back by mistake has a token too, but is not a reply.
         let incoming = session.incoming(text);
         let reply = tagproto::read_in(incoming.text().unwrap_or(text), Strictness::Repair, session.dialect);
         if let Some(refusal) = reply.refused {
             return Err(SessionError::Refused(refusal));
         }
-        // Before the run begins, since a reply to an earlier message must leave none behind.
+        // Before the run begins, since a reply to an earlier message must not leave an unfinished run.
         if let Some(answering) = options.answering.filter(|answering| *answering != session.sequence_number) {
             return match self.finished_before(id, answering, text)? {
                 Some(results) => Ok(Applied::AlreadyDone { sequence: answering, results }),
@@ -74,7 +74,7 @@ impl<W: Workspace> Sessions<W> {
         };
         let turn = turn?;
         turn.execute();
-        // A reply of which blocks were executed before, as complete ones, is not held any more.
+        // A reply is no longer held once its complete blocks were executed.
         if incoming.is_held(options.run_complete || was_resumed) {
             let call = Call { origin: &origin(&session, &hash.to_string()), cancel, time_left: None };
             self.take_turn(&session, hash, text, timeout)?;
@@ -102,25 +102,25 @@ impl<W: Workspace> Sessions<W> {
         };
         let execution = execution.map_err(SessionError::Workspace)?;
         if !execution.not_begun.is_empty() {
-            // Lazy writes wait for the next commit. A workspace with a record of its own may have caused none.
+            // Lazy writes wait for the next commit. A workspace with its own record may not have caused one.
             self.journal.flush()?;
-            // The rest of the blocks keep their step numbers, so that applying the reply again executes them only.
+            // The remaining blocks keep their step numbers, so applying the reply again only executes them.
             return Err(SessionError::Interrupted);
         }
         let user_review = options.user_review;
         let received = Received { text, hash, file, repairs: reply.repairs, was_resumed, user_review };
-        // Every block is done: a cancellation in the last moment must not keep the results from being reported.
+        // Every block is done: a cancellation at the last moment must not keep the results from being reported.
         let call = Call { cancel: &CancelFlag::new(), ..call };
         let round = Round::executed(execution, &incoming);
         let executed = self.finish(session, &run, &received, round, &call)?;
         Ok(Applied::Executed(Box::new(executed)))
     }
 
-    /// Checks whether [`Sessions::apply`] would execute a reply: false if it has done so before. Changes nothing.
+    /// Checks whether [`Sessions::apply`] would execute a reply: false if it already did. Changes nothing.
     ///
     /// # Errors
     ///
-    /// Those with which `apply` would refuse it before reading its blocks.
+    /// The errors with which `apply` would refuse it before reading its blocks.
     pub fn would_execute(
         &self,
         id: SessionId,
@@ -170,7 +170,7 @@ impl<W: Workspace> Sessions<W> {
         Ok(self.journal.reader().document(&documents::lost_history(id))?.is_some())
     }
 
-    /// Returns the file versions that the reply's line numbers refer to: those of the first time that it was applied.
+    /// Returns the file versions to which the reply's line numbers refer, as of its first application.
     fn base_versions(
         &self,
         session: &Session,
@@ -184,8 +184,8 @@ impl<W: Workspace> Sessions<W> {
         let name = documents::base_versions(session.session_id, session.sequence_number, hash);
         let base =
             base_versions(&reply.items, session, &self.workspace, call).map_err(SessionError::Workspace)?;
-        // The session keeps the versions that its messages showed. Only versions that were looked up now have to be kept
-        // with the run.
+        // The session keeps the versions that its messages showed. Only versions that were looked up now must be kept with the
+        // run.
         if base != BaseVersions::of_session(session) {
             let bytes = serde_json::to_vec(&base).expect("versions have string keys");
             self.journal.write_documents(&[DocumentWrite::Put { name: &name, bytes: &bytes }])?;
@@ -193,7 +193,7 @@ impl<W: Workspace> Sessions<W> {
         Ok(base)
     }
 
-    /// Returns the versions that were kept when a reply was first applied; `None` if those of the session suffice.
+    /// Returns the versions recorded when a reply was first applied; `None` if the versions of the session suffice.
     pub(crate) fn recorded_base_versions(
         &self,
         session: &Session,
@@ -201,17 +201,17 @@ impl<W: Workspace> Sessions<W> {
     ) -> Result<Option<BaseVersions>, SessionError> {
         let name = documents::base_versions(session.session_id, session.sequence_number, hash);
         let document = self.journal.reader().document(&name)?;
-        // A fault is an error: looking the versions up again would give others once a part of the reply is done.
+        // A fault is an error: once a part of the reply is done, looking the versions up again would yield different ones.
         let damaged = |source| SessionError::Damaged { id: session.session_id.to_string(), source };
         document.map(|document| serde_json::from_slice(&document.bytes).map_err(damaged)).transpose()
     }
 
-    /// Records the versions that a reply's line numbers mean, before it is tried out on a copy of the journal: what is kept
-    /// of the trial is then answered for the very same requests.
+    /// Records the versions to which a reply's line numbers refer, before its trial on a copy of the journal: so the kept part of
+    /// the trial has exactly the same requests.
     ///
     /// # Errors
     ///
-    /// Those of reading the session and of the journal. A reply that is refused has no versions.
+    /// Those of reading the session and of the journal. A refused reply has no versions.
     pub fn record_base_versions(
         &self,
         id: SessionId,
@@ -227,7 +227,7 @@ impl<W: Workspace> Sessions<W> {
         self.base_versions(&session, &hash, &reply, &call).map(drop)
     }
 
-    /// Forgets the versions that were recorded for a trial of which nothing is kept.
+    /// Forgets the versions that were recorded for a discarded trial.
     ///
     /// # Errors
     ///
@@ -267,16 +267,17 @@ impl<W: Workspace> Sessions<W> {
         match round {
             Round::Executed { execution, dropped } => {
                 session.advance(tagproto::Execution { results: results.clone(), done, ..execution }, &now());
-                // Where blocks of it had run, the results of the stopped reply say so.
+                // If blocks of it had run, the results of the stopped reply report that.
                 session.notes.extend(dropped.filter(|_| !stopped.of_held).map(str::to_owned));
             }
-            // What has run must not run again as a part of what is held. A stopped reply may be the same text, cut at another byte.
+            // Blocks that ran must not run again as part of a held reply. A stopped reply may be the same text, cut at another
+            // byte.
             Round::Held(held) if stopped.of_held || held.is_some() && !taken_over.is_empty() => {
                 session.drop_held(&now());
             }
             Round::Held(held) => session.hold(held, &now()),
         }
-        // After `advance`: a failure in the interrupted reply must not keep this one's DONE from ending the session.
+        // After `advance`: a failure in the interrupted reply must not keep this reply's DONE from ending the session.
         session.last_results.splice(..0, taken_over.iter().cloned());
         session.notes.extend(notes);
         user_review.clone_into(&mut session.review);
@@ -305,7 +306,7 @@ impl<W: Workspace> Sessions<W> {
         if let Some(outbox) = &outbox {
             writes.push(DocumentWrite::Put { name: &outbox_name, bytes: outbox.as_bytes() });
         }
-        // One commit: a crash before it repeats the whole round from the record, a crash after it only the files.
+        // One commit: after a crash before it, the whole round is repeated from the record; after it, only the files are written.
         self.journal.finish_run(run.number(), &outcome, &writes)?;
         if session.is_complete {
             self.workspace.end_conversation(&ConversationId(id.to_string()));
@@ -315,7 +316,7 @@ impl<W: Workspace> Sessions<W> {
     }
 }
 
-/// A reply with the facts about how it arrived.
+/// A reply with the circumstances of its arrival.
 struct Received<'a> {
     text: &'a str,
     hash: ContentHash,
@@ -326,8 +327,8 @@ struct Received<'a> {
     user_review: &'a str,
 }
 
-/// Returns the identity of a reply: the hash of its text, without the characters that editors and chat windows add or drop
-/// on saving: a byte-order mark, CR before LF, and blanks at the ends.
+/// Returns the identity of a reply: the hash of its text, without the characters that editors and chat windows add or drop: a
+/// byte-order mark, CR before LF, and whitespace at the ends.
 pub(crate) fn identity(text: &str) -> ContentHash {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     ContentHash::of(text.trim().as_bytes())
@@ -337,16 +338,16 @@ pub(crate) fn identity(text: &str) -> ContentHash {
 enum Round {
     Executed {
         execution: tagproto::Execution,
-        /// The note about the reply that was held and is dropped for this one, if one is.
+        /// The note about a held reply that is dropped for this reply.
         dropped: Option<&'static str>,
     },
-    /// Nothing was executed: the reply was cut off, or for `None` did not continue the one that was.
+    /// Nothing was executed: the reply was cut off, or with `None`, did not continue the held reply.
     Held(Option<HeldReply>),
 }
 
 impl Round {
-    /// The end of a reply that was carried out. If it has nothing to do with the one that was held, its DONE was written without
-    /// knowing that nothing of that one was done, and does not end the session.
+    /// Returns the end of a reply that was carried out. If it is unrelated to the held reply, its DONE was written without
+    /// knowing that the held reply was not carried out, so it does not end the session.
     fn executed(mut execution: tagproto::Execution, incoming: &Incoming<'_>) -> Round {
         let dropped = match incoming {
             Incoming::Instead(_) if execution.done.take().is_some() => Some(HeldReply::DROPPED_BEFORE_DONE),

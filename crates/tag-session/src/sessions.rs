@@ -41,7 +41,7 @@ pub struct Sessions<W> {
     filter: Option<TextFilter>,
 }
 
-/// A change of texts on their way to a model, after which they have as many lines as before.
+/// A filter of texts on their way to a model, which keeps their number of lines.
 #[derive(Clone)]
 pub struct TextFilter(Arc<dyn Fn(&str) -> String + Send + Sync>);
 
@@ -63,15 +63,15 @@ impl fmt::Debug for TextFilter {
 pub struct NewSession<'a> {
     /// Its id.
     pub id: SessionId,
-    /// The task, as the user gave it.
+    /// The task as given by the user.
     pub task: &'a str,
     /// The dialect that the model speaks.
     pub dialect: Dialect,
-    /// The most tokens of a message; `None` for no bound.
+    /// The maximum number of tokens of a message; `None` for no bound.
     pub token_budget: Option<u32>,
-    /// The most characters of one paste; longer messages are written in parts, too. `None` for no bound.
+    /// The maximum number of characters of one paste; longer messages are written in parts, too. `None` for no bound.
     pub paste_characters: Option<u32>,
-    /// The files that matter for the task, the most relevant one in front. The first message shows what fits; in the dialect
+    /// The files that matter for the task, the most relevant first. The first message shows as many as fit; in the dialect
     /// [`Dialect::CodingAgent`] it shows none.
     pub task_files: &'a [TaskFile],
     /// Files that the first message shows whole, as if the model had requested them.
@@ -79,11 +79,11 @@ pub struct NewSession<'a> {
     /// Sentences about the surroundings of commands, for the rules of the first message; not used in the dialect
     /// [`Dialect::CodingAgent`].
     pub surroundings: &'a [String],
-    /// The work that the session continues; `None` for one that begins anew.
+    /// The work that the session continues, if any.
     pub handover: Option<&'a Handover>,
 }
 
-/// The claim of one caller to execute a file of the inbox, until it is dropped.
+/// A caller's claim to execute a file of the inbox, until it is dropped.
 #[derive(Debug)]
 pub struct Claim<'a> {
     claimed: &'a Mutex<HashSet<RelPath>>,
@@ -97,7 +97,7 @@ impl Drop for Claim<'_> {
 }
 
 impl<W: Workspace> Sessions<W> {
-    /// Opens the sessions and writes their missing files again.
+    /// Opens the sessions and rewrites their missing files.
     ///
     /// # Errors
     ///
@@ -115,14 +115,14 @@ impl<W: Workspace> Sessions<W> {
         Ok((sessions, reconciled))
     }
 
-    /// Returns the sessions with another way to count the tokens of messages than to estimate them.
+    /// Returns the sessions with a function that counts the tokens of messages instead of estimating them.
     #[must_use]
     pub fn counting_tokens_by(self, count_tokens: TokenCounter) -> Sessions<W> {
         Sessions { count_tokens, ..self }
     }
 
-    /// Returns the sessions with a filter of every message, but for what the protocol itself says there. It also sees what the user
-    /// wrote, which the workspace does not.
+    /// Returns the sessions with a filter of every message, except for the protocol's own text. Unlike the workspace, it also
+    /// sees the user's texts.
     #[must_use]
     pub fn with_filter(self, filter: TextFilter) -> Sessions<W> {
         Sessions { filter: Some(filter), ..self }
@@ -168,9 +168,9 @@ impl<W: Workspace> Sessions<W> {
     pub fn collect_garbage_in_background(
         &self,
         rule: &GarbageRule,
-        goes_on: &dyn Fn() -> bool,
+        may_continue: &dyn Fn() -> bool,
     ) -> Result<GarbageReport, JournalError> {
-        self.journal.collect_in_background(rule, goes_on)
+        self.journal.collect_in_background(rule, may_continue)
     }
 
     /// Writes a copy of the journal into a new folder, see [`Journal::copy_to`].
@@ -218,12 +218,11 @@ impl<W: Workspace> Sessions<W> {
         )
     }
 
-    /// Starts a session with a given id, or returns the existing one: so a caller may repeat an attempt whose answer was
-    /// lost.
+    /// Starts a session with a given id, or returns the existing session, so that a caller may retry if the response was lost.
     ///
     /// # Errors
     ///
-    /// As [`Sessions::create`].
+    /// Those of [`Sessions::create`].
     pub fn create_once(&self, new: &NewSession<'_>, cancel: &CancelFlag) -> Result<Session, SessionError> {
         let _turn = self.turns.take(new.id)?;
         match self.session(new.id) {
@@ -232,8 +231,8 @@ impl<W: Workspace> Sessions<W> {
         }
     }
 
-    /// Claims a file of the inbox for one caller. Other callers are refused, and so is one whose version of the file is gone:
-    /// a file that two callers have read is executed for one of them.
+    /// Claims a file of the inbox for one caller. Other callers are refused, and so is a caller whose version of the file is
+    /// gone: if two callers read a file, only one of them executes it.
     ///
     /// # Errors
     ///
@@ -273,7 +272,7 @@ impl<W: Workspace> Sessions<W> {
             read_file_requests: read_files.to_vec(),
             ..Session::new(id, task, &now(), dialect, token_budget)
         };
-        // Read before the listing: a change in between is then reported once too often rather than never.
+        // Read before the listing: a change in between is then reported once too often instead of never.
         let known_changes = crate::undone::last_change(self.journal.reader())?.to_string();
         let origin = origin(&session, &uuid::Uuid::new_v4().to_string());
         let call = Call { origin: &origin, cancel, time_left: None };
@@ -304,8 +303,8 @@ impl<W: Workspace> Sessions<W> {
         Ok(session)
     }
 
-    /// Continues a complete session: makes its next outbox pending, which says that the task is not complete yet. A session
-    /// that is not complete is returned as it is.
+    /// Continues a complete session: makes its next outbox pending, with a note that the task is not complete yet. An incomplete
+    /// session is returned unchanged.
     ///
     /// # Errors
     ///
@@ -346,7 +345,7 @@ impl<W: Workspace> Sessions<W> {
         crate::summary::read_session(self.journal.reader(), id)
     }
 
-    /// Returns the unfinished session that changed last, if there is one.
+    /// Returns the unfinished session that changed last.
     ///
     /// # Errors
     ///
@@ -358,7 +357,7 @@ impl<W: Workspace> Sessions<W> {
         Ok(newest)
     }
 
-    /// Returns the text of a session's pending outbox, or its last one.
+    /// Returns the text of a session's pending or last outbox.
     ///
     /// # Errors
     ///
@@ -367,8 +366,8 @@ impl<W: Workspace> Sessions<W> {
         crate::summary::read_outbox_text(self.journal.reader(), session)
     }
 
-    /// Returns the text of a session's pending outbox for a new chat: with all rules, the list of the files as they are now, and
-    /// the task. The pending outbox stays as it is.
+    /// Returns the text of a session's pending outbox for a new chat: with all rules, the current list of files, and the task.
+    /// The pending outbox itself does not change.
     ///
     /// # Errors
     ///
@@ -376,7 +375,7 @@ impl<W: Workspace> Sessions<W> {
     pub fn whole_outbox(&self, id: SessionId, cancel: &CancelFlag) -> Result<Option<String>, SessionError> {
         let session = self.session(id)?;
         let Some(outbox) = self.outbox(&session)? else { return Ok(None) };
-        // The files are in the outbox already, as they were then, but for those to which it only refers.
+        // The outbox already has the files in their earlier versions, except for files to which it only refers.
         let referred_to = |path: &String| !session.read_file_ranges.contains_key(path);
         let has_references = session.whole_views.values().any(|view| view.is_referred_to);
         let read_file_requests = match has_references {
@@ -398,17 +397,17 @@ impl<W: Workspace> Sessions<W> {
     ///
     /// If the inbox cannot be listed, or a file cannot be quarantined.
     pub fn wait(&self, cancel: &CancelFlag) -> Result<Waited, SessionError> {
-        // Held while waiting: the observations belong to one series of looks at the folder.
+        // Held while waiting: the observations belong to one series of listings.
         let mut inbox = self.inbox.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         Ok(inbox.wait(&self.folders, cancel)?)
     }
 
-    /// Moves a reply that was not executed out of the inbox; `None` if another file was saved under its name since it was read.
-    /// That one is a reply of its own, and stays.
+    /// Quarantines a reply that was not executed; `None` if another file was saved under its name since it was read. That file is
+    /// another reply, and stays in the inbox.
     ///
     /// # Errors
     ///
-    /// If no file has its name any more, or it cannot be moved.
+    /// If no file has its name any longer, or it cannot be moved.
     pub fn set_aside(&self, file: &InboxFile) -> Result<Option<SetAside>, SessionError> {
         Ok(moving::set_aside(&self.folders, file)?)
     }
@@ -469,7 +468,7 @@ pub(crate) fn encode(session: &Session) -> Vec<u8> {
     bytes
 }
 
-/// Returns the current time in the form that sessions hold.
+/// Returns the current time in the format of sessions.
 pub(crate) fn now() -> String {
     format!("{:.0}", jiff::Timestamp::now())
 }

@@ -1,7 +1,7 @@
 //! Interrupted replies that a later reply supersedes.
 //!
-//! The finished blocks of such a reply stay done, so the model needs their results. They are executed once more by a call
-//! that is already cancelled: recorded steps are answered from the record, and no other step begins.
+//! The finished blocks of such a reply stay done, so the model needs their results. The reply is executed again with a call that
+//! is already cancelled: recorded steps are answered from the record, and no other step begins.
 
 use std::time::Duration;
 
@@ -24,9 +24,9 @@ use crate::sessions::{Sessions, origin};
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Stopped {
     pub results: Vec<CommandResult>,
-    /// The number of their blocks that were not carried out.
+    /// The number of blocks that were not carried out.
     pub not_carried_out: usize,
-    /// True if the held reply, or a part of it, was one of them.
+    /// True if the held reply, or a part of it, was one of the interrupted replies.
     pub of_held: bool,
 }
 
@@ -49,7 +49,7 @@ impl Stopped {
 }
 
 impl<W: Workspace> Sessions<W> {
-    /// Records that a reply to the pending outbox is under way, and ends the run of another reply that it supersedes.
+    /// Records that a reply to the pending outbox is under way, and finishes the run of another reply that it supersedes.
     pub(crate) fn take_turn(
         &self,
         session: &Session,
@@ -65,7 +65,7 @@ impl<W: Workspace> Sessions<W> {
             }
             self.end_stopped(session, &begun, timeout)?;
         }
-        // Lazily: it is committed together with the first step of the reply, so no step is recorded without it.
+        // Lazily: it is committed with the first step of the reply, so no step is recorded without it.
         self.journal.write_documents_lazily(&[DocumentWrite::Put { name: &name, bytes: text.as_bytes() }])?;
         Ok(())
     }
@@ -90,7 +90,7 @@ impl<W: Workspace> Sessions<W> {
             Recorded::Results { run, done, execution } => (run, done, execution),
         };
         let mut stopped = self.stopped(session)?;
-        // Added to earlier ones: several replies to one message may have been interrupted.
+        // Added to earlier results: several replies to one message may have been interrupted.
         stopped.results.extend(done);
         stopped.results = bounded(stopped.results);
         stopped.not_carried_out += execution.not_begun.len();
@@ -107,7 +107,7 @@ impl<W: Workspace> Sessions<W> {
         Ok(())
     }
 
-    /// Collects the recorded results of an interrupted reply to the pending outbox. No further block of it begins.
+    /// Collects the recorded results of an interrupted reply to the pending outbox, without beginning another block.
     pub(crate) fn recorded(
         &self,
         session: &Session,
@@ -119,7 +119,7 @@ impl<W: Workspace> Sessions<W> {
         let run = match self.journal.begin_run_again(&key)? {
             RunState::New(run) | RunState::Resumed { run, .. } => run,
             RunState::InProgress { .. } => return Ok(Recorded::Busy),
-            // Finished before, by a process that was killed right after.
+            // Already finished, by a process that was killed right afterwards.
             RunState::Finished { .. } | RunState::KnownElsewhere { .. } => return Ok(Recorded::Nothing),
         };
         let incoming = session.incoming(text);
@@ -142,11 +142,11 @@ impl<W: Workspace> Sessions<W> {
 
 /// The recorded results of an interrupted reply.
 pub(crate) enum Recorded {
-    /// It is being carried out right now.
+    /// The reply is being carried out right now.
     Busy,
-    /// None of its blocks had an effect.
+    /// No block had an effect.
     Nothing,
-    /// Blocks of it were carried out.
+    /// Blocks were carried out.
     Results {
         run: Run,
         /// The results of these blocks.
@@ -155,7 +155,7 @@ pub(crate) enum Recorded {
     },
 }
 
-/// Checks whether a reply has blocks of the one that is held, as its continuation, a part of it, or the same written anew.
+/// Checks whether a reply has blocks of the held reply: as its continuation, a part of it, or the same reply written anew.
 pub(crate) fn is_of_held(session: &Session, incoming: &Incoming<'_>) -> bool {
     session.held.is_some()
         && matches!(incoming, Incoming::Whole(_) | Incoming::Anew(_) | Incoming::CutOff { .. })

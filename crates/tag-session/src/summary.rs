@@ -1,4 +1,4 @@
-//! Reading sessions from a journal, also from one that another process owns.
+//! Reads sessions from a journal, even if another process owns it.
 
 use change_journal::{JournalReader, RunFilter};
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub struct SessionSummary {
     pub session: String,
     /// Its task.
     pub task: String,
-    /// The number of the pending outbox, or of the last one.
+    /// The number of the pending or last outbox.
     pub sequence: u32,
     /// True if it is complete.
     pub complete: bool,
@@ -26,7 +26,7 @@ pub struct SessionSummary {
     pub updated_at: String,
 }
 
-/// One executed reply of a session.
+/// An executed reply of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepSummary {
@@ -50,7 +50,7 @@ pub fn read_session(journal: &JournalReader, id: SessionId) -> Result<Session, S
         .map_err(|source| SessionError::Damaged { id: id.to_string(), source })
 }
 
-/// Lists the sessions, the one that changed last first.
+/// Lists the sessions, most recently changed first.
 ///
 /// # Errors
 ///
@@ -73,7 +73,7 @@ fn summary(session: Session) -> SessionSummary {
 /// A part of the list of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionPage {
-    /// The readable sessions of this part, the one that changed last first.
+    /// The readable sessions of this part, most recently changed first.
     pub sessions: Vec<SessionSummary>,
     /// The number of all sessions.
     pub total: usize,
@@ -81,7 +81,7 @@ pub struct SessionPage {
     pub version: u64,
 }
 
-/// Lists sessions behind the first `skip`, at most `limit`; the others are not read.
+/// Lists at most `limit` sessions after the first `skip`; the others are not read.
 ///
 /// # Errors
 ///
@@ -121,9 +121,9 @@ pub fn session_steps(journal: &JournalReader, id: SessionId) -> Result<Vec<StepS
     Ok(steps)
 }
 
-/// Returns all readable sessions, the one that changed last at the end.
+/// Returns all readable sessions, most recently changed last.
 ///
-/// The versions of their documents give the order, since the clock may have been set back.
+/// The versions of their documents determine the order, since the clock may have been set back.
 pub(crate) fn sessions(journal: &JournalReader) -> Result<Vec<Session>, SessionError> {
     let mut heads = journal.documents(documents::SESSIONS)?;
     heads.sort_by_key(|head| head.version);
@@ -139,7 +139,7 @@ pub(crate) fn sessions(journal: &JournalReader) -> Result<Vec<Session>, SessionE
     Ok(sessions)
 }
 
-/// Returns the text of a session's pending outbox, or of its last one.
+/// Returns the text of a session's pending or last outbox.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A session as one text: the files at its start, and every message, reply and result.
+//! A session as a single text: the files at its start, and every message, reply and result.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::outcome::results;
 use crate::round::identity;
 use crate::summary::read_session;
 
-/// The format of transcripts that is written and read.
+/// The supported format of transcripts.
 const FORMAT: u32 = 1;
 
-/// The course of a session, with everything that a replay needs.
+/// The record of a session, with everything that a replay needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -41,9 +41,9 @@ pub struct Transcript {
     /// The files that the first message shows whole because the user named them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_files: Vec<String>,
-    /// The files that existed when the session began, as far as they can be determined.
+    /// The files at the beginning of the session, as far as they can be determined.
     pub files: Vec<TranscriptFile>,
-    /// The other files that existed and are not in `files`.
+    /// The other files that existed.
     pub left_out: Vec<LeftOut>,
     /// The finished rounds, oldest first.
     pub rounds: Vec<TranscriptRound>,
@@ -67,7 +67,7 @@ pub struct TranscriptRound {
     pub results: Vec<CommandResult>,
 }
 
-/// A file as it was when the session began.
+/// A file at the beginning of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -108,12 +108,12 @@ pub struct LeftOut {
 impl Transcript {
     /// Collects the transcript of a session from the journal.
     ///
-    /// The files are those that the first message lists and those that the session has changed. Their content is that before
-    /// the first change, else that in a message, else the current one in `workspace` if its size is the same.
+    /// The files are those listed by the first message and those changed by the session. Their content is the content before the
+    /// first change, else the content in a message, else the current content in `workspace` if its size is the same.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Unknown`]; [`SessionError::Unrecorded`] if the journal does not hold the first message; or if the
+    /// [`SessionError::Unknown`]; [`SessionError::Unrecorded`] if the journal does not contain the first message; or if the
     /// journal cannot be read.
     pub fn collect(
         journal: &JournalReader,
@@ -170,7 +170,7 @@ impl Transcript {
     ///
     /// # Errors
     ///
-    /// If a path leads out or may not be written, or the operating system fails.
+    /// If a path leads outside or may not be written, or the operating system fails.
     pub fn lay_out(&self, root: &FileRoot) -> Result<(), TranscriptError> {
         self.files.iter().try_for_each(|file| file.lay_out(root))
     }
@@ -241,7 +241,7 @@ impl TranscriptFile {
 fn rounds(journal: &JournalReader, session: &Session) -> Result<Vec<TranscriptRound>, SessionError> {
     let id = session.session_id;
     let filter = RunFilter { conversation: Some(id.to_string()), ..RunFilter::default() };
-    // Several for a message whose first reply was interrupted and superseded; the newest comes first.
+    // There are several outcomes for a message whose first reply was interrupted and superseded, newest first.
     let mut outcomes: BTreeMap<u64, Vec<(ContentHash, Vec<CommandResult>)>> = BTreeMap::new();
     for run in journal.runs(&filter, u32::MAX)? {
         if let Some(outcome) = &run.outcome {
@@ -277,7 +277,7 @@ fn to_hex(bytes: &[u8]) -> String {
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
-    // ASCII only: the slices below must not cut a character.
+    // Only ASCII: the slices below must not cut a character.
     if !digits.len().is_multiple_of(2) || !text.is_ascii() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! A session whose replies come from a program: how long it lasts.
+//! The limits of a session whose replies come from a program.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use tagproto::{BlockKind, CommandResult, CommandType, ReplyTo};
 const TEST_WORDS: [&str; 11] =
     ["test", "tests", "pytest", "unittest", "ctest", "nextest", "tox", "jest", "vitest", "rspec", "phpunit"];
 
-/// So many rounds without an effect end the loop.
+/// The number of consecutive rounds without an effect that ends the loop.
 const MOST_IDLE_ROUNDS: u32 = 3;
 
 /// Counts the rounds of a loop, and decides when it has to end without DONE.
@@ -19,19 +19,19 @@ pub struct Unattended {
     rounds: u32,
     idle_rounds: u32,
     last_reply: Option<ContentHash>,
-    /// The texts of successful reads: reading the same again has none.
+    /// The summaries of successful reads: repeating a read has no effect.
     reads: HashSet<ContentHash>,
     totals: Totals,
 }
 
-/// The blocks that the replies of a loop had carried out.
+/// The blocks that were carried out in a loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Replies that were asked for.
+    /// The number of requested replies.
     pub rounds: u32,
-    /// Blocks that have changed a file.
+    /// The number of blocks that changed a file.
     pub edits: usize,
-    /// Commands.
+    /// The number of commands.
     pub commands: usize,
     /// The result of the last command, as one line.
     pub last_command: Option<String>,
@@ -43,13 +43,13 @@ pub struct Totals {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// As many replies as allowed were asked for.
+    /// The maximum number of replies was requested.
     #[error("the model was not done after {}", rounds(*.0))]
     RoundsUsedUp(u32),
-    /// A reply was the one before it once more. It was not carried out.
+    /// A reply repeated the previous one. It was not carried out.
     #[error("the model gave the same reply twice; it was not carried out again")]
     SameReply,
-    /// Nothing came of several replies.
+    /// Several replies in a row had no effect.
     #[error("{MOST_IDLE_ROUNDS} replies in a row had no effect")]
     NoEffect,
 }
@@ -59,7 +59,7 @@ fn rounds(count: u32) -> String {
 }
 
 impl Unattended {
-    /// Begins to count, with the most replies to ask for.
+    /// Creates a counter with the maximum number of replies to request.
     #[must_use]
     pub fn new(most_rounds: u32) -> Unattended {
         Unattended {
@@ -72,7 +72,7 @@ impl Unattended {
         }
     }
 
-    /// Counts a reply that is about to be asked for; returns its number, from 1.
+    /// Counts a reply that is about to be requested; returns its 1-based number.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Unattended {
         Ok(self.rounds)
     }
 
-    /// Takes note of a reply, before it is carried out. The line that says what it answers does not count.
+    /// Records a reply before it is carried out. Its line `Reply-To:` is ignored.
     ///
     /// # Errors
     ///
@@ -100,9 +100,9 @@ impl Unattended {
         Ok(())
     }
 
-    /// Takes note of the results of a reply; none at all if it was refused.
+    /// Records the results of a reply, which are empty if it was refused.
     ///
-    /// A changed file, a command that ran, and a read that was not made before are effects.
+    /// A changed file, a command that ran, and a new read are effects.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl Unattended {
                 self.totals.edits += usize::from(result.success);
                 result.success
             }
-            // A command that fails tells the model something, if it ran.
+            // A failed command informs the model if it ran.
             BlockKind::RunCommand => {
                 let first_line = result.summary.lines().next().unwrap_or_default();
                 let has_run = result.success || !result.text().is_empty();
@@ -144,7 +144,7 @@ impl Unattended {
         }
     }
 
-    /// Returns what the replies so far had carried out.
+    /// Returns the totals of the replies so far.
     #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_the_same_whatever_message_it_answers() {
+    fn a_reply_is_the_same_for_any_message_it_answers() {
         let mut rounds = Unattended::new(9);
         assert_eq!(rounds.note_reply("Reply-To: b4e2a651-1\n[DONE]\n[/DONE]\n"), Ok(()));
         assert_eq!(rounds.note_reply("Reply-To: b4e2a651-2\n[DONE]\n[/DONE]"), Err(StopReason::SameReply));
@@ -191,20 +191,16 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_effect_three_times_ends_it() {
+    fn three_rounds_without_an_effect_end_the_loop() {
         let read = result(BlockKind::ReadFile, "Queued 'a' for next outbox", true);
         let message = result(BlockKind::Message, "hello", true);
         let refused = result(BlockKind::EditFile, "Failed to edit 'a'", false);
         let mut rounds = Unattended::new(9);
-        assert_eq!(
-            rounds.note_results(std::slice::from_ref(&read)),
-            Ok(()),
-            "the first read tells it something"
-        );
+        assert_eq!(rounds.note_results(std::slice::from_ref(&read)), Ok(()), "the first read has an effect");
         assert_eq!(rounds.note_results(&[read.clone(), message]), Ok(()));
         assert_eq!(rounds.note_results(&[refused]), Ok(()));
         assert_eq!(rounds.note_results(&[]), Err(StopReason::NoEffect));
-        // An effect begins the count anew.
+        // An effect resets the count.
         let mut rounds = Unattended::new(9);
         let run =
             CommandResult { output: "1 failed".into(), ..result(BlockKind::RunCommand, "Ran 'test'", false) };
@@ -220,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_test_is_kept_beside_the_last_command() {
+    fn the_last_test_is_kept_in_addition_to_the_last_command() {
         let mut rounds = Unattended::new(9);
         for command in ["make test", "ls contest latest"] {
             let result = result(BlockKind::RunCommand, &format!("Ran '{command}' (exit code 0)"), true);

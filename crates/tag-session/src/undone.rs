@@ -1,4 +1,4 @@
-//! Changes of a session that the user has undone since its pending outbox was written.
+//! Changes of a session that the user undid since its pending outbox was written.
 //!
 //! An undo leaves no separate note: it is a change like any other, and the journal records which change it undoes.
 
@@ -16,17 +16,17 @@ const PAGE: u32 = 500;
 /// The longest chain of undos of undos that is followed.
 const LONGEST_CHAIN: u32 = 10_000;
 
-/// The most paths that a note names.
+/// The maximum number of paths in a note.
 const PATHS: usize = 20;
 
-/// Returns the number of the last change in the journal; 0 if there is none.
+/// Returns the number of the last change in the journal; 0 without changes.
 pub(crate) fn last_change(journal: &JournalReader) -> Result<ChangeNumber, JournalError> {
     let latest = journal.latest_changes(None, 1)?;
     Ok(latest.first().map_or(ChangeNumber(0), |change| change.number))
 }
 
-/// Returns lines for the next outbox about changes that were undone, or restored, up to change `until` and since the
-/// pending outbox was written.
+/// Returns lines for the next outbox about changes that were undone or restored since the pending outbox was written, up to
+/// change `until`.
 pub(crate) fn notes(
     journal: &JournalReader,
     id: SessionId,
@@ -51,7 +51,7 @@ pub(crate) fn notes(
             }
         }
     }
-    // A change that was undone and restored meanwhile is as the model left it.
+    // A change that was undone and restored meanwhile is in the state in which the model left it.
     let paths = |is_undone: bool| -> BTreeSet<&str> {
         let changed = flips.values().filter(|flips| flips.count % 2 == 1 && flips.is_undone == is_undone);
         changed.map(|flips| &*flips.path).collect()
@@ -72,13 +72,13 @@ pub(crate) fn notes(
 /// The undos and restorations of one change.
 struct Flips {
     path: String,
-    /// True if the last of them was an undo.
+    /// True if the last one was an undo.
     is_undone: bool,
     count: u32,
 }
 
-/// Returns the change of the session that `change` undoes or restores: its number, its path, and whether it is undone.
-/// `None` if `change` is not an undo, or one of another conversation's changes.
+/// Returns the change of the session that `change` undoes or restores: its number, its path, and true if it is undone. `None` if
+/// `change` is not an undo, or undoes a change of another conversation.
 fn undone_change(
     journal: &JournalReader,
     id: SessionId,

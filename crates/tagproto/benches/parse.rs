@@ -1,4 +1,4 @@
-//! Throughput of strict reading, with the plain search for line ends over the same bytes beside it.
+//! Throughput of strict reading, compared to a plain search for line ends in the same bytes.
 
 use divan::{Bencher, black_box, counter::BytesCount};
 
@@ -6,7 +6,7 @@ fn main() {
     divan::main();
 }
 
-/// 100 MB of CREATE_FILE blocks of about 4 KB, as code looks.
+/// 100 MB of CREATE_FILE blocks of about 4 KB of code.
 fn files() -> String {
     let line = "        let value = self.table.get(&key).copied().unwrap_or(0);\n    }\n";
     let mut text = String::new();

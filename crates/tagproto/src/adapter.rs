@@ -1,7 +1,7 @@
-//! Carrying out the blocks of a reply over a [`Workspace`](wap_core::Workspace).
+//! Carries out the blocks of a reply on a [`Workspace`](wap_core::Workspace).
 //!
-//! The same items make the same calls: effects are numbered in the order of the reply, so that an engine answers steps
-//! that it has already carried out from its record. To resume an interrupted run, call [`execute`] again.
+//! The same items make the same calls: effects are numbered in the order of the reply, so an engine answers steps that it already
+//! carried out from its record. To resume an interrupted run, call [`execute`] again.
 
 mod base_versions;
 mod batches;

@@ -1,4 +1,4 @@
-//! A well-formed block and the items that a reply is made of.
+//! Blocks and the items of a reply.
 
 pub(crate) mod background;
 pub(crate) mod body;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use crate::{Background, BlockKind, Body, LineRange, Located, ParseError, Span, TextHunk};
 
-/// A well-formed block. Paths are as written: it is not checked whether they stay in the workspace.
+/// A well-formed block. Paths are as written and may lead outside of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block<'a> {
     /// CREATE_FILE.
@@ -18,7 +18,7 @@ pub enum Block<'a> {
         path: Cow<'a, str>,
         /// The text of the file.
         body: Body<'a>,
-        /// The effect on a file that exists. Tags always give [`IfExists::Replace`].
+        /// The effect on an existing file. Tags always mean [`IfExists::Replace`].
         if_exists: IfExists,
     },
     /// EDIT_FILE.
@@ -27,18 +27,18 @@ pub enum Block<'a> {
         path: Cow<'a, str>,
         /// First line to replace, 1-based; zero and negative numbers parse and fail when executed.
         start_line: i32,
-        /// Last line to replace, inclusive; may lie before `start_line` or behind the end of the file.
+        /// Last line to replace, inclusive; may be before `start_line` or after the end of the file.
         end_line: i32,
-        /// The expected text of the first line; `None` if the block does not give it. It holds no double quote.
+        /// The expected text of the first line, if given. It contains no double quote.
         was: Option<Cow<'a, str>>,
         /// The lines that replace them.
         body: Body<'a>,
     },
-    /// EDIT_FILE with a body of hunks: an edit by text. Reading gives it in the dialect `agentd` only.
+    /// EDIT_FILE with a body of hunks: an edit by text. Only read in the dialect `agentd`.
     EditText {
         /// The path, never empty.
         path: Cow<'a, str>,
-        /// The lines within which the texts are looked for, if the block has line numbers.
+        /// The lines in which the texts are searched, if the block has line numbers.
         within: Option<(i32, i32)>,
         /// The hunks, at least one; all are carried out or none.
         hunks: Vec<TextHunk>,
@@ -47,25 +47,24 @@ pub enum Block<'a> {
     DeleteFile {
         /// The path, never empty.
         path: Cow<'a, str>,
-        /// The lines of the file, where a diff gives them: a file with other lines stays. Tags give none.
+        /// The lines of the file according to a diff: a file with other lines stays. `None` for tags.
         lines: Option<Vec<String>>,
     },
     /// READ_FILE.
     ReadFile {
         /// The path, never empty.
         path: Cow<'a, str>,
-        /// The requested lines. The dialect of the original has no ranges and shows the whole file.
+        /// The requested lines. The dialect of the first implementation has no ranges and shows the whole file.
         range: ReadRange,
     },
     /// RUN_COMMAND.
     RunCommand {
         /// The shell command, trimmed and never empty.
         command: Cow<'a, str>,
-        /// The background process that it is to become; `None` for a command that is waited for. Reading gives one in the
-        /// dialect `agentd` only.
+        /// The background process that it starts; `None` for a command that is waited for. Only read in the dialect `agentd`.
         background: Option<Background<'a>>,
     },
-    /// STOP_PROCESS. Reading gives it in the dialect `agentd` only.
+    /// STOP_PROCESS. Only read in the dialect `agentd`.
     StopProcess {
         /// The name of the background process.
         name: Cow<'a, str>,
@@ -98,7 +97,7 @@ impl Block<'_> {
         }
     }
 
-    /// Returns the path of the four blocks that have one.
+    /// Returns the path of a block that has one.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
@@ -113,7 +112,7 @@ impl Block<'_> {
         }
     }
 
-    /// Returns the same block with texts of its own.
+    /// Returns the same block with owned texts.
     #[must_use]
     pub fn into_owned(self) -> Block<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
@@ -142,43 +141,43 @@ impl Block<'_> {
     }
 }
 
-/// The effect of a CREATE_FILE on a file that exists.
+/// The effect of a CREATE_FILE on an existing file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IfExists {
     /// The file is replaced.
     #[default]
     Replace,
-    /// The file is replaced, and a note says so: the format calls the file a new one, but the programs that it is written for
-    /// replace files with it.
+    /// The file is replaced with a note: the format calls the file new, but the programs for which it is written replace files
+    /// with it.
     ReplaceWithNote,
-    /// The block fails, unless the file is empty or has this text already: its format says that there is no such file.
+    /// The block fails, unless the file is empty or already has this text: its format implies that the file does not exist.
     Refuse,
 }
 
 /// The lines of a file that READ_FILE requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadRange {
-    /// All of them.
+    /// All lines.
     #[default]
     Whole,
-    /// Those from one line to another, 1-based and inclusive; an absent end is that of the file.
+    /// A range of lines, 1-based and inclusive; an absent number means the start or the end of the file.
     Lines {
         /// The first line. Numbers below 1 mean line 1.
         start_line: Option<i32>,
-        /// The last line, which may lie behind the end of the file.
+        /// The last line, which may be after the end of the file.
         end_line: Option<i32>,
     },
-    /// A line number that is not a 32-bit integer, or is given twice. It is not an error of parsing, since the dialect
-    /// without ranges ignores these attributes.
+    /// A line number that is not a 32-bit integer, or is given twice. Not a parse error, since the dialect without ranges ignores
+    /// these attributes.
     Malformed,
 }
 
-/// One element of a reply, in the reply's order: a block, or the error of a malformed one.
+/// An element of a reply: a block, or the error of a malformed block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
     /// A well-formed block.
     Block(Located<Block<'a>>),
-    /// A malformed block; it is not executed, the model reads the error in the next outbox.
+    /// A malformed block; it is not executed, and the next outbox shows the error to the model.
     Error(ParseError),
 }
 
@@ -192,7 +191,7 @@ impl Item<'_> {
         }
     }
 
-    /// Returns the bytes of the reply that it was read from.
+    /// Returns the byte span of the reply from which it was read.
     #[must_use]
     pub const fn span(&self) -> Span {
         match self {
@@ -201,7 +200,7 @@ impl Item<'_> {
         }
     }
 
-    /// Returns the lines of the reply that it was read from.
+    /// Returns the lines of the reply from which it was read.
     #[must_use]
     pub const fn lines(&self) -> LineRange {
         match self {
@@ -210,7 +209,7 @@ impl Item<'_> {
         }
     }
 
-    /// Returns the same item with texts of its own.
+    /// Returns the same item with owned texts.
     #[must_use]
     pub fn into_owned(self) -> Item<'static> {
         match self {

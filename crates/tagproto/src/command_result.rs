@@ -1,4 +1,4 @@
-//! The result of a block, which the journal keeps and the next outbox shows.
+//! The result of a block, as kept in the journal and shown in the next outbox.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -8,32 +8,32 @@ use crate::{BlockKind, UnknownBlock};
 
 /// The result of one block, well-formed or malformed.
 ///
-/// Serialized with exactly the members `commandType`, `summary`, `success` and `output`, `notes` if there are any, and
-/// `denied` if the confinement refused a command anything.
+/// Serialized with exactly the members `commandType`, `summary`, `success` and `output`, `notes` if there are any, and `denied`
+/// if the confinement refused anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandResult {
     /// The kind of the block.
     pub command_type: CommandType,
-    /// The outcome, for a failure with advice. One line, unless it quotes a command or a message.
+    /// The outcome, with advice for a failure. One line, unless it quotes a command or a message.
     pub summary: String,
     /// True if the block was carried out; a command succeeds with exit code 0.
     pub success: bool,
     /// The output of a command, or the text of the file that explains a failure; often empty.
     #[serde(default)]
     pub output: String,
-    /// The workspace's notes about an effect: what was not kept, cannot be undone, or is obeyed by other programs. A line for
-    /// each; in an outbox each is a line `[NOTE] effect: …` below the result.
+    /// The workspace's notes about an effect that was not kept, cannot be undone, or influences other programs. One line each; in
+    /// an outbox each is a line `[NOTE] effect: …` below the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The refusals of a command's confinement, a line for each.
+    /// The refusals of a command's confinement, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
 }
 
 impl CommandResult {
-    /// Returns the output together with the notes as one text: each note is a line that begins with `note: `. They stand behind
-    /// what a command has printed and before the changed lines of a file. In this text a command can print such a line itself; an
+    /// Returns the output together with the notes as one text: each note is a line that begins with `note: `. They follow the
+    /// output of a command and precede the changed lines of a file. In this text a command can print such a line itself; an
     /// outbox keeps the two apart.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {

@@ -4,8 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// The rules for carrying out blocks where the original document and the expectations of users differ. Kept with the
-/// session.
+/// The rules for carrying out blocks, where the document and the expectations of users differ. Kept with the session.
 ///
 /// Source: docs/tagproto.md, Carrying out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -15,8 +14,8 @@ pub enum Dialect {
     /// head and its tail.
     #[default]
     Agentd,
-    /// The rules of the original: line numbers refer to the file at the time when the block is carried out, a created file
-    /// has no newline after its last line, and long output keeps its head.
+    /// The rules of the first implementation: line numbers refer to the file at the time when the block is carried out, a created
+    /// file has no newline after its last line, and long output keeps its head.
     CodingAgent,
 }
 
@@ -53,7 +52,7 @@ impl FromStr for Dialect {
     }
 }
 
-/// The error for a name that does not belong to a dialect.
+/// The error for a name that is not the name of a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a dialect; there are agentd and codingagent")]
 #[non_exhaustive]

@@ -1,12 +1,12 @@
 //! Edit formats of other programs: SEARCH/REPLACE under a file name, unified diffs, and patches between `*** Begin Patch` and
 //! `*** End Patch`.
 //!
-//! In a reply without blocks they become the same blocks that a model could have written, so that one plan, one journal and one
-//! undo hold for them. Beside a block, or a malformed one, each is an error of its own. Nothing is read out of closed thinking
-//! blocks, and nothing out of blocks.
+//! In a reply without blocks they become the same blocks that a model could have written, so the same plan, journal and undo
+//! apply. In a reply with blocks, even malformed ones, each edit is an error. Edits inside closed thinking blocks and inside
+//! blocks are not read.
 
+mod alongside_blocks;
 mod begin_patch;
-mod beside_blocks;
 mod diff_name;
 mod extents;
 mod file_name;
@@ -19,7 +19,7 @@ mod unnamed_diff;
 
 use std::borrow::Cow;
 
-pub(crate) use self::beside_blocks::beside_blocks;
+pub(crate) use self::alongside_blocks::alongside_blocks;
 pub(crate) use self::extents::extents;
 pub(crate) use self::near_form::near_form;
 use crate::repair::{Fence, Thinking, lines_from, omitted};
@@ -41,9 +41,9 @@ pub enum ForeignFault {
         /// The fault.
         fault: HunkFault,
     },
-    /// No file name stands before a hunk.
+    /// A hunk without a file name before it.
     #[error(
-        "the hunk does not name its file: write the path, and nothing else, on the line before it (a path with a blank in it only \
+        "the hunk does not name its file: write the path, and nothing else, on the line before it (a path with a space in it only \
          works in EDIT_FILE)"
     )]
     NoPath,
@@ -53,7 +53,7 @@ pub enum ForeignFault {
          NAME is the path of the file"
     )]
     UnnamedDiff,
-    /// A hunk adds lines and has none around them.
+    /// A hunk that adds lines without any line of the file around them.
     #[error(
         "the hunk at line {line_number} has no line of the file, so its position is unknown: add lines around it"
     )]
@@ -61,39 +61,39 @@ pub enum ForeignFault {
         /// The line of the reply, 1-based.
         line_number: u32,
     },
-    /// A patch without its end may have been cut off.
+    /// A patch without an end, which may have been cut off.
     #[error("the patch has no line *** End Patch, so nothing of it was carried out: send all of it again")]
     NoEnd,
     /// A diff that may have been cut off.
     #[error(
         "the diff of '{path}' may have been cut off, so it was not carried out: send it again as a whole, in a code block \
-         that is closed behind it"
+         that is closed after it"
     )]
     CutOff {
         /// The path.
         path: String,
     },
-    /// A line behind the end of a patch that seems to be part of it.
+    /// A line after the end of a patch that seems to be part of the patch.
     #[error(
         "line {line_number} seems to be part of the patch that ends at line {end}, so nothing of it was carried out: if the file \
-         has a line *** End Patch, write it with a blank in front, as any line of the file"
+         has a line *** End Patch, write it with a space in front, like any line of the file"
     )]
-    BehindEnd {
+    AfterEnd {
         /// The line of the reply, 1-based.
         line_number: u32,
-        /// The line *** End Patch.
+        /// The number of the line `*** End Patch`.
         end: u32,
     },
-    /// A line without meaning.
+    /// A line that has no meaning in a patch.
     #[error("line {line_number} has no meaning there, so nothing of the patch was carried out")]
     Line {
         /// The line of the reply, 1-based.
         line_number: u32,
     },
-    /// A line behind a hunk of a diff that may be one of its lines.
+    /// A line after a hunk of a diff that may belong to the hunk.
     #[error(
         "line {line_number} may be a line of the hunk before it, so nothing of this file was done: begin each line of a hunk with \
-         a blank, '-' or '+', and leave a blank line behind the diff"
+         a space, '-' or '+', and leave a blank line after the diff"
     )]
     Unsigned {
         /// The line of the reply, 1-based.
@@ -108,7 +108,7 @@ pub enum ForeignFault {
         /// The line of the reply, 1-based.
         line_number: u32,
     },
-    /// A file that gets another name.
+    /// A file that is renamed.
     #[error(
         "'{from}' is renamed to '{to}', which a patch does not do here: use RUN_COMMAND with mv, then edit '{to}'"
     )]
@@ -118,15 +118,15 @@ pub enum ForeignFault {
         /// The path after.
         to: String,
     },
-    /// A diff whose two names are not those of one file.
+    /// A diff that names two different files.
     #[error(
         "the diff names '{old}' and '{new}': write the path of the file in both lines, as --- a/NAME and +++ b/NAME; to give a file \
          another name, use RUN_COMMAND with mv"
     )]
     TwoNames {
-        /// The name behind ---.
+        /// The name after `---`.
         old: String,
-        /// The name behind +++.
+        /// The name after `+++`.
         new: String,
     },
     /// Changes of bytes that are not text.
@@ -135,7 +135,7 @@ pub enum ForeignFault {
         /// The path.
         path: String,
     },
-    /// New text with a comment instead of some of its lines, in a file that is not Markdown.
+    /// New text with a comment instead of some lines, in a file that is not Markdown.
     #[error(
         "the new text of '{path}' leaves code out where it says {line:?}: write all lines, or a smaller hunk"
     )]
@@ -145,7 +145,7 @@ pub enum ForeignFault {
         /// The comment.
         line: String,
     },
-    /// An edit in a form that is not read.
+    /// An edit in an unsupported form.
     #[error("line {line_number} may begin an edit, in a form that is not read: {advice}")]
     NearForm {
         /// The line of the reply, 1-based.
@@ -153,7 +153,7 @@ pub enum ForeignFault {
         /// The form to write instead.
         advice: &'static str,
     },
-    /// A part without a change.
+    /// A patch of a file without a change.
     #[error("the patch of '{path}' changes nothing")]
     Empty {
         /// The path.
@@ -164,7 +164,7 @@ pub enum ForeignFault {
 impl ForeignFault {
     /// Checks whether the faulty edit has an end.
     fn has_end(&self) -> bool {
-        !matches!(self, Self::Hunk { .. } | Self::NoEnd | Self::BehindEnd { .. })
+        !matches!(self, Self::Hunk { .. } | Self::NoEnd | Self::AfterEnd { .. })
     }
 }
 
@@ -178,18 +178,18 @@ struct ReplyLine<'a> {
     end: usize,
 }
 
-/// The blocks that are read so far.
+/// The blocks read so far.
 struct Items<'a> {
     items: Vec<Item<'a>>,
     ending: Ending,
-    /// The code fence in which the next edit stands.
+    /// The code fence around the next edit.
     fence: Option<Fence>,
 }
 
-/// The end of a reply, as far as it shows whether an edit was cut off.
+/// The end of a reply, which shows whether an edit was cut off.
 #[derive(Clone, Copy, Default)]
 struct Ending {
-    /// The line of the last fence, if that is not closed.
+    /// The line of the last fence, if it is not closed.
     open_fence: Option<u32>,
     /// The number of the last line with text.
     last_line: u32,
@@ -217,7 +217,7 @@ impl Ending {
     }
 }
 
-/// Reads the edits in a reply whose own blocks are not looked at. Empty if it has no edit in one of the formats.
+/// Reads the edits in a reply, ignoring its blocks. Empty if no edit is in one of the formats.
 pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
     let lines = visible_lines(text);
     items_of(&lines, Ending::of(text, &lines))
@@ -234,7 +234,7 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
             .or_else(|| unified_diff::read(rest, &mut items))
             .or_else(|| unnamed_diff::read(rest, &mut items));
         if read.is_some() {
-            // A hunk behind it that names no file may be about the files of the patch.
+            // A later hunk that names no file may be about the files of the patch.
             name.forget();
         }
         let read = read
@@ -251,18 +251,18 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
     items.items.into_iter().map(without_omission).collect()
 }
 
-/// Leaves out the blocks whose tags are part of an edit in the format of another program: it changes a text about our tags, and what
-/// is quoted there is not to be carried out.
+/// Removes the blocks whose tags are part of an edit in the format of another program: the edit changes a text about tags, and
+/// quoted tags must not be carried out.
 ///
-/// Edits that are themselves within a block are part of that. One that is faulty quotes as well, unless it is unknown where it ends.
-pub(crate) fn leave_out_quoted(text: &str, items: &mut Vec<Item<'_>>, foreign: &[Item<'_>]) {
+/// Edits inside a block are part of that block. A faulty edit quotes tags too, unless its end is unknown.
+pub(crate) fn remove_quoted(text: &str, items: &mut Vec<Item<'_>>, foreign: &[Item<'_>]) {
     let blocks: Vec<Span> = items.iter().map(Item::span).collect();
     let has_end = |item: &&Item<'_>| match item {
         Item::Block(_) => true,
         Item::Error(error) => matches!(&error.kind, ParseErrorKind::Foreign(fault) if fault.has_end()),
     };
     let (nameless, edits): (Vec<_>, Vec<_>) =
-        foreign.iter().filter(has_end).partition(|item| beside_blocks::is_nameless(item));
+        foreign.iter().filter(has_end).partition(|item| alongside_blocks::is_nameless(item));
     let outermost = |edits: Vec<&Item<'_>>| -> Vec<Span> {
         let spans = edits.into_iter().map(Item::span);
         spans.filter(|edit| !begins_within(&blocks, edit.start)).collect()
@@ -270,19 +270,19 @@ pub(crate) fn leave_out_quoted(text: &str, items: &mut Vec<Item<'_>>, foreign: &
     let (nameless, edits) = (outermost(nameless), outermost(edits));
     items.retain(|item| {
         let start = item.span().start;
-        // In the fence of a diff, blocks may stand as well, but without the sign of a line.
-        let is_signed = || text[..start].ends_with(' ') || text[start..].starts_with(' ');
-        !(begins_within(&edits, start) || begins_within(&nameless, start) && is_signed())
+        // The fence of a diff may contain blocks too, but without the prefix of a diff line.
+        let is_prefixed = || text[..start].ends_with(' ') || text[start..].starts_with(' ');
+        !(begins_within(&edits, start) || begins_within(&nameless, start) && is_prefixed())
     });
 }
 
-/// Checks whether a position is behind the start of a span and before its end. The spans are in order and do not overlap.
+/// Checks whether a position is after the start of a span and before its end. The spans must be sorted and disjoint.
 fn begins_within(spans: &[Span], position: usize) -> bool {
     let before = spans.partition_point(|span| span.start < position);
     before.checked_sub(1).is_some_and(|last| position < spans[last].end)
 }
 
-/// Turns an edit into an error if its new text leaves code out: the comment would take the place of the code.
+/// Turns an edit into an error if its new text leaves code out: the comment would replace the code.
 fn without_omission(item: Item<'_>) -> Item<'_> {
     let Item::Block(block) = &item else { return item };
     let omission = match &block.value {
@@ -322,7 +322,7 @@ fn visible_lines(text: &str) -> Vec<ReplyLine<'_>> {
 }
 
 impl<'a> ReplyLine<'a> {
-    /// Makes a line of a reply from its 0-based number and its position.
+    /// Creates a line of a reply from its 0-based number and its position.
     fn of(text: &'a str, index: usize, line: &Line) -> ReplyLine<'a> {
         let content = &text[line.start..line.end];
         let content = content.strip_suffix('\r').unwrap_or(content);
@@ -342,7 +342,7 @@ impl<'a> Items<'a> {
         self.items.push(Item::Block(Located { value, span, lines }));
     }
 
-    /// Adds a hunk to the edit before it, if that is of the same file.
+    /// Adds a hunk to the previous edit if it is of the same file, or else as a new edit.
     fn push_hunk(&mut self, lines: &[ReplyLine<'a>], path: Cow<'a, str>, hunk: TextHunk) {
         let (span, range) = extent(lines);
         if let Some(Item::Block(last)) = self.items.last_mut()
@@ -372,7 +372,7 @@ fn extent(lines: &[ReplyLine<'_>]) -> (Span, LineRange) {
     (span, lines)
 }
 
-/// The body of a new file.
+/// Returns the body of a new file.
 fn body_of(lines: &[&str]) -> Body<'static> {
     if lines.is_empty() { Body::no_lines() } else { Body::of_lines(lines.join("\n")) }
 }

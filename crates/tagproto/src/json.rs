@@ -1,10 +1,10 @@
-//! A parsed reply as JSON, for people and programs that check how a reply is read.
+//! A parsed reply as JSON, to check how a reply is read.
 
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
 use crate::{Block, Body, Item, LineRange, ReadRange, Refusal, RepairSet, Reply, TextHunk};
 
-/// One element of `commands`. The fields stand in the order in which they are written.
+/// One element of `commands`, with its fields in the order in which they are written.
 #[derive(Serialize)]
 struct Command<'a> {
     #[serde(rename = "type")]
@@ -74,7 +74,7 @@ impl Serialize for Item<'_> {
 }
 
 impl Serialize for RepairSet {
-    /// Writes the names of the kinds, in their order.
+    /// Writes the names of the kinds in order.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut names = serializer.serialize_seq(Some(self.iter().count()))?;
         for kind in self.iter() {
@@ -131,7 +131,7 @@ impl<'a> Command<'a> {
                 command.start_line = *start_line;
                 command.end_line = *end_line;
             }
-            // A malformed range is reported when the block is carried out, and not here.
+            // A malformed range is only reported when the block is carried out.
             Block::DeleteFile { .. } | Block::ReadFile { .. } => {}
             Block::RunCommand { command: text, background } => {
                 command.body = Some(text);

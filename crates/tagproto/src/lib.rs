@@ -1,14 +1,14 @@
 //! The bracket-tag protocol: text of a model in a chat window, parsed into blocks.
 //!
-//! A reply is plain text. A line such as `[READ_FILE path="src/a.rs"]` is a tag, the lines behind an opening tag up to the closing one are a
-//! block's body, and everything else is prose. [`parse`] reads a reply strictly, and [`Decoder`] does the same for a reply that arrives in pieces.
-//! [`read`] can first repair the damage of copying text out of a chat window, or refuse the paste with advice. [`read_in`] also reports lines that
-//! were meant as tags and are not tags. [`render_reply`] is the inverse.
+//! A reply is plain text. A line such as `[READ_FILE path="src/a.rs"]` is a tag, the lines from an opening tag to its closing tag
+//! are a block's body, and everything else is prose. [`parse`] reads a reply strictly, and [`Decoder`] does the same for a reply
+//! that arrives in pieces. [`read`] can first repair the damage of copying text out of a chat window, or refuse the paste with
+//! advice. [`read_in`] also reports lines that were meant as tags but are not. [`render_reply`] is the inverse.
 //!
-//! [`execute`] carries out the blocks over a given [`Workspace`](wap_core::Workspace), a [`Session`] keeps the results and the versions of files that
-//! the model was shown, and [`render_outbox`] writes the next message to the model.
+//! [`execute`] carries out the blocks on a given [`Workspace`](wap_core::Workspace), a [`Session`] keeps the results and the
+//! shown versions of files, and [`render_outbox`] writes the next message to the model.
 //!
-//! No function here does I/O of its own, reads a clock or looks at the environment; a path in a block is unchecked text.
+//! No function here does I/O, or reads a clock or the environment; a path in a block is unchecked text.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod adapter;

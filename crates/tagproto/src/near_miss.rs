@@ -1,9 +1,9 @@
-//! Lines that were meant as tags and are not tags: misspelt names, tags of XML, a whole block on one line, a tag behind other text, a
-//! tag in which the reply ends, and closing tags that close no block.
+//! Lines that were meant as tags but are not: misspelt names, XML tags, a whole block on one line, a tag after other text, a tag
+//! that the end of the reply cuts off, and closing tags that close no block.
 //!
-//! The parser treats them as prose, as the first implementation does. A model whose block was silently ignored would continue as if
-//! it had been carried out, so they become errors that show the right form. The text between a misspelt tag and its closing one was
-//! meant as a body: no block in it is run.
+//! The parser treats them as prose, as the first implementation does. A model whose block was silently ignored would continue as
+//! if it had been carried out, so they become errors that show the right form. The text between a misspelt tag and its closing
+//! tag was meant as a body: no block in it runs.
 
 mod body_tags;
 mod cut_tag;
@@ -34,7 +34,7 @@ const QUOTED_CHARACTERS: usize = 80;
 /// A line that resembles a tag, outside of all blocks.
 struct TagLikeLine {
     tag: TagLike,
-    /// The line without the blanks around it.
+    /// The trimmed line.
     span: Range<usize>,
     line_number: usize,
 }
@@ -48,8 +48,8 @@ struct Fault {
     kind: ParseErrorKind,
 }
 
-/// Inserts the errors for such lines among the items of a reply, and removes the items inside of a misspelt block. Takes time
-/// linear in the text.
+/// Inserts the errors for such lines among the items of a reply, and removes the items inside a misspelt block. Takes time linear
+/// in the text.
 pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<'a>> {
     if let Some(Item::Error(error)) = items.last_mut() {
         misspelt_end::report(text, error);
@@ -78,7 +78,7 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
             }
             continue;
         }
-        let closer = if line.tag.is_whole_block { None } else { closers.behind(index, line.tag.kind) };
+        let closer = if line.tag.is_whole_block { None } else { closers.after(index, line.tag.kind) };
         let last = closer.map_or(line, |closer| &lines[closer]);
         // Probably prose, such as a line `[Done]`.
         if closer.is_none() && line.tag.weight == Weight::WithClosingTag {
@@ -93,9 +93,10 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
             kind: ParseErrorKind::NearMiss { written, not_run: 0 },
         });
     }
-    // A tag in which the reply ends is not text: what is missing may follow.
+    // A tag that the end of the reply cuts off is not text: the rest of it may follow.
     let text_end = text[..cut_tag.as_ref().map_or(text.len(), |cut_tag| cut_tag.span.start)].trim_end().len();
-    // A misspelt tag within a block whose end is unclear is a part of its text; one before it may have the block in its own.
+    // A misspelt tag inside a block with an unclear end is part of the block's text; a misspelt tag before the block may contain
+    // it.
     let faults = ends.faults(&stray, text_end).into_iter().chain(misspelt).chain(considered);
     let faults = disjoint(faults.collect());
     let mut items = merged(items, faults);
@@ -103,7 +104,7 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
     items
 }
 
-/// Merges faults into the items in the order of the text; an item inside of a fault is left out and counted.
+/// Merges faults into the items in the order of the text; an item inside a fault is left out and counted.
 fn merged(items: Vec<Item<'_>>, faults: Vec<Fault>) -> Vec<Item<'_>> {
     let mut items = items.into_iter().peekable();
     let mut all = Vec::with_capacity(items.len() + faults.len());
@@ -111,7 +112,7 @@ fn merged(items: Vec<Item<'_>>, faults: Vec<Fault>) -> Vec<Item<'_>> {
         while let Some(item) = items.next_if(|item| item.span().start < fault.range.start) {
             all.push(item);
         }
-        // Items inside were meant as its body.
+        // Items inside the fault were meant as its body.
         let mut inside = 0;
         while items.next_if(|item| item.span().start < fault.range.end).is_some() {
             inside += 1;
@@ -119,7 +120,7 @@ fn merged(items: Vec<Item<'_>>, faults: Vec<Fault>) -> Vec<Item<'_>> {
         let kind = match fault.kind {
             ParseErrorKind::NearMiss { written, .. } => ParseErrorKind::NearMiss { written, not_run: inside },
             ParseErrorKind::EndUnclear { line_number, doubt, .. } => {
-                // The first of them is the block itself, if its opening tag is in the reply.
+                // The first item is the block itself, if its opening tag is in the reply.
                 let others = inside - usize::from(doubt != EndDoubt::NoOpening);
                 ParseErrorKind::EndUnclear { line_number, not_run: others, doubt }
             }
@@ -140,7 +141,7 @@ fn quoted(line: &str) -> String {
     }
 }
 
-/// Returns the lines outside of blocks, which are in the order of the text, and of thinking, with their 0-based numbers.
+/// Returns the lines outside of blocks and thinking, with their 0-based numbers. Takes the blocks in text order.
 pub(crate) fn lines_outside(
     text: &str,
     blocks: impl Iterator<Item = Span>,
@@ -154,7 +155,7 @@ pub(crate) fn lines_outside(
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     Outside,
-    /// The last line of thinking, which may have text behind the mark.
+    /// The last line of thinking, which may have text after the mark.
     EndOfThinking,
 }
 
@@ -170,19 +171,18 @@ fn lines_and_ends(
         if blocks.peek().is_some_and(|block| block.start < line.end) {
             return None;
         }
-        let behind = after(text, &line);
+        let next_line = after(text, &line);
         if line.start >= passed_until {
             let Some(end) = thinking.end_of_block(text, &line) else {
                 return Some((index, line, Position::Outside));
             };
-            passed_until = end.max(behind);
+            passed_until = end.max(next_line);
         }
-        (behind == passed_until).then_some((index, line, Position::EndOfThinking))
+        (next_line == passed_until).then_some((index, line, Position::EndOfThinking))
     })
 }
 
-/// Returns the lines outside of blocks and of thinking that resemble tags, and the faults of thinking that holds blocks and may not be
-/// thinking.
+/// Returns the lines outside of blocks and thinking that resemble tags, and the faults of supposed thinking that contains blocks.
 fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Fault>) {
     let mut tag_like = Vec::new();
     let (mut counted_to, mut line_number) = (0, 1);
@@ -196,10 +196,10 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Faul
                 .or_else(|| inline_tag::read(content)),
             Position::EndOfThinking => None,
         };
-        // Behind a block, the closing tag may be that of its text.
+        // After a block, the closing tag may belong to the block's text.
         let glued = || glued_tag::read(content).filter(|_| line.end < first_block);
         let Some(tag) = tag.or_else(glued) else { continue };
-        // Counted from the last such line on, so that every byte is counted once.
+        // Counts on from the last such line, so that every byte is counted once.
         line_number += count_lines(&text[counted_to..line.start]);
         counted_to = line.start;
         // `content` is a slice of `text`, so the distance of their pointers is its offset.
@@ -216,7 +216,7 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Faul
     (tag_like, considered)
 }
 
-/// Returns the fault of thinking that holds blocks; `None` if these were read, as strict parsing does.
+/// Returns the fault of thinking that contains blocks; `None` if the blocks were read, as strict parsing does.
 fn considered_in(text: &str, range: Range<usize>, line_number: usize, items: &[Item<'_>]) -> Option<Fault> {
     let before = items.partition_point(|item| item.span().start < range.start);
     let is_read = items.get(before).is_some_and(|item| item.span().start < range.end);
@@ -230,7 +230,7 @@ fn considered_in(text: &str, range: Range<usize>, line_number: usize, items: &[I
     Some(Fault { range, lines, command, kind })
 }
 
-/// The closing tags among the lines, by kind. Look-ups must go from the front to the back.
+/// The closing tags among the lines, by kind. Look-ups must be in text order.
 struct Closers {
     of_kind: [std::vec::IntoIter<usize>; BlockKind::ALL.len()],
 }
@@ -244,8 +244,8 @@ impl Closers {
         Closers { of_kind }
     }
 
-    /// Returns the first closing tag of a kind behind a line.
-    fn behind(&mut self, index: usize, kind: BlockKind) -> Option<usize> {
+    /// Returns the first closing tag of a kind after a line.
+    fn after(&mut self, index: usize, kind: BlockKind) -> Option<usize> {
         let closers = &mut self.of_kind[kind as usize];
         while closers.as_slice().first().is_some_and(|closer| *closer <= index) {
             closers.next();

@@ -1,8 +1,8 @@
 //! The outbox: the message to the model, rendered and parsed.
 //!
-//! [`render_outbox`] writes it and [`read_outbox`] parses it. Text from the workspace or from the model can fill the
-//! sections but not imitate them: names are kept to one line, results and output are indented, lines of the task that
-//! read as structure are indented, and a requested file stands between fences that none of its lines equals.
+//! [`render_outbox`] writes it and [`read_outbox`] parses it. Text from the workspace or from the model can fill the sections but
+//! not imitate them: names are kept to one line, results and output are indented, lines of the task that read as structure are
+//! indented, and a requested file is enclosed in fences that none of its lines equals.
 
 mod answer;
 mod budget;

@@ -9,10 +9,11 @@ pub(crate) mod tag;
 
 use crate::{Item, parse::scan::Scanner};
 
-/// Parses a reply as it stands: blocks and malformed blocks in their order, without prose.
+/// Parses a reply strictly into its blocks and malformed blocks in order, without prose.
 ///
-/// Never fails as a whole and never panics; the time taken is linear in the length of the text. Bodies borrow from the text unless a carriage
-/// return had to be dropped from one of their lines. An unclosed block gives one error, the last item: nothing behind its opening tag is run.
+/// Never fails as a whole and never panics; the time taken is linear in the length of the text. Bodies borrow from the text
+/// unless a carriage return had to be dropped from one of their lines. An unclosed block gives one error, the last item: nothing
+/// after its opening tag runs.
 ///
 /// # Example
 ///

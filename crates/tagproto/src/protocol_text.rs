@@ -13,13 +13,13 @@ macro_rules! protocol_text {
     };
 }
 
-/// The text of the PROTOCOL section of later messages in the dialect [`Dialect::Agentd`], which refers to the first one.
+/// The text of the PROTOCOL section of later messages in the dialect [`Dialect::Agentd`], which refers to the first message.
 pub(crate) const SHORT_PROTOCOL_TEXT: &str = include_str!("protocol_text/later.txt");
 
-/// Returns the text of the PROTOCOL section, which is the same in every outbox of a dialect but for those that refer to
-/// an earlier one.
+/// Returns the text of the PROTOCOL section, which is the same in every outbox of a dialect except for those that refer to an
+/// earlier one.
 ///
-/// Its lines end with LF, the last one included.
+/// All its lines end with LF.
 #[must_use]
 pub const fn protocol_text(dialect: Dialect) -> &'static str {
     match dialect {

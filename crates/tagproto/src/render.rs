@@ -1,4 +1,4 @@
-//! Rendering blocks as text, for authors of replies and for tests. It never writes text that strict parsing would read as something else.
+//! Renders blocks as text, for authors of replies and for tests. Never writes text that strict parsing would read differently.
 
 use std::fmt::Write as _;
 
@@ -11,16 +11,16 @@ pub enum RenderError {
     /// The path is empty.
     #[error("{0} without a path")]
     EmptyPath(BlockKind),
-    /// The path holds a double quote or a line feed; the protocol has no escapes.
+    /// The path contains a double quote or a line feed; the protocol has no escapes.
     #[error("{0} with a double quote or a line end in its path")]
     UnquotablePath(BlockKind),
-    /// The range of lines is not one.
+    /// The range of lines is malformed.
     #[error("READ_FILE with line numbers that are not integers")]
     MalformedRange,
-    /// The expected line of an edit holds a double quote or a line feed.
+    /// The expected line of an edit contains a double quote or a line feed.
     #[error("{0} with a double quote or a line end in the line that it is to find")]
     UnquotableLine(BlockKind),
-    /// The lines of a hunk are marks of every length.
+    /// The lines of a hunk include marks of every length.
     #[error("EDIT_FILE with a hunk that has marks of every length in its text")]
     MarkInHunk,
     /// The shell command is empty.
@@ -32,18 +32,18 @@ pub enum RenderError {
     /// A line of the body ends with a carriage return, which parsing would drop.
     #[error("{0} with a carriage return at the end of a line")]
     CarriageReturn(BlockKind),
-    /// A command, a message or a summary has white space around it, which parsing would trim.
-    #[error("{0} with blanks around its text")]
+    /// A command, message or summary has whitespace around it, which parsing would trim.
+    #[error("{0} with whitespace around its text")]
     Untrimmed(BlockKind),
 }
 
-/// Renders a block as in a reply, ending with LF.
+/// Renders a block as it is written in a reply, ending with LF.
 ///
-/// Strict parsing of the result gives the same block; an edit by text is parsed in the dialect `agentd` only.
+/// Strict parsing of the result yields the same block; an edit by text is only parsed in the dialect `agentd`.
 ///
 /// # Errors
 ///
-/// [`RenderError`] if no text could do that.
+/// [`RenderError`] if no text yields the block.
 ///
 /// # Example
 ///
@@ -60,11 +60,11 @@ pub fn render_block(block: &Block<'_>) -> Result<String, RenderError> {
     Ok(text)
 }
 
-/// Renders blocks one behind the other, without prose between them.
+/// Renders blocks in sequence, without prose between them.
 ///
 /// # Errors
 ///
-/// As [`render_block`], for the first block that cannot be written.
+/// Like [`render_block`], for the first block that cannot be written.
 pub fn render_reply<'b, 't: 'b>(
     blocks: impl IntoIterator<Item = &'b Block<'t>>,
 ) -> Result<String, RenderError> {
@@ -124,7 +124,7 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
         }
         Block::RunCommand { command, .. } if command.is_empty() => return Err(RenderError::EmptyCommand),
         Block::RunCommand { command: text, .. } | Block::Message { text } | Block::Done { summary: text } => {
-            // Parsing trims these texts, so the blanks could not be restored.
+            // Parsing trims these texts, so the whitespace could not be restored.
             if text.trim().len() != text.len() {
                 return Err(RenderError::Untrimmed(kind));
             }
@@ -139,10 +139,10 @@ fn write_block(block: &Block<'_>, out: &mut String) -> Result<(), RenderError> {
     Ok(())
 }
 
-/// Writes a hunk between marks of so many signs that no line of it is one.
+/// Writes a hunk between marks of a length that no line of it has.
 fn write_hunk(kind: BlockKind, hunk: &TextHunk, out: &mut String) -> Result<(), RenderError> {
-    let signs = hunk.signs().ok_or(RenderError::MarkInHunk)?;
-    let mark = |sign: &str, word: &str| format!("{}{word}", sign.repeat(signs));
+    let mark_length = hunk.mark_length().ok_or(RenderError::MarkInHunk)?;
+    let mark = |mark: &str, word: &str| format!("{}{word}", mark.repeat(mark_length));
     let lines = |text: &'_ str| text.split_terminator('\n').map(str::to_owned).collect::<Vec<_>>();
     let mut all = vec![mark("<", " SEARCH")];
     all.extend(lines(&hunk.search));
@@ -161,7 +161,7 @@ fn write_lines<'l>(
         if line.ends_with('\r') {
             return Err(RenderError::CarriageReturn(kind));
         }
-        // The parser ignores blanks around a closing tag.
+        // The parser ignores whitespace around a closing tag.
         if line.trim() == kind.closing_tag() {
             return Err(RenderError::ClosingTagInBody(kind));
         }

@@ -1,8 +1,8 @@
-//! Paste repair: restoring the reply that the model wrote from the text that a chat window delivered, as far as nothing is lost.
+//! Paste repair: restoring the model's reply from the text that a chat window delivered, as long as nothing is lost.
 //!
-//! There are three outcomes. Damage that can be undone without a doubt is repaired and reported. Damage that lost text, or that may have reached a
-//! body, refuses the paste as a whole before anything runs, with advice for the person. A fault of the model's own fails the one block, with
-//! advice for the model. A clean reply is parsed exactly as strict parsing would.
+//! There are three outcomes. Damage that can certainly be undone is repaired and reported. Damage that lost text, or that may
+//! have reached a body, refuses the whole paste before anything runs, with advice for the user. A fault of the model fails only
+//! that block, with advice for the model. A clean reply is parsed exactly as in strict parsing.
 //!
 //! The modules work in this order: `outline` finds the blocks with `tag_line`, then `body_repair` repairs each body.
 
@@ -63,17 +63,17 @@ pub(crate) fn read(text: &str, dialect: Dialect) -> Reply<'_> {
 
 fn items_and_repairs(text: &str, dialect: Dialect) -> Result<(Vec<Item<'_>>, RepairSet), Refusal> {
     let outline = Outline::of(text, dialect);
-    // The faults of the whole paste come first: their advice removes the cause of those at single tags.
+    // The faults of the whole paste come first: following their advice also removes the faults of single tags.
     refuse_outbox(&outline)?;
     refuse_second_copy(text, &outline)?;
     if let Some(refusal) = outline.refusal {
         return Err(refusal);
     }
-    let of_all_tags = outline.damage;
+    let tag_damage = outline.damage;
     let mut repairs = outline.damage;
     let mut items = Vec::with_capacity(outline.blocks.len());
     for block in outline.blocks {
-        let (item, in_body) = item(block, of_all_tags, dialect)?;
+        let (item, in_body) = item(block, tag_damage, dialect)?;
         repairs.add_all(in_body);
         items.push(item);
     }
@@ -82,13 +82,13 @@ fn items_and_repairs(text: &str, dialect: Dialect) -> Result<(Vec<Item<'_>>, Rep
 
 fn item(
     block: FoundBlock<'_>,
-    of_all_tags: RepairSet,
+    tag_damage: RepairSet,
     dialect: Dialect,
 ) -> Result<(Item<'_>, RepairSet), Refusal> {
     let (body, repairs, fault) = match &block.end {
         End::AtOnce => (Body::no_lines(), RepairSet::EMPTY, None),
         End::Closed { body: raw, first_line, indent, tags } => {
-            let suspected = of_all_tags.without(block.opening.unharmed);
+            let suspected = tag_damage.without(block.opening.unharmed);
             let closed = ClosedBlock {
                 block: &block,
                 raw,
@@ -115,7 +115,7 @@ fn item(
         Some(Err(kind)) => Item::Error(ParseError { command, kind, span, lines }),
         None => scan::item(block.opening.tag, body, span, lines),
     };
-    // A malformed tag is reported before a fault in its body: its advice comes first for the model, too.
+    // A malformed tag is reported before a fault in its body: the model has to correct it first, too.
     let item = match (item, fault) {
         (Item::Block(_), Some(kind)) => Item::Error(ParseError { command, kind, span, lines }),
         (item, _) => item,
@@ -123,7 +123,7 @@ fn item(
     Ok((item, repairs))
 }
 
-/// Refuses a paste with two different section markers outside of bodies, which is an outbox; a single one may be quoted in prose.
+/// Refuses a paste with two different section markers outside of bodies, which is an outbox; prose may quote a single marker.
 fn refuse_outbox(outline: &Outline<'_>) -> Result<(), Refusal> {
     let [(first, number), rest @ ..] = outline.markers.as_slice() else { return Ok(()) };
     if rest.iter().any(|(marker, _)| marker != first) {
@@ -132,13 +132,13 @@ fn refuse_outbox(outline: &Outline<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a paste that is the same text twice, with any blanks between.
+/// Refuses a paste that is the same text twice, with any whitespace between the copies.
 ///
 /// A reply whose blocks all read or delete a file is carried out: the second copy changes nothing, and the model may
 /// have repeated itself.
 fn refuse_second_copy(text: &str, outline: &Outline<'_>) -> Result<(), Refusal> {
     let text_without_mark = text.trim_start_matches('\u{feff}').trim();
-    // Equal halves have their cut between two characters, so rounding misses none.
+    // Equal halves meet at a character boundary, so rounding does not miss any.
     let middle = text_without_mark.floor_char_boundary(text_without_mark.len() / 2);
     let (first, second) = (text_without_mark[..middle].trim_end(), text_without_mark[middle..].trim_start());
     let is_harmless = |block: &FoundBlock<'_>| {

@@ -1,4 +1,4 @@
-//! Parsing a whole reply, strictly or with paste repair.
+//! Parses a whole reply, strictly or with paste repair.
 
 use crate::{
     Dialect, Item, ParseError, ParseErrorKind, Refusal, RepairKind, RepairSet, foreign, near_miss, repair,
@@ -7,28 +7,28 @@ use crate::{
 /// The tolerance with which a reply is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strictness {
-    /// None: the result of [`parse`](crate::parse).
+    /// No tolerance: the result of [`parse`](crate::parse).
     Strict,
-    /// Repair of the damage that copying out of a chat window does.
+    /// Repairs the damage of copying from a chat window.
     Repair,
 }
 
 /// A parsed reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply<'a> {
-    /// Blocks and malformed blocks, in order; spans and lines are those of the given text. Empty if the reply is refused.
+    /// Blocks and malformed blocks, in order; spans and lines refer to the given text. Empty if the reply is refused.
     pub items: Vec<Item<'a>>,
-    /// The repairs; empty for a clean reply and for a refused one.
+    /// The repairs; empty for a clean reply and for a refused reply.
     pub repairs: RepairSet,
-    /// The refusal, after which nothing of the reply may be run; `None` if it may.
+    /// The refusal, which forbids running any part of the reply; `None` if the reply may run.
     pub refused: Option<Refusal>,
 }
 
 impl Reply<'_> {
-    /// The most blocks of one reply, malformed ones included.
+    /// The maximum number of blocks of a reply, including malformed ones.
     pub const MOST_BLOCKS: usize = 10_000;
 
-    /// Returns the same reply with texts of its own.
+    /// Returns the same reply with owned texts.
     #[must_use]
     pub fn into_owned(self) -> Reply<'static> {
         let items = self.items.into_iter().map(Item::into_owned).collect();
@@ -38,10 +38,10 @@ impl Reply<'_> {
 
 /// Parses a reply.
 ///
-/// Never fails as a whole and never panics; the time taken is linear in the length of the text. With [`Strictness::Repair`], a reply to which no rule
-/// applies gives the result of strict parsing, and `repairs` is empty.
+/// Never fails as a whole and never panics; the time taken is linear in the length of the text. With [`Strictness::Repair`], a
+/// reply to which no rule applies yields the result of strict parsing, and `repairs` is empty.
 ///
-/// Of a reply with more than [`Reply::MOST_BLOCKS`] blocks, the first ones are returned, and one error instead of the others.
+/// For a reply with more than [`Reply::MOST_BLOCKS`] blocks, the first ones are returned, and one error instead of the others.
 ///
 /// # Example
 ///
@@ -62,12 +62,11 @@ pub fn read(text: &str, strictness: Strictness) -> Reply<'_> {
 
 /// Parses a reply in a dialect.
 ///
-/// In [`Dialect::CodingAgent`] this is [`read`]. In [`Dialect::Agentd`], a line that was meant as a tag and is not a tag gives an
-/// error with the right form: a misspelt name, a tag in angle brackets, a whole block on one line. Each stands on a line of its
-/// own, outside of blocks; words that also occur in prose, such as `[Done]`, count only with a closing tag. No block is read
-/// between a misspelt tag and its closing one. With [`Strictness::Repair`],
-/// EDIT_FILE takes hunks as its body, and a reply without any block is searched for edits in the formats of other programs; beside
-/// blocks, each such edit is an error.
+/// In [`Dialect::CodingAgent`] this is [`read`]. In [`Dialect::Agentd`], a line outside of blocks that was meant as a tag but is
+/// not a tag yields an error with the right form: a misspelt name, a tag in angle brackets, a whole block on one line. Words that
+/// also occur in prose, such as `[Done]`, only count with a closing tag. No block is read between a misspelt tag and its closing
+/// tag. With [`Strictness::Repair`], EDIT_FILE accepts hunks as its body, and a reply without any block is searched for edits in
+/// the formats of other programs; in a reply with blocks, each such edit is an error.
 ///
 /// # Example
 ///
@@ -83,7 +82,7 @@ pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_
     let mut reply = every_block(text, strictness, dialect);
     let has_blocks = !reply.items.is_empty() && !reply.repairs.contains(RepairKind::OtherFormat);
     if has_blocks && strictness == Strictness::Repair && dialect == Dialect::Agentd {
-        let mut edits = foreign::beside_blocks(text, &reply.items);
+        let mut edits = foreign::alongside_blocks(text, &reply.items);
         reply.items.append(&mut edits);
         reply.items.sort_by_key(|item| item.span().start);
     }
@@ -92,20 +91,21 @@ pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_
     if is_searched && reply.items.is_empty() {
         reply.items.extend(foreign::near_form(text));
     }
-    // Last, so that misspelt tags and edits beside the blocks count, too.
-    leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
+    // Last, so that misspelt tags and edits alongside the blocks count, too.
+    truncate(&mut reply.items, Reply::MOST_BLOCKS);
     reply
 }
 
-/// Parses a reply as [`read_in`] does in [`Dialect::Agentd`] with repairs, but for the errors of edits beside its blocks: to compare
-/// replies with each other, these edits are prose.
+/// Parses a reply like [`read_in`] in [`Dialect::Agentd`] with repairs, except for the errors of edits alongside its blocks: for
+/// comparing replies with each other, these edits are prose.
 pub(crate) fn read_blocks(text: &str) -> Reply<'_> {
     let mut reply = every_block(text, Strictness::Repair, Dialect::Agentd);
-    leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
+    truncate(&mut reply.items, Reply::MOST_BLOCKS);
     reply
 }
 
-/// Parses a reply as [`read_blocks`] does; `None` if none of its own blocks has an error that `is_wanted`, which takes less time.
+/// Parses a reply like [`read_blocks`]; returns `None`, which takes less time, if none of its own blocks has an error that
+/// `is_wanted`.
 pub(crate) fn read_blocks_with_error(
     text: &str,
     is_wanted: impl Fn(&ParseErrorKind) -> bool,
@@ -115,7 +115,7 @@ pub(crate) fn read_blocks_with_error(
         reply.items.iter().any(|item| matches!(item, Item::Error(error) if is_wanted(&error.kind)));
     has_wanted.then(|| {
         let mut reply = with_other_formats(text, reply);
-        leave_out_behind(&mut reply.items, Reply::MOST_BLOCKS);
+        truncate(&mut reply.items, Reply::MOST_BLOCKS);
         reply
     })
 }
@@ -137,13 +137,13 @@ fn own_blocks(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_>
     reply
 }
 
-/// Adds the edits in formats of other programs to a reply without blocks, and leaves out the blocks that others quote.
+/// Adds the edits in formats of other programs to a reply without blocks, and removes the blocks that such edits quote.
 fn with_other_formats<'a>(text: &'a str, mut reply: Reply<'a>) -> Reply<'a> {
     if reply.refused.is_some() {
         return reply;
     }
     let foreign = foreign::items(text);
-    foreign::leave_out_quoted(text, &mut reply.items, &foreign);
+    foreign::remove_quoted(text, &mut reply.items, &foreign);
     if reply.items.is_empty() {
         if let Some(refusal) = repair::refused_for_no_break_spaces(&foreign) {
             return Reply { items: Vec::new(), repairs: RepairSet::EMPTY, refused: Some(refusal) };
@@ -154,8 +154,8 @@ fn with_other_formats<'a>(text: &'a str, mut reply: Reply<'a>) -> Reply<'a> {
     reply
 }
 
-/// Replaces all blocks behind the first `most` by one error.
-fn leave_out_behind(items: &mut Vec<Item<'_>>, most: usize) {
+/// Replaces all blocks after the first `most` by one error.
+fn truncate(items: &mut Vec<Item<'_>>, most: usize) {
     let Some(first) = items.get(most) else { return };
     let (span, lines) = (first.span(), first.lines());
     let command = first.kind();

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use crate::{Item, SessionId, Strictness, read};
 
-/// The outbox that a reply answers. Written as `a1b2c3d4-3`; the outbox has it on the header's line `Reply-To:`.
+/// The outbox that a reply answers. Written as `a1b2c3d4-3` in the header line `Reply-To:` of the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReplyTo {
     /// The session.
@@ -14,11 +14,11 @@ pub struct ReplyTo {
 }
 
 impl ReplyTo {
-    /// Finds the token that a reply echoes: the first line `Reply-To: …` that stands outside of blocks.
+    /// Finds the token that a reply echoes: the first line `Reply-To: …` outside of blocks.
     ///
-    /// Bold, back-ticks, a quote or list mark around the line and a full stop behind it are tolerated, as is any case
-    /// of the label. A line with that label and without a token is ignored. Blocks are found with paste repair; a reply
-    /// that repair refuses has none.
+    /// Bold, back-ticks, a quote or list mark around the line and a full stop after it are tolerated, as is any case of the
+    /// label. A line with that label but without a token is ignored. Blocks are found with paste repair; a reply that repair
+    /// refuses has no blocks.
     #[must_use]
     pub fn find(reply: &str) -> Option<ReplyTo> {
         let blocks = read(reply, Strictness::Repair).items;
@@ -54,7 +54,7 @@ impl FromStr for ReplyTo {
     ///
     /// # Errors
     ///
-    /// [`MalformedReplyTo`] for anything else, a sequence of 0 included.
+    /// [`MalformedReplyTo`] for anything else, including a sequence of 0.
     fn from_str(text: &str) -> Result<ReplyTo, MalformedReplyTo> {
         let (session, sequence) = text.split_once('-').ok_or(MalformedReplyTo)?;
         let session = session.parse().map_err(|_| MalformedReplyTo)?;
@@ -77,10 +77,10 @@ pub(crate) fn is_token_line(line: &str) -> bool {
     read_line(line).is_some()
 }
 
-/// Parses a line of only the label, the token and decoration.
+/// Parses a line that consists of the label, the token and decoration.
 fn read_line(line: &str) -> Option<ReplyTo> {
     const LABEL: &str = "reply-to";
-    // Neither label nor token holds these characters, so they can be dropped anywhere.
+    // Neither label nor token contains these characters, so they can be dropped anywhere.
     let plain: String = line.chars().filter(|character| !matches!(character, '*' | '_' | '`')).collect();
     let plain = plain.trim_start_matches(|character: char| {
         character.is_whitespace() || matches!(character, '>' | '-' | '#' | '\u{2022}' | '\u{feff}' | '"')

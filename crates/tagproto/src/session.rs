@@ -26,7 +26,7 @@ pub struct Session {
     pub session_id: SessionId,
     /// The task as the user gave it.
     pub task: String,
-    /// The number of the pending outbox, 1-based; of a complete session, the number of the last one.
+    /// The 1-based number of the pending outbox; for a complete session, the number of the last outbox.
     pub sequence_number: u32,
     /// True if DONE was received.
     pub is_complete: bool,
@@ -37,10 +37,10 @@ pub struct Session {
     /// The results of the blocks of the last reply, in their order.
     #[serde(default)]
     pub last_results: Vec<CommandResult>,
-    /// The notes of the next outbox beside the results, one line each: about the user's own work, for instance.
+    /// The notes of the next outbox in addition to the results, one line each: for instance about the user's own work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The work that this session continues, which its first message shows; `None` for one that begins anew.
+    /// The work that this session continues, which its first message shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Handover>,
     /// The user's review of the last reply, which the next outbox shows; empty without one.
@@ -58,8 +58,8 @@ pub struct Session {
     /// The rules by which replies are carried out.
     #[serde(default)]
     pub dialect: Dialect,
-    /// Sentences about the surroundings of commands, which stand with the rules wherever all of them do; none in the dialect
-    /// [`Dialect::CodingAgent`].
+    /// Sentences about the surroundings of commands, shown with the rules in each outbox that has all of them; none in the
+    /// dialect [`Dialect::CodingAgent`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surroundings: Vec<String>,
     /// The versions of files that the model was shown.
@@ -69,16 +69,16 @@ pub struct Session {
     /// in sessions of earlier versions until their next outbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_answer: Option<LastAnswer>,
-    /// The lines of the list of files that the model was shown, as they stand there; empty if it was shown none.
+    /// The lines of the list of files, as shown to the model; empty if no list was shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listed: Vec<String>,
     /// The files that the model was shown whole in one of the last messages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub whole_views: WholeViews,
-    /// The most tokens of an outbox, estimated; `None` for no bound.
+    /// The maximum number of tokens of an outbox, estimated; `None` for no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<u32>,
-    /// The most characters of one paste; longer messages are written in parts, too. `None` for no bound.
+    /// The maximum number of characters of one paste; longer messages are written in parts, too. `None` for no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paste_characters: Option<u32>,
     /// The numbers at which the session was complete and was reopened, in order.
@@ -87,7 +87,7 @@ pub struct Session {
     /// The summary of DONE; `None` until it is received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<String>,
-    /// The reply that was cut off and that the next one should continue; `None` if there is none.
+    /// The reply that was cut off and that the next reply should continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldReply>,
 }
@@ -146,8 +146,8 @@ impl Session {
         format!("{}_seq{:04}.txt", self.session_id, self.sequence_number)
     }
 
-    /// Returns the parts of the pending outbox, each with the name of its file, for example
-    /// `a1b2c3d4_seq0001_part2of3.txt`; none if the outbox fits into one paste.
+    /// Returns the parts of the pending outbox with their file names, for example `a1b2c3d4_seq0001_part2of3.txt`; empty if the
+    /// outbox fits into one paste.
     #[must_use]
     pub fn outbox_parts(&self, outbox: &str) -> Vec<(String, String)> {
         let Some(characters) = self.paste_characters else { return Vec::new() };
@@ -179,34 +179,33 @@ impl Session {
         ReplyTo { session: self.session_id, sequence: self.sequence_number }
     }
 
-    /// Records the versions and the list of files that an outbox shows, and the state of the files when it is written.
+    /// Records the versions and the list of files in an outbox, and the state of the files when it is written.
     ///
     /// Forgets the versions of files beyond [`LastAnswer::FILES`].
     pub fn note_outbox<W: Workspace + ?Sized>(&mut self, outbox: &Outbox, workspace: &W, call: &Call<'_>) {
         self.shown_versions = outbox.shown_versions.clone();
         self.listed = outbox.listed.clone();
         self.whole_views = outbox.whole_views.clone();
-        // The original's line numbers refer to the current file, so it needs no earlier versions.
+        // In the other dialect, line numbers refer to the current file, so it needs no earlier versions.
         if self.dialect == Dialect::Agentd {
             let answer = self.last_answer.get_or_insert_default();
             answer.take(workspace, call, &mut self.shown_versions);
         }
     }
 
-    /// Checks whether the pending outbox has all rules and the whole list of files: the first one of a chat has, and in the dialect
-    /// [`Dialect::CodingAgent`] every one.
+    /// Checks whether the pending outbox has all rules and the whole list of files: true for the first outbox of a chat, and for
+    /// every outbox in the dialect [`Dialect::CodingAgent`].
     #[must_use]
     pub fn shows_everything(&self) -> bool {
         let is_reopened = self.reopened.last().is_some_and(|last| last + 1 == self.sequence_number);
         self.dialect == Dialect::CodingAgent || self.sequence_number == 1 || is_reopened
     }
 
-    /// Applies the outcome of a reply, at the time `now`. With DONE the session is complete and keeps its number, because
-    /// there is no further outbox; else the next outbox is pending. Notes belonged to the last outbox and are removed.
+    /// Applies the outcome of a reply, at the time `now`. With DONE the session is complete and keeps its number, because there
+    /// is no further outbox; else the next outbox is pending. Notes belonged to the last outbox and are removed.
     ///
-    /// In the dialect [`Dialect::Agentd`], a reply without any result gives a note that nothing was recognised. There, DONE
-    /// in a reply with a failed block does not complete the session: a note explains that, and the next outbox has the
-    /// results.
+    /// In the dialect [`Dialect::Agentd`], a reply without results adds a note that nothing was recognised, and DONE in a reply
+    /// with a failed block does not complete the session: a note explains that, and the next outbox has the results.
     pub fn advance(&mut self, execution: Execution, now: &str) {
         let failed = execution.failed_blocks();
         self.last_results = execution.results;
@@ -235,9 +234,9 @@ impl Session {
         }
     }
 
-    /// Makes the next outbox of a complete session pending, at the time `now`; does nothing to another one.
+    /// Makes the next outbox of a complete session pending, at the time `now`; does nothing to any other session.
     ///
-    /// The results of the last reply stay, and the only note says that the user has reopened the session.
+    /// The results of the last reply stay, and the only note is that the user reopened the session.
     pub fn reopen(&mut self, now: &str) {
         if !self.is_complete {
             return;
@@ -256,9 +255,9 @@ impl Session {
 /// The note about a reply without a block.
 const NOTHING_RECOGNISED: &str = "nothing in your last reply was recognised as a block, so nothing was done: write each tag alone on its line, for \
      example [READ_FILE path=\"relative/path\"] or [RUN_COMMAND] with [/RUN_COMMAND], as the section PROTOCOL shows; a \
-     question to the user stands in [MESSAGE], and [DONE] ends the session";
+     question to the user belongs in [MESSAGE], and [DONE] ends the session";
 
-/// The note about a session that the user has reopened after DONE.
+/// The note about a session that the user reopened after DONE.
 const REOPENED: &str = "the user has reopened the session after your [DONE]: the task is not complete yet; ask with [MESSAGE] if it is \
      not clear what is missing";
 

@@ -17,7 +17,7 @@ impl SessionId {
     /// Length of the name in bytes.
     pub const LENGTH_BYTES: usize = 8;
 
-    /// Returns the name of four bytes, which the caller draws at random.
+    /// Returns the name for four random bytes.
     #[must_use]
     pub const fn from_random(bytes: [u8; 4]) -> SessionId {
         SessionId { bytes }
@@ -62,7 +62,7 @@ impl From<SessionId> for String {
     }
 }
 
-/// The error for a text that names no session.
+/// The error for a text that is not the name of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a session is named by eight hexadecimal digits in lower case")]
 #[non_exhaustive]

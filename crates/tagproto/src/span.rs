@@ -1,15 +1,15 @@
-//! Positions in a reply: byte spans and line ranges, without regard to blocks.
+//! Positions in a reply: byte spans and line ranges.
 
 use std::ops::Range;
 
-/// A piece of the given text, as byte offsets; `end` is exclusive.
+/// A range of byte offsets in the given text; `end` is exclusive.
 ///
-/// Both offsets lie on character boundaries, and a byte-order mark at the start of the text counts.
+/// Both offsets are on character boundaries, and a byte-order mark at the start of the text counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     /// Offset of the first byte.
     pub start: usize,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: usize,
 }
 
@@ -21,12 +21,12 @@ impl Span {
     }
 }
 
-/// Lines of the given text, 1-based and inclusive on both ends.
+/// A range of lines of the given text, 1-based and inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LineRange {
     /// Number of the first line.
     pub first: u32,
-    /// Number of the last line; equal to `first` for one line.
+    /// Number of the last line; equal to `first` for a single line.
     pub last: u32,
 }
 
@@ -37,7 +37,7 @@ impl LineRange {
     }
 }
 
-/// Returns a 1-based line number for the wire, clamped rather than wrapped.
+/// Returns a 1-based line number for the wire, clamped instead of wrapped.
 pub(crate) fn line_number(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
@@ -47,8 +47,8 @@ pub(crate) fn line_number(number: usize) -> u32 {
 pub struct Located<T> {
     /// The parsed value.
     pub value: T,
-    /// From the `[` of the opening tag to the `]` of the closing one.
+    /// From the `[` of the opening tag to the `]` of the closing tag.
     pub span: Span,
-    /// The lines from the opening tag to the closing one.
+    /// The lines from the opening tag to the closing tag.
     pub lines: LineRange,
 }

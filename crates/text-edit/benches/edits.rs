@@ -98,7 +98,7 @@ fn find_an_indented_text_in_1_mib(bencher: Bencher<'_, '_>) {
     bencher.bench(|| find(&text, &search));
 }
 
-/// The search text does not occur, and the passage that is most like it is looked for.
+/// The search text does not occur, and the most similar passage is searched for.
 #[divan::bench]
 fn find_the_nearest_passage_in_1_mib(bencher: Bencher<'_, '_>) {
     let text = text();
@@ -106,7 +106,7 @@ fn find_the_nearest_passage_in_1_mib(bencher: Bencher<'_, '_>) {
     bencher.bench(|| find(&text, &search));
 }
 
-/// The times of the three sizes are to be compared: they grow as the sizes do.
+/// Compare the times of the three sizes: they should grow linearly.
 #[divan::bench(args = [1, 10, 100], sample_count = 3, sample_size = 1)]
 fn find_20_of_one_repeated_line(bencher: Bencher<'_, '_>, mebibytes: usize) {
     let text = "    repeat();\n".repeat(mebibytes * 75_000);

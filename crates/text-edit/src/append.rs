@@ -3,13 +3,13 @@
 use crate::encode::{Unencodable, encode};
 use crate::{EditErrorKind, Encoding, Source};
 
-/// Returns the bytes of a file with `text` behind them, in the encoding of the file. Line feeds stay line feeds. Behind bytes that are
-/// not a text, and behind UTF-8, the text's own bytes are put.
+/// Returns the bytes of a file followed by `text` in the file's encoding. Line feeds stay line feeds. To UTF-8, and to bytes that
+/// are not a text, the text's own bytes are appended.
 ///
 /// # Errors
 ///
-/// [`EditErrorKind::Undecodable`] for UTF-16 with half a unit, and [`EditErrorKind::Unencodable`] for a NUL in UTF-16 and for a
-/// character other than ASCII in a file whose 8-bit encoding is unknown.
+/// [`EditErrorKind::Undecodable`] for UTF-16 that ends in half a unit, and [`EditErrorKind::Unencodable`] for a NUL in UTF-16 and
+/// for a character other than ASCII in a file whose 8-bit encoding is unknown.
 ///
 /// # Example
 ///

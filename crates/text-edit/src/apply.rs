@@ -14,7 +14,7 @@ use crate::{
     Source, TextFormat, TextOutcome,
 };
 
-/// The steps that one pass over the text counts as, apart from the text: compiling an expression for instance.
+/// The fixed cost of one pass over the text in steps, such as for compiling an expression.
 const STEPS_OF_A_PASS: u64 = 1 << 14;
 
 /// A text after an edit.
@@ -22,8 +22,8 @@ const STEPS_OF_A_PASS: u64 = 1 << 14;
 pub struct Edited {
     /// The new text.
     pub bytes: Vec<u8>,
-    /// Maps the lines of the text before the call to the new text. A line that an operation put back as it was
-    /// counts as kept if it is at an edge of what was replaced.
+    /// Maps the lines of the text before the call to the new text. A replaced line with the same text counts as kept if it is at
+    /// an edge of the replaced range.
     pub line_map: LineMap,
     /// The outcome of each operation, in the order of the call.
     pub outcomes: Vec<Outcome>,
@@ -34,13 +34,13 @@ pub struct Edited {
 /// The outcome of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Lines that it took away, counting those that it replaced.
+    /// The lines that it removed, including replaced ones.
     pub removed_lines: usize,
-    /// Lines that it put in.
+    /// The lines that it added.
     pub added_lines: usize,
-    /// For a regular expression, how many matches were replaced; 0 if there was none.
+    /// For a regular expression, the number of replaced matches; 0 if there was none.
     pub replacements: usize,
-    /// For a regular expression, how many matches there are, those included that stay for want of the flag `g`.
+    /// For a regular expression, the number of matches, including those that stay because the flag `g` is missing.
     pub matches: usize,
 }
 
@@ -58,13 +58,12 @@ impl Edited {
 
 /// Applies `operations` to `source` in their order.
 ///
-/// Bytes outside the edited lines stay as they are. New lines get the text's dominant line ending and its
-/// encoding; a byte-order mark stays; a text whose last line has no ending still has none afterwards, unless
-/// that line is now blank (a blank line without an ending would be no line).
+/// Bytes outside the edited lines stay as they are. New lines get the text's dominant line ending and its encoding; a byte-order
+/// mark stays; a text whose last line has no ending still has none afterwards, unless that line is now blank (a blank line
+/// without an ending would not be a line).
 ///
-/// With [`Numbering::Original`] a line operation conflicts with an earlier operation that has changed the
-/// lines which it addresses; a regular expression has no line numbers and sees what the operations before
-/// it have made.
+/// With [`Numbering::Original`] a line operation conflicts with an earlier operation that changed the lines it addresses; a
+/// regular expression has no line numbers and sees the result of the operations before it.
 ///
 /// # Errors
 ///
@@ -91,7 +90,7 @@ pub fn apply(
     apply_until(source, operations, numbering, limits, &|| false)
 }
 
-/// Applies operations as [`apply`] does, as long as `is_cancelled` answers `false`; it is asked often.
+/// Applies operations as [`apply`] does, as long as `is_cancelled` returns `false`; it is called often.
 ///
 /// # Errors
 ///
@@ -114,7 +113,7 @@ pub fn apply_until(
     let limit = limits.base_work.saturating_add(limits.work_factor.saturating_mul(source.len() as u64));
     let mut draft = Draft::new(&original, limits, Work::new(limit, is_cancelled));
     for (index, operation) in operations.iter().enumerate() {
-        draft.work.look().map_err(EditError::of_call)?;
+        draft.work.check_cancelled().map_err(EditError::of_call)?;
         draft.take(index, operation, numbering)?;
         if numbering == Numbering::Sequential {
             draft.flush()?;
@@ -125,7 +124,7 @@ pub fn apply_until(
     Ok(draft.finish())
 }
 
-/// The text in the making.
+/// The text under construction.
 struct Draft<'a> {
     original: &'a Source<'a>,
     format: TextFormat,
@@ -133,17 +132,17 @@ struct Draft<'a> {
     bytes: Vec<u8>,
     total_lines: usize,
     steps: Vec<Step>,
-    /// Line operations that have been resolved but not applied: they all mean the text as it is in `bytes`.
+    /// Line operations that have been resolved but not applied: they all refer to the text in `bytes`.
     pending: Vec<Splice<'a>>,
     outcomes: Vec<Outcome>,
     texts: Vec<TextOutcome>,
     indentations: Indentations,
     work: Work<'a>,
-    /// The stretches of changed lines that the steps have together.
+    /// The total number of hunks in the steps.
     hunk_count: usize,
 }
 
-/// One pass over the text that has been made.
+/// A completed pass over the text.
 struct Step {
     map: LineMap,
     /// The lines of the text before this step that were touched, each with its operation.
@@ -212,7 +211,7 @@ impl<'a> Draft<'a> {
         operation.addressed_lines(total_lines)
     }
 
-    /// Carries lines of the original over the steps that have been made.
+    /// Carries lines of the original over the completed steps.
     fn carried(
         &self,
         operation_index: usize,
@@ -245,7 +244,7 @@ impl<'a> Draft<'a> {
         Ok(current)
     }
 
-    /// Returns the current text at the position of lines of the text before a step.
+    /// Returns the current text of lines that are given by their position before a step.
     fn text_now(&self, step_index: usize, lines: &Range<usize>) -> String {
         let mut map = self.steps[step_index].map.clone();
         for step in &self.steps[step_index + 1..] {
@@ -265,7 +264,7 @@ impl<'a> Draft<'a> {
         content.map(|lines| lines.quote(self.limits.quote_limit_chars)).unwrap_or_default()
     }
 
-    /// Applies what is pending.
+    /// Applies the pending splices.
     fn flush(&mut self) -> Result<(), EditError> {
         if self.pending.is_empty() {
             return Ok(());
@@ -290,7 +289,7 @@ impl<'a> Draft<'a> {
         self.bytes = bytes;
         self.total_lines = map.new_lines();
         let touched = pending.iter().map(|splice| (splice.old.clone(), splice.operation_index)).collect();
-        self.made(Step { map, touched }).map_err(EditError::of_call)
+        self.record_step(Step { map, touched }).map_err(EditError::of_call)
     }
 
     fn conflict(&self, one: &Splice<'_>, other: &Splice<'_>) -> EditError {
@@ -322,7 +321,7 @@ impl<'a> Draft<'a> {
         self.replaced(operation_index, replaced)
     }
 
-    /// Takes the bytes that an operation has made of the text.
+    /// Adopts the bytes that an operation produced.
     fn replaced(&mut self, operation_index: usize, replaced: Replaced) -> Result<(), EditError> {
         let limit_bytes = self.limits.result_limit_bytes.max(self.original.bytes().len());
         if replaced.bytes.len() > limit_bytes {
@@ -338,11 +337,12 @@ impl<'a> Draft<'a> {
         let touched = hunks.iter().map(|hunk| (hunk.old.clone(), operation_index)).collect();
         self.bytes = replaced.bytes;
         self.total_lines = replaced.map.new_lines();
-        self.made(Step { map: replaced.map, touched }).map_err(|kind| EditError::of(operation_index, kind))
+        self.record_step(Step { map: replaced.map, touched })
+            .map_err(|kind| EditError::of(operation_index, kind))
     }
 
-    /// Takes note of a step. Together they take no more memory than the bound on their stretches allows.
-    fn made(&mut self, step: Step) -> Result<(), EditErrorKind> {
+    /// Records a step. The bound on hunks also bounds the memory of all steps.
+    fn record_step(&mut self, step: Step) -> Result<(), EditErrorKind> {
         let is_first = self.steps.is_empty();
         self.hunk_count += step.map.hunks().len();
         if self.hunk_count > self.limits.hunk_limit && !is_first {
@@ -367,7 +367,7 @@ impl<'a> Draft<'a> {
 }
 
 impl Step {
-    /// The operation that touched these lines, or the lines around this gap.
+    /// Returns the operation that touched these lines, or the lines around this gap.
     fn toucher(&self, lines: &Range<usize>) -> usize {
         self.touched
             .iter()
@@ -378,7 +378,7 @@ impl Step {
     }
 }
 
-/// Lines as they are named to people: 1-based, and for a gap the lines on both sides of it.
+/// Returns lines as messages name them: 1-based, and for a gap the lines on both sides of it.
 fn named_lines(lines: &Range<usize>, total_lines: usize) -> RangeInclusive<usize> {
     if lines.is_empty() {
         lines.start.max(1)..=(lines.start + 1).min(total_lines).max(1)

@@ -1,4 +1,4 @@
-//! The details of a refusal: where texts part, whether the edit is there already, where the lines have gone.
+//! Details of a refusal: the first difference, whether the edit is already applied, where the lines are now.
 
 use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
@@ -7,14 +7,14 @@ use memchr::{memchr_iter, memmem};
 
 use crate::{Lines, Operation, Source};
 
-/// The first line in which two lists of lines differ.
+/// The first difference between two lists of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The 0-based index of the line in both lists.
     pub line_index: usize,
-    /// The line that was expected; `None` if the expected list ends before.
+    /// The line that was expected; `None` if the expected list is shorter.
     pub expected: Option<String>,
-    /// The line that is present; `None` if the present list ends before.
+    /// The line that is present; `None` if the present list is shorter.
     pub present: Option<String>,
 }
 
@@ -44,7 +44,7 @@ where
     }
 }
 
-/// Checks whether the lines that a replacement or an insertion would put into `source` stand there already.
+/// Checks whether the lines that a replacement or an insertion would put into `source` are already there.
 ///
 /// Always false for a deletion and a regular expression, and for content without lines.
 pub fn already_applied(source: &Source<'_>, operation: &Operation) -> bool {
@@ -60,8 +60,8 @@ pub fn already_applied(source: &Source<'_>, operation: &Operation) -> bool {
     !content.is_empty() && end <= source.total_lines() && has_lines(source, start..end, content)
 }
 
-/// Returns the 1-based lines of `current` at which the new content of an operation stands, if it was put there since
-/// `earlier`, around the addressed lines. These are the same in both texts, and given by 0-based indexes of each.
+/// Returns the 1-based lines of `current` that hold the new content of an operation, if it was put there since `earlier`, around
+/// the addressed lines. Those are the same in both texts, and given by 0-based indexes of each.
 ///
 /// `None` for content that adds no line, and for deletions and edits by text.
 pub fn applied_since(
@@ -98,10 +98,11 @@ fn added_content<'o>(operation: &'o Operation, addressed: &Range<usize>) -> Opti
     (content.count() > addressed.len()).then_some(content)
 }
 
-/// Returns the only 1-based lines of `current` that are the ones which an operation adds to the addressed lines, if `earlier` has none
-/// such: they were put there since, at whatever place. The addressed lines are given by 0-based indexes of `current`.
+/// Returns the 1-based lines of `current` that equal those an operation adds to the addressed lines, if they occur exactly once
+/// and not in `earlier`: they were added since, at another position. The addressed lines are given by 0-based indexes of
+/// `current`.
 ///
-/// `None` unless they are several, of which one tells them from others, and for deletions and edits by text.
+/// `None` unless there are several added lines and one of them is distinctive, and for deletions and edits by text.
 pub fn applied_elsewhere(
     earlier: &Source<'_>,
     current: (&Source<'_>, Range<usize>),
@@ -112,15 +113,15 @@ pub fn applied_elsewhere(
     let kept: Vec<_> = now.filter_map(|index| current.line_text(index + 1)).collect();
     let is_same = |(line, kept): &(&&str, &Cow<'_, str>)| **line == **kept;
     let before = content.iter().zip(&kept).take_while(is_same).count();
-    let behind = content.iter().rev().zip(kept[before..].iter().rev()).take_while(is_same).count();
-    let added = content.get(before..content.len().checked_sub(behind)?)?;
+    let after = content.iter().rev().zip(kept[before..].iter().rev()).take_while(is_same).count();
+    let added = content.get(before..content.len().checked_sub(after)?)?;
     let is_blank = |line: &&&str| line.trim().is_empty();
     let first = added.iter().take_while(is_blank).count();
     let last = added.len() - added.iter().rev().take_while(is_blank).count();
     let added = added.get(first..last)?;
     let characters = |line: &&str| line.chars().filter(|character| !character.is_whitespace()).count();
     let is_telling = added.iter().any(|line| characters(line) >= TELLING_CHARACTERS);
-    // One line alone may well be wanted at two places.
+    // A single line may well be wanted twice.
     if !is_telling || added.iter().filter(|line| !line.trim().is_empty()).count() < 2 {
         return None;
     }
@@ -129,15 +130,15 @@ pub fn applied_elsewhere(
     (!has_anywhere(earlier, &added)).then_some(lines)
 }
 
-/// The fewest non-blank characters of a new line by which an edit is recognised that has been applied before.
+/// The fewest non-blank characters of a new line that identify an edit as applied before.
 pub(crate) const TELLING_CHARACTERS: usize = 8;
 
 /// The most positions of the addressed lines within the new content that are tried.
 const MOST_POSITIONS: usize = 64;
 
-/// The only place in `source` where these lines stand one after the other, as 1-based line numbers.
+/// Returns the 1-based numbers of the only consecutive lines of `source` that equal `lines`.
 ///
-/// `None` if there is no such place, or more than one, or no line is given.
+/// `None` if they do not occur, or more than once, or if no line is given.
 pub fn find_unique(source: &Source<'_>, lines: &Lines) -> Option<RangeInclusive<usize>> {
     if lines.is_empty() {
         return None;
@@ -152,13 +153,13 @@ pub fn find_unique(source: &Source<'_>, lines: &Lines) -> Option<RangeInclusive<
     Some(start..=start + lines.count() - 1)
 }
 
-/// Checks whether these lines stand one after the other somewhere in `source`.
+/// Checks whether these lines occur consecutively in `source`.
 fn has_anywhere(source: &Source<'_>, lines: &Lines) -> bool {
     searchable(source)
         .is_none_or(|text| memmem::find(text.as_bytes(), between_line_feeds(lines).as_bytes()).is_some())
 }
 
-/// All lines with a line feed before and after each, so that one substring search is linear whatever the text is.
+/// Returns all lines with a line feed before and after each, so that one substring search is linear for any text.
 fn searchable(source: &Source<'_>) -> Option<String> {
     let mut text = String::from("\n");
     for line_number in 1..=source.total_lines() {

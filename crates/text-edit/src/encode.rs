@@ -27,7 +27,7 @@ pub(crate) fn encode(text: &str, encoding: Encoding, bytes: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// Returns the bytes of a text that is searched for, whose characters other than ASCII may stand in a text of an unknown encoding.
+/// Returns the bytes of a search text; in an unknown encoding, characters other than ASCII are searched as UTF-8.
 pub(crate) fn encode_any(text: &str, encoding: Encoding) -> Vec<u8> {
     match encoding {
         Encoding::Utf8 | Encoding::UnknownEightBit => text.as_bytes().to_vec(),

@@ -8,7 +8,7 @@ use crate::{BinaryError, Encoding, NoMatch, Stale};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{kind}", operation_prefix(.operation_index))]
 pub struct EditError {
-    /// The 0-based index of the operation that is at fault, if it is one.
+    /// The 0-based index of the operation at fault, if it is a single one.
     pub operation_index: Option<usize>,
     /// The reason.
     pub kind: EditErrorKind,
@@ -29,8 +29,8 @@ pub enum EditErrorKind {
     /// The file is not a text.
     #[error(transparent)]
     Binary(#[from] BinaryError),
-    /// The text cannot be decoded, and what was asked needs it to be: any edit of UTF-16 with half a unit, a
-    /// regular expression over UTF-16 with a lone surrogate.
+    /// The text cannot be decoded and the operation requires it: any edit of UTF-16 with half a unit, a regular expression over
+    /// UTF-16 with a lone surrogate.
     #[error("the text is not valid {encoding}")]
     Undecodable {
         /// The encoding that the mark announces.
@@ -57,7 +57,7 @@ pub enum EditErrorKind {
     /// Two operations of one call touch the same lines.
     #[error(transparent)]
     Conflict(Box<Conflict>),
-    /// The addressed lines are not any more what they were in the version that the line numbers mean.
+    /// The addressed lines have changed since the version that the line numbers mean.
     #[error(transparent)]
     Stale(Box<Stale>),
     /// A character that the text's encoding cannot hold.
@@ -84,7 +84,7 @@ pub enum EditErrorKind {
         /// The offset in the pattern, counted from 0.
         offset_bytes: usize,
     },
-    /// A regular expression that uses what a linear-time engine does not have, or means otherwise.
+    /// A regular expression with a construct that a linear-time engine lacks or interprets differently.
     #[error("unsupported in regular expressions: {construct} at byte {offset_bytes}")]
     UnsupportedRegex {
         /// The construct.
@@ -129,8 +129,8 @@ pub enum EditErrorKind {
         /// The limit.
         limit: usize,
     },
-    /// The operations of the call look at the text more often than allowed: the expression goes over long stretches of it for
-    /// many matches, or there are many operations on a large text.
+    /// The operations of the call take more work than allowed: the expression scans long parts of the text for many matches, or
+    /// there are many operations on a large text.
     #[error(
         "this takes more than {limit_steps} steps on a text of this size: make the expression more exact, or make fewer \
          changes in one call"
@@ -139,7 +139,7 @@ pub enum EditErrorKind {
         /// The steps that a call may take on this text; a step is about one byte looked at.
         limit_steps: u64,
     },
-    /// Operations that change so many separate lines one after the other that following the lines takes too much memory.
+    /// Operations that change so many separate lines in turn that tracking the lines takes too much memory.
     #[error(
         "the operations change more than {limit} separate places in turn: make fewer changes in one call"
     )]
@@ -150,10 +150,10 @@ pub enum EditErrorKind {
     /// A text to replace that does not occur as often as expected.
     #[error(transparent)]
     NoMatch(Box<NoMatch>),
-    /// A replacement with a line that cannot be indented as the match is: it has less than is to be taken off, or blanks that do not
-    /// make whole tabs of the file.
+    /// A replacement with a line that cannot be indented like the match: it has less indentation than has to be removed, or
+    /// spaces that do not make whole tabs of the file.
     #[error(
-        "the search text occurs at lines {}-{} with another indentation, and a line of the replacement cannot be given it for certain: \
+        "the search text occurs at lines {}-{} with another indentation, which cannot be given to a line of the replacement for certain: \
          write the lines as they are indented in the file",
         .lines.start(),
         .lines.end()
@@ -174,8 +174,8 @@ pub enum EditErrorKind {
         /// The lines of the match, 1-based.
         lines: RangeInclusive<usize>,
     },
-    /// A search text with U+FFFD, where the text has bytes that cannot be decoded: they are not what a view shows for them, so that they
-    /// cannot be replaced by it.
+    /// A search text with U+FFFD, where the text has bytes that cannot be decoded: a view only shows a stand-in for them, so they
+    /// cannot be replaced this way.
     #[error(
         "the search text has U+FFFD where lines {}-{} hold bytes that cannot be decoded: search for a part without it, or replace \
          the lines by their numbers",
@@ -186,7 +186,7 @@ pub enum EditErrorKind {
         /// The lines of the match, 1-based.
         lines: RangeInclusive<usize>,
     },
-    /// A new line that is indented with tabs in a text that is indented with blanks throughout, or the other way round.
+    /// A new line that is indented with tabs in a text that is indented with spaces throughout, or the other way round.
     #[error(
         "line {content_line} of the replacement is indented with {given} and the file with {usual}: write {usual}, or \
          replace the lines by their numbers if {given} are meant"
@@ -194,7 +194,7 @@ pub enum EditErrorKind {
     OtherIndentation {
         /// The 1-based line of the replacement.
         content_line: usize,
-        /// The indentation of that line: tabs or blanks.
+        /// The indentation of that line: tabs or spaces.
         given: &'static str,
         /// The indentation of the text.
         usual: &'static str,
@@ -203,7 +203,7 @@ pub enum EditErrorKind {
     },
     /// A new line that begins with no-break spaces in a text where no line does.
     #[error(
-        "line {content_line} of the replacement begins with no-break spaces and no line of the file does: write plain blanks"
+        "line {content_line} of the replacement begins with no-break spaces and no line of the file does: write plain spaces"
     )]
     NoBreakSpaces {
         /// The 1-based line of the replacement.
@@ -211,7 +211,7 @@ pub enum EditErrorKind {
         /// The lines of the match, 1-based.
         lines: RangeInclusive<usize>,
     },
-    /// A new line with curly quotes in a text that has none; nothing in the edit says that they were changed on their way.
+    /// A new line with curly quotes in a text that has none; nothing in the edit shows that they were changed in transit.
     #[error(
         "line {content_line} of the replacement has curly quotes and the file has none: write straight ones, or replace \
          the lines by their numbers if curly ones are meant"
@@ -222,15 +222,15 @@ pub enum EditErrorKind {
         /// The lines of the match, 1-based.
         lines: RangeInclusive<usize>,
     },
-    /// The replacement stands in the text already, around the match, and its new lines are too short to say that the edit
-    /// was applied before.
+    /// The replacement is already in the text, around the match, and its new lines are too short to show that the edit was
+    /// applied before.
     #[error(
-        "the new text stands at lines {}-{} already: if it is to stand there twice, add the lines around it to the \
+        "the new text is already at lines {}-{}: if you want it there twice, add the lines around it to the \
          search text",
         .lines.start(),
         .lines.end()
     )]
-    StandsThere {
+    AlreadyThere {
         /// The lines of the new text, 1-based.
         lines: RangeInclusive<usize>,
     },
@@ -245,7 +245,7 @@ pub enum EditErrorKind {
     },
 }
 
-/// Names a character that cannot be written without quoting it: it may be one of a password that the caller has put into the content.
+/// Describes a character that cannot be written without quoting it: it may be part of a password in the content.
 fn unencodable(character: char) -> &'static str {
     match character {
         '\0' => "a NUL",
@@ -266,7 +266,7 @@ pub enum UnsupportedConstruct {
     /// `(?>…)`.
     #[error("an atomic group")]
     AtomicGroup,
-    /// `\<` and `\>`, word borders here and plain characters in JavaScript.
+    /// `\<` and `\>`, word boundaries here and plain characters in JavaScript.
     #[error("an escaped angle bracket (write < or > without the backslash)")]
     EscapedAngleBracket,
 }
@@ -277,7 +277,7 @@ pub enum UnsupportedConstruct {
 pub struct Conflict {
     /// The 0-based index of the operation that comes first in the call.
     pub first: usize,
-    /// The 0-based index of the other one.
+    /// The 0-based index of the later one.
     pub second: usize,
     /// The lines that the second one addresses, in the text as it was before the call; for an insertion the
     /// lines on both sides of the gap.
@@ -329,7 +329,7 @@ impl EditErrorKind {
             | Self::OtherIndentation { lines, .. }
             | Self::OtherQuotes { lines, .. }
             | Self::NoBreakSpaces { lines, .. }
-            | Self::StandsThere { lines } => Some(lines.clone()),
+            | Self::AlreadyThere { lines } => Some(lines.clone()),
             _ => None,
         }
     }

@@ -22,12 +22,12 @@ impl Default for ExcerptLimits {
     }
 }
 
-/// Lines of a text with their numbers. Its text form has one `number|line` a line, as numbered views have.
+/// Lines of a text with their numbers. Displayed as `number|line`, one per line, as in numbered views.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// The lines, in order and without gaps.
     pub lines: Vec<ExcerptLine>,
-    /// The number of lines that the limit leaves out; they would follow the last one.
+    /// The number of lines after the last one that the limit leaves out.
     pub omitted_lines: usize,
     /// The number of lines of the whole text.
     pub total_lines: usize,
@@ -44,10 +44,9 @@ pub struct ExcerptLine {
     pub is_cut: bool,
 }
 
-/// Takes the lines `around` and up to `context` lines on both sides of them.
+/// Returns the lines `around` and up to `context` lines on both sides of them.
 ///
-/// Line numbers outside the text are moved to its nearest line, so that the excerpt for a range past the end
-/// shows the end.
+/// Line numbers outside the text are clamped to it, so the excerpt for a range past the end shows the end.
 pub fn excerpt(
     source: &Source<'_>,
     around: RangeInclusive<usize>,

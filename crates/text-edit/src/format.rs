@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The encoding in which the characters of a text are stored.
+/// The encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// UTF-8, or a text that begins with a UTF-8 mark (which may still hold undecodable bytes).
@@ -11,8 +11,8 @@ pub enum Encoding {
     Utf16Le,
     /// UTF-16 with the high byte first; recognised by its mark only.
     Utf16Be,
-    /// Bytes that are not UTF-8 and carry no mark. Only ASCII can be inserted, because what the other
-    /// byte values mean is not known.
+    /// Bytes that are not UTF-8 and carry no mark. Only ASCII can be inserted, because the meaning of other byte values is
+    /// unknown.
     UnknownEightBit,
 }
 

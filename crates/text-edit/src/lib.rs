@@ -1,9 +1,9 @@
 //! Byte-exact edits of texts, and maps between the line numbers of two versions of a text.
 //!
-//! [`apply`] runs line and regular-expression operations over a text, all or nothing. Bytes outside the
-//! edited lines never change: mixed line endings, byte-order marks, missing final newlines and bytes that
-//! cannot be decoded stay as they are. [`LineMap`] tells where lines went, from an edit or by comparison,
-//! [`find_text`] finds the passage that a search text means, and [`rebase`] carries operations from the version whose line numbers they mean to the current one.
+//! [`apply`] runs line and regular-expression operations over a text, all or nothing. Bytes outside the edited lines never
+//! change: mixed line endings, byte-order marks, missing final newlines and bytes that cannot be decoded stay as they are.
+//! [`LineMap`] tracks lines across an edit or a comparison, [`find_text`] finds the passage that a search text means, and
+//! [`rebase`] carries operations from the version whose line numbers they mean to the current one.
 //!
 //! The crate does no I/O and knows no protocol.
 //!
@@ -47,6 +47,6 @@ pub use rebase::{Carried, Stale, StaleReason, carry, rebase};
 pub use source::{BinaryError, Source};
 pub use text_match::{
     MatchRule, NearestPassage, NoMatch, NumberedLine, SearchText, TextContent, TextMatch, find_all_text,
-    find_text, stands_around,
+    find_text, has_added_lines_around,
 };
 pub use text_replace::TextOutcome;

@@ -7,8 +7,8 @@ use std::ops::{Range, RangeInclusive};
 
 /// Maps the lines of an old version of a text to those of a new one.
 ///
-/// Public line numbers are 1-based. Inside, the map is a sorted list of hunks in 0-based half-open line
-/// indexes; everything between two hunks is kept, one line for one line.
+/// Public line numbers are 1-based. Internally the map is a sorted list of hunks in 0-based half-open line indexes; all lines
+/// between two hunks are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineMap {
     old_lines: usize,
@@ -18,12 +18,12 @@ pub struct LineMap {
     hunks: Vec<Hunk>,
 }
 
-/// A stretch of lines that differs, as 0-based half-open line indexes of both versions.
+/// Consecutive lines that differ, as 0-based half-open line indexes of both versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
-    /// The lines that went; empty for an insertion.
+    /// The removed lines; empty for an insertion.
     pub old: Range<usize>,
-    /// The lines that came; empty for a deletion.
+    /// The added lines; empty for a deletion.
     pub new: Range<usize>,
 }
 
@@ -39,7 +39,7 @@ pub enum Mapped {
 /// The fate of a range of lines. Line numbers are 1-based.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MappedRange {
-    /// All of them are still there, one after the other.
+    /// All of them are still there, consecutively.
     Kept(RangeInclusive<usize>),
     /// All of them are still there, but other lines were inserted between them.
     Interrupted {
@@ -50,27 +50,27 @@ pub enum MappedRange {
     },
     /// At least one of them was changed or removed, or never existed.
     Changed {
-        /// The lines that stand in their place, as 0-based half-open line indexes; empty if nothing does.
+        /// The lines that are there instead, as 0-based half-open line indexes; may be empty.
         now: Range<usize>,
     },
 }
 
-/// From an old line on, lines have moved by a number of lines, up to the next shift.
+/// A number of lines by which lines have moved, from an old line up to the next shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {
-    /// The 1-based number, in the old version, of the first line that moved so.
+    /// The 1-based number, in the old version, of the first line that moved by this much.
     pub from_line: usize,
     /// New line number minus old line number.
     pub by: isize,
 }
 
 impl LineMap {
-    /// The map of a text of `total_lines` lines onto itself.
+    /// Returns the map of a text of `total_lines` lines onto itself.
     pub fn identity(total_lines: usize) -> Self {
         Self { old_lines: total_lines, new_lines: total_lines, hunks: Vec::new() }
     }
 
-    /// Builds a map from its parts, such as [`hunks`](Self::hunks) gave; `None` if they do not fit together.
+    /// Builds a map from its parts, such as those returned by [`hunks`](Self::hunks); `None` if they are inconsistent.
     pub fn new(old_lines: usize, new_lines: usize, hunks: Vec<Hunk>) -> Option<Self> {
         let map = Self { old_lines, new_lines, hunks };
         let is_range = |hunk: &Hunk| {
@@ -100,12 +100,12 @@ impl LineMap {
         self.new_lines
     }
 
-    /// The number of lines that the new version has more (or, if negative, fewer).
+    /// The number of lines added (or, if negative, removed) in total.
     pub fn line_delta(&self) -> isize {
         self.new_lines as isize - self.old_lines as isize
     }
 
-    /// The stretches that differ, in order.
+    /// The differences, in order.
     pub fn hunks(&self) -> &[Hunk] {
         &self.hunks
     }
@@ -154,9 +154,9 @@ impl LineMap {
     }
 
     /// Returns the position of the gap after the line `after_line` (0 is the top) in the new version, as the lowest and the
-    /// highest line after which it can be said to be; they differ if lines were inserted just there.
+    /// highest line that it may follow; they differ if lines were inserted there.
     ///
-    /// `None` if the lines on both sides of the gap went together, or if there is no such line.
+    /// `None` if the lines on both sides of the gap were removed or changed together, or if there is no such line.
     pub fn map_gap(&self, after_line: usize) -> Option<RangeInclusive<usize>> {
         let gap = after_line;
         if gap > self.old_lines {
@@ -170,7 +170,7 @@ impl LineMap {
         }
     }
 
-    /// The map from this one's old version to the new version of `next`.
+    /// Returns the map from this map's old version to the new version of `next`.
     ///
     /// # Panics
     ///
@@ -199,14 +199,14 @@ impl LineMap {
         Self::from_kept(self.old_lines, next.new_lines, &kept)
     }
 
-    /// The map from the new version back to the old one.
+    /// Returns the map from the new version to the old one.
     pub fn inverse(&self) -> LineMap {
         let hunks =
             self.hunks.iter().map(|hunk| Hunk { old: hunk.new.clone(), new: hunk.old.clone() }).collect();
         Self { old_lines: self.new_lines, new_lines: self.old_lines, hunks }
     }
 
-    /// Returns how the lines that were kept have moved, from top to bottom; nothing for lines that kept their number.
+    /// Returns how the lines that were kept have moved, from top to bottom; omitting lines that kept their number.
     pub fn shifts(&self) -> Vec<Shift> {
         let mut shifts = Vec::new();
         let mut current = 0;
@@ -220,15 +220,15 @@ impl LineMap {
         shifts
     }
 
-    /// The hunks that a range of 0-based half-open line indexes touches: those that share a line with it,
-    /// and insertions strictly inside.
+    /// Returns the hunks that a range of 0-based half-open line indexes touches: those that share a line with it, and insertions
+    /// strictly inside.
     fn touching(&self, start: usize, end: usize) -> &[Hunk] {
         let from = self.hunks.partition_point(|hunk| hunk.old.end <= start);
         let count = self.hunks[from..].partition_point(|hunk| hunk.old.start < end);
         &self.hunks[from..from + count]
     }
 
-    /// The new index of an old index that `passed` hunks come before.
+    /// Returns the new index of an old index that follows `passed` hunks.
     fn moved(&self, index: usize, passed: usize) -> usize {
         match passed.checked_sub(1).map(|last| &self.hunks[last]) {
             Some(hunk) => hunk.new.end + (index - hunk.old.end),
@@ -252,7 +252,7 @@ impl LineMap {
         kept
     }
 
-    /// Builds a map from stretches of kept lines, in order and disjoint.
+    /// Builds a map from ranges of kept lines, in order and disjoint.
     pub(crate) fn from_kept(old_lines: usize, new_lines: usize, kept: &[Kept]) -> Self {
         let mut hunks = Vec::new();
         let (mut old_start, mut new_start) = (0, 0);
@@ -279,7 +279,7 @@ impl LineMap {
     }
 }
 
-/// A stretch of `len` lines that both versions have.
+/// `len` consecutive lines that both versions have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept {
     pub(crate) old_start: usize,

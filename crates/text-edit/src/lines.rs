@@ -2,8 +2,8 @@
 
 /// Whole lines without their endings, as the new content of an edit.
 ///
-/// Both protocols' ways of writing lines are constructors, so that an edit itself never has to ask
-/// whether a final newline counts. No line contains a line feed.
+/// Each protocol's way of writing lines has a constructor, so an edit never has to decide whether a final newline counts. No line
+/// contains a line feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
     /// Every line followed by one line feed.
@@ -12,7 +12,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// No lines at all: replacing with it deletes.
+    /// Returns no lines: replacing with it deletes.
     pub fn none() -> Self {
         Self::default()
     }
@@ -60,7 +60,7 @@ impl Lines {
         self.text.split_terminator('\n')
     }
 
-    /// The lines, joined by line feeds, cut at `limit_chars`.
+    /// Returns the lines, joined by line feeds and cut at `limit_chars`.
     pub(crate) fn quote(&self, limit_chars: usize) -> String {
         let mut quoted = String::new();
         let mut left = limit_chars;

@@ -1,4 +1,4 @@
-//! New lines that do not look like the file, where nothing in the edit says why.
+//! New lines that do not look like the file, without a reason in the edit.
 
 mod no_break_spaces;
 
@@ -9,7 +9,7 @@ use crate::{
     EditError, EditErrorKind, Lines, MatchRule, SearchText, Source, TextContent, TextMatch, TextOutcome,
 };
 
-/// Refuses new lines that were probably changed on their way from the model.
+/// Refuses new lines that were probably altered on the way from the model.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub(crate) fn check(
     }
 }
 
-/// Finds a new line with curly quotes in an edit that adds no straight ones, of a text that has no curly ones.
+/// Finds a new line with curly quotes in an edit that adds no straight ones, of a text without curly ones.
 fn other_quotes(
     source: &Source<'_>,
     search: &SearchText,
@@ -56,13 +56,13 @@ fn other_quotes(
     replacement.lines().position(|line| line.contains(is_curly)).map(|index| index + 1)
 }
 
-/// The fewest lines with one kind of indentation that make it the usual one.
+/// The fewest lines with one kind of indentation that make it usual.
 const USUAL_LINES: usize = 2;
 
-/// Finds a new line that is indented with tabs, where all indented lines of the text are so with blanks, or the other way
-/// round. The search text gave no evidence, since it would have been allowed for: the new lines may have been changed on their way.
+/// Finds a new line that is indented with tabs where all indented lines of the text use spaces, or the other way round. The
+/// search text showed no such difference, or it would have been allowed for: the new lines may have been altered in transit.
 ///
-/// Single blanks count as neither: continued comments begin with one in any file.
+/// Single spaces count as neither: continued comments begin with one in any file.
 fn other_indentation(
     source: &Source<'_>,
     search: &SearchText,
@@ -76,43 +76,42 @@ fn other_indentation(
     Some((index + 1, other, usual))
 }
 
-/// Returns what new lines are indented with and what the text is indented with throughout, if these are tabs and blanks or the other
-/// way round.
+/// Returns the indentation of the new lines and that of the text, if one is tabs and the other spaces throughout.
 fn other_kind<'l>(
     source: &Source<'_>,
     new_lines: impl Iterator<Item = &'l str>,
 ) -> Option<(&'static str, &'static str)> {
-    // Most edits have no such line, and cost no look at the whole text.
+    // Most edits have no such line, so that the text need not be scanned.
     let given: Vec<&'static str> = new_lines.filter_map(kind).collect();
     let has = |wanted: &'static str| given.contains(&wanted);
-    if !has(TABS) && !has(BLANKS) {
+    if !has(TABS) && !has(SPACES) {
         return None;
     }
-    let (mut tabs, mut blanks) = (0, 0);
+    let (mut tabs, mut spaces) = (0, 0);
     for number in 1..=source.total_lines() {
         match source.line_text(number).and_then(|line| kind(&line)) {
             Some(TABS) => tabs += 1,
-            Some(_) => blanks += 1,
+            Some(_) => spaces += 1,
             None => {}
         }
         // Usually the first indented line is like the new ones.
-        if (tabs > 0 || !has(TABS)) && (blanks > 0 || !has(BLANKS)) {
+        if (tabs > 0 || !has(TABS)) && (spaces > 0 || !has(SPACES)) {
             return None;
         }
     }
-    match (tabs, blanks) {
-        (0, blanks) if blanks >= USUAL_LINES && has(TABS) => Some((TABS, BLANKS)),
-        (tabs, 0) if tabs >= USUAL_LINES && has(BLANKS) => Some((BLANKS, TABS)),
+    match (tabs, spaces) {
+        (0, spaces) if spaces >= USUAL_LINES && has(TABS) => Some((TABS, SPACES)),
+        (tabs, 0) if tabs >= USUAL_LINES && has(SPACES) => Some((SPACES, TABS)),
         _ => None,
     }
 }
 
-/// New lines that are indented with tabs in a text that is indented with blanks throughout, or the other way round.
+/// New lines that are indented with tabs in a text that is indented with spaces throughout, or the other way round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherIndentation {
     /// The first such line.
     pub line: NewLine,
-    /// The indentation of that line: tabs or blanks.
+    /// The indentation of that line: tabs or spaces.
     pub given: &'static str,
     /// The indentation of the text.
     pub usual: &'static str,
@@ -128,7 +127,7 @@ pub struct NewLine {
 }
 
 impl OtherIndentation {
-    /// Finds such lines in the contents of edits by line numbers. Nothing in these shows whether they are meant.
+    /// Finds such lines in the contents of edits by line numbers. Nothing in these shows whether they are intended.
     #[must_use]
     pub fn of(source: &Source<'_>, contents: &[&Lines]) -> Option<OtherIndentation> {
         let (given, usual) = other_kind(source, contents.iter().flat_map(|content| content.iter()))?;
@@ -138,7 +137,7 @@ impl OtherIndentation {
 }
 
 impl NewLine {
-    /// Finds the first line that begins with no-break spaces, plain blanks in front or not; `None` also if a line of the text does.
+    /// Finds the first line that begins with no-break spaces, possibly after plain ones; `None` also if a line of the text does.
     ///
     /// # Example
     ///
@@ -165,24 +164,24 @@ impl NewLine {
 }
 
 const TABS: &str = "tabs";
-const BLANKS: &str = "blanks";
+const SPACES: &str = "spaces";
 
-/// Returns what a line is indented with; `None` for a line of blanks alone and for a single blank.
+/// Returns the kind of indentation of a line; `None` for a blank line and for a single space.
 fn kind(line: &str) -> Option<&'static str> {
     let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
     match indent.contains('\t') {
         _ if indent.len() == line.len() => None,
         true => Some(TABS),
-        false => (indent.len() > 1).then_some(BLANKS),
+        false => (indent.len() > 1).then_some(SPACES),
     }
 }
 
-/// The indentations of the texts to replace of one request, which come from one hand.
+/// The indentations of all text replacements of one request, which have the same author.
 #[derive(Debug, Default)]
 pub(crate) struct Indentations {
-    /// The indentation of a search text whose passage has the other one.
+    /// The indentation of a search text whose match has the other kind.
     exchanged: Option<&'static str>,
-    /// New lines whose search text showed nothing of its indentation.
+    /// New lines whose search text has no indentation to compare.
     unproven: Vec<Unproven>,
 }
 
@@ -195,7 +194,7 @@ struct Unproven {
 }
 
 impl Indentations {
-    /// Takes note of one text that was replaced.
+    /// Records a text replacement.
     pub(crate) fn note(
         &mut self,
         operation_index: usize,
@@ -215,7 +214,7 @@ impl Indentations {
         }
     }
 
-    /// Refuses new lines that are indented with what another text of the request shows to be exchanged.
+    /// Refuses new lines with a kind of indentation that another replacement of the request shows to be wrong.
     ///
     /// # Errors
     ///
@@ -226,7 +225,7 @@ impl Indentations {
             return Ok(());
         };
         let Unproven { operation_index, content_line, given, ref lines } = *unproven;
-        let usual = if given == TABS { BLANKS } else { TABS };
+        let usual = if given == TABS { SPACES } else { TABS };
         let kind = EditErrorKind::OtherIndentation { content_line, given, usual, lines: lines.clone() };
         Err(EditError::of(operation_index, kind))
     }

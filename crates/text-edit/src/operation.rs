@@ -1,21 +1,21 @@
-//! The edits that can be asked for.
+//! The edits that a caller can request.
 
 use crate::{Lines, SearchText};
 
-/// One edit of a text. Line numbers are 1-based and ranges inclusive; they are signed because they come
-/// from outside, and a bad one is quoted in the refusal as it was given.
+/// One edit of a text. Line numbers are 1-based and ranges inclusive; they are signed because they come from outside, and the
+/// refusal quotes a bad number unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Replaces the lines `start_line..=end_line` by `content`; a `content` without lines deletes them.
     Replace {
-        /// The first line to go.
+        /// The first line to remove.
         start_line: i64,
-        /// The last line to go; past the end of the text means the last line.
+        /// The last line to remove; past the end of the text means the last line.
         end_line: i64,
         /// The new lines.
         content: Lines,
     },
-    /// Puts `content` behind a line.
+    /// Inserts `content` after a line.
     Insert {
         /// The line before the insertion; 0 inserts at the top, past the end of the text appends.
         after_line: i64,
@@ -24,9 +24,9 @@ pub enum Operation {
     },
     /// Removes the lines `start_line..=end_line`.
     Delete {
-        /// The first line to go.
+        /// The first line to remove.
         start_line: i64,
-        /// The last line to go; past the end of the text means the last line.
+        /// The last line to remove; past the end of the text means the last line.
         end_line: i64,
     },
     /// Replaces a text that occurs as often as expected.
@@ -35,10 +35,10 @@ pub enum Operation {
         search: SearchText,
         /// The text to put there; for whole lines, the empty text deletes them.
         replacement: String,
-        /// The number of occurrences. If it is 1, [`MatchRule::ALL`](crate::MatchRule::ALL) are allowed, and an edit that
-        /// was applied before is recognised.
+        /// The number of occurrences. If it is 1, [`MatchRule::ALL`](crate::MatchRule::ALL) are allowed, and an edit that is
+        /// already applied is recognised.
         expected: usize,
-        /// The lines within which one occurrence is looked for, first and last, 1-based; `None` for the whole text.
+        /// The first and last line (1-based) of the range to search for one occurrence; `None` for the whole text.
         within: Option<(i64, i64)>,
     },
     /// Replaces what a regular expression matches, in the whole text.

@@ -1,4 +1,4 @@
-//! Carries operations from the version of a text that was shown to the version that is there now.
+//! Carries operations from the shown version of a text to the current one.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -8,7 +8,7 @@ use crate::{
     find_unique, first_difference,
 };
 
-/// Addressed lines that are not any more what they were when they were shown.
+/// Addressed lines that have changed since they were shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("lines {}-{} {reason} since they were shown", .lines.start(), .lines.end())]
 pub struct Stale {
@@ -16,19 +16,19 @@ pub struct Stale {
     pub reason: StaleReason,
     /// The addressed lines in the shown version, 1-based; for an insertion the line that it goes after.
     pub lines: RangeInclusive<usize>,
-    /// Their text then, without endings, joined by line feeds, cut.
+    /// Their text at that time, without endings, joined by line feeds, truncated.
     pub expected: String,
-    /// The lines that stand in their place in the current version, 1-based; `None` if nothing does.
+    /// The lines that replace them in the current version, 1-based; `None` if there are none.
     pub present_lines: Option<RangeInclusive<usize>>,
-    /// Their text, without endings, joined by line feeds, cut.
+    /// The text of those, without endings, joined by line feeds, truncated.
     pub present: String,
     /// The first line in which the two differ. `None` if neither is longer than the quotes allow and they are
     /// the same, which happens when a line was removed and put back elsewhere.
     pub first_difference: Option<Difference>,
-    /// True if the lines that stand there are just those that the operation would have put.
+    /// True if the present lines are exactly those that the operation would have put there.
     pub already_applied: bool,
-    /// The only other place in the current version where the shown lines stand unchanged, 1-based: the
-    /// operation with these numbers would do what was meant.
+    /// The only other lines of the current version that equal the shown ones, 1-based: with these numbers, the operation would
+    /// have its intended effect.
     pub moved_to: Option<RangeInclusive<usize>>,
 }
 
@@ -38,9 +38,8 @@ pub enum StaleReason {
     /// At least one of the addressed lines was changed or removed.
     #[error("have changed")]
     Changed,
-    /// All addressed lines are as they were, but there are new lines between them, which the operation
-    /// would remove unseen.
-    #[error("have got {inserted} new lines between them")]
+    /// All addressed lines are unchanged, but there are new lines between them, which the operation would remove unseen.
+    #[error("have {inserted} new lines between them")]
     Interrupted {
         /// The number of new lines.
         inserted: usize,
@@ -49,15 +48,15 @@ pub enum StaleReason {
 
 /// Carries operations whose line numbers all mean `shown` to `current`, along `map`.
 ///
-/// The result is meant for [`Numbering::Original`](crate::Numbering::Original) on `current`. Lines that
-/// were inserted directly before or after the addressed ones do not matter. An insertion needs the line
-/// that it goes after to be unchanged; at the top it stays at the top, and past the end of `shown` it is at
-/// the end of `current`. Regular expressions have no line numbers and pass unchanged.
+/// The result is meant for [`Numbering::Original`](crate::Numbering::Original) on `current`. Lines that were inserted directly
+/// before or after the addressed ones do not matter. An insertion requires the line before it to be unchanged; at the top it
+/// stays at the top, and past the end of `shown` it is at the end of `current`. Regular expressions have no line numbers and pass
+/// unchanged.
 ///
 /// # Errors
 ///
 /// [`EditErrorKind::InvalidRange`] and [`EditErrorKind::InvalidPosition`] for numbers that are not in `shown`,
-/// [`EditErrorKind::Stale`] for lines that are not as they were.
+/// [`EditErrorKind::Stale`] for lines that have changed.
 ///
 /// # Panics
 ///
@@ -82,12 +81,12 @@ pub fn rebase(
     carried.collect()
 }
 
-/// The position, in another version, of the lines that an operation addresses in one.
+/// The position of addressed lines in another version.
 ///
-/// Lines are 0-based and half-open; an insertion addresses the empty range before the line that it comes in front of.
+/// Lines are 0-based and half-open; an insertion addresses the empty range before the line that follows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carried {
-    /// They stand there unchanged, one after the other.
+    /// They are there unchanged, consecutively.
     Kept {
         /// The lines in the version that the numbers mean.
         addressed: Range<usize>,
@@ -96,7 +95,7 @@ pub enum Carried {
     },
     /// They have changed, or other lines were put between them.
     Changed {
-        /// The lines that stand there instead.
+        /// The lines that are there instead.
         now: Range<usize>,
     },
     /// The version has no lines of these numbers, or the operation has no line numbers.
@@ -124,7 +123,7 @@ pub fn carry(operation: &Operation, map: &LineMap) -> Carried {
     }
 }
 
-/// The line after which an insertion goes that was asked for after a line, or what stands in that line's place.
+/// Returns the line after which an insertion belongs in the new version, or the lines that replace the one it was to follow.
 fn carried_position(map: &LineMap, addressed: i64, after: usize) -> Result<usize, Range<usize>> {
     if after == 0 && addressed == 0 {
         return Ok(0);

@@ -21,14 +21,14 @@ pub(crate) struct Replaced {
     pub(crate) map: LineMap,
     /// The number of matches that were replaced.
     pub(crate) replacements: usize,
-    /// The number of matches; a lower bound if counting those that stay takes too long.
+    /// The number of matches; a lower bound if counting the remaining ones takes too long.
     pub(crate) matches: usize,
 }
 
-/// The steps for which the matches that stay are counted, apart from [`COUNT_STEPS_A_BYTE`] for each byte of the text.
+/// The steps for counting the remaining matches, apart from [`COUNT_STEPS_A_BYTE`] for each byte of the text.
 const COUNT_STEPS: u64 = 1 << 22;
 
-/// The further steps for each byte of the text.
+/// The additional steps for each byte of the text.
 const COUNT_STEPS_A_BYTE: u64 = 4;
 
 /// Replaces the first or all matches of `pattern` in `base`.
@@ -61,7 +61,7 @@ fn replace_in(
     work: &mut Work<'_>,
 ) -> Result<Replaced, EditErrorKind> {
     let engine = pattern.compile(is_text)?;
-    work.look()?;
+    work.check_cancelled()?;
     let template = Template::new(replacement, &engine.group_names(), format)?;
     let mut writer = Writer::new(base, format, limits, text);
     let mut matches = Matches::new(&engine, text);
@@ -81,14 +81,14 @@ fn replace_in(
     writer.finish()
 }
 
-/// Counts the matches behind those that were looked at. It has steps of its own, so that a call does not fail by it.
+/// Counts the remaining matches. It has its own budget of steps, so that it cannot make a call fail.
 fn count_rest(
     matches: &mut Matches<'_, '_>,
     text: &[u8],
     is_text: bool,
     work: &Work<'_>,
 ) -> Result<usize, EditErrorKind> {
-    let mut work = work.another(COUNT_STEPS + COUNT_STEPS_A_BYTE * text.len() as u64);
+    let mut work = work.separate(COUNT_STEPS + COUNT_STEPS_A_BYTE * text.len() as u64);
     let mut count = 0;
     loop {
         match matches.advance(&mut work) {
@@ -111,7 +111,7 @@ fn splits_character(text: &[u8], at: usize) -> bool {
     continues && begun
 }
 
-/// A replacement whose literal pieces are encoded as the text is.
+/// A replacement whose literal pieces are in the text's encoding.
 struct Template {
     pieces: Vec<EncodedPiece>,
     /// The reason why the replacement cannot be written. It is an error only once something matches.
@@ -211,7 +211,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Takes note of an edit. Edits of the same line are one: a long line can have tens of millions.
+    /// Records an edit. Edits of the same line are merged: a long line can have tens of millions.
     fn edited(&mut self, edit: ByteEdit) {
         match self.edits.last_mut() {
             Some(last) if !self.base.bytes()[last.old.end..edit.old.start].contains(&b'\n') => {
@@ -227,9 +227,9 @@ impl<'a> Writer<'a> {
         match self.format.encoding {
             Encoding::Utf8 | Encoding::UnknownEightBit => self.bytes.extend_from_slice(matched),
             encoding => {
-                let matched =
-                    std::str::from_utf8(matched).expect("groups of a match in a str lie between characters");
-                // A NUL that the text already has is copied as it is, so that `encode` must not see it.
+                let matched = std::str::from_utf8(matched)
+                    .expect("groups of a match in a str are on character boundaries");
+                // A NUL that the text already has is copied as it is, and must not reach `encode`.
                 for unit in matched.encode_utf16() {
                     let pair =
                         if encoding == Encoding::Utf16Be { unit.to_be_bytes() } else { unit.to_le_bytes() };
@@ -250,7 +250,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Turns offsets of the decoded view, asked for in rising order, into offsets of the base.
+/// Converts offsets of the decoded view, requested in ascending order, into offsets of the base.
 struct Cursor<'a> {
     text: &'a [u8],
     wide: bool,
@@ -262,7 +262,7 @@ impl Cursor<'_> {
     fn advance(&mut self, to: usize) -> usize {
         let passed = &self.text[self.at..to];
         self.base_offset += if self.wide {
-            let text = std::str::from_utf8(passed).expect("matches in a str lie between characters");
+            let text = std::str::from_utf8(passed).expect("matches in a str are on character boundaries");
             text.chars().map(|character| 2 * character.len_utf16()).sum()
         } else {
             passed.len()

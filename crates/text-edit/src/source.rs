@@ -8,7 +8,7 @@ use memchr::{memchr, memchr_iter};
 use crate::encode::decode_lossy;
 use crate::{Encoding, LineEnding, TextFormat};
 
-/// The bytes that are searched for a NUL.
+/// The number of bytes that are searched for a NUL.
 const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
 /// The bytes are not a text: there is a NUL in the first 8 KiB and no UTF-16 mark.
@@ -30,11 +30,11 @@ pub struct BinaryError {
 pub struct Source<'a> {
     bytes: &'a [u8],
     format: TextFormat,
-    /// Byte offsets at which lines begin; as many as there are lines.
+    /// The byte offset of each line.
     starts: Starts,
 }
 
-/// Byte offsets in rising order. In a text of short lines they take more room than the text, so that they are kept small.
+/// Byte offsets in ascending order. For a text of short lines they would take more memory than the text, so they are kept small.
 #[derive(Clone, Debug)]
 enum Starts {
     /// Of a text below 4 GiB.
@@ -43,7 +43,7 @@ enum Starts {
 }
 
 impl Starts {
-    /// Room for the lines of a text, and no more.
+    /// Allocates exactly the space that the lines of a text need.
     fn for_text(bytes: &[u8]) -> Starts {
         let count = memchr_iter(b'\n', bytes).count() + 1;
         match u32::try_from(bytes.len()) {
@@ -93,8 +93,8 @@ impl<'a> Source<'a> {
         Ok(Self::indexed(bytes, encoding, mark))
     }
 
-    /// Indexes an edited text. It keeps the encoding of the text that it came from, even where removing
-    /// the only undecodable line has made it valid UTF-8, or has moved a late NUL to the front.
+    /// Indexes an edited text. It keeps the encoding of the original, even where removing the only undecodable line made it valid
+    /// UTF-8, or moved a late NUL to the front.
     pub(crate) fn of_edited(bytes: &'a [u8], format: &TextFormat) -> Self {
         Self::indexed(bytes, format.encoding, format.byte_order_mark)
     }
@@ -142,7 +142,7 @@ impl<'a> Source<'a> {
         self.bytes
     }
 
-    /// The format that was found.
+    /// The detected format.
     pub fn format(&self) -> &TextFormat {
         &self.format
     }
@@ -259,7 +259,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Appends `text` as far as `left` characters allow; false, and an ellipsis, if it had to be cut.
+/// Appends up to `left` characters of `text`; false, and an ellipsis, if it was truncated.
 pub(crate) fn push_cut(target: &mut String, text: &str, left: &mut usize) -> bool {
     for character in text.chars() {
         if *left == 0 {

@@ -5,13 +5,13 @@ use std::ops::Range;
 use crate::encode::{Unencodable, encode};
 use crate::{EditError, EditErrorKind, Encoding, Hunk, LineMap, Lines, Source, TextFormat};
 
-/// Lines to go and lines to come, as 0-based half-open line indexes.
+/// Lines to remove and lines to add, as 0-based half-open line indexes.
 #[derive(Clone, Debug)]
 pub(crate) struct Splice<'a> {
     pub(crate) operation_index: usize,
-    /// The lines in the text that the operation's numbers mean.
+    /// The lines in the text that the operation's numbers refer to.
     pub(crate) addressed: Range<usize>,
-    /// The same lines in the text at hand.
+    /// The same lines in the current text.
     pub(crate) old: Range<usize>,
     pub(crate) content: Option<&'a Lines>,
 }
@@ -22,20 +22,20 @@ impl Splice<'_> {
     }
 }
 
-/// Brings splices into the order of the text; insertions at one place stay in the order of the call.
+/// Sorts splices by position; insertions at the same position stay in the order of the call.
 pub(crate) fn sort(splices: &mut [Splice<'_>]) {
     splices.sort_by_key(|splice| (splice.old.start, splice.old.end, splice.operation_index));
 }
 
-/// The first two of sorted splices that touch the same lines, as indexes into the slice.
+/// Returns the first two of sorted splices that touch the same lines, as indexes into the slice.
 pub(crate) fn overlap(splices: &[Splice<'_>]) -> Option<(usize, usize)> {
     (1..splices.len()).find(|&at| splices[at].old.start < splices[at - 1].old.end).map(|at| (at - 1, at))
 }
 
 /// Applies sorted, disjoint splices to `base`, whose format is `format`.
 ///
-/// `format` is that of the text before the call: a text that an earlier operation has emptied still knows
-/// its line ending and whether it ends with one.
+/// `format` is that of the text before the call, so that a text emptied by an earlier operation keeps its line ending and whether
+/// it ends with one.
 pub(crate) fn splice(
     base: &Source<'_>,
     format: &TextFormat,
@@ -63,7 +63,7 @@ pub(crate) fn splice(
     Ok((bytes, LineMap::from_hunks(base.total_lines(), line_count, hunks)))
 }
 
-/// Writes lines one after the other and knows how the last one ended.
+/// Writes lines in order and tracks the ending of the last one.
 struct Writer<'a> {
     base: &'a Source<'a>,
     format: &'a TextFormat,
@@ -108,7 +108,7 @@ impl<'a> Writer<'a> {
 
     fn insert(&mut self, line: &str) -> Result<(), Unencodable> {
         self.end_line();
-        // A model that was shown the mark as part of line 1 sends it back; the text has it already.
+        // A model that saw the mark as part of line 1 sends it back, but the text already has it.
         let is_second_mark = self.line_count == 0
             && self.format.byte_order_mark
             && self.format.encoding != Encoding::UnknownEightBit;
@@ -131,8 +131,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Takes the last ending away where the text had none. A blank last line keeps it: without an ending it
-    /// would not be a line.
+    /// Removes the last ending where the text had none. A blank last line keeps it: without an ending it would not be a line.
     fn finish(mut self) -> Vec<u8> {
         if self.line_count > 0 && !self.format.final_newline && !self.last.is_blank {
             self.bytes.truncate(self.bytes.len() - self.last.ending_bytes);

@@ -1,7 +1,7 @@
 //! Finding the passage of a text that a search text means, by rules that are data.
 //!
-//! A search text has to occur once. Where it does not occur as it is, the one passage that differs by no more than the
-//! allowed [`MatchRule`]s is taken. Everything else is a [`NoMatch`] with what is needed to write a better search text.
+//! A search text has to occur once. Where it does not occur exactly, the only passage that differs by no more than the allowed
+//! [`MatchRule`]s is taken. Everything else is a [`NoMatch`] with the details needed to write a better search text.
 
 mod anchors;
 mod content;
@@ -9,7 +9,7 @@ mod form;
 mod haystack;
 mod identity;
 
-pub use identity::stands_around;
+pub use identity::has_added_lines_around;
 mod nearest;
 mod view_numbers;
 mod within_lines;
@@ -37,17 +37,17 @@ const COUNTED_OCCURRENCES: usize = 100_000;
 /// A difference between a search text and a passage that still makes a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MatchRule {
-    /// Lines end with CRLF here and with LF there.
+    /// Lines end with CRLF in one and with LF in the other.
     LineEndings,
-    /// Blanks at the ends of lines.
+    /// Whitespace at the ends of lines.
     TrailingBlanks,
-    /// The numbers of a view stand in front of every line of the search text.
+    /// Every line of the search text begins with the number of a view.
     ViewNumbers,
-    /// All lines are shifted by the same blanks.
+    /// All lines are shifted by the same whitespace.
     Indentation,
-    /// Lines are indented with tabs here and with blanks there.
+    /// Lines are indented with tabs in one and with spaces in the other.
     TabsAndBlanks,
-    /// Quotes are curly here and straight there.
+    /// Quotes are curly in one and straight in the other.
     Quotes,
 }
 
@@ -62,10 +62,10 @@ impl MatchRule {
         MatchRule::Quotes,
     ];
 
-    /// No difference but that of line endings, which chat windows and JSON do not keep.
+    /// Only line endings may differ, which chat windows and JSON do not keep.
     pub const STRICT: [MatchRule; 1] = [MatchRule::LineEndings];
 
-    /// Returns the name of the rule, as vectors and details spell it.
+    /// Returns the name of the rule in vectors and details.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -78,15 +78,15 @@ impl MatchRule {
         }
     }
 
-    /// Returns the difference as a phrase that follows "apart from"; `None` for line endings, which no reader has to know.
+    /// Returns the difference as a phrase that follows "apart from"; `None` for line endings, which do not matter to a reader.
     #[must_use]
     pub const fn phrase(self) -> Option<&'static str> {
         match self {
             Self::LineEndings => None,
-            Self::TrailingBlanks => Some("blanks at line ends"),
+            Self::TrailingBlanks => Some("whitespace at line ends"),
             Self::ViewNumbers => Some("the line numbers of the view"),
             Self::Indentation => Some("its indentation"),
-            Self::TabsAndBlanks => Some("tabs and blanks"),
+            Self::TabsAndBlanks => Some("tabs and spaces"),
             Self::Quotes => Some("curly quotes"),
         }
     }
@@ -102,9 +102,9 @@ pub struct SearchText {
     text: String,
     is_whole_lines: bool,
     has_crlf: bool,
-    /// Lines behind which the text stands, in their order.
+    /// Lines that precede the text, in their order.
     anchors: Vec<String>,
-    /// True if the text is an anchor itself, and lines are added behind it.
+    /// True if the text itself is an anchor after which lines are added.
     is_anchor: bool,
 }
 
@@ -126,14 +126,15 @@ impl SearchText {
         SearchText { text, is_whole_lines: false, has_crlf, anchors: Vec::new(), is_anchor: false }
     }
 
-    /// Looks only behind the first of these lines, from there on behind the next, and so on. Blanks at their ends make no difference.
+    /// Limits the search to the text after the first of these lines, from there after the next, and so on. Whitespace at their
+    /// ends is ignored.
     #[must_use]
-    pub fn behind(self, anchors: Vec<String>) -> SearchText {
+    pub fn after(self, anchors: Vec<String>) -> SearchText {
         SearchText { anchors, ..self }
     }
 
-    /// Takes the text as one line behind which others are added as they are: blanks at its ends make no difference to it, and none
-    /// are given to the other lines.
+    /// Treats the text as one line after which others are added unchanged: whitespace at its ends is ignored, and not given to the
+    /// other lines.
     #[must_use]
     pub fn as_anchor(self) -> SearchText {
         SearchText { is_anchor: true, ..self }
@@ -157,7 +158,7 @@ impl SearchText {
         self.text.split('\n').collect()
     }
 
-    /// The same text as whole lines.
+    /// Returns the same text as whole lines.
     fn as_lines(&self) -> SearchText {
         if self.is_whole_lines {
             return self.clone();
@@ -165,7 +166,7 @@ impl SearchText {
         SearchText { has_crlf: self.has_crlf, ..SearchText::of_lines(&self.text) }
     }
 
-    /// The same text without a position.
+    /// Returns the same text without anchors.
     fn without_anchors(&self) -> SearchText {
         SearchText { anchors: Vec::new(), is_anchor: false, ..self.clone() }
     }
@@ -198,23 +199,23 @@ pub enum NoMatch {
         is_more: bool,
         /// The expected number.
         expected: usize,
-        /// The lines at which the first ones begin, 1-based.
+        /// The lines at which the first occurrences begin, 1-based.
         line_numbers: Vec<usize>,
     },
-    /// A line behind which the text stands does not occur.
-    #[error("the line {line:?} of the hunk's @@ does not occur{}: name a line of the file, or leave it out", behind_text(*.behind))]
+    /// A line that precedes the text does not occur.
+    #[error("the line {line:?} of the hunk's @@ does not occur{}: name a line of the file, or leave it out", after_text(*.after))]
     NoAnchor {
         /// The line.
         line: String,
-        /// The number of the line behind which it was looked for; 0 for the whole text.
-        behind: usize,
+        /// The number of the line after which it was searched for; 0 for the whole text.
+        after: usize,
     },
     /// The text does not occur.
     #[error("the search text does not occur{}", closest_text(.nearest.as_ref(), .new_text.as_ref()))]
     Absent {
-        /// The passage that is most like it; `None` if nothing is like it.
+        /// The most similar passage; `None` if nothing is similar.
         nearest: Option<NearestPassage>,
-        /// The lines at which the text that is to replace it stands, 1-based, where that does not prove that the edit was made.
+        /// The lines that hold the replacement, 1-based, where that does not prove that the edit was made.
         new_text: Option<RangeInclusive<usize>>,
     },
 }
@@ -239,7 +240,7 @@ fn more_lines(line_numbers: &[usize], count: usize, expected: usize) -> String {
 fn closest_text(nearest: Option<&NearestPassage>, new_text: Option<&RangeInclusive<usize>>) -> String {
     let nearest = match (nearest, new_text) {
         (None, None) => {
-            "; no passage is like it: read the file again, and send lines that it has as they are there"
+            "; no passage is like it: read the file again, and send lines exactly as they are in it"
                 .to_owned()
         }
         (None, Some(_)) => String::new(),
@@ -248,8 +249,8 @@ fn closest_text(nearest: Option<&NearestPassage>, new_text: Option<&RangeInclusi
     nearest + &new_text_note(new_text)
 }
 
-fn behind_text(line: usize) -> String {
-    if line == 0 { String::new() } else { format!(" behind line {line}") }
+fn after_text(line: usize) -> String {
+    if line == 0 { String::new() } else { format!(" after line {line}") }
 }
 
 fn new_text_note(lines: Option<&RangeInclusive<usize>>) -> String {
@@ -258,9 +259,7 @@ fn new_text_note(lines: Option<&RangeInclusive<usize>>) -> String {
         true => format!("line {}", lines.start()),
         false => format!("lines {}-{}", lines.start(), lines.end()),
     };
-    format!(
-        "; the new text stands at {numbers}: if that is the passage that you mean, this edit is made already"
-    )
+    format!("; the new text is at {numbers}: if that is the passage that you mean, this edit is already made")
 }
 
 impl NoMatch {
@@ -280,10 +279,10 @@ impl NoMatch {
     }
 }
 
-/// Finds the only passage that `search` means.
+/// Finds the only passage that matches `search`.
 ///
-/// `rules` are the differences that are allowed if the text does not occur as it is. `within` limits the search to lines,
-/// as 0-based half-open indexes.
+/// `rules` are the differences that are allowed if the text does not occur exactly. `within` limits the search to lines, as
+/// 0-based half-open indexes.
 ///
 /// # Errors
 ///
@@ -317,7 +316,7 @@ pub fn find_text(
         return Err(NoMatch::Empty);
     }
     if search.lines().iter().all(|line| line.trim().is_empty()) && search.is_whole_lines {
-        // Blank lines alone say nothing about their position unless the text has no other ones.
+        // Blank lines alone identify no position unless the text has no others.
         return if search.is_empty() { Err(NoMatch::Empty) } else { scope.exact(search, 1) };
     }
     let exact = match scope.exact(search, 1) {
@@ -330,7 +329,7 @@ pub fn find_text(
     }
     if let Some(mut passage) = scope.loose(&lines, rules)? {
         if passage.rules.is_empty() {
-            // The last line of the text has no ending, where the search text has one.
+            // Only the ending of the last line is missing in the text.
             passage.rules.push(MatchRule::LineEndings);
         }
         return Ok(passage);
@@ -352,8 +351,7 @@ pub fn find_text(
     Err(NoMatch::absent(nearest::passage(source, &lines.lines(), scope.lines)))
 }
 
-/// Finds all passages that hold `search` exactly, if there are as many as expected, in the order of the text. They do
-/// not overlap.
+/// Finds all exact, non-overlapping occurrences of `search` in the order of the text, if there are as many as expected.
 ///
 /// # Errors
 ///
@@ -389,7 +387,7 @@ pub(crate) fn only_exact(source: &Source<'_>, search: &SearchText) -> Option<Ran
     Scope::new(source, None).exact(search, 1).ok().map(|passage| passage.lines)
 }
 
-/// A text and those of its lines in which a search looks.
+/// A text and the lines to search in it.
 struct Scope<'a> {
     source: &'a Source<'a>,
     lines: Range<usize>,
@@ -418,7 +416,8 @@ impl<'a> Scope<'a> {
         } else {
             haystack.anywhere(&search.text, COUNTED_OCCURRENCES, kept)
         };
-        // Where one is wanted, it is unknown which of two that overlap is meant; of several, those are replaced that do not.
+        // Of two overlapping occurrences it is unknown which is meant; where several are expected, those that do not overlap are
+        // replaced.
         let occurrences =
             if expected == 1 { haystack.with_overlap(occurrences, search) } else { occurrences };
         match occurrences.count {
@@ -469,7 +468,7 @@ impl<'a> Scope<'a> {
             }
             close.len() < NAMED_OCCURRENCES
         });
-        // Invisible blanks are a smaller difference than another indentation.
+        // Trailing whitespace is a smaller difference than another indentation.
         let is_plain = |form: &Form| form.rules().iter().all(|rule| *rule <= MatchRule::TrailingBlanks);
         if close.len() > 1 && close.iter().filter(|(_, form)| is_plain(form)).count() == 1 {
             close.retain(|(_, form)| is_plain(form));

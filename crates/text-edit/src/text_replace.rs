@@ -1,4 +1,4 @@
-//! Replaces a text that is found by [`find_text`], unless that has been done before.
+//! Replaces a text that [`find_text`] finds, unless the edit is already applied.
 
 use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
@@ -12,22 +12,21 @@ use crate::{
     TextMatch, find_all_text, find_text,
 };
 
-/// The way in which a text to replace was found.
+/// The outcome of a text replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextOutcome {
     /// The 0-based index of the operation.
     pub operation_index: usize,
-    /// The lines of the matches as they were when the operation's turn came, 1-based; where it was applied before, those
-    /// that it would have made.
+    /// The lines of the matches just before the operation, 1-based; if it was already applied, the lines of the new text.
     pub lines: Vec<RangeInclusive<usize>>,
     /// The differences between the text and its match that were allowed.
     pub rules: Vec<MatchRule>,
-    /// True if the new text stands there already, and nothing was done.
+    /// True if the new text is already there, and nothing was done.
     pub already_applied: bool,
 }
 
 impl TextOutcome {
-    /// Renders what a reader should know of the outcome; `None` for an exact match.
+    /// Describes the outcome for a reader; `None` for an exact match.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let first = self.lines.first()?;
@@ -37,7 +36,7 @@ impl TextOutcome {
             format!("lines {}-{}", first.start(), first.end())
         };
         if self.already_applied {
-            return Some(format!("already applied, nothing done: the new text stands at {lines}"));
+            return Some(format!("already applied, nothing done: the new text is at {lines}"));
         }
         let phrases: Vec<&str> = self.rules.iter().filter_map(|rule| rule.phrase()).collect();
         (!phrases.is_empty()).then(|| {
@@ -77,8 +76,8 @@ pub(crate) fn replace(
     let passage = match find_text(source, search, &MatchRule::ALL, within.clone()) {
         Ok(passage) => passage,
         Err(NoMatch::Absent { nearest, .. }) => {
-            // A line that is much like the searched one is probably the one to edit, and the new text another passage. Where no
-            // passage is like it, the new text is a trace of this edit only if it has something of the search text.
+            // A similar line is probably the one to edit, and the new text a different passage. Where nothing is similar, the new
+            // text is a trace of this edit only if it shares something with the search text.
             let is_trace = |lines: &RangeInclusive<usize>| match &nearest {
                 Some(nearest) => overlap(lines, &nearest.lines),
                 None => keeps_telling_line(search, replacement) || shares_names(search, replacement),
@@ -89,7 +88,7 @@ pub(crate) fn replace(
                 }
                 Some(lines) => {
                     let within = within.unwrap_or(0..source.total_lines());
-                    // Another passage that is as much like the searched one may be the one to edit.
+                    // Another passage that is as similar may be the one to edit.
                     if let Some(rival) = nearest.and_then(|_| rival(source, search, &lines, within)) {
                         return Err(refusal(NoMatch::Absent { nearest: Some(rival), new_text: Some(lines) }));
                     }
@@ -100,14 +99,14 @@ pub(crate) fn replace(
         }
         Err(reason) => return Err(refusal(reason)),
     };
-    // Lines that were added to others leave these as they are, so that the search text still occurs. And a text that occurs only
-    // with a difference is probably another one, where the new text occurs without any.
+    // After an edit that only adds lines, the search text still occurs. And if the new text occurs exactly, a loose match of the
+    // search text is probably a different passage.
     let is_loose = passage.rules.iter().any(|rule| rule.phrase().is_some());
     if let Some(lines) = done.filter(|lines| is_loose || covers(lines, &passage.lines)) {
         let is_of_this_edit =
-            covers(&lines, &passage.lines) || is_loose_beside_result(&passage, search, replacement);
+            covers(&lines, &passage.lines) || is_loose_next_to_result(&passage, search, replacement);
         if !is_certain || !is_of_this_edit {
-            return Err(EditErrorKind::StandsThere { lines });
+            return Err(EditErrorKind::AlreadyThere { lines });
         }
         return Ok(Replaced { edit: nothing(), outcome: outcome(vec![lines], Vec::new(), true) });
     }
@@ -171,14 +170,14 @@ pub(crate) fn lines_of_all(
     Ok(matches.into_iter().map(|passage| passage.lines).collect())
 }
 
-/// The lines that an edit adds, by how much their presence says.
+/// How strongly the lines that an edit adds identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Added {
-    /// Nothing, or blank lines and brackets, which stand anywhere.
+    /// None, or only blank lines and brackets, which occur anywhere.
     Nothing,
-    /// A short line, as `end`.
+    /// A short line, such as `end`.
     Word,
-    /// A line by which an earlier application of the edit is recognised.
+    /// A line that identifies an earlier application of the edit.
     TellingLine,
 }
 
@@ -186,19 +185,19 @@ fn with_end(text: &str) -> String {
     format!("{}\n", text.strip_suffix('\n').unwrap_or(text))
 }
 
-/// Checks whether a passage that holds all lines of the search text with a difference is another one than that which the edit has
-/// made into its new text: it is indented otherwise, and the new text has every line of the search text as that has it.
+/// Checks whether a loose match is a different passage than the one the edit already changed: it is indented differently, and the
+/// new text repeats every line of the search text exactly.
 ///
-/// An edit that takes lines away cannot be distinguished from one that was never made: its new text may stand anywhere.
-fn is_loose_beside_result(passage: &TextMatch, search: &SearchText, replacement: &str) -> bool {
-    let is_indented_otherwise =
+/// An edit that removes lines cannot be distinguished from one that was never made: its new text may occur anywhere.
+fn is_loose_next_to_result(passage: &TextMatch, search: &SearchText, replacement: &str) -> bool {
+    let is_indented_differently =
         passage.rules.iter().any(|rule| matches!(rule, MatchRule::Indentation | MatchRule::TabsAndBlanks));
     let mut new = replacement.lines();
     let only_adds = search.as_str().lines().all(|line| new.any(|new| new == line));
-    is_indented_otherwise && only_adds && keeps_telling_line(search, replacement)
+    is_indented_differently && only_adds && keeps_telling_line(search, replacement)
 }
 
-/// Checks whether a replacement keeps a line of the search text by which its passage is recognised.
+/// Checks whether a replacement keeps a distinctive line of the search text.
 fn keeps_telling_line(search: &SearchText, replacement: &str) -> bool {
     let is_telling = |line: &&str| {
         line.chars().filter(|character| !character.is_whitespace()).count() >= TELLING_CHARACTERS
@@ -207,7 +206,8 @@ fn keeps_telling_line(search: &SearchText, replacement: &str) -> bool {
     search.as_str().lines().filter(is_telling).any(|line| kept.contains(line))
 }
 
-/// Checks whether a replacement has at least half of the parts of names in the search text: `old_value` and `new_value` share one of two.
+/// Checks whether a replacement has at least half of the name parts of the search text: `old_value` and `new_value` share one of
+/// two.
 fn shares_names(search: &SearchText, replacement: &str) -> bool {
     let (old, new) = (name_parts(search.as_str()), name_parts(replacement));
     !old.is_empty() && old.intersection(&new).count() * 2 >= old.len()

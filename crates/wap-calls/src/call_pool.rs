@@ -1,8 +1,8 @@
 //! The threads that carry out calls: a bounded number of each kind, and a bounded queue in front of them.
 //!
-//! Changes of files and commands wait for their turns in the workspace, with their threads. So each kind has threads of its
-//! own: however many of them wait, calls that only read are answered. A call that is cancelled while it waits in a queue
-//! waits no longer: the readers' threads answer it, since nothing is begun for it.
+//! Changes of files and commands occupy their threads while they wait for their turn in the workspace. So each kind has its own
+//! threads, and calls that only read are answered no matter how many of the others wait. A call that is cancelled in the queue is
+//! answered at once by the readers' threads, since no work is started for it.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,19 +12,19 @@ use std::time::Duration;
 
 use wap_core::{CancelFlag, CancelGuard, Tool, ToolEffect};
 
-/// The bound on calls that only read and are carried out at once.
+/// The bound on concurrent calls that only read.
 const READING_THREADS: usize = 8;
 
-/// The bound on changes of files that are carried out, or wait for their turn in the workspace, at once.
+/// The bound on concurrent changes of files, running or waiting for their turn in the workspace.
 const CHANGING_THREADS: usize = 4;
 
-/// The bound on commands that run, or wait for their turn in the workspace, at once.
+/// The bound on concurrent commands, running or waiting for their turn in the workspace.
 const COMMAND_THREADS: usize = 8;
 
 /// The bound on calls that wait for a thread.
 const MOST_WAITING: usize = 4_096;
 
-/// The bound on the bytes of all waiting requests together; a single request may hold more.
+/// The bound on the total bytes of all waiting requests; a single request may exceed it.
 const MOST_WAITING_BYTES: usize = 64 << 20;
 
 /// The time without work after which a thread ends.
@@ -36,7 +36,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// A call that waits for a thread.
 struct Waiting {
     number: u64,
-    /// The approximate number of bytes that the job holds.
+    /// The approximate size of the job in bytes.
     bytes: usize,
     job: Job,
     /// Moves the call to the readers' queue when it is cancelled; `None` until it is registered, and after it has run.
@@ -52,7 +52,7 @@ pub struct CallPool {
     commands: Arc<Lane>,
 }
 
-/// The refusal of a call because too many calls wait already.
+/// The refusal of a call because too many calls are waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct Full;
 
@@ -73,8 +73,8 @@ impl CallPool {
         }
     }
 
-    /// Runs a job on a thread for this kind of tool, now or when one is free. A job that is cancelled before that moves to
-    /// the readers' threads, and is expected to notice the flag and to end at once. `bytes` approximates what the job holds
+    /// Runs a job on a thread for this kind of tool, now or when one is free. A job that is cancelled before it starts moves to
+    /// the readers' threads, and is expected to check the flag and end immediately. `bytes` is the approximate size of the job
     /// while it waits.
     ///
     /// # Errors
@@ -87,13 +87,13 @@ impl CallPool {
             ToolEffect::Runs => &self.commands,
         };
         let number = Lane::add(lane, bytes, job)?;
-        // Weak, because the guard is kept in the queue of this very lane: two strong ones would never be freed.
+        // Weak, because the queue of this same lane keeps the guard: a strong reference would never be freed.
         let (of_kind, reading) = (Arc::downgrade(lane), Arc::clone(&self.reading));
         let guard = cancel.on_cancel(Box::new(move || {
             let Some(waiting) = of_kind.upgrade().and_then(|lane| lane.take(number)) else { return };
             let Waiting { number, bytes, job, on_cancel } = waiting;
             drop(on_cancel);
-            // If even the readers' queue is full, the call returns to its own queue and waits there.
+            // If even the readers' queue is full, the call returns to its previous queue and waits there.
             if let Err(job) = Lane::try_add(&reading, bytes, job)
                 && let Some(lane) = of_kind.upgrade()
             {
@@ -116,7 +116,7 @@ struct Lane {
 #[derive(Default)]
 struct LaneState {
     waiting: VecDeque<Waiting>,
-    /// The approximate number of bytes that the waiting jobs hold.
+    /// The approximate total size of the waiting jobs in bytes.
     bytes: usize,
     next_number: u64,
     threads: usize,
@@ -138,7 +138,7 @@ impl Lane {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes a call that still waits from the queue.
+    /// Removes a waiting call from the queue.
     fn take(&self, number: u64) -> Option<Waiting> {
         let mut state = self.lock();
         let position = state.waiting.iter().position(|waiting| waiting.number == number)?;
@@ -155,7 +155,7 @@ impl Lane {
         self.work.notify_one();
     }
 
-    /// Keeps the guard of a call while the call is in the queue.
+    /// Stores the guard of a call while the call is in the queue.
     fn keep_guard(&self, number: u64, guard: CancelGuard) {
         let mut state = self.lock();
         if let Some(waiting) = state.waiting.iter_mut().find(|waiting| waiting.number == number) {
@@ -182,17 +182,17 @@ impl Lane {
         state.next_number += 1;
         state.waiting.push_back(Waiting { number, bytes, job, on_cancel: None });
         state.bytes += bytes;
-        // Compared with the queue and not with zero: several calls may be queued before one idle thread wakes up.
+        // Compare with the queue and not with zero: several calls may be queued before an idle thread wakes up.
         if state.idle >= state.waiting.len() || state.threads == lane.most_threads {
             drop(state);
             lane.work.notify_one();
             return Ok(number);
         }
-        let own = Arc::clone(lane);
-        let started = thread::Builder::new().name(lane.name.to_owned()).spawn(move || own.work_off());
+        let worker = Arc::clone(lane);
+        let started = thread::Builder::new().name(lane.name.to_owned()).spawn(move || worker.work_off());
         match started {
             Ok(_) => state.threads += 1,
-            // With one thread at least, the job only waits longer.
+            // With at least one thread, the job only waits longer.
             Err(_) if state.threads > 0 => {}
             Err(_) => {
                 state.bytes -= bytes;
@@ -208,9 +208,9 @@ impl Lane {
             if let Some(Waiting { bytes, job, on_cancel, .. }) = state.waiting.pop_front() {
                 state.bytes -= bytes;
                 drop(state);
-                // Outside of the lock: the drop waits for a hook that is running, and the hook takes the lock.
+                // Drop the guard without the lock: the drop waits for a running hook, and the hook takes the lock.
                 drop(on_cancel);
-                // A job that panics drops its sender, by which the caller learns of it.
+                // A job that panics drops its sender, which notifies the caller.
                 let _ = catch_unwind(AssertUnwindSafe(job));
                 state = self.lock();
                 continue;
@@ -219,7 +219,7 @@ impl Lane {
             let (after, waited) = self.work.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
             state = after;
             state.idle -= 1;
-            // A job may arrive between the time-out and the lock; its sender counts on this thread.
+            // A job may arrive between the time-out and the lock; its sender relies on this thread.
             if waited.timed_out() && state.waiting.is_empty() {
                 state.threads -= 1;
                 return;
@@ -244,7 +244,7 @@ mod tests {
             Box::new(move || drop(released.lock().map(|released| released.recv()))) as Job
         };
         let tool = Tool::WriteFile;
-        // All threads are busy with these, some of which may still wait for theirs.
+        // These keep all threads busy, and some may still wait for a thread.
         for _ in 0..CHANGING_THREADS {
             pool.run(tool, 1, &cancel, block()).expect("there is room");
         }
@@ -253,7 +253,7 @@ mod tests {
         assert!((3..=CHANGING_THREADS + 5).contains(&waiting), "{waiting}");
         assert!(pool.run(tool, 1 << 30, &cancel, block()).is_err());
         pool.run(Tool::ExecuteCommand, 1 << 30, &cancel, Box::new(|| ()))
-            .expect("another lane, and nothing waits there");
+            .expect("another lane has an empty queue");
         drop(release);
     }
 }

@@ -23,7 +23,7 @@ pub struct Client {
     ended: Condvar,
 }
 
-/// The text of the error that answers a call in which the program panics.
+/// The error text for a call in which the program panics.
 const FAULT: &str = "agentd has a fault and could not answer this call";
 
 #[derive(Debug, Default)]
@@ -39,14 +39,14 @@ impl fmt::Debug for Client {
 }
 
 impl Drop for Client {
-    /// Ends what the client has left running. No call of its runs any more: each holds the client.
+    /// Ends the processes that the client left running. None of its calls still runs: each holds the client.
     fn drop(&mut self) {
         self.workspace.end_conversation(self.conversation.id());
     }
 }
 
 impl Client {
-    /// Returns a client whose conversation has a name of its own that begins with `kind`.
+    /// Returns a client whose conversation has a unique name that begins with `kind`.
     #[must_use]
     pub fn new(kind: &str, workspace: &Arc<dyn Workspace>, pool: &CallPool) -> Arc<Client> {
         let id = ConversationId(format!("{kind}-{}", uuid::Uuid::new_v4().simple()));
@@ -59,7 +59,7 @@ impl Client {
         })
     }
 
-    /// Returns a client that makes its calls in another conversation, which has ended; this one for its own.
+    /// Returns a client that makes its calls in another, ended conversation; `self` if the conversation is its own.
     #[must_use]
     pub fn in_conversation(self: &Arc<Self>, id: &ConversationId) -> Arc<Client> {
         if self.conversation.id() == id {
@@ -74,8 +74,8 @@ impl Client {
         })
     }
 
-    /// Begins a call. `done` gets the answer, exactly once: on a thread of the pool, or on this one if too many calls wait
-    /// already.
+    /// Begins a call. `done` receives the answer exactly once: on a thread of the pool, or on this one if too many calls are
+    /// waiting.
     pub fn begin(
         self: &Arc<Self>,
         request: Request,
@@ -92,7 +92,7 @@ impl Client {
             number
         };
         let ending = Ending { client: Arc::clone(self), number, done };
-        // Shared with the job, because a full pool drops the job and the call is then answered here.
+        // Shared with the job, because a full pool drops the job, and the call is then answered here.
         let ending = Arc::new(Mutex::new(Some(ending)));
         let (client, of_job, of_queue) = (Arc::clone(self), Arc::clone(&ending), cancel.clone());
         let job = move || {
@@ -120,7 +120,7 @@ impl Client {
         self.conversation.answer(&*self.workspace, request, &call, observer)
     }
 
-    /// Returns the origin of a call that belongs to no larger run.
+    /// Returns the origin of a call that is its own run.
     pub fn origin(&self) -> Origin {
         Origin {
             conversation: self.conversation.id().clone(),
@@ -130,7 +130,7 @@ impl Client {
         }
     }
 
-    /// Cancels the commands that run or wait, and lets other calls finish.
+    /// Cancels running and waiting commands, and lets other calls finish.
     pub fn cancel_commands(&self) {
         self.cancel(|tool| tool.effect() == ToolEffect::Runs);
     }
@@ -140,7 +140,7 @@ impl Client {
         self.cancel(|_| true);
     }
 
-    /// Waits until every call has been answered, for at most this long.
+    /// Waits until every call is answered, for at most `limit`.
     pub fn wait_until_idle(&self, limit: Duration) {
         let calls = self.lock();
         let busy = |calls: &mut Calls| !calls.running.is_empty();
@@ -153,7 +153,7 @@ impl Client {
             let running = calls.running.values().filter(|(tool, _)| is_meant(*tool));
             running.map(|(_, cancel)| cancel.clone()).collect()
         };
-        // Outside of the lock: cancelling runs the hooks of other modules on this thread, and they may need it.
+        // Cancel without the lock: this runs the hooks of other modules on this thread, and they may need it.
         for cancel in meant {
             cancel.cancel();
         }
@@ -164,7 +164,7 @@ impl Client {
     }
 }
 
-/// The steps at the end of a call: its entry is removed and `done` gets the answer.
+/// The steps at the end of a call: `done` receives the answer and the entry is removed.
 struct Ending<D> {
     client: Arc<Client>,
     number: u64,
@@ -177,7 +177,7 @@ fn end<D: FnOnce(Result<Response, WapError>)>(
 ) {
     let ending = ending.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(Ending { client, number, done }) = ending else { return };
-    // Before the entry is removed, so that an idle client has delivered its answers.
+    // Call this before removing the entry, so that an idle client has delivered its answers.
     done(answer);
     client.lock().running.remove(&number);
     client.ended.notify_all();

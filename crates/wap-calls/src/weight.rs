@@ -1,13 +1,13 @@
-//! The bytes that a request holds while it waits.
+//! The size of a request while it waits.
 //!
-//! Every text counts, since a client chooses its length: a path of many megabytes is refused, but only when its turn comes.
+//! Every text counts, since a client chooses its length: a path of many megabytes is refused, but only when its call runs.
 
 use wap_core::{
     DeleteFile, ExecuteCommand, ExploreFiles, FileVersion, ModifyFile, ModifyOperation, ReadFile, Request,
     SearchFiles, SeenVersions, StopProcess, WriteFile,
 };
 
-/// Estimates the bytes that a request holds, from below: what the allocator adds is left out.
+/// Estimates the size of a request in bytes from below, without the overhead of the allocator.
 pub(crate) fn weight_bytes(request: &Request) -> usize {
     let texts = match request {
         Request::ExploreFiles(ExploreFiles { path, pattern, exclude_patterns, .. }) => {
@@ -69,6 +69,6 @@ fn command(request: &ExecuteCommand) -> usize {
     let variables = environment.iter().flatten();
     let variables: usize =
         variables.map(|(name, value)| 2 * size_of::<String>() + name.len() + value.len()).sum();
-    let others = [working_directory, background, recorded_command, ready];
-    command.len() + variables + others.into_iter().map(|text| option(text.as_ref())).sum::<usize>()
+    let texts = [working_directory, background, recorded_command, ready];
+    command.len() + variables + texts.into_iter().map(|text| option(text.as_ref())).sum::<usize>()
 }

@@ -1,15 +1,15 @@
 //! Bounds on the sizes of a request, checked before any of it is carried out.
 //!
-//! Engines make these checks, so that they hold for every protocol in front of them.
+//! Engines make these checks, so they apply to every protocol.
 
 use crate::{ExploreFiles, Limits, ModifyFile, ModifyOperation, Reason, SearchFiles, WapError};
 
-/// The most commas, colons and opening brackets of a JSON text outside of its strings: more than any request needs that
-/// keeps the other bounds, and little enough to be read into memory.
+/// The most commas, colons and opening brackets of a JSON text outside of its strings: more than any request within the other
+/// bounds needs, and few enough to be read into memory.
 const MAX_JSON_SEPARATORS: usize = Limits::MAX_MESSAGE_VALUES;
 
 impl ModifyFile {
-    /// Checks the number of operations, and the length of their regular expressions together.
+    /// Checks the number of operations, and the total length of their regular expressions.
     ///
     /// # Errors
     ///
@@ -20,7 +20,7 @@ impl ModifyFile {
             ModifyOperation::RegexReplace { pattern, .. } => pattern.len(),
             _ => 0,
         };
-        // Together and not one by one: a call compiles all of them, and each may take as long as the longest.
+        // Check the total: a call compiles all of them, and each may take as long as the longest.
         let bytes: usize = self.operations.iter().map(expression).sum();
         if bytes > Limits::MAX_PATTERNS_BYTES {
             let limit = Limits::MAX_PATTERNS_BYTES;
@@ -78,10 +78,10 @@ pub struct JsonValues {
 }
 
 impl JsonValues {
-    /// Counts the next byte; false once the text holds more values than a request can make use of.
+    /// Counts the next byte; returns false once the text holds more values than a request can use.
     pub fn take(&mut self, byte: u8) -> bool {
         match byte {
-            // First of all: an escaped quote neither ends the string nor begins another escape.
+            // This arm comes first: an escaped quote neither ends the string nor begins another escape.
             _ if self.is_escaped => self.is_escaped = false,
             b'\\' if self.is_string => self.is_escaped = true,
             b'"' => self.is_string = !self.is_string,
@@ -92,8 +92,8 @@ impl JsonValues {
     }
 }
 
-/// Checks, without parsing it, that a JSON text holds no more values than a request can make use of. Text that is not JSON
-/// is left to the parser.
+/// Checks, without parsing it, that a JSON text holds no more values than a request can use. Text that is not JSON is left to the
+/// parser.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The frame around every request: its caller, the run that it belongs to, and its time.
+//! The context of every request: its caller, its run, and its time.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::CancelFlag;
 
-/// The frame of one call to a [`Workspace`](crate::Workspace).
+/// The context of one call to a [`Workspace`](crate::Workspace).
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// The conversation, run and step of this call.
     pub origin: &'a Origin,
     /// Raised when the caller no longer wants the answer.
     pub cancel: &'a CancelFlag,
-    /// The time for which the caller is going to wait; `None` leaves it to the engine's limits.
+    /// The time that the caller will wait; `None` leaves it to the engine's limits.
     pub time_left: Option<Duration>,
 }
 
@@ -25,11 +25,11 @@ pub struct Call<'a> {
 pub struct Origin {
     /// One client or session.
     pub conversation: ConversationId,
-    /// The unit that must run at most once, a reply for instance.
+    /// The unit that must run at most once, such as a reply.
     pub run: RunKey,
     /// The first step of this call within the run, 0-based; item `i` of a batch is step `step + i`.
     pub step: u32,
-    /// The time for which the engine should hold versions of files that this conversation was shown.
+    /// The time for which the engine should keep versions of files that this conversation was shown.
     pub retention: Retention,
 }
 
@@ -50,7 +50,7 @@ pub enum Retention {
     Durable,
 }
 
-/// The name of one client or session, whatever its protocol.
+/// The name of one client or session of any protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ConversationId(pub String);
@@ -58,14 +58,14 @@ pub struct ConversationId(pub String);
 /// The key of a run, which is carried out at most once: the answer to one numbered prompt, by its content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunKey {
-    /// The prompt that was answered, 1-based; 0 for clients that do not number theirs.
+    /// The answered prompt, 1-based; 0 for clients that do not number their prompts.
     pub sequence: u32,
     /// A digest of the answer, or a fresh random text for a client without sequences.
     pub digest: String,
 }
 
 impl RunKey {
-    /// Returns the key of a call that belongs to no larger run; `random` must be unique.
+    /// Returns the key of a call that is its own run; `random` must be unique.
     pub fn unnumbered(random: impl Into<String>) -> RunKey {
         RunKey { sequence: 0, digest: random.into() }
     }

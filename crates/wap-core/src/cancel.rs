@@ -1,4 +1,4 @@
-//! Cancellation that can be asked about and that can call back.
+//! Cancellation that can be polled and that can call back.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,8 +9,8 @@ type Hook = Box<dyn FnOnce() + Send>;
 
 /// A flag that is raised once and stays raised. Clones share it.
 ///
-/// Long work asks [`is_cancelled`](CancelFlag::is_cancelled) now and then; work that cannot ask, because it waits
-/// for a process, registers a hook with [`on_cancel`](CancelFlag::on_cancel).
+/// Long work polls [`is_cancelled`](CancelFlag::is_cancelled); work that cannot poll, because it waits for a process, registers a
+/// hook with [`on_cancel`](CancelFlag::on_cancel).
 #[derive(Clone, Default)]
 pub struct CancelFlag {
     shared: Arc<Shared>,
@@ -48,8 +48,8 @@ impl CancelFlag {
     pub fn cancel(&self) {
         self.shared.raised.store(true, Ordering::SeqCst);
         while let Some((key, hook)) = self.start_next() {
-            // Outside of the lock: a hook may drop its own guard or ask the flag. The lock is taken again when the
-            // hook has ended, by a panic too.
+            // Run the hook without the lock: it may drop its own guard or poll the flag. `HookEnd` takes the lock again when the
+            // hook ends, also by a panic.
             let _ended = HookEnd { shared: &self.shared, key };
             hook();
         }
@@ -65,20 +65,20 @@ impl CancelFlag {
         Some((key, hook))
     }
 
-    /// Reports whether the flag was raised.
+    /// Checks whether the flag was raised.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.shared.raised.load(Ordering::SeqCst)
     }
 
-    /// Runs `hook` when the flag is raised, at once if it already is; never after the guard was dropped.
+    /// Runs `hook` when the flag is raised, immediately if it already is, and never after the guard was dropped.
     ///
     /// A hook must be short and must not wait for the thread that holds its guard.
     #[must_use = "the hook is removed when the guard is dropped"]
     pub fn on_cancel(&self, hook: Box<dyn FnOnce() + Send>) -> CancelGuard {
         let mut hooks = self.shared.lock();
-        // Asked under the lock: `cancel` raises the flag before it takes the lock to look for hooks, so either it
-        // sees this hook or this sees the flag.
+        // Check under the lock: `cancel` raises the flag before it locks the hooks, so either it sees this hook or this check
+        // sees the flag.
         if self.is_cancelled() {
             drop(hooks);
             hook();
@@ -112,12 +112,12 @@ impl Drop for HookEnd<'_> {
 
 /// Keeps a hook of a [`CancelFlag`] registered; dropping it removes the hook.
 ///
-/// Once the guard is dropped, the hook neither runs nor is going to: the drop waits for a hook that another thread is
-/// running. So the target of the hook, a process for instance, may be released after dropping the guard.
+/// After the drop the hook neither runs nor will run: the drop waits for a hook that another thread is running. So the target of
+/// the hook, such as a process, may be released after dropping the guard.
 #[derive(Debug)]
 pub struct CancelGuard {
     flag: CancelFlag,
-    /// `None` if the hook ran at once.
+    /// `None` if the hook ran immediately.
     key: Option<u64>,
 }
 
@@ -127,15 +127,15 @@ impl Drop for CancelGuard {
         let shared = &self.flag.shared;
         let here = thread::current().id();
         let mut hooks = shared.lock();
-        // Under the lock a hook is either waiting and removed here, or running and waited for, or over.
+        // Under the lock a hook is either waiting and removed here, or running and awaited, or finished.
         let removed = hooks.waiting.iter().position(|(waiting, _)| *waiting == key);
         let removed = removed.map(|index| hooks.waiting.remove(index));
-        // Not for a hook on this very thread: a hook may drop its own guard, and would wait for itself.
+        // Do not wait for a hook on this thread: a hook that drops its own guard would wait for itself.
         while hooks.running.iter().any(|(running, thread)| *running == key && *thread != here) {
             hooks = shared.hook_ended.wait(hooks).unwrap_or_else(PoisonError::into_inner);
         }
         drop(hooks);
-        // Outside of the lock: what the hook holds may itself be a guard.
+        // Drop the hook without the lock: it may itself hold a guard.
         drop(removed);
     }
 }

@@ -1,4 +1,4 @@
-//! The seam between protocol adapters and an index of the code in a workspace.
+//! The interface between protocol adapters and an index of the code in a workspace.
 
 pub(crate) mod delegating;
 pub(crate) mod error;
@@ -10,22 +10,22 @@ use crate::{Call, IndexError};
 
 /// An index of the code in a workspace: full text, symbols, syntax trees and imports.
 ///
-/// An index answers from the text that it has read, which may be older than the files are now. Every answer therefore
-/// carries its [`Freshness`]. Paths in requests are canonical and relative to the root (an adapter checks the paths of a
-/// model before the call), and so are paths in answers. Line numbers are 1-based and ranges inclusive.
+/// An index answers from the text that it has read, which may be older than the files. Every answer therefore carries its
+/// [`Freshness`]. Paths in requests are canonical and relative to the root (an adapter checks the paths of a model before the
+/// call), and so are paths in answers. Line numbers are 1-based and ranges inclusive.
 ///
-/// Calls block; the caller owns threads. A call ends early when `call.cancel` is raised or `call.time_left` is over.
+/// Calls block; the caller owns threads. A call ends early when `call.cancel` is raised or `call.time_left` has passed.
 ///
 /// # Errors
 ///
-/// Every method fails with an [`IndexError`]; the index stays usable after any of them.
+/// Every method fails with an [`IndexError`]; the index stays usable after any error.
 ///
 /// Source: Codali protocol, supported request types; ruling in docs/codali.md.
 pub trait CodeIndex: Send + Sync {
-    /// Finds pieces of files by words, best first.
+    /// Finds parts of files by words, best first.
     fn search(&self, call: &Call<'_>, request: &SearchCode) -> Result<SearchCodeResponse, IndexError>;
 
-    /// Shows a piece of a file that a search has found, with lines around it.
+    /// Returns a part of a file that a search returned, with lines around it.
     fn snippet(&self, call: &Call<'_>, request: &ReadSnippet) -> Result<ReadSnippetResponse, IndexError>;
 
     /// Lists what a file defines.
@@ -37,7 +37,7 @@ pub trait CodeIndex: Send + Sync {
     /// Lists the files that depend on a file, and those on which it depends.
     fn impact(&self, call: &Call<'_>, request: &ReadImpact) -> Result<ReadImpactResponse, IndexError>;
 
-    /// Lists imports that should lead to a file of the workspace and do not.
+    /// Lists imports that should resolve to a file of the workspace and do not.
     fn impact_diagnostics(
         &self,
         call: &Call<'_>,
@@ -50,7 +50,7 @@ pub trait CodeIndex: Send + Sync {
 pub struct Freshness {
     /// The completeness of the index as a whole.
     pub state: IndexState,
-    /// Paths in the answer whose files have changed since they were indexed; sorted.
+    /// Paths in the answer whose files have changed since they were indexed, sorted.
     pub stale_paths: Vec<String>,
 }
 
@@ -61,16 +61,16 @@ pub enum IndexState {
     /// Every file that should be in the index is in it.
     #[default]
     Ready,
-    /// Files are still being read; answers may lack something.
+    /// Files are still being read; answers may be incomplete.
     Building,
-    /// There is nothing in it.
+    /// The index is empty.
     Empty,
 }
 
 /// A search for words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchCode {
-    /// Words as a person types them. Text that does not parse as a query of the index is searched as plain words.
+    /// Words as a person types them. Text that is not a valid query of the index is searched as plain words.
     pub query: String,
     /// The most hits to return.
     pub limit: u32,
@@ -85,48 +85,48 @@ pub struct SearchCodeResponse {
     pub freshness: Freshness,
 }
 
-/// A piece of a file that matches a search.
+/// A part of a file that matches a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CodeHit {
-    /// The name by which [`CodeIndex::snippet`] knows the piece; opaque to the caller.
+    /// The id of the part for [`CodeIndex::snippet`]; opaque to the caller.
     pub doc_id: String,
     /// The file.
     pub path: String,
-    /// The score of the match: larger is better, comparable within one answer only. Finite; the local index gives three decimals.
+    /// The score of the match: larger is better, comparable within one answer only. Finite; the local index has three decimals.
     pub score: f64,
-    /// Lines around the best match, with their endings; very long ones may be cut, which `…` shows.
+    /// Lines around the best match, with their endings; very long ones may be truncated with `…`.
     pub snippet: String,
     /// First line of the snippet.
     pub line_start: u64,
     /// Last line of the snippet.
     pub line_end: u64,
-    /// The number of tokens that the whole piece is likely to cost a model.
+    /// The estimated number of tokens of the whole part.
     pub token_estimate: u64,
 }
 
-/// A request for a piece of a file.
+/// A request for a part of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadSnippet {
-    /// The piece, as a search has named it.
+    /// The id of the part, from a search.
     pub doc_id: String,
-    /// The number of lines to return, centred on the piece.
+    /// The number of lines to return, centred on the part.
     pub window_lines: u32,
 }
 
-/// A piece of a file with lines around it.
+/// A part of a file with lines around it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadSnippetResponse {
     /// The file.
     pub path: String,
     /// The lines with their endings.
     pub content: String,
-    /// First line of the content, if the index says which.
+    /// First line of the content, if the index reports it.
     pub line_start: Option<u64>,
-    /// Last line of the content, if the index says which.
+    /// Last line of the content, if the index reports it.
     pub line_end: Option<u64>,
-    /// Lines in the whole file, if the index says how many.
+    /// Lines in the whole file, if the index reports it.
     pub total_lines: Option<u64>,
-    /// True if the index has left out some of the lines in between.
+    /// True if the index left out some lines in between.
     #[serde(default)]
     pub is_truncated: bool,
     /// The reliability of the answer.
@@ -154,7 +154,7 @@ pub struct ListSymbolsResponse {
 pub struct CodeSymbol {
     /// Its name.
     pub name: String,
-    /// Its kind, in the words of its language: `function`, `method`, `struct`, `class`, `constant` and so on.
+    /// Its kind, in the terms of its language: `function`, `method`, `struct`, `class`, `constant` and so on.
     pub kind: String,
     /// Its first line without the body, on one line.
     pub signature: String,
@@ -190,7 +190,7 @@ pub struct ReadAstResponse {
 /// One node of a syntax tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AstNode {
-    /// Its kind, in the words of the grammar.
+    /// Its kind, in the terms of the grammar.
     pub kind: String,
     /// The number of nodes that contain it; 0 for the root.
     pub depth: u32,
@@ -209,7 +209,7 @@ pub struct AstNode {
 pub struct ReadImpact {
     /// The file.
     pub file: String,
-    /// The number of steps over which dependencies are followed; 1 is those of the file itself.
+    /// The number of steps over which to follow dependencies; 1 for direct ones.
     pub max_depth: u32,
 }
 
@@ -220,7 +220,7 @@ pub struct ReadImpactResponse {
     pub inbound: Vec<ImpactEdge>,
     /// Files that this one depends on.
     pub outbound: Vec<ImpactEdge>,
-    /// The number of imports of the file that should lead to a file of the workspace and do not.
+    /// The number of imports of the file that should resolve to a file of the workspace and do not.
     pub unresolved: u64,
     /// The reliability of the answer.
     pub freshness: Freshness,
@@ -259,10 +259,10 @@ pub struct DiagnoseImpactResponse {
     pub freshness: Freshness,
 }
 
-/// An import that should lead to a file of the workspace and does not.
+/// An import that should resolve to a file of the workspace and does not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnresolvedImport {
-    /// The file that imports.
+    /// The importing file.
     pub file: String,
     /// The line of the import.
     pub line: u64,

@@ -1,4 +1,4 @@
-//! One client's side of the calls: the versions that it was shown, and the meaning of its line numbers.
+//! The state of one client: the versions that it was shown, and the meaning of its line numbers.
 
 pub(crate) mod last_answer;
 
@@ -13,12 +13,11 @@ use crate::{
     SeenVersions, ShownVersions, WapError, Workspace, WriteMode,
 };
 
-/// A client that makes calls, one after another or several at once, with a memory of the versions that it was shown.
+/// A client that makes calls, sequentially or concurrently, with a record of the versions that it was shown.
 ///
-/// Line numbers in its `modifyFile` calls mean the file as this client was last shown it, or as it was when the client
-/// got its last answer: the output of a command may have numbers of that version. Where these are different lines, the
-/// engine refuses the edit and shows both; see [`choose_lines`](crate::choose_lines). A request with an
-/// `expectedVersion` is left as it is.
+/// Line numbers in its `modifyFile` calls mean the file as this client was last shown it, or as it was when the client received
+/// its last answer: the output of a command may have numbers of that version. If these are different lines, the engine refuses
+/// the edit and shows both; see [`choose_lines`](crate::choose_lines). A request with an `expectedVersion` is unchanged.
 #[derive(Debug)]
 pub struct Conversation {
     id: ConversationId,
@@ -30,23 +29,23 @@ struct Memory {
     shown_versions: ShownVersions,
     /// The files when the last answer was given; `None` before the first one.
     last_answer: Option<LastAnswer>,
-    /// Files of which lines were shown in an unknown version, so that numbers mean nothing until they are shown again.
+    /// Files whose lines were shown in an unknown version: their numbers are meaningless until they are shown again.
     unsure: BTreeSet<String>,
     /// Canonical paths by the names that the client uses, where the two differ.
     called: BTreeMap<String, String>,
 }
 
-/// The bound on other names of files that are remembered. Beyond that, all are looked up again.
+/// The bound on remembered other names of files. Beyond that, all are looked up again.
 const MOST_NAMES: usize = 1_024;
 
 impl Conversation {
-    /// Returns a conversation that was shown nothing yet.
+    /// Returns a conversation that was not shown anything yet.
     #[must_use]
     pub fn new(id: ConversationId) -> Conversation {
         Conversation { id, memory: Mutex::default() }
     }
 
-    /// Returns its name.
+    /// Returns the id.
     #[must_use]
     pub fn id(&self) -> &ConversationId {
         &self.id
@@ -56,8 +55,8 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// Those of the [`Workspace`], and [`Reason::Conflict`](crate::Reason::Conflict) where the request's line numbers
-    /// have no single meaning; the error shows the lines as they are now.
+    /// Those of the [`Workspace`], and [`Reason::Conflict`](crate::Reason::Conflict) if the request's line numbers are ambiguous;
+    /// the error shows the lines as they are now.
     pub fn answer<W: Workspace + ?Sized>(
         &self,
         workspace: &W,
@@ -73,7 +72,7 @@ impl Conversation {
             other => (other, String::new()),
         };
         let answer = request.answer(workspace, call, observer);
-        // First the lines that this answer shows, then the present versions: the order in which the client reads them.
+        // Record the lines of this answer first, then the present versions: the order in which the client reads them.
         match (&request, &answer) {
             (_, Ok(response)) => self.note(workspace, &request, response, call),
             (Request::ModifyFile(_), Err(error)) => self.memory().note_failure(&path, error),
@@ -81,7 +80,7 @@ impl Conversation {
         }
         let mut memory = self.memory();
         memory.take_answer(workspace, call);
-        // Another client may have changed the file since: the answer is about this version all the same.
+        // Another client may have changed the file since, but the answer is about this version.
         if let Some((path, version)) = answered_version(&path, &answer)
             && let Some(last) = &mut memory.last_answer
         {
@@ -95,15 +94,15 @@ impl Conversation {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the versions that the line numbers of a request may mean. Returns the canonical path, too.
+    /// Adds the versions that the line numbers of a request may mean. Also returns the canonical path.
     fn with_seen_versions<W: Workspace + ?Sized>(
         &self,
         workspace: &W,
         modify: ModifyFile,
         call: &Call<'_>,
     ) -> (ModifyFile, String) {
-        let spelled = without_idle_components(&modify.path);
-        // The lock is not held during calls of the workspace: a conversation may make several calls at once.
+        let spelled = without_redundant_components(&modify.path);
+        // Do not hold the lock during calls of the workspace: a conversation may make several calls at once.
         let (mut path, is_known, since) = {
             let memory = self.memory();
             let path = memory.called.get(&spelled).cloned().unwrap_or(spelled);
@@ -112,7 +111,7 @@ impl Conversation {
         };
         let mut state = None;
         if !is_known {
-            // The file may have been shown under another name, an absolute path for instance.
+            // The file may have been shown under another name, such as an absolute path.
             let requested = [modify.path.clone()];
             let states = workspace.file_states(call, &requested, since.as_ref());
             state = states.ok().and_then(|mut states| states.files.pop().flatten());
@@ -121,7 +120,7 @@ impl Conversation {
                 path.clone_from(&state.path);
             }
         }
-        // The request's own version decides; versions of ours would only contradict it.
+        // The request's own version decides; ours would only contradict it.
         if modify.expected_version.is_some() {
             return (ModifyFile { seen_versions: None, ..modify }, path);
         }
@@ -150,7 +149,7 @@ impl Conversation {
                 memory.note_read(request, response);
             }
             (Request::WriteFile(request), Response::WriteFile(response)) => {
-                // Lines that are appended to move no others.
+                // Appending does not move any lines.
                 if request.write_mode() != WriteMode::Append
                     && let Some(version) = &response.version
                 {
@@ -173,8 +172,8 @@ impl Conversation {
         }
     }
 
-    /// Records the lines of a search, which shows numbers without a version. Where older lines of the same file were
-    /// shown, the version has to be looked up, or the new numbers would be taken for the old ones.
+    /// Records the lines of a search, which shows numbers without a version. If older lines of the same file were shown, look up
+    /// the version, or the new numbers would be taken for the old ones.
     fn note_search<W: Workspace + ?Sized>(
         &self,
         workspace: &W,
@@ -183,14 +182,14 @@ impl Conversation {
     ) {
         for matches in response.matches.chunk_by(|one, next| one.path == next.path) {
             let path = matches[0].path.as_str();
-            // Without older lines the numbers of the search are the only ones, and mean the version of this answer.
+            // Without older lines, only the search has numbers, and they mean the version of this answer.
             if !self.memory().was_shown(path) {
                 continue;
             }
             let last = matches.iter().map(|hit| hit.line).max().unwrap_or(1);
             let mut passage: Option<Passage> = None;
             for hit in matches {
-                // As many lines at once as an answer has: each reading may take a pass over the file.
+                // Read as many lines at once as fit into an answer: each read may take a pass over the file.
                 if passage.as_ref().is_none_or(|passage| passage.line(hit.line).is_none()) {
                     passage = Passage::read(workspace, call, path, (hit.line, last));
                 }
@@ -206,7 +205,7 @@ impl Conversation {
                 let mut memory = self.memory();
                 match version {
                     Some(version) => memory.shown_versions.record(path, version, span),
-                    // The file has changed since the search: neither the old nor the new numbers can be trusted.
+                    // The file has changed since the search: neither the old nor the new numbers are reliable.
                     None => {
                         memory.unsure.insert(path.to_owned());
                         break;
@@ -217,7 +216,7 @@ impl Conversation {
     }
 }
 
-/// Lines of a file as they were read at once.
+/// Lines of a file from a single read.
 struct Passage {
     version: Option<FileVersion>,
     /// The number of the first line, 1-based.
@@ -247,14 +246,14 @@ impl Passage {
     }
 }
 
-/// Checks whether a line of a file is the one that a search has matched, which is cut where it is long.
+/// Checks whether a line of a file is the one that a search matched; long lines are truncated there.
 fn is_hit(line: &str, matched: &str) -> bool {
     let line = line.trim_end_matches(['\r', '\n']);
     let is_long = || line.chars().nth(Limits::MAX_MATCH_CHARACTERS).is_some();
     line == matched || (!matched.is_empty() && line.starts_with(matched) && is_long())
 }
 
-/// Returns the file of an answer, with the version that the answer shows or has made.
+/// Returns the file of an answer, with the version that the answer shows or created.
 fn answered_version(requested: &str, answer: &Result<Response, WapError>) -> Option<(String, FileVersion)> {
     match answer {
         Ok(Response::ReadFile(read)) => Some((read.metadata.path.clone(), read.version.clone()?)),
@@ -287,7 +286,7 @@ impl Memory {
         self.unsure.remove(path);
     }
 
-    /// Records the lines that a refusal shows as they are now: from now on their numbers mean that version.
+    /// Records the current lines that a refusal shows: from now on their numbers mean that version.
     fn note_failure(&mut self, path: &str, error: &WapError) {
         if let Some(conflict) = LineConflict::of(error) {
             for lines in conflict.excerpts {
@@ -318,7 +317,7 @@ impl Memory {
     }
 
     fn learn(&mut self, requested: &str, canonical: &str) {
-        let spelled = without_idle_components(requested);
+        let spelled = without_redundant_components(requested);
         if spelled != canonical {
             // Clearing is safe: a name that is not remembered is looked up in the workspace again.
             if self.called.len() >= MOST_NAMES {
@@ -329,16 +328,16 @@ impl Memory {
     }
 }
 
-/// Returns the line by which the version of an operation's numbers is looked up.
+/// Returns the line that is used to look up the version of an operation's numbers.
 fn first_line(operation: &ModifyOperation) -> u64 {
-    // Line 0 is in front of the first one; lines below are refused, and any version will do for that.
+    // Line 0 is before the first one; smaller numbers are refused, and any version will do for that.
     let (line, _) = operation.addressed_lines().unwrap_or((1, 1));
     u64::try_from(line).unwrap_or(1).max(1)
 }
 
-/// Returns a path without the components that change nothing: `.` and doubled separators.
-fn without_idle_components(path: &str) -> String {
-    // `..` stays: without the folders it cannot be resolved, as a symlink may lead elsewhere.
+/// Returns a path without redundant components: `.` and doubled separators.
+fn without_redundant_components(path: &str) -> String {
+    // `..` stays: it cannot be resolved without the folders, as a symlink may lead elsewhere.
     let absolute = if path.starts_with('/') { "/" } else { "" };
     let components: Vec<_> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     format!("{absolute}{}", components.join("/"))

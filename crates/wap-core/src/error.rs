@@ -1,4 +1,4 @@
-//! Errors that a model can act on: six codes, finer reasons, and details that lead to the next step.
+//! Errors that a model can act on: six codes, finer reasons, and details that help with the next step.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 /// The detail that names the [`Reason`] on the wire.
 const REASON: &str = "reason";
 
-/// Details that quote the request, whatever its length.
+/// Details that quote the request, which may be long.
 const QUOTES: [&str; 6] = ["path", "field", "pattern", "target", "expectedVersion", "cause"];
-/// As long as any path may be.
+/// The length of the longest possible path.
 const MOST_QUOTED_CHARACTERS: usize = 4_096;
 const MOST_MESSAGE_CHARACTERS: usize = 8_192;
 
@@ -23,7 +23,7 @@ pub enum ErrorCode {
     FileNotFound,
     /// The operation is not allowed.
     PermissionDenied,
-    /// A size or count limit was passed.
+    /// A size or count limit was exceeded.
     SizeLimitExceeded,
     /// An argument is invalid.
     InvalidArgument,
@@ -65,7 +65,7 @@ macro_rules! reasons {
 reasons! {
     /// The file does not exist.
     FileNotFound "FILE_NOT_FOUND" => FileNotFound,
-    /// The path, of whatever kind, does not exist.
+    /// The path does not exist, neither as a file nor as a folder.
     PathNotFound "PATH_NOT_FOUND" => FileNotFound,
     /// The parent folder does not exist.
     DirectoryNotFound "DIRECTORY_NOT_FOUND" => FileNotFound,
@@ -77,15 +77,15 @@ reasons! {
     ReadOnly "READ_ONLY" => PermissionDenied,
     /// The operating system refused.
     OsPermission "OS_PERMISSION" => PermissionDenied,
-    /// The caller may not use the workspace at all, or not from where it asks.
+    /// The caller may not use the workspace at all, or not from its location.
     Unauthorized "UNAUTHORIZED" => PermissionDenied,
     /// A variable of that name may not be set.
     EnvironmentNotAllowed "ENVIRONMENT_NOT_ALLOWED" => PermissionDenied,
-    /// The file is larger than can be returned.
+    /// The file is too large to be returned.
     FileTooLarge "FILE_TOO_LARGE" => SizeLimitExceeded,
-    /// The request is larger than is accepted.
+    /// The request is too large to be accepted.
     RequestTooLarge "REQUEST_TOO_LARGE" => SizeLimitExceeded,
-    /// A request's shape or value is wrong; `details.field` names the field.
+    /// The form or a value of a request is wrong; `details.field` names the field.
     InvalidField "INVALID_FIELD" => InvalidArgument,
     /// The path is not a regular file.
     NotAFile "NOT_A_FILE" => InvalidArgument,
@@ -93,7 +93,7 @@ reasons! {
     NotADirectory "NOT_A_DIRECTORY" => InvalidArgument,
     /// The path is a symbolic link, which is not written through.
     IsSymlink "IS_SYMLINK" => InvalidArgument,
-    /// The file exists already.
+    /// The file already exists.
     FileExists "FILE_EXISTS" => InvalidArgument,
     /// The file is not text.
     BinaryFile "BINARY_FILE" => InvalidArgument,
@@ -105,7 +105,7 @@ reasons! {
     InvalidGlob "INVALID_GLOB" => InvalidArgument,
     /// A file of that name is not created.
     InvalidName "INVALID_NAME" => InvalidArgument,
-    /// The file is not what the caller believes it to be, or two operations touch the same lines.
+    /// The file is not in the state that the caller expects, or two operations touch the same lines.
     Conflict "CONFLICT" => InvalidArgument,
     /// The query is empty.
     EmptyQuery "EMPTY_QUERY" => InvalidArgument,
@@ -131,7 +131,7 @@ reasons! {
     PendingReview "PENDING_REVIEW" => ExecutionFailed,
     /// The caller cancelled.
     Cancelled "CANCELLED" => ExecutionFailed,
-    /// Another caller is using it, try again.
+    /// Another caller is using the resource; try again.
     Busy "BUSY" => ExecutionFailed,
     /// The engine ended while the command ran; its progress is unknown, and it is not run again.
     OutcomeUnknown "OUTCOME_UNKNOWN" => ExecutionFailed,
@@ -139,7 +139,7 @@ reasons! {
     Timeout "TIMEOUT" => Timeout,
 }
 
-/// A failure as an answer: text for the model, a code and a reason for programs, details that lead to the next step.
+/// A failure as an answer: text for the model, a code and a reason for programs, details that help with the next step.
 ///
 /// On the wire `{"error": text, "code": code, "details": {"reason": reason, …}}`. The text never holds a path outside
 /// of the workspace, nor the workspace's own absolute path.
@@ -151,15 +151,15 @@ pub struct WapError {
 }
 
 impl WapError {
-    /// Returns an error without further details. A message may quote the request, so it is cut at 8,192 characters.
+    /// Returns an error without further details. A message may quote the request, so it is truncated at 8,192 characters.
     pub fn new(reason: Reason, message: impl Into<String>) -> WapError {
         let mut message = message.into();
         cut(&mut message, MOST_MESSAGE_CHARACTERS);
         WapError { message, reason, details: Map::new() }
     }
 
-    /// Adds a detail, or replaces the one of the same name. The name `reason` is reserved and changes nothing. Details
-    /// that quote the request, such as `path`, are cut at 4,096 characters.
+    /// Adds a detail, or replaces the one of the same name. The name `reason` is reserved and changes nothing. Details that quote
+    /// the request, such as `path`, are truncated at 4,096 characters.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> WapError {
         if name != REASON {
@@ -204,9 +204,9 @@ impl WapError {
     }
 }
 
-/// Cuts a text behind so many characters.
+/// Truncates a text to a number of characters.
 fn cut(text: &mut String, most_characters: usize) {
-    // Bytes are counted first: a text with no more bytes than that cannot have more characters.
+    // Count bytes first: a text with no more bytes than that cannot have more characters.
     if text.len() > most_characters
         && let Some((end, _)) = text.char_indices().nth(most_characters)
     {
@@ -241,7 +241,7 @@ struct WireDetails<'a> {
     others: &'a Map<String, Value>,
 }
 
-/// The error as a peer may send it: the document asks for no shape of the details.
+/// The error as a peer may send it: the document does not specify the form of the details.
 #[derive(Deserialize)]
 struct ForeignWire {
     error: String,
@@ -265,9 +265,9 @@ impl<'de> Deserialize<'de> for WapError {
             Value::Null => Map::new(),
             other => Map::from_iter([("details".to_owned(), other)]),
         };
-        // The name leaves the details: it is written from the reason, and must not be in the object twice.
+        // Remove the name from the details: it is written from the reason, and must not be in the object twice.
         let named = details.remove(REASON).and_then(|name| serde_json::from_value::<Reason>(name).ok());
-        // A peer may send only the six codes, or reasons of a newer version: they become the broadest of the code.
+        // A peer may send only the six codes, or reasons of a newer version: use the broadest reason of the code.
         let reason = named.filter(|reason| reason.code() == wire.code).unwrap_or(match wire.code {
             ErrorCode::FileNotFound => Reason::PathNotFound,
             ErrorCode::PermissionDenied => Reason::OsPermission,

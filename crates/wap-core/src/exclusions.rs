@@ -1,4 +1,4 @@
-//! The paths that recursive operations leave out.
+//! Patterns of paths that recursive operations leave out.
 
 pub(crate) mod credential_name;
 pub(crate) mod withheld_files;
@@ -26,15 +26,15 @@ static DEFAULTS: LazyLock<Exclusions> =
 
 /// A compiled list of globs relative to the root; cheap to clone.
 ///
-/// `**/` is zero or more folders, `*` and `?` do not match `/`. A pattern that ends in `/**` also excludes the folder
-/// itself, which is then not entered. A leading `./` or `/` means nothing.
+/// `**/` is zero or more folders, `*` and `?` do not match `/`. A pattern that ends in `/**` also excludes the folder itself,
+/// which is then not entered. A leading `./` or `/` is ignored.
 #[derive(Clone, Debug)]
 pub struct Exclusions {
     entries: Arc<GlobSet>,
     folders: Arc<GlobSet>,
-    /// The index of the pattern that each of `folders` comes from.
+    /// The index of the pattern of each of `folders`.
     folder_patterns: Arc<[usize]>,
-    /// Patterns that do not count, by their index in the list.
+    /// Ignored patterns, by their index in the list.
     ignored: Arc<[usize]>,
 }
 
@@ -45,12 +45,12 @@ impl Exclusions {
         globset::escape(path)
     }
 
-    /// Compiles a list of globs, once. An empty list excludes nothing.
+    /// Compiles a list of globs. An empty list excludes nothing.
     ///
     /// # Errors
     ///
-    /// [`Reason::InvalidGlob`] with the pattern in `details.pattern`, and for patterns that are longer than
-    /// [`Limits::MAX_PATTERN_BYTES`] or together than [`Limits::MAX_PATTERNS_BYTES`].
+    /// [`Reason::InvalidGlob`] with the pattern in `details.pattern`; also for a pattern over [`Limits::MAX_PATTERN_BYTES`], or
+    /// all together over [`Limits::MAX_PATTERNS_BYTES`].
     pub fn new<P: AsRef<str>>(patterns: &[P]) -> Result<Exclusions, WapError> {
         let limit = Limits::MAX_PATTERNS_BYTES;
         check_size(
@@ -67,7 +67,7 @@ impl Exclusions {
             // Paths are relative and have no leading `./`, so a pattern with one would never match.
             let glob = pattern.strip_prefix("./").unwrap_or(pattern).trim_start_matches('/');
             entries.add(compile(glob, pattern)?);
-            // `folder/**` matches only entries beneath the folder, so the folder itself has a glob of its own.
+            // `folder/**` matches only entries below the folder, so the folder itself needs another glob.
             if let Some(folder) = glob.strip_suffix("/**") {
                 folders.add(compile(folder, pattern)?);
                 folder_patterns.push(index);
@@ -104,23 +104,23 @@ impl Exclusions {
         patterns.map_or_else(|| Ok(Exclusions::defaults()), Exclusions::new)
     }
 
-    /// Returns the exclusions of a walk that starts at a folder of the caller's choice: a pattern that excludes the start
-    /// itself does not count, because the caller named the folder.
+    /// Returns the exclusions of a walk that starts at a folder of the caller's choice: patterns that exclude the start itself
+    /// are ignored, because the caller named the folder.
     #[must_use]
-    pub fn beneath(&self, start: &str) -> Exclusions {
+    pub fn for_walk_from(&self, start: &str) -> Exclusions {
         if start.is_empty() || !self.excludes(start, true) {
             return self.clone();
         }
         let mut ignored = self.entries.matches(start);
         ignored.extend(self.folders.matches(start).into_iter().map(|index| self.folder_patterns[index]));
-        // Patterns that a walk above has lifted stay lifted.
+        // Patterns that an outer walk ignores stay ignored.
         ignored.extend(self.ignored.iter());
         ignored.sort_unstable();
         ignored.dedup();
         Exclusions { ignored: ignored.into(), ..self.clone() }
     }
 
-    /// Reports whether a path relative to the root is left out; `path` is `/`-separated without a leading `./`.
+    /// Checks whether a path relative to the root is left out; `path` is `/`-separated without a leading `./`.
     #[must_use]
     pub fn excludes(&self, path: &str, is_directory: bool) -> bool {
         // The usual case: `is_match` stops at the first pattern, where `matches` collects all.

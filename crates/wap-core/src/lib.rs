@@ -1,9 +1,8 @@
 //! The Workspace Agent Protocol (WAP) 1.0 as types.
 //!
-//! This crate owns the shapes that every protocol adapter and every engine agree on: the requests and responses
-//! of the seven tools and of `deleteFile`, the limits, the error codes with their reasons, the default
-//! exclusions, and the traits that stand between adapters and engines: [`Workspace`], and [`CodeIndex`] for what can be
-//! asked about code.
+//! This crate owns the types that all protocol adapters and engines share: the requests and responses of the seven tools and of
+//! `deleteFile`, the limits, the error codes with their reasons, the default exclusions, and the traits between adapters and
+//! engines: [`Workspace`], and [`CodeIndex`] for questions about code.
 //!
 //! It does no I/O, reads no clock and starts no threads. Paths in requests are text as the model wrote it; an
 //! engine parses them. Paths in responses are canonical, relative to the root and `/`-separated; a transport

@@ -1,4 +1,4 @@
-//! The hard limits that every answer keeps.
+//! The hard limits of every answer.
 
 use serde::{Deserialize, Serialize};
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use memchr::memchr_iter;
 
-/// Writes the number and the bar in front of every line of a text, the first of which has the number `first`.
+/// Prefixes every line of a text with its number and a bar; the first line has the number `first`.
 ///
-/// Numbers are aligned to the right with the widest of them. Lines end at LF; everything else stays as it is.
+/// Numbers are right-aligned to the widest of them. Lines end at LF; everything else stays as it is.
 ///
 /// # Example
 ///
@@ -44,9 +44,9 @@ pub fn push_numbered_view(view: &mut String, text: &str, first: u64) {
     }
 }
 
-/// The number of a line and its bar. To format each number takes longer than to copy the line, so only every tenth is.
+/// The number of a line and its bar. Formatting a number takes longer than copying the line, so only every tenth is formatted.
 struct Label {
-    /// The digits before the last one, with blanks in front.
+    /// The digits before the last one, padded with spaces.
     tens: String,
     number: u64,
     width: usize,
@@ -83,7 +83,7 @@ impl Label {
     }
 }
 
-/// Takes the numbers off a view; returns the number of the first line, and the text.
+/// Strips the numbers from a view; returns the number of the first line, and the text.
 ///
 /// `None` unless every line begins with a number and a bar, and the numbers are consecutive. An empty text is a view
 /// without lines, whose first number is 1.
@@ -102,7 +102,7 @@ pub fn unnumbered(view: &str) -> Option<(u64, String)> {
     Some((first.unwrap_or(1), text))
 }
 
-/// Splits a line of a view into its number and the line; `None` for another line.
+/// Splits a line of a view into its number and the line; `None` for other lines.
 #[must_use]
 pub fn numbered_line(line: &str) -> Option<(u64, &str)> {
     let (number, rest) = line.split_once('|')?;

@@ -1,4 +1,4 @@
-//! The pattern that the entries of a listing match.
+//! Patterns for the entries of a listing.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::{Limits, Reason, WapError};
 
 /// A compiled glob for files and folders by their names or paths; cheap to clone.
 ///
-/// A pattern without `/` is matched against the name of an entry, at any depth; one with `/` against the whole path relative
-/// to the root, where `**/` is zero or more folders and `*` and `?` do not match `/`. A leading `./` or `/` ties a pattern to
-/// the root, and a `/` at the end means folders only. Case counts, and `*` matches names that begin with a dot.
+/// A pattern without `/` is matched against the name of an entry, at any depth; one with `/` against the whole path relative to
+/// the root, where `**/` is zero or more folders and `*` and `?` do not match `/`. A leading `./` or `/` ties a pattern to the
+/// root, and a `/` at the end means folders only. Matching is case-sensitive, and `*` matches names that begin with a dot.
 #[derive(Clone, Debug)]
 pub struct PathPattern {
     glob: Arc<GlobSet>,
@@ -23,8 +23,8 @@ impl PathPattern {
     ///
     /// # Errors
     ///
-    /// [`Reason::InvalidGlob`] with the pattern in `details.pattern`; for patterns that are empty or longer than
-    /// [`Limits::MAX_PATTERN_BYTES`] too.
+    /// [`Reason::InvalidGlob`] with the pattern in `details.pattern`; also for patterns that are empty or longer than
+    /// [`Limits::MAX_PATTERN_BYTES`].
     pub fn new(pattern: &str) -> Result<PathPattern, WapError> {
         let refuse = |text: String| {
             WapError::new(Reason::InvalidGlob, text).with("field", "pattern").with("pattern", cut(pattern))
@@ -42,7 +42,7 @@ impl PathPattern {
         }
         let unusable = |error: globset::Error| {
             let why = match error.kind() {
-                // The expression that was made of it is nothing that the caller has written.
+                // Do not quote the generated expression: the caller did not write it.
                 globset::ErrorKind::Regex(_) => {
                     "it has too many alternatives within each other, or is too large"
                 }
@@ -51,7 +51,7 @@ impl PathPattern {
             refuse(format!("cannot use the glob '{}': {why}", cut(pattern)))
         };
         let compiled = GlobBuilder::new(glob).literal_separator(true).build().map_err(unusable)?;
-        // A set of one: a single matcher panics where a glob cannot be compiled.
+        // Use a set of one: a single matcher panics if a glob cannot be compiled.
         let compiled = GlobSet::new([compiled]).map_err(unusable)?;
         Ok(PathPattern {
             glob: Arc::new(compiled),
@@ -60,19 +60,19 @@ impl PathPattern {
         })
     }
 
-    /// Returns true if the name of an entry alone decides.
+    /// Checks whether only the name of an entry decides.
     #[must_use]
     pub fn is_decided_by_name(&self) -> bool {
         self.is_for_names && !self.is_for_folders
     }
 
-    /// Reports whether an entry of this name may match; true where its path decides.
+    /// Checks whether an entry of this name may match; true if its path decides.
     #[must_use]
     pub fn may_match_name(&self, name: &[u8]) -> bool {
         !self.is_for_names || self.glob.is_match_candidate(&Candidate::from_bytes(name))
     }
 
-    /// Reports whether an entry matches; `path` is relative to the root, `/`-separated and without a leading `./`.
+    /// Checks whether an entry matches; `path` is relative to the root, `/`-separated and without a leading `./`.
     #[must_use]
     pub fn matches(&self, path: &[u8], is_directory: bool) -> bool {
         if self.is_for_folders && !is_directory {

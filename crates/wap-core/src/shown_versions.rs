@@ -1,4 +1,4 @@
-//! The versions and lines that a conversation was shown, by which its line numbers can be interpreted later.
+//! The versions and lines that a conversation was shown, for interpreting its line numbers later.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FileVersion, LineShift};
 
-/// The versions and lines of files that a conversation was shown, with line numbers that it may refer to.
+/// The versions and lines of files that a conversation was shown and may refer to by number.
 ///
-/// Held by the conversation: in the session file, or with a client's connection. All code that shows lines of a file
-/// records them here; an edit by line numbers then names the version with [`version_for`](Self::version_for).
+/// Kept by the conversation: in the session file, or with a client's connection. All code that shows lines of a file records them
+/// here; an edit by line numbers then names the version with [`version_for`](Self::version_for).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ShownVersions {
     files: BTreeMap<String, Vec<ShownLines>>,
 }
 
-/// Lines of one version: sorted, apart from each other, and shown in no later version since.
+/// Lines of one version: sorted, separate, and not shown in a later version since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ShownLines {
     version: FileVersion,
@@ -33,10 +33,10 @@ pub struct LineSpan {
 }
 
 impl LineSpan {
-    /// Every line of a file, whatever its length.
+    /// Every line of a file of any length.
     pub const ALL: LineSpan = LineSpan { first: 1, last: u64::MAX };
 
-    /// Names the lines in a text: `line 5`, `lines 5-7`, or the gap that an empty span stands for.
+    /// Describes the lines: `line 5`, `lines 5-7`, or the gap that an empty span stands for.
     #[must_use]
     pub fn named(self) -> String {
         match self {
@@ -50,11 +50,11 @@ impl LineSpan {
         self.first <= line && line <= self.last
     }
 
-    /// Returns the lines without some others: none, or one or two spans.
+    /// Returns the difference of two spans: none, one or two spans.
     fn without(self, other: LineSpan) -> impl Iterator<Item = LineSpan> {
         let before = LineSpan { first: self.first, last: self.last.min(other.first.saturating_sub(1)) };
         let after = LineSpan { first: self.first.max(other.last.saturating_add(1)), last: self.last };
-        // The sum saturates: without this, the last line of all would count as one after `other`.
+        // The sum saturates: without this check, line `u64::MAX` would count as following `other`.
         let reaches_end = other.last == u64::MAX;
         [Some(before), (!reaches_end).then_some(after)]
             .into_iter()
@@ -76,15 +76,15 @@ fn merged(spans: Vec<LineSpan>) -> Vec<LineSpan> {
 }
 
 impl ShownVersions {
-    /// The bound on remembered versions of one file; older ones are forgotten first. Only versions with lines that no
-    /// later one has shown again count, so conversations do not reach the bound in practice.
+    /// The bound on remembered versions of one file; older ones are forgotten first. Only versions whose lines were not shown
+    /// again later count, so conversations do not reach the bound in practice.
     const VERSIONS_PER_FILE: usize = 32;
 
     /// Records that lines of a version were shown. `path` is canonical.
     ///
     /// From now on these line numbers mean this version. An empty span stands for an empty file shown in full.
     pub fn record(&mut self, path: &str, version: FileVersion, lines: LineSpan) {
-        // An empty file has no line that could be recorded; every number then means that version.
+        // An empty file has no line to record; every number then means that version.
         let lines = if lines.last < lines.first { LineSpan::ALL } else { lines };
         let versions = self.files.entry(path.to_owned()).or_default();
         for older in versions.iter_mut() {
@@ -97,15 +97,15 @@ impl ShownVersions {
         spans.push(lines);
         spans.sort_by_key(|span| span.first);
         versions.retain(|one| !one.lines.is_empty());
-        // The version shown last is the last of the list, which `version_for` falls back to.
+        // The version shown last comes last in the list, where `version_for` falls back to it.
         versions.push(ShownLines { version, lines: merged(spans) });
         if versions.len() > Self::VERSIONS_PER_FILE {
             versions.remove(0);
         }
     }
 
-    /// Returns the version that line numbers from `start_line` on refer to: the one in which that line was shown
-    /// last, else the one shown last at all; `None` if the file was never shown.
+    /// Returns the version that line numbers from `start_line` on refer to: the one in which that line was last shown, or else
+    /// the one last shown; `None` if the file was never shown.
     #[must_use]
     pub fn version_for(&self, path: &str, start_line: u64) -> Option<&FileVersion> {
         let versions = self.files.get(path)?;
@@ -116,7 +116,7 @@ impl ShownVersions {
             .map(|one| &one.version)
     }
 
-    /// Returns the version in which a line was shown last; `None` if that very line never was.
+    /// Returns the version in which a line was last shown; `None` if that line never was.
     #[must_use]
     pub fn version_at(&self, path: &str, line: u64) -> Option<&FileVersion> {
         let versions = self.files.get(path)?;
@@ -124,17 +124,16 @@ impl ShownVersions {
         Some(&latest.version)
     }
 
-    /// Reports whether all shown lines of a file are of this version. True too if none were shown.
+    /// Checks whether all shown lines of a file are of this version. Also true if none were shown.
     #[must_use]
     pub fn is_only(&self, path: &str, version: &FileVersion) -> bool {
         self.files.get(path).is_none_or(|versions| versions.iter().all(|one| one.version == *version))
     }
 
-    /// Records an edit that the conversation itself has made of version `previous`, and that moved lines by `shifts`.
+    /// Records an edit of version `previous` by the conversation itself that moved lines by `shifts`.
     ///
-    /// Lines of `previous` that were shown and whose numbers are the same after the edit count as shown in `version` from
-    /// now on. The numbers of the others stay those of the version in which they were shown: the conversation may still
-    /// refer to that.
+    /// Shown lines of `previous` whose numbers did not change count as shown in `version` from now on. The others stay with the
+    /// version in which they were shown: the conversation may still refer to it.
     pub fn note_own_edit(
         &mut self,
         path: &str,
@@ -160,7 +159,7 @@ impl ShownVersions {
         }
     }
 
-    /// Forgets a file, because it was deleted or wholly rewritten by the conversation itself.
+    /// Forgets a file that the conversation itself deleted or rewrote as a whole.
     pub fn forget(&mut self, path: &str) {
         self.files.remove(path);
     }

@@ -1,17 +1,17 @@
-//! A file that matters for a task, as an index ranks it.
+//! A file that an index ranks as relevant for a task.
 
 use serde::{Deserialize, Serialize};
 
 use crate::LineSpan;
 
-/// A file that matters for a task, with the lines of it that do.
+/// A file that is relevant for a task, with its relevant lines.
 ///
-/// The lines are those of the file when it was indexed; a reader keeps to those that exist.
+/// The lines are those of the file when it was indexed; a reader skips those that no longer exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskFile {
     /// Canonical path.
     pub path: String,
-    /// Passages to show first, the most relevant one in front.
+    /// Passages to show, most relevant first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passages: Vec<LineSpan>,
     /// The first lines of the file's definitions, ascending.

@@ -12,14 +12,14 @@ use crate::{
 pub struct Reversible {
     /// The change to make.
     pub change: FileChange,
-    /// The change that undoes it. The version that its line numbers mean is filled in once the change is made.
+    /// The change that undoes it. The version of its line numbers is filled in once the change is made.
     pub inverse: FileChange,
 }
 
 /// Lines of a text, and the lines that replace them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineExchange {
-    /// The index of the first line, 0-based, in the text as the exchanges before have left it.
+    /// The index of the first line, 0-based, in the text after the previous exchanges.
     pub at: usize,
     /// The present lines, without their endings; none for an insertion before that line.
     pub old: Vec<String>,
@@ -28,7 +28,7 @@ pub struct LineExchange {
 }
 
 impl Reversible {
-    /// Returns the creation of a file with these lines, and its folders, which stay if it is reverted.
+    /// Returns the creation of a file with these lines and of its folders, which stay if it is reverted.
     #[must_use]
     pub fn create(path: &str, lines: &[String]) -> Reversible {
         let (path, content) = (path.to_owned(), text_of(lines));
@@ -38,9 +38,8 @@ impl Reversible {
         Reversible { change: FileChange::Write(write), inverse }
     }
 
-    /// Returns the exchange of lines of this version of a file, one after the other. Lines that an exchange does not
-    /// change are not written, so that their bytes stay. The others get the line ending of the file when they are
-    /// reverted.
+    /// Returns the exchange of lines of this version of a file, in order. Lines that an exchange does not change are not written,
+    /// so that their bytes stay. The others have the line ending of the file after a revert.
     #[must_use]
     pub fn edit(path: &str, version: Option<FileVersion>, exchanges: &[LineExchange]) -> Reversible {
         let modify = |operations, expected_version| {
@@ -57,19 +56,19 @@ impl Reversible {
         };
         let exchanges: Vec<LineExchange> = exchanges.iter().flat_map(LineExchange::changed).collect();
         let forth = exchanges.iter().filter_map(|one| exchange(one.at, &one.old, &one.new)).collect();
-        // The last one first: each then finds the text as it has left it.
+        // The last one first: each then applies to the text that it left.
         let back = exchanges.iter().rev().filter_map(|one| exchange(one.at, &one.new, &one.old)).collect();
         Reversible { change: modify(forth, version), inverse: modify(back, None) }
     }
 }
 
-/// The bound on lines of either side that are compared to find the unchanged ones among them.
+/// The most lines of either side that are compared to find unchanged ones.
 const COMPARED_LINES: usize = 2_000;
 
 impl LineExchange {
     /// Returns the pieces of the exchange that change lines, in their order.
     fn changed(&self) -> Vec<LineExchange> {
-        // Equal lines at both ends are cut off first, so that the comparison is bounded by the changed middle.
+        // Trim equal lines at both ends first, so that only the changed middle is compared.
         let (mut old, mut new) = (&self.old[..], &self.new[..]);
         while let ([rest_of_old @ .., one], [rest_of_new @ .., other]) = (old, new)
             && one == other
@@ -79,7 +78,7 @@ impl LineExchange {
         let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
         (old, new) = (&old[head..], &new[head..]);
         let at = self.at + head;
-        // The comparison is quadratic in the worst case. Without it the whole middle is written, which is correct too.
+        // The comparison is quadratic in the worst case. Without it the whole middle is replaced, which is also correct.
         if old.len().max(new.len()) > COMPARED_LINES {
             return vec![LineExchange { at, old: old.to_vec(), new: new.to_vec() }];
         }
@@ -108,7 +107,7 @@ fn text_of(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Changes that could not all be made, so that none was.
+/// Changes that could not all be made, so none was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{}' could not be changed, so nothing was: {error}{}", .path, left_over(.left))]
 #[non_exhaustive]
@@ -118,8 +117,8 @@ pub struct NotTogether {
     /// The failure of that change.
     #[source]
     pub error: WapError,
-    /// Changes that could not be reverted, for instance because another process has changed the same lines meanwhile: the
-    /// path and the error. Nearly always empty.
+    /// Changes that could not be reverted, for instance because another process has changed the same lines: the path and the
+    /// error. Nearly always empty.
     pub left: Vec<(String, WapError)>,
 }
 
@@ -130,14 +129,14 @@ fn left_over(left: &[(String, WapError)]) -> String {
 
 /// Makes changes as one batch, and reverts those that were made if one of them fails.
 ///
-/// The engine makes each change whole or not at all; this adds the same for all of them together, as far as no other
-/// process changes the files in between. The changes are the steps of the call and the following ones; reverting uses as
-/// many after them, so that a repeated call runs the same steps, and none of them twice. Where the run has no sequence,
-/// and so is one call, reverting is a run of its own whose key is derived from that of the call.
+/// The engine makes each change completely or not at all; this extends the guarantee to all of them, unless another process
+/// changes the files in between. The changes are the steps of the call and the following ones; reverting uses as many after them,
+/// so that a repeated call runs the same steps, and none of them twice. If the run has no sequence, and so is a single call,
+/// reverting is a separate run whose key is derived from that of the call.
 ///
 /// # Errors
 ///
-/// [`NotTogether`]; the workspace is as it was before, except for the changes that the error lists as left.
+/// [`NotTogether`]; the workspace is unchanged, except for the changes that the error lists in `left`.
 pub fn change_together<W: Workspace + ?Sized>(
     workspace: &W,
     call: &Call<'_>,
@@ -155,8 +154,8 @@ pub fn change_together<W: Workspace + ?Sized>(
         return Ok(outcomes.into_iter().filter_map(Result::ok).collect());
     };
     let mut refusal = failed(index, error);
-    // The last one first: a change may build on an earlier one.
-    // Items succeed one by one, so those behind the failed one may have been made, too.
+    // The last one first: a change may build on an earlier one. Items succeed one by one, so those after the failed one may have
+    // been made, too.
     let made = changes.iter().zip(&outcomes).rev();
     let inverses: Vec<FileChange> =
         made.filter_map(|(one, outcome)| Some(inverse_of(one, outcome.as_ref().ok()?))).collect();
@@ -164,13 +163,13 @@ pub fn change_together<W: Workspace + ?Sized>(
         return Err(refusal);
     }
     let after = u32::try_from(changes.len()).unwrap_or(u32::MAX);
-    // Steps of their own: under the steps of the batch, the engine would answer from its record and revert nothing.
+    // Use separate steps: for the steps of the batch, the engine would answer from its record and revert nothing.
     let mut origin = call.origin.at_step(call.origin.step.saturating_add(after));
     if origin.run.sequence == 0 {
-        // Such a run is one call, and was over with the batch. The key is kept in journals: its text must not change.
+        // Such a run is a single call and ended with the batch. Journals store the key: its text must not change.
         origin.run = RunKey::unnumbered(format!("{} taken back", origin.run.digest));
     }
-    // Reverting is not cancelled: half of it would leave the very state that this prevents.
+    // Reverting cannot be cancelled: half of it would leave the very state that this prevents.
     let reverting = Call { origin: &origin, cancel: &crate::CancelFlag::new(), time_left: None };
     let left = match workspace.change_files(&reverting, &inverses) {
         Ok(outcomes) => inverses
@@ -184,7 +183,7 @@ pub fn change_together<W: Workspace + ?Sized>(
     Err(refusal)
 }
 
-/// Returns the inverse of a change, for the version that the change has made.
+/// Returns the inverse of a change, for the version that the change created.
 fn inverse_of(one: &Reversible, done: &FileChanged) -> FileChange {
     let mut inverse = one.inverse.clone();
     if let (FileChange::Modify(modify), FileChanged::Modified(done)) = (&mut inverse, done) {

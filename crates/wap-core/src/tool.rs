@@ -33,7 +33,7 @@ use crate::{
     WapError, Workspace, WorkspaceExt, WorkspaceInfo, WriteFile, WriteFileResponse,
 };
 
-/// The number of characters that an error quotes of a foreign text.
+/// The number of characters of a foreign text that an error quotes.
 const MOST_CAUSE_CHARACTERS: usize = 300;
 
 /// The seven tools of WAP 1.0, `deleteFile` and `stopProcess`.
@@ -96,7 +96,7 @@ impl std::str::FromStr for Tool {
     fn from_str(name: &str) -> Result<Tool, WapError> {
         Tool::ALL.into_iter().find(|tool| tool.name() == name).ok_or_else(|| {
             let name: String = name.chars().take(MOST_CAUSE_CHARACTERS).collect();
-            // The names in the text, because many clients show a model the text only.
+            // Put the names into the text, because many clients show a model only the text.
             let names: Vec<_> = Tool::ALL.iter().map(|tool| tool.name()).collect();
             WapError::new(
                 Reason::UnknownTool,
@@ -149,7 +149,7 @@ impl Request {
             Tool::ExecuteCommand => Request::ExecuteCommand(read(arguments)?),
             Tool::StopProcess => Request::StopProcess(read(arguments)?),
             Tool::GetWorkspaceInfo => {
-                // Read all the same: arguments that are not an object are a mistake of the caller.
+                // Read them nevertheless: arguments that are not an object are a mistake of the caller.
                 let NoArguments {} = read(arguments)?;
                 Request::GetWorkspaceInfo
             }
@@ -172,7 +172,7 @@ impl Request {
         }
     }
 
-    /// Returns true if the request leaves something running that ends with its conversation.
+    /// Checks whether the request leaves something running that ends with its conversation.
     #[must_use]
     pub fn is_background(&self) -> bool {
         matches!(self, Request::ExecuteCommand(request) if request.background.is_some())
@@ -210,14 +210,14 @@ struct NoArguments {}
 
 fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, WapError> {
     if !arguments.is_object() {
-        // Without this an array would be read as the fields in their order.
+        // Without this, an array would be read as the fields in order.
         return Err(WapError::new(Reason::InvalidField, "the arguments are not an object").with("field", "."));
     }
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
-        // The parser's text quotes the value, whatever its length.
+        // The parser's text quotes the value, which may be long.
         let cause: String = error.inner().to_string().chars().take(MOST_CAUSE_CHARACTERS).collect();
-        // A missing field is reported at its parent, with its name between back-ticks.
+        // A missing field is reported at its parent, with its name in back-ticks.
         let field = match cause.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
             Some(missing) if path == "." => missing.to_owned(),
             Some(missing) => format!("{path}.{missing}"),
@@ -236,28 +236,28 @@ fn read<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, WapError>
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Response {
-    /// Of `exploreFiles`.
+    /// The response of `exploreFiles`.
     ExploreFiles(ExploreFilesResponse),
-    /// Of `readFile`.
+    /// The response of `readFile`.
     ReadFile(ReadFileResponse),
-    /// Of `writeFile`.
+    /// The response of `writeFile`.
     WriteFile(WriteFileResponse),
-    /// Of `modifyFile`.
+    /// The response of `modifyFile`.
     ModifyFile(ModifyFileResponse),
-    /// Of `deleteFile`.
+    /// The response of `deleteFile`.
     DeleteFile(DeleteFileResponse),
-    /// Of `searchFiles`.
+    /// The response of `searchFiles`.
     SearchFiles(SearchFilesResponse),
-    /// Of `executeCommand`.
+    /// The response of `executeCommand`.
     ExecuteCommand(ExecuteCommandResponse),
-    /// Of `stopProcess`.
+    /// The response of `stopProcess`.
     StopProcess(StopProcessResponse),
-    /// Of `getWorkspaceInfo`.
+    /// The response of `getWorkspaceInfo`.
     GetWorkspaceInfo(WorkspaceInfo),
 }
 
 impl Response {
-    /// Returns the warnings for the caller, to add to them.
+    /// Returns the warnings for the caller, to be extended.
     pub fn warnings_mut(&mut self) -> &mut Vec<String> {
         match self {
             Response::ExploreFiles(response) => &mut response.warnings,
@@ -272,11 +272,11 @@ impl Response {
         }
     }
 
-    /// Applies the native dialect: `metadata.path` becomes absolute beneath `root`, as the document says.
+    /// Applies the native dialect: `metadata.path` becomes absolute, below `root`, as the document says.
     #[must_use]
     pub fn with_absolute_metadata(mut self, root: &str) -> Response {
         let absolute = |path: &mut String| {
-            // The reserved name of an output is not a path of the file system.
+            // The reserved name of an output is not a file system path.
             if !path.starts_with(OUTPUT_PREFIX) && !path.starts_with(PROCESS_PREFIX) {
                 *path = format!("{}/{path}", root.trim_end_matches('/'));
             }

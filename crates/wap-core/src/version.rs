@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The identity of the bytes of a file at one moment: two files with the same version hold the same bytes.
+/// The identity of a file's bytes at one moment: files with the same version hold the same bytes.
 ///
 /// Opaque to callers; engines use the hexadecimal BLAKE3 hash of the content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Foreign text for a person's eyes, at a terminal or in a chat window.
+//! Makes foreign text safe to show to a person, in a terminal or a chat window.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -6,12 +6,12 @@ use std::ops::RangeInclusive;
 /// The replacement of a control character.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Returns a text without anything that controls a terminal or turns the direction of writing.
+/// Returns a text without anything that controls a terminal or changes the writing direction.
 ///
-/// Control sequences of colours, of the cursor and of modes are removed, as is the carriage return of a line that ends in CRLF:
-/// they hold nothing but numbers. Every other control character but the newline and the tab, and each character that embeds,
-/// overrides or isolates a direction, becomes U+FFFD, and what follows it stays: what a terminal takes for a title, a shell
-/// carries out. Plain text stays byte for byte; a second pass changes nothing.
+/// Control sequences for colours, the cursor and modes, which contain nothing but numbers, are removed, as is the carriage return
+/// of a line that ends in CRLF. Every other control character except the newline and the tab, and each character that embeds,
+/// overrides or isolates a direction, becomes U+FFFD, and the text after it stays: a shell executes text that a terminal takes
+/// for a title. Plain text stays byte for byte; a second pass changes nothing.
 ///
 /// # Example
 ///
@@ -20,7 +20,7 @@ const REPLACEMENT: char = '\u{fffd}';
 /// ```
 #[must_use]
 pub fn visible_text(text: &str) -> Cow<'_, str> {
-    // Nearly every text is plain, and is returned without a copy.
+    // Nearly every text is plain and is returned without a copy.
     let Some(first) = text.find(controls) else { return Cow::Borrowed(text) };
     let mut visible = String::with_capacity(text.len());
     visible.push_str(&text[..first]);
@@ -41,7 +41,7 @@ pub fn visible_text(text: &str) -> Cow<'_, str> {
 
 /// Returns a text as one line of at most `most_characters`, without anything that controls a terminal.
 ///
-/// Each run of white space becomes one blank; a text that is longer ends in an ellipsis.
+/// Each run of whitespace becomes one space; a longer text ends in an ellipsis.
 ///
 /// # Example
 ///
@@ -51,7 +51,7 @@ pub fn visible_text(text: &str) -> Cow<'_, str> {
 /// ```
 #[must_use]
 pub fn visible_line(text: &str, most_characters: usize) -> String {
-    // A carriage return is white space here, as the ends of lines are.
+    // A carriage return is whitespace here, like the ends of lines.
     let visible = visible_text(&text.replace('\r', "\n")).into_owned();
     let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= most_characters {
@@ -60,12 +60,11 @@ pub fn visible_line(text: &str, most_characters: usize) -> String {
     line.chars().take(most_characters.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// The characters that show nothing and put no accent on another one either, in their order: those that Unicode lets a screen
-/// ignore, the separators of lines and paragraphs, and the marks of annotations. Controls are not among them
-/// ([`char::is_control`]).
+/// The characters that have no glyph and do not modify another, in order: those that Unicode lets a renderer ignore, the
+/// separators of lines and paragraphs, and the marks of annotations. Controls are not among them ([`char::is_control`]).
 ///
-/// A reviewer has to see that they are there: they turn the direction of writing, join what looks apart, and carry texts that
-/// only a model reads. The page has the same table, which its tests compare with this one.
+/// A reviewer has to see them: they change the writing direction, join text that looks separate, and carry text that only a model
+/// reads. The web page has the same table, which its tests compare with this one.
 pub const INVISIBLE: [RangeInclusive<char>; 17] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',
@@ -87,7 +86,7 @@ pub const INVISIBLE: [RangeInclusive<char>; 17] = [
     '\u{e0000}'..='\u{e0fff}',
 ];
 
-/// Checks whether a character shows nothing by itself.
+/// Checks whether a character has no glyph of its own.
 ///
 /// # Example
 ///
@@ -97,19 +96,19 @@ pub const INVISIBLE: [RangeInclusive<char>; 17] = [
 /// ```
 #[must_use]
 pub fn is_invisible(character: char) -> bool {
-    // Nearly every character is in front of all of them.
+    // Nearly every character is smaller than all of them.
     character >= *INVISIBLE[0].start() && INVISIBLE.iter().any(|range| range.contains(&character))
 }
 
 fn controls(character: char) -> bool {
-    // The ranges are the bidirectional controls: with them a text can look like another one than it is.
+    // The ranges are the bidirectional controls: with them a text can look like a different one.
     (character.is_control() && !matches!(character, '\n' | '\t'))
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns the length in bytes of a control sequence at the start of a text in which nothing can be hidden; 0 if there is none.
+/// Returns the length in bytes of a control sequence at the start of a text that cannot hide anything; 0 if there is none.
 fn sequence_length(text: &str) -> usize {
-    // The last one chooses the usual character set, and stands beside colours.
+    // The last one selects the default character set, and often accompanies colours.
     let introducers = ["\u{1b}[", "\u{9b}", "\u{1b}(B"];
     let Some(introducer) = introducers.into_iter().find(|introducer| text.starts_with(introducer)) else {
         return 0;

@@ -1,4 +1,4 @@
-//! The seam between protocol adapters and engines.
+//! The interface between protocol adapters and engines.
 
 use std::sync::Arc;
 
@@ -34,9 +34,9 @@ pub trait Workspace: Send + Sync {
     /// Searches files.
     fn search_files(&self, call: &Call<'_>, request: &SearchFiles) -> Result<SearchFilesResponse, WapError>;
 
-    /// Returns the present version of each file, and reports which ones have changed since a moment; `None` for an entry
-    /// that is not a file that can be read. The versions are held like those of files that were read, so that line
-    /// numbers of them can be mapped later.
+    /// Returns the present version of each file, and reports which ones have changed since a moment; `None` for an entry that is
+    /// not a readable file. The versions are kept like those of files that were read, so that their line numbers can be mapped
+    /// later.
     ///
     /// The cost grows with the number of files and of their changes, not with their sizes.
     ///
@@ -48,7 +48,7 @@ pub trait Workspace: Send + Sync {
         since: Option<&Moment>,
     ) -> Result<FileStates, WapError> {
         let _ = since;
-        // A file that cannot be read has no state; the outer error is for failures of the engine.
+        // An unreadable file has no state; the outer error is for failures of the engine.
         let read = |path: &String| {
             let request =
                 ReadFile { path: path.clone(), start_line: None, end_line: None, ..ReadFile::default() };
@@ -60,10 +60,10 @@ pub trait Workspace: Send + Sync {
 
     /// Changes files as one durable unit with one commit.
     ///
-    /// Items succeed or fail one by one, and a later item sees the effect of an earlier one. The outer error is for
-    /// errors that stop the batch as a whole before anything was changed. A batch whose steps were already carried out
-    /// (see [`Origin`](crate::Origin)) is answered from the record, whether or not the call is cancelled; a change that a
-    /// cancelled call has not begun answers [`Reason::Cancelled`](crate::Reason::Cancelled) and leaves its step free.
+    /// Items succeed or fail one by one, and a later item sees the effect of an earlier one. The outer error is for errors that
+    /// stop the batch as a whole before anything was changed. A batch whose steps were already carried out (see
+    /// [`Origin`](crate::Origin)) is answered from the record, even if the call is cancelled; a change that a cancelled call has
+    /// not started answers [`Reason::Cancelled`](crate::Reason::Cancelled) and leaves its step free.
     fn change_files(
         &self,
         call: &Call<'_>,
@@ -74,8 +74,8 @@ pub trait Workspace: Send + Sync {
     /// interrupted by the end of the engine is never run again and answers
     /// [`Reason::OutcomeUnknown`](crate::Reason::OutcomeUnknown). Both hold for a cancelled call as well.
     ///
-    /// A command that was not begun because the call was cancelled answers
-    /// [`Reason::Cancelled`](crate::Reason::Cancelled) without any detail; the error of one that was killed has its output.
+    /// A command that did not start because the call was cancelled answers [`Reason::Cancelled`](crate::Reason::Cancelled)
+    /// without any detail; the error of a killed command has its output.
     fn execute_command(
         &self,
         call: &Call<'_>,
@@ -85,20 +85,20 @@ pub trait Workspace: Send + Sync {
 
     /// Ends a background process of the call's conversation.
     ///
-    /// The default implementation, of a workspace without background processes, knows none.
+    /// The default implementation is for a workspace without background processes.
     fn stop_process(&self, call: &Call<'_>, request: &StopProcess) -> Result<StopProcessResponse, WapError> {
         let _ = call;
         let text = format!("there is no background process '{}'", request.name);
         Err(WapError::new(Reason::FileNotFound, text).with("field", "name"))
     }
 
-    /// Ends what a conversation has left running. The default implementation does nothing.
+    /// Ends the processes that a conversation left running. The default implementation does nothing.
     fn end_conversation(&self, conversation: &ConversationId) {
         let _ = conversation;
     }
 }
 
-/// Passes every call of a pointer to a workspace on.
+/// Implements `Workspace` for a pointer to a workspace.
 macro_rules! pass_on {
     ($pointer:ty) => {
         impl<W: Workspace + ?Sized> Workspace for $pointer {
@@ -170,7 +170,7 @@ macro_rules! pass_on {
 pass_on!(Arc<W>);
 pass_on!(&W);
 
-/// The file tools one at a time: batches of one over [`Workspace::change_files`].
+/// Single file changes: batches of one over [`Workspace::change_files`].
 pub trait WorkspaceExt: Workspace {
     /// Writes a whole file.
     fn write_file(&self, call: &Call<'_>, request: &WriteFile) -> Result<WriteFileResponse, WapError> {

@@ -3,7 +3,7 @@
 use text_edit::{EditErrorKind, append};
 use wap_core::{Reason, WapError};
 
-/// Returns the bytes of a file with the content of an appending `writeFile` behind them, in the encoding of the file.
+/// Returns the bytes of a file followed by the content of an appending `writeFile`, in the encoding of the file.
 ///
 /// # Errors
 ///

@@ -3,11 +3,11 @@
 use text_edit::Source;
 use wap_core::{DeleteFile, Reason, WapError};
 
-/// Checks that a file has the lines for which its deletion was requested. Line endings make no difference.
+/// Checks that a file has the lines that the request to delete it states. Line endings are ignored.
 ///
 /// # Errors
 ///
-/// [`Reason::Conflict`] for other lines, with the number of the first one. The line itself is not quoted.
+/// [`Reason::Conflict`] if the lines differ, with the number of the first that does. The line itself is not quoted.
 pub fn check_expected_lines(path: &str, file: &[u8], request: &DeleteFile) -> Result<(), WapError> {
     let Some(expected) = &request.expected_lines else { return Ok(()) };
     let refused = |what: String| {

@@ -1,4 +1,4 @@
-//! The changed lines of an edit with their new numbers, and the usual sign of a wrong number, for a model to check.
+//! The changed lines of an edit with their new numbers, and the usual symptom of a wrong number, for a model to check.
 
 use text_edit::{Edited, ExcerptLimits, Hunk, LineMap, Shift, Source, excerpt};
 use wap_core::ChangedLines;
@@ -12,7 +12,7 @@ const MOST_PASSAGES: usize = 3;
 /// The bounds of one passage.
 const PASSAGE: ExcerptLimits = ExcerptLimits { line_limit: 12, line_limit_chars: 160 };
 
-/// The fewest non-blank characters of a line whose repetition is a sign; closing brackets repeat in any code.
+/// The fewest non-blank characters of a line whose repetition is suspicious; closing brackets repeat in any code.
 const TELLING_CHARACTERS: usize = 5;
 
 /// Reports the lines that an edit changed; `None` if no line changed.
@@ -32,7 +32,7 @@ pub(crate) fn passages(source: &Source<'_>, line_map: &LineMap) -> Option<Change
     let mut reported = 0;
     for hunk in hunks.iter().take(MOST_PASSAGES) {
         let (first, last) = new_lines(hunk);
-        // Passages do not overlap: this one begins after the lines of the one before.
+        // Passages do not overlap: this one begins after the previous one.
         let from = first.saturating_sub(CONTEXT_LINES).max(reported + 1);
         let to = last.saturating_add(CONTEXT_LINES).min(source.total_lines());
         if from > to {
@@ -59,10 +59,9 @@ pub(crate) fn passages(source: &Source<'_>, line_map: &LineMap) -> Option<Change
     Some(report)
 }
 
-/// Returns the first and the last new line of a hunk, 1-based. A deletion leaves no line of its own: the lines around it
-/// stand for it.
+/// Returns the first and the last new line of a hunk, 1-based. A deletion leaves no line: the lines around it represent it.
 fn new_lines(hunk: &Hunk) -> (usize, usize) {
-    // Of a deletion this is the empty range between the line before it and the line after it.
+    // For a deletion this is the empty range between the lines around it.
     (hunk.new.start + 1, hunk.new.end)
 }
 
@@ -85,7 +84,7 @@ fn moves(shifts: &[Shift]) -> String {
 fn repetition_notes(source: &Source<'_>, hunks: &[Hunk]) -> Vec<String> {
     let line = |number: usize| source.line_text(number).filter(|text| is_telling(text));
     let repeats = |new: usize, other: usize| {
-        // Line 0 is the top of the file: nothing stands there.
+        // Line 0 is the top of the file: there is nothing.
         other > 0 && line(new).is_some_and(|text| line(other).is_some_and(|neighbour| neighbour == text))
     };
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! Refused edits as answers.
+//! Turns refused edits into answers.
 
 use serde_json::Value;
 use text_edit::{EditError, EditErrorKind, ExcerptLimits, NoMatch, Source, excerpt};
@@ -29,7 +29,7 @@ pub fn edit_error(
         | Kind::OtherIndentation { .. }
         | Kind::OtherQuotes { .. }
         | Kind::NoBreakSpaces { .. }
-        | Kind::StandsThere { .. } => Reason::Conflict,
+        | Kind::AlreadyThere { .. } => Reason::Conflict,
         Kind::NoMatch(reason) if matches!(**reason, NoMatch::Empty) => Reason::InvalidField,
         Kind::NoMatch(_) => Reason::Conflict,
         Kind::Unencodable { .. } => Reason::InvalidField,

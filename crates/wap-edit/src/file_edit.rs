@@ -1,4 +1,4 @@
-//! A request applied to the text of its file.
+//! Applies a request to the text of its file.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ pub struct FileEdit<'a> {
     pub current: &'a Source<'a>,
     /// The version of `current`.
     pub version: FileVersion,
-    /// The version before the run of the call, if earlier changes of this run alone have changed the file since: lines that they have
-    /// added are not those of another program. `None` also where this is not known.
+    /// The version before the run of the call, if only earlier changes of this run have changed the file since: another program
+    /// did not add their lines. `None` also if this is unknown.
     pub before_run: Option<FileVersion>,
     /// The request, within the bounds of [`check_request`](crate::check_request).
     pub request: &'a ModifyFile,
@@ -37,15 +37,15 @@ pub struct KnownVersion {
 /// A file after its edit.
 #[derive(Clone, Debug)]
 pub struct EditedFile {
-    /// The bytes of the file, and its map of lines from before to after.
+    /// The new bytes of the file, and the map from its old lines to the new ones.
     pub edited: Edited,
-    /// Operations whose numbers meant other lines than those that have these numbers now.
+    /// Operations whose numbers referred to lines that have other numbers now.
     pub carried: Vec<CarriedLines>,
-    /// Repairs of the operations, for the caller to know.
+    /// Repairs of the operations, for the caller.
     pub warnings: Vec<String>,
 }
 
-/// Looks up an earlier version of the file; `None` if it is not held any more.
+/// Looks up an earlier version of the file; `None` if it is no longer kept.
 pub type FindVersion<'f> = dyn FnMut(&FileVersion) -> Option<KnownVersion> + 'f;
 
 /// Applies operations to the current text.
@@ -69,14 +69,14 @@ impl FileEdit<'_> {
         apply: &mut ApplyOperations<'_>,
     ) -> Result<EditedFile, WapError> {
         let ReadOperations { operations, mut warnings } = self.read_operations(find)?;
-        self.check_diff_signs(find)?;
+        self.check_diff_prefixes(find)?;
         warnings.extend(self.check_new_lines(&operations)?);
         let meaning = Meaning { edit: self, operations: &operations };
-        // One operation alone is the first in its turn: its numbers mean the text before the call either way.
+        // With a single operation, its numbers mean the text before the call either way.
         let in_turn = self.request.line_numbers == Some(LineNumbers::InTurn) && operations.len() > 1;
         let mut carried = Vec::new();
         let mut meant = None;
-        // The usual edit means the present file, and costs no look-up of versions.
+        // Most edits mean the present file and need no look-up of versions.
         if !meaning.is_plain() && in_turn {
             self.check_version_in_turn()?;
             meaning.check_in_turn(find)?;
@@ -86,7 +86,7 @@ impl FileEdit<'_> {
             meant = Some(of_all.operations);
         }
         let numbering = if in_turn { Numbering::Sequential } else { Numbering::Original };
-        // The numbers are those of the current text by now, so both texts of the refusal are the current one.
+        // The numbers now refer to the current text, so both texts of the refusal are the current one.
         let edited = apply(meant.as_deref().unwrap_or(&operations), numbering);
         let refused = |error| {
             edit_error(&self.labelled(error), self.path, self.current, self.current, self.version.clone())
@@ -94,7 +94,7 @@ impl FileEdit<'_> {
         Ok(EditedFile { edited: edited.map_err(refused)?, carried, warnings })
     }
 
-    /// Leaves the number of an operation out of its refusal where it is the only one.
+    /// Omits the number of an operation from its refusal if it is the only one.
     pub(crate) fn labelled(&self, error: EditError) -> EditError {
         let is_only = self.request.operations.len() == 1;
         EditError { operation_index: error.operation_index.filter(|_| !is_only), ..error }
@@ -113,10 +113,10 @@ impl FileEdit<'_> {
         Err(self.version_error(text, expected))
     }
 
-    /// Returns the refusal of numbers that mean a version which is not held any more.
+    /// Returns the refusal of numbers that mean a version that is no longer kept.
     pub(crate) fn version_gone(&self, expected: &FileVersion) -> WapError {
         let text = format!(
-            "'{}' has changed since the version that the line numbers mean, and that version is not held any more: \
+            "'{}' has changed since the version that the line numbers mean, and that version is no longer kept: \
              read the file again",
             self.path
         );

@@ -2,7 +2,7 @@
 
 mod append;
 mod deletion;
-mod diff_signs;
+mod diff_prefixes;
 mod edit_report;
 mod error;
 mod file_edit;

@@ -1,4 +1,4 @@
-//! The lines that the operations of a request mean, in the current text.
+//! Finds the lines of the current text that the operations of a request mean.
 
 use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
@@ -48,7 +48,7 @@ impl Meaning<'_> {
         for (index, operation) in self.edit.request.operations.iter().enumerate() {
             let edit = &self.operations[index];
             if operation.addressed_lines().is_none() {
-                self.check_stood_once(index, &mut versions)?;
+                self.check_occurred_once(index, &mut versions)?;
                 meant.operations.push(edit.clone());
                 continue;
             }
@@ -57,7 +57,7 @@ impl Meaning<'_> {
             if addressed != lines {
                 let LineSpan { first, last } = named(operation, &lines);
                 let operation = index as u64 + 1;
-                // The gap of an insertion has no lines; it is reported by the line above it.
+                // The gap of an insertion has no lines; it it is reported as the line above it.
                 let (first_line, last_line) = if last < first { (last, last) } else { (first, last) };
                 meant.carried.push(CarriedLines { operation, first_line, last_line });
             }
@@ -65,7 +65,7 @@ impl Meaning<'_> {
         Ok(meant)
     }
 
-    /// Checks that operations which follow each other mean the same lines whatever version their numbers mean.
+    /// Checks that operations in turn mean the same lines under every version that their numbers can mean.
     pub(crate) fn check_in_turn(&self, find: &mut FindVersion<'_>) -> Result<(), WapError> {
         if self.edit.request.operations.iter().any(|operation| operation.was().is_some()) {
             let text =
@@ -74,12 +74,12 @@ impl Meaning<'_> {
         }
         let lines = self.edit.request.operations.iter().filter_map(ModifyOperation::addressed_lines);
         let last = usize::try_from(lines.map(|(_, last)| last).max().unwrap_or(0)).unwrap_or(0);
-        // Later operations address what earlier ones made, so only the lines down to the last number must be unchanged.
+        // Later operations address the results of earlier ones, so only the lines down to the last number must be unchanged.
         let addressed = 0..last.min(self.edit.current.total_lines());
         let mut versions = VersionCache { edit: self.edit, entries: Vec::new(), find };
         for (index, operation) in self.edit.request.operations.iter().enumerate() {
             if operation.addressed_lines().is_none() {
-                self.check_stood_once(index, &mut versions)?;
+                self.check_occurred_once(index, &mut versions)?;
                 continue;
             }
             if self.edit.request.is_unseen() {
@@ -87,7 +87,7 @@ impl Meaning<'_> {
             }
             for version in self.edit.request.meant_versions(index) {
                 let Some(KnownVersion { map, .. }) = versions.get(version)? else { continue };
-                // Unchanged lines down to the last number are the same under every version, whatever follows them.
+                // Unchanged lines down to the last number are the same under every version, regardless of later lines.
                 let is_kept =
                     map.hunks().first().is_none_or(|hunk| hunk.old.start >= last && hunk.new.start >= last);
                 if !is_kept {
@@ -98,14 +98,15 @@ impl Meaning<'_> {
         Ok(())
     }
 
-    /// Checks that a text to replace stood once in the version that the client was shown, too.
-    fn check_stood_once(&self, index: usize, versions: &mut VersionCache<'_, '_>) -> Result<(), WapError> {
+    /// Checks that a text to replace also occurred once in the version that the client was shown.
+    fn check_occurred_once(&self, index: usize, versions: &mut VersionCache<'_, '_>) -> Result<(), WapError> {
         let Some((search, replacement)) = whole_file_search(&self.operations[index]) else { return Ok(()) };
         let Some(version) = shown_version(self.edit.request, index) else { return Ok(()) };
-        // The text decides where the version is not held any more.
+        // The text decides if the version is no longer kept.
         let Ok(Some(version)) = versions.get(version) else { return Ok(()) };
         let earlier = Source::parse(&version.bytes);
-        earlier.map_or(Ok(()), |text| self.edit.check_stood_once((search, replacement), &text, &version.map))
+        earlier
+            .map_or(Ok(()), |text| self.edit.check_occurred_once((search, replacement), &text, &version.map))
     }
 
     /// Returns the lines of an operation by the numbers of the request, and by those of the present file.
@@ -121,7 +122,7 @@ impl Meaning<'_> {
         for version in self.edit.request.meant_versions(index) {
             match cache.get(version) {
                 Ok(version) => versions.push(version),
-                // The version is not held any more, and `was` decides by the text of the present file.
+                // The version is no longer kept, and `was` decides by the text of the present file.
                 Err(_) if operation.was().is_some() => {}
                 Err(error) => return Err(error),
             }
@@ -166,8 +167,8 @@ impl Meaning<'_> {
         }
     }
 
-    /// Refuses an operation whose new lines were put beside the addressed ones, or elsewhere by another program, since the version that
-    /// its numbers mean: these lines are the same, but the edit would put the new ones there a second time.
+    /// Refuses an operation whose new lines were added next to the addressed ones, or elsewhere by another program, since the
+    /// version that its numbers mean: the addressed lines are unchanged, but the edit would add the new ones a second time.
     fn check_not_applied(
         &self,
         index: usize,
@@ -178,17 +179,17 @@ impl Meaning<'_> {
         let edit = &self.operations[index];
         // Since that version, no other program has changed the file.
         let is_before_run = |version: &FileVersion| self.edit.before_run.as_ref() == Some(version);
-        let is_own = self.edit.request.meant_versions(index).into_iter().all(is_before_run);
+        let is_only_by_run = self.edit.request.meant_versions(index).into_iter().all(is_before_run);
         for (carried, version) in carried.iter().zip(versions) {
             let (Carried::Kept { addressed, now }, Some(version)) = (carried, version) else { continue };
             let Some(base) = Source::parse(&version.bytes).ok().filter(|_| now == chosen) else { continue };
             let current = self.edit.current;
             let elsewhere = || applied_elsewhere(&base, (current, now.clone()), edit);
             let lines = applied_since((&base, addressed.clone()), (current, now.clone()), edit)
-                .or_else(|| if is_own { None } else { elsewhere() });
+                .or_else(|| if is_only_by_run { None } else { elsewhere() });
             if let Some(lines) = lines {
                 let message = format!(
-                    "'{}': already applied, nothing done: the new text stands at lines {}-{} since you saw the file",
+                    "'{}': already applied, nothing done: the new text is at lines {}-{} since you saw the file",
                     self.edit.path,
                     lines.start(),
                     lines.end()
@@ -205,15 +206,14 @@ impl Meaning<'_> {
         Ok(())
     }
 
-    /// Returns the refusal of an operation whose numbers mean one version, in which there are no such lines, or of which
-    /// they have changed.
+    /// Returns the refusal of an operation whose numbers mean one version, which lacks these lines or whose lines have changed.
     fn stale(&self, index: usize, version: Option<&KnownVersion>) -> WapError {
         let identity = LineMap::identity(self.edit.current.total_lines());
         let base = version.map(|version| Source::parse(&version.bytes)).and_then(Result::ok);
         let base = base.as_ref().unwrap_or(self.edit.current);
         let map = version.map_or(&identity, |version| &version.map);
         let operation = std::slice::from_ref(&self.operations[index]);
-        // The rebase fails for the same reason, and its error says where the lines are now.
+        // The rebase fails for the same reason, and its error has the current position of the lines.
         match rebase(operation, base, self.edit.current, map, &EditLimits::default()) {
             Err(error) => {
                 let error = text_edit::EditError { operation_index: Some(index), ..error };
@@ -263,7 +263,7 @@ impl Meaning<'_> {
     }
 }
 
-/// Returns the lines of candidates, 1-based, in their order; those whose excerpts would overlap as one.
+/// Returns the lines of candidates, 1-based, in their order; merges those whose excerpts would overlap.
 fn apart(candidates: &[&Range<usize>]) -> Vec<RangeInclusive<usize>> {
     let mut apart: Vec<RangeInclusive<usize>> = Vec::new();
     for candidate in candidates {
@@ -278,7 +278,7 @@ fn apart(candidates: &[&Range<usize>]) -> Vec<RangeInclusive<usize>> {
     apart
 }
 
-/// The versions that were looked up so far. A lookup may read and compare a whole file, so each is made once.
+/// The versions looked up so far. A lookup may read and compare a whole file, so each is done once.
 struct VersionCache<'a, 'f> {
     edit: &'a FileEdit<'a>,
     entries: Vec<(FileVersion, KnownVersion)>,

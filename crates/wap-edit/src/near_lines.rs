@@ -1,4 +1,4 @@
-//! The lines of a text that are most like a pattern without a match.
+//! The lines of a text that are most similar to a pattern without a match.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ const MOST_WORDS: usize = 8;
 /// The fewest bytes of a word; shorter ones are in too many lines.
 const LEAST_WORD_BYTES: usize = 2;
 
-/// Returns the lines that contain most of the words of a regular expression, in the order of the text; none if no line
-/// contains a word. Upper and lower case of ASCII letters are the same.
+/// Returns the lines that contain most of the words of a regular expression, in the order of the text; none if no line contains a
+/// word. ASCII case is ignored.
 pub(crate) fn near_lines(source: &Source<'_>, pattern: &str) -> Vec<NearLine> {
     let words = words(pattern);
     let finders: Vec<_> = words.iter().map(|word| memmem::Finder::new(word.as_bytes())).collect();
@@ -28,12 +28,12 @@ pub(crate) fn near_lines(source: &Source<'_>, pattern: &str) -> Vec<NearLine> {
         let Some(line) = source.line_bytes(number) else { break };
         let lower = line.to_ascii_lowercase();
         let score = finders.iter().filter(|finder| finder.find(&lower).is_some()).count();
-        // The list is at its bound: a line must be better than the least of it, so equal later lines do not enter.
+        // The list is full: a line must be better than its worst entry, so equal later lines do not enter.
         if score == 0 || best.len() == MOST_LINES && best.iter().all(|(least, _)| score <= *least) {
             continue;
         }
         best.push((score, number));
-        // The best first; of equal ones the earlier line.
+        // The best first; on a tie the earlier line.
         best.sort_by_key(|(score, number)| (std::cmp::Reverse(*score), *number));
         best.truncate(MOST_LINES);
     }
@@ -59,7 +59,7 @@ fn words(pattern: &str) -> BTreeSet<String> {
     let mut characters = pattern.chars();
     while let Some(character) = characters.next() {
         if character == '\\' {
-            // The escaped character is skipped, and a space parts the words on both sides.
+            // The escaped character is skipped, and a space separates the words on both sides.
             characters.next();
             plain.push(' ');
         } else {

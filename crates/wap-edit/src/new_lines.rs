@@ -6,14 +6,14 @@ use wap_core::{LineNumbers, Reason, WapError};
 use crate::file_edit::FileEdit;
 
 impl FileEdit<'_> {
-    /// Returns a warning about lines that are indented with tabs in a file of blanks, or the other way round, if there are any.
+    /// Returns a warning about lines that are indented with tabs in a file of spaces, or the other way round, if there are any.
     ///
-    /// Operations in turn come from programs that have the whole text, and may put back lines as they were: they are not checked.
+    /// Operations in turn come from programs that have the whole text, and may restore lines: they are not checked.
     ///
     /// # Errors
     ///
     /// [`Reason::InvalidField`] for new lines that begin with no-break spaces in a file where no line does. Unlike tabs they are
-    /// nearly never meant: a chat or a rendered page has put them in front.
+    /// hardly ever intended: they come from a chat or a rendered page.
     pub(crate) fn check_new_lines(&self, operations: &[Operation]) -> Result<Option<String>, WapError> {
         if self.request.line_numbers == Some(LineNumbers::InTurn) {
             return Ok(None);
@@ -27,7 +27,7 @@ impl FileEdit<'_> {
         };
         if let Some(line) = NewLine::with_no_break_spaces(self.current, &contents) {
             let text = format!(
-                "{}line {} of the new lines begins with no-break spaces and no line of the file does: write plain blanks",
+                "{}line {} of the new lines begins with no-break spaces and no line of the file does: write plain spaces",
                 label(line),
                 line.line_number
             );

@@ -34,7 +34,7 @@ pub(crate) fn operation(operation: &ModifyOperation) -> Operation {
         ModifyOperation::ReplaceText { old_text, new_text, expected_matches, whole_lines } => {
             let search = match whole_lines {
                 Some(lines) => {
-                    let search = SearchText::of_lines(old_text).behind(lines.behind.clone());
+                    let search = SearchText::of_lines(old_text).after(lines.behind.clone());
                     if lines.adds_behind { search.as_anchor() } else { search }
                 }
                 None => SearchText::anywhere(old_text),

@@ -12,7 +12,7 @@ use crate::near_lines::near_lines;
 /// The most notes about regular expressions in one answer; the counts of all are in it.
 const MOST_NOTES: usize = 20;
 
-/// The most patterns without a match whose near lines are searched for: each takes a pass over the text.
+/// The most patterns without a match whose near lines are searched for: each needs a pass over the text.
 const MOST_SEARCHES: usize = 3;
 
 impl EditedFile {
@@ -43,7 +43,7 @@ impl EditedFile {
             .iter()
             .take(Limits::MAX_SHIFTS)
             .map(|shift| LineShift { from_line: shift.from_line as u64, by: shift.by as i64 });
-        // The version is of the content: by the same text, no line was changed.
+        // The version identifies the content: with the same version, no line has changed.
         let is_same = previous == version;
         let sum = |lines: fn(&Outcome) -> usize| match is_same {
             true => 0,
@@ -65,7 +65,7 @@ impl EditedFile {
     }
 }
 
-/// Renders how texts to replace were found, where that was not as they are; each with its operation if there are several.
+/// Renders how search texts were matched, if not exactly; each with its operation if there are several.
 fn text_notes<'e>(request: &ModifyFile, edited: &'e Edited) -> impl Iterator<Item = String> + 'e {
     let is_one = request.operations.len() == 1;
     edited.texts.iter().filter_map(move |text| {
@@ -74,7 +74,7 @@ fn text_notes<'e>(request: &ModifyFile, edited: &'e Edited) -> impl Iterator<Ite
     })
 }
 
-/// Returns the counts of the regular expressions among the operations of a request, and the lines that are like the first
+/// Returns the counts of the regular expressions among the operations of a request, and the lines that are similar to the first
 /// patterns without a match.
 fn replacements(request: &ModifyFile, edited: &Edited) -> Vec<RegexReplacements> {
     let mut replacements = Vec::new();
@@ -84,7 +84,7 @@ fn replacements(request: &ModifyFile, edited: &Edited) -> Vec<RegexReplacements>
         // A pattern that matches but is not replaced needs no near lines.
         let searches_lines = outcome.matches == 0 && searches < MOST_SEARCHES;
         searches += usize::from(searches_lines);
-        // The text after the edit, because the model's next attempt will be at that one.
+        // Use the text after the edit: the model's next attempt will be on that one.
         let source = searches_lines.then(|| Source::parse(&edited.bytes).ok()).flatten();
         replacements.push(RegexReplacements {
             operation: index as u64 + 1,

@@ -15,16 +15,16 @@ pub struct Rewrite {
     pub lines_removed: u32,
     /// The changed lines as they are now; `None` for a new file, whose lines the client has just sent, and if none changed.
     pub changed: Option<ChangedLines>,
-    /// A note on line endings, a byte-order mark or an encoding that are others than before. `None` if they are the same.
+    /// A note on changed line endings, byte-order mark or encoding. `None` if they are the same.
     pub format_note: Option<String>,
 }
 
 impl Rewrite {
-    /// Compares a content with the one before it; `old` is `None` for a new file. Where the new content is not text, there
-    /// is nothing to count; where the old content is not, all new lines are added.
+    /// Compares a content with the previous one; `old` is `None` for a new file. If the new content is not text, there is nothing
+    /// to count; if the old content is not, all new lines count as added.
     #[must_use]
     pub fn between(old: Option<&[u8]>, new: &[u8]) -> Rewrite {
-        // The counts are for the user's summary: bytes that are not text have no lines to count.
+        // The counts are for the user's summary; bytes that are not text have no lines.
         let Ok(new) = Source::parse(new) else { return Rewrite::default() };
         let Some(Ok(old)) = old.map(Source::parse) else {
             return Rewrite { lines_added: bounded(new.total_lines()), ..Rewrite::default() };
@@ -38,7 +38,7 @@ impl Rewrite {
     }
 }
 
-/// Returns the differences of two contents that their lines do not show.
+/// Describes the differences of two contents that their lines do not show.
 fn format_note(old: &Source<'_>, new: &Source<'_>) -> Option<String> {
     let (was, is) = (old.format(), new.format());
     let has_endings = |source: &Source<'_>| {

@@ -1,17 +1,17 @@
-//! Texts to replace that stood at several places when the client saw the file, or at another one.
+//! Search texts that occurred more than once, or elsewhere, when the client saw the file.
 
 use std::ops::RangeInclusive;
 
 use text_edit::{
     ExcerptLimits, LineMap, MatchRule, NoMatch, Operation, SearchText, Source, excerpt, find_text,
-    stands_around,
+    has_added_lines_around,
 };
 use wap_core::{FileVersion, ModifyFile, Reason, WapError};
 
 use crate::error::CONTEXT_LINES;
 use crate::file_edit::FileEdit;
 
-/// The text that an operation looks for in the whole file, where it has to stand once, and the new one.
+/// Returns the text that an operation searches for in the whole file, where it has to occur once, and the new text.
 pub(crate) fn whole_file_search(operation: &Operation) -> Option<(&SearchText, &str)> {
     match operation {
         Operation::ReplaceText { search, replacement, expected: 1, within: None } => {
@@ -21,7 +21,7 @@ pub(crate) fn whole_file_search(operation: &Operation) -> Option<(&SearchText, &
     }
 }
 
-/// The version of the file that the client wrote an operation for.
+/// Returns the version of the file for which the client wrote an operation.
 pub(crate) fn shown_version(request: &ModifyFile, index: usize) -> Option<&FileVersion> {
     let version =
         request.seen_versions.as_ref().and_then(|versions| versions.by_operation.get(index)?.as_ref());
@@ -29,12 +29,12 @@ pub(crate) fn shown_version(request: &ModifyFile, index: usize) -> Option<&FileV
 }
 
 impl FileEdit<'_> {
-    /// Refuses a text that stands once by now, if it is not certain that it is the one which the client saw: it stood at several
-    /// places then, or it stood elsewhere, and what stands here differs from it by more than what stood there. Refuses one around which
-    /// the new lines have been put since, too, even if these are blank.
+    /// Refuses a text that now occurs once, if it is not certain that the client saw this occurrence: it occurred several times
+    /// before, or it was elsewhere, and this match differs from it in another way than that one. Also refuses a text around which
+    /// the new lines were added since, even if these are blank.
     ///
     /// `map` leads from `earlier` to the present text.
-    pub(crate) fn check_stood_once(
+    pub(crate) fn check_occurred_once(
         &self,
         (search, replacement): (&SearchText, &str),
         earlier: &Source<'_>,
@@ -46,27 +46,27 @@ impl FileEdit<'_> {
             Err(NoMatch::Occurs { count, line_numbers, .. }) => {
                 let shown_at: Vec<String> = line_numbers.iter().map(usize::to_string).collect();
                 let message = format!(
-                    "when you saw the file the search text stood there {count} times (lines {}), and since others have \
-                     changed it stands at line {line} alone: it is not certain that you mean this one; add lines around it \
+                    "when you saw the file the search text occurred {count} times (lines {}), and since others have \
+                     changed it occurs only at line {line}: it is not certain that you mean this one; add lines around it \
                      that make it unique",
                     shown_at.join(", ")
                 );
                 Err(self.doubtful_text(&message, present.lines))
             }
-            Ok(earlier_match) if earlier_match.is_another_than(&present.lines, &present.rules, map) => {
+            Ok(earlier_match) if earlier_match.is_different_from(&present.lines, &present.rules, map) => {
                 let message = format!(
-                    "the search text stood at line {} when you saw the file, and that has changed; line {line} is like it, \
-                     but stood elsewhere: copy the lines that you mean from the file as it is now",
+                    "the search text was at line {} when you saw the file, and that has changed; line {line} is like it, \
+                     but was elsewhere: copy the lines that you mean from the file as it is now",
                     earlier_match.lines.start()
                 );
                 Err(self.doubtful_text(&message, present.lines))
             }
             Ok(earlier_match)
-                if stands_around(self.current, search, replacement, &present.lines)
-                    && !stands_around(earlier, search, replacement, &earlier_match.lines) =>
+                if has_added_lines_around(self.current, search, replacement, &present.lines)
+                    && !has_added_lines_around(earlier, search, replacement, &earlier_match.lines) =>
             {
                 let message = format!(
-                    "already applied, nothing done: the new text stands around line {line} since you saw the file"
+                    "already applied, nothing done: the new text is around line {line} since you saw the file"
                 );
                 Err(self.doubtful_text(&message, present.lines).with("alreadyApplied", true))
             }

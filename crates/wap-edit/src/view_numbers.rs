@@ -24,12 +24,12 @@ impl FileEdit<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::InvalidField`] for new lines that all have the numbers in front that a view of the file gives the lines which they
-    /// replace, unless the request wants them taken off and they cannot be content. A file that has such numbers around there itself
-    /// may get more of them.
+    /// [`Reason::InvalidField`] for new lines that all begin with the numbers that a view gives the lines they replace, unless
+    /// the request wants them removed and they cannot be content. A file that itself has such numbers near there may get more of
+    /// them.
     pub(crate) fn read_operations(&self, find: &mut FindVersion<'_>) -> Result<ReadOperations, WapError> {
         let mut read = ReadOperations { operations: Vec::new(), warnings: Vec::new() };
-        // However many operations there are, each version is looked up once, and the file is read once.
+        // For any number of operations, each version is looked up once and the file is read once.
         let versions = self.versions_of_numbered(find);
         let mut meant: Vec<(FileVersion, Source<'_>)> = Vec::new();
         for (version, state) in &versions {
@@ -51,15 +51,15 @@ impl FileEdit<'_> {
             };
             read.operations.push(operation);
             read.warnings.push(format!(
-                "{label}the numbers of the view ('{}') were taken off the new lines: they are not part of the file",
+                "{label}the numbers of the view ('{}') were removed from the new lines: they are not part of the file",
                 numbered.first
             ));
         }
         Ok(read)
     }
 
-    /// Returns the new lines of an operation if they have the numbers of a view in front; `None` also in a file that has such numbers
-    /// itself around there.
+    /// Returns the new lines of an operation if they begin with the numbers of a view; `None` also if the file itself has such
+    /// numbers near there.
     fn numbered_lines(
         &self,
         index: usize,
@@ -70,7 +70,7 @@ impl FileEdit<'_> {
         if !has_view_numbers(requested) {
             return None;
         }
-        // The lines are those of the versions that their numbers mean.
+        // The numbers refer to lines of these versions.
         let of_version =
             |meant: &FileVersion| versions.iter().find(|(version, _)| version == meant).map(|(_, text)| text);
         let mut meant: Vec<&Source<'_>> =
@@ -95,7 +95,7 @@ impl FileEdit<'_> {
         if new.spots.iter().all(|spot| spot.has_near(is_row)) {
             return new.spots.iter().any(|spot| spot.has_doubled(&numbered)).then_some(refused);
         }
-        // Around numbers in one of the versions, or fields, the lines may be rows that count themselves.
+        // Near numbers in one of the versions, or fields, the lines may be numbered rows.
         let is_like_row = |line: &str| is_row(line) || begins_with_field(line);
         let is_content = is_by_text
             || numbered.iter().any(|line| line.bar != OWN_BAR)
@@ -105,7 +105,7 @@ impl FileEdit<'_> {
         Some(NumberedLines { text: (!is_content).then(text), ..refused })
     }
 
-    /// Returns the versions that operations mean whose new lines have the numbers of a view, each once.
+    /// Returns the versions meant by operations whose new lines have the numbers of a view, each once.
     fn versions_of_numbered(&self, find: &mut FindVersion<'_>) -> Vec<(FileVersion, KnownVersion)> {
         let operations = self.request.operations.iter().enumerate();
         let numbered = operations.filter(|(_, requested)| has_view_numbers(requested));
@@ -114,8 +114,8 @@ impl FileEdit<'_> {
         meant.into_iter().filter_map(|version| Some((version.clone(), find(version)?))).collect()
     }
 
-    /// Returns the versions whose lines the numbers in front of new lines may count. Those of a text to replace may be of the version
-    /// before the run of the call: that text is looked for in the present file, but the client has not seen it.
+    /// Returns the versions that the numbers of new lines may refer to. For a search text, that may be the version before the run
+    /// of the call: the text is searched for in the present file, which the client has not seen.
     fn versions_of_numbers(&self, index: usize, requested: &ModifyOperation) -> Vec<&FileVersion> {
         let before_run = self.before_run.iter().filter(|_| is_by_text(requested));
         self.request.meant_versions(index).into_iter().chain(before_run).collect()
@@ -126,7 +126,7 @@ impl FileEdit<'_> {
         self.current.total_lines().to_string().len()
     }
 
-    /// Checks whether new lines with numbers may be rows that count themselves: the file has no text, or such numbers somewhere.
+    /// Checks whether new lines with numbers may be numbered rows: the file has no text, or such numbers somewhere.
     fn may_count(&self) -> bool {
         let lines = || (1..=self.current.total_lines()).filter_map(|line| self.current.line_text(line));
         let width = self.width();
@@ -134,7 +134,7 @@ impl FileEdit<'_> {
         lines().all(|line| line.trim().is_empty()) || lines().any(|line| is_row(&line))
     }
 
-    /// Returns an operation with the lines behind their numbers, if the request wants that and the numbers cannot be content.
+    /// Returns an operation without the numbers of its lines, if the request wants that and the numbers cannot be content.
     fn without_numbers(&self, operation: Operation, numbered: &NumberedLines) -> Option<Operation> {
         let text =
             numbered.text.as_ref().filter(|_| self.request.view_numbers == Some(ViewNumbers::TakeOff))?;
@@ -157,8 +157,8 @@ impl FileEdit<'_> {
         WapError::new(Reason::InvalidField, text).with("field", *field).with("path", self.path)
     }
 
-    /// Returns the new lines of an operation, and the lines of each text whose place they take; `None` for a text to find that has numbers
-    /// of a view itself, or is not there.
+    /// Returns the new lines of an operation, and the lines of each text that they replace; `None` if the search text has numbers
+    /// of a view itself, or does not occur.
     fn added_lines<'r>(
         &self,
         requested: &'r ModifyOperation,
@@ -183,7 +183,7 @@ impl FileEdit<'_> {
                 None => None,
             };
             let passage = find_text(source, &search, &MatchRule::ALL, within).ok()?;
-            // Numbers in both texts are left out of both.
+            // Numbers in both texts are removed from both.
             if passage.rules.contains(&MatchRule::ViewNumbers) {
                 return None;
             }
@@ -193,7 +193,7 @@ impl FileEdit<'_> {
         };
         let spots: Vec<Spot<'_>> = sources.iter().filter_map(spot).collect();
         let lines = new[above..new.len() - below].to_vec();
-        // A text that is not there is refused for that.
+        // A search text that does not occur is refused elsewhere.
         (!spots.is_empty()).then_some(AddedLines { lines, spots })
     }
 }
@@ -204,23 +204,23 @@ struct NumberedLines {
     first: String,
     /// The field of the request that has them.
     field: &'static str,
-    /// The text behind the numbers; `None` where they may be content.
+    /// The text without the numbers; `None` if they may be content.
     text: Option<String>,
 }
 
-/// The bar of our own views, behind which the line begins at once.
+/// The bar of our own views, which the line follows directly.
 const OWN_BAR: &str = "|";
 
-/// The lines of a text whose place new lines take.
+/// The lines of a text that new lines replace.
 struct Spot<'r> {
     source: &'r Source<'r>,
     first: i64,
-    /// Before the first one if none go.
+    /// Before the first one if no lines are replaced.
     last: i64,
 }
 
 impl Spot<'_> {
-    /// Checks whether one of the lines, or of those around them, is of a kind. The lines may lie outside of the text.
+    /// Checks whether one of the lines, or of those around them, is of a kind. The lines may be outside of the text.
     fn has_near(&self, is_of_kind: impl Fn(&str) -> bool) -> bool {
         self.near().any(|line| is_of_kind(&line))
     }
@@ -232,8 +232,8 @@ impl Spot<'_> {
             .filter_map(|line| self.source.line_text(line))
     }
 
-    /// Checks whether numbers in front of rows that begin with numbers are those of a view: the rows have as many fields as those of the
-    /// text only without them.
+    /// Checks whether leading numbers of rows that begin with numbers themselves are those of a view: only without them, the rows
+    /// have as many fields as those of the text.
     fn has_doubled(&self, numbered: &[NumberedLine<'_>]) -> bool {
         let bars = |line: &str| line.matches(OWN_BAR).count();
         let has_form = |count: usize| self.near().any(|line| bars(&line) == count);
@@ -245,14 +245,14 @@ impl Spot<'_> {
     }
 }
 
-/// New lines, and those whose place they take in each text that they may mean.
+/// New lines, and those they replace in each text that they may mean.
 struct AddedLines<'r> {
     lines: Vec<&'r str>,
     spots: Vec<Spot<'r>>,
 }
 
 impl<'r> AddedLines<'r> {
-    /// Returns the first number of a view in front of the lines, and the lines behind their numbers if all have consecutive ones.
+    /// Returns the first numbered line, and all lines split from their numbers if these are consecutive.
     fn numbers(&self, width: usize) -> Option<(NumberedLine<'r>, Option<Vec<NumberedLine<'r>>>)> {
         let all: Vec<Option<NumberedLine<'r>>> =
             self.lines.iter().map(|line| NumberedLine::of(line)).collect();
@@ -273,11 +273,11 @@ impl<'r> AddedLines<'r> {
         self.spots.iter().any(|spot| i64::try_from(number) == Ok(spot.first))
     }
 
-    /// Checks whether some lines of code have numbers of a view in front that are those of the lines around there, or all have
-    /// consecutive ones, and no line of the texts begins so.
+    /// Checks whether some lines of code begin with numbers of a view that belong to nearby lines, or all with consecutive ones,
+    /// and no line of the texts begins like that.
     fn has_some_of_view(&self, width: usize) -> bool {
         let label = |line: &&'r str| {
-            NumberedLine::of(line).filter(|line| line.is_within(width) || begins_with_blank(line.text))
+            NumberedLine::of(line).filter(|line| line.is_within(width) || begins_with_whitespace(line.text))
         };
         let labels: Vec<Option<NumberedLine<'r>>> = self.lines.iter().map(label).collect();
         let numbered: Vec<NumberedLine<'r>> = labels.iter().copied().flatten().collect();
@@ -299,23 +299,23 @@ impl<'r> AddedLines<'r> {
     }
 }
 
-/// Checks whether lines with more blanks in front of their numbers than a view has are one that was indented as a whole, and not code
-/// such as the alternatives `3|4)`.
+/// Checks whether lines with more spaces before their numbers than in a view are a view that was indented as a whole, and not
+/// code such as the alternatives `3|4)`.
 fn has_margin_of_view(numbered: &[NumberedLine<'_>]) -> bool {
     let margins = || numbered.iter().map(|line| line.width - line.digits);
     let ends = || numbered.iter().map(|line| line.width);
     let is_one_block = ends().min() == ends().max() || margins().min() == margins().max();
-    let is_code = numbered.iter().any(|line| begins_with_blank(line.text));
+    let is_code = numbered.iter().any(|line| begins_with_whitespace(line.text));
     is_one_block && (is_code || numbered.len() > 1 && !numbered.iter().all(is_alternative))
 }
 
-/// Checks for one of the alternatives of a case statement, as `3|4)`, or its end.
+/// Checks for one of the alternatives of a case statement, such as `3|4)`, or its end.
 fn is_alternative(line: &NumberedLine<'_>) -> bool {
     let (word, rest) = line.text.split_at(line.text.find([')', '(', ' ', '\t']).unwrap_or(line.text.len()));
     !word.is_empty() && rest.starts_with(')')
 }
 
-fn begins_with_blank(text: &str) -> bool {
+fn begins_with_whitespace(text: &str) -> bool {
     text.starts_with([' ', '\t'])
 }
 
@@ -334,8 +334,8 @@ fn is_by_text(requested: &ModifyOperation) -> bool {
     matches!(requested, ModifyOperation::ReplaceText { .. })
 }
 
-/// Checks whether one of the new lines of an operation begins with a number and a bar, as the lines of a view do: such an operation is judged
-/// by the version before its run, too.
+/// Checks whether one of the new lines of an operation begins with a number and a bar, like the lines of a view: such an
+/// operation is also judged by the version before its run.
 #[must_use]
 pub fn has_view_numbers(requested: &ModifyOperation) -> bool {
     let text = match requested {
@@ -365,7 +365,7 @@ fn new_lines(requested: &ModifyOperation) -> Option<(i64, i64, &str)> {
     }
 }
 
-/// Checks whether a line begins with a field and a bar, as `id|name`.
+/// Checks whether a line begins with a field and a bar, such as `id|name`.
 fn begins_with_field(line: &str) -> bool {
     line.split_once('|').is_some_and(|(field, _)| !field.is_empty() && !field.contains(char::is_whitespace))
 }

@@ -1,4 +1,4 @@
-//! The bodies of requests: their budgets of bytes, the time in which they must arrive, and the threads that parse them.
+//! The bodies of requests: their byte budgets, the time limits for their arrival, and the threads that parse them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::refusal::{refusal, refusal_with};
 /// The budget of all bodies, in bytes; each counts until its call is answered.
 const ALL_BYTES: usize = 64 << 20;
 
-/// The largest body that counts as small. Small bodies have a budget of their own, so they never wait behind large ones.
+/// The largest body that counts as small. Small bodies have a separate budget, so they never wait for large ones.
 const SMALL_BYTES: usize = 64 << 10;
 
 /// The budget of all small bodies, in bytes.
@@ -24,25 +24,25 @@ const ALL_SMALL_BYTES: usize = 16 << 20;
 /// The unit of the budgets, in bytes.
 const UNIT_BYTES: usize = 1 << 10;
 
-/// The first share of a body that is not small and does not announce its length.
+/// The initial share of a body that is not small and does not announce its length.
 const FIRST_BYTES: usize = 1 << 20;
 
-/// The time for which a body may wait for its share of the budget.
+/// The longest wait of a body for its share of the budget.
 const WAITING: Duration = Duration::from_secs(20);
 
-/// The time in which a client must send a body.
+/// The time limit for sending a body.
 const ARRIVAL: Duration = Duration::from_secs(60);
 
 /// The longest pause in the arrival of a body that holds a large share.
 const STALL: Duration = Duration::from_secs(10);
 
-/// The time after which a client that was refused for lack of room may try again, in seconds.
+/// The time after which a client that was refused for lack of memory may retry, in seconds.
 const RETRY_SECONDS: &str = "5";
 
-/// The number of large texts that are parsed at once.
+/// The number of large texts that are parsed concurrently.
 const PARSERS: usize = 2;
 
-/// The largest text that is parsed on the thread of the connections: handing it over would take longer.
+/// The largest text that is parsed on the connections' thread: moving it to another would take longer.
 const PARSED_AT_ONCE_BYTES: usize = 32 << 10;
 
 /// The budgets. Clones share them.
@@ -51,11 +51,11 @@ pub(crate) struct Bodies {
     large: Arc<Semaphore>,
     small: Arc<Semaphore>,
     parsers: Arc<Semaphore>,
-    /// The time for which a body may wait for its share.
+    /// The longest wait of a body for its share.
     waiting: Duration,
 }
 
-/// A whole body with its share of the budget, which lasts until this is dropped.
+/// A complete body with its share of the budget, which is held until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) bytes: Vec<u8>,
@@ -82,10 +82,10 @@ impl Default for Bodies {
 }
 
 impl Bodies {
-    /// The bytes of a message that may be held without a share.
+    /// The number of bytes of a message that may be held without a share.
     pub(crate) const UNSHARED_BYTES: usize = SMALL_BYTES;
 
-    /// Returns the bytes that are left of the budgets of large and small bodies.
+    /// Returns the remaining bytes of the budgets of large and small bodies.
     #[cfg(test)]
     pub(crate) fn left(&self) -> (usize, usize) {
         (self.large.available_permits() * UNIT_BYTES, self.small.available_permits() * UNIT_BYTES)
@@ -95,7 +95,7 @@ impl Bodies {
     ///
     /// # Errors
     ///
-    /// `Busy` if there is no room in time.
+    /// `Busy` if no memory becomes available in time.
     pub(crate) async fn grown(
         &self,
         mut share: Share,
@@ -106,11 +106,11 @@ impl Bodies {
         Ok(share)
     }
 
-    /// Reads a whole body of at most so many bytes.
+    /// Reads a complete body of at most `most` bytes.
     ///
     /// # Errors
     ///
-    /// `RequestTooLarge`, `Timeout` if it does not arrive in time, `Busy` if there is no room for it.
+    /// `RequestTooLarge`, `Timeout` if it does not arrive in time, `Busy` if there is not enough memory for it.
     pub(crate) async fn read(
         &self,
         headers: &HeaderMap,
@@ -125,15 +125,15 @@ impl Bodies {
         if announced.is_some_and(|length| length > most) {
             return Err(too_large(most));
         }
-        // An announced body gets its whole share before its first byte is read: it cannot get stuck half read, with other
-        // half read bodies in the way.
+        // An announced body takes its whole share before its first byte is read, so that partially read bodies cannot block each
+        // other.
         let mut share = Share::default();
         self.grow(&mut share, announced.unwrap_or(0)).await?;
         let mut bytes = Vec::with_capacity(announced.unwrap_or(0));
         let mut pieces = body.into_data_stream();
         let deadline = Instant::now() + ARRIVAL;
         loop {
-            // A large share keeps others waiting, so its client must also send without long pauses.
+            // A large share makes others wait, so its client must also send without long pauses.
             let until = if share.is_large { deadline.min(Instant::now() + STALL) } else { deadline };
             let piece = match timeout_at(until, pieces.next()).await {
                 Err(_) => return Err(WapError::new(Reason::Timeout, "the body did not arrive in time")),
@@ -152,12 +152,12 @@ impl Bodies {
             }
             bytes.extend_from_slice(&piece);
         }
-        // The capacity and not the length: that is the memory that is held while the call runs.
+        // Use the capacity, not the length: that is the memory that is held while the call runs.
         share.shrink_to(bytes.capacity());
         Ok(Received { bytes, share })
     }
 
-    /// Enlarges a share to so many bytes.
+    /// Enlarges a share to `bytes`.
     async fn grow(&self, share: &mut Share, bytes: usize) -> Result<(), WapError> {
         let is_large = bytes > SMALL_BYTES;
         let budget = if is_large { &self.large } else { &self.small };
@@ -170,7 +170,7 @@ impl Bodies {
         let wanted = units(bytes).saturating_sub(held);
         let acquired = Arc::clone(budget).acquire_many_owned(u32::try_from(wanted).unwrap_or(u32::MAX));
         let Ok(Ok(permits)) = timeout(self.waiting, acquired).await else {
-            let text = "the bodies of other requests take all the room that there is; try again";
+            let text = "the bodies of other requests take all the available memory; try again";
             return Err(WapError::new(Reason::Busy, text));
         };
         match &mut share.permits {
@@ -181,8 +181,8 @@ impl Bodies {
         Ok(())
     }
 
-    /// Parses a text; a large one on another thread than that of all connections. Only a few are parsed at once: a parsed
-    /// text takes several times the memory of the text.
+    /// Parses a text; a large one on another thread than the connections'. Only a few are parsed concurrently: a parsed text
+    /// takes several times the memory of the text.
     pub(crate) async fn parse<B, T>(
         &self,
         text: B,
@@ -198,7 +198,7 @@ impl Bodies {
         let parser = Arc::clone(&self.parsers).acquire_owned().await.map_err(|_| fault())?;
         let parsed = tokio::task::spawn_blocking(move || {
             let _parser = parser;
-            // A text of short values takes many times its size when parsed; small texts cannot hold too many.
+            // Parsed, a text of short values takes many times its size; small texts cannot hold too many values.
             wap_core::check_json_size(text.as_ref())?;
             Ok(parse(text.as_ref()))
         });
@@ -243,7 +243,7 @@ fn fault() -> WapError {
     WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call")
 }
 
-/// Returns the assumed size of a body of unknown length, of which `needed` bytes have arrived.
+/// Returns the assumed size of a body of unknown length after `needed` bytes have arrived.
 fn next_size(needed: usize, most: usize) -> usize {
     let steps = [SMALL_BYTES, FIRST_BYTES, most];
     steps.into_iter().find(|step| needed <= *step).unwrap_or(most)
@@ -260,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs a task on a runtime of its own.
+    /// Runs a task on a new runtime.
     fn run<T>(task: impl Future<Output = T>) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         runtime.expect("a runtime of one thread needs nothing").block_on(task)
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_body_takes_is_given_back_when_it_is_dropped() {
+    fn the_share_of_a_body_is_returned_when_it_is_dropped() {
         let bodies = Bodies::default();
         run(async {
             let headers = HeaderMap::new();
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_for_which_there_is_no_room_in_time_is_refused_with_a_time_to_try_again() {
+    fn a_body_without_memory_in_time_is_refused_with_a_retry_time() {
         let bodies = Bodies { waiting: Duration::from_millis(50), ..Bodies::default() };
         run(async {
             let all = Arc::clone(&bodies.large).acquire_many_owned((ALL_BYTES / UNIT_BYTES) as u32).await;

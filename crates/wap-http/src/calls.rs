@@ -1,4 +1,4 @@
-//! Calls of tools: a request's body in, the tool's response out.
+//! Calls of tools: the body of a request in, the response of the tool out.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::refusal::{json, refusal, refusal_with};
 use crate::router::Server;
 use wap_calls::Client;
 
-/// Cancels a call whose client is gone: the server drops the request's future then.
+/// Cancels the call of a disconnected client: the server then drops the request's future.
 struct CancelOnDrop(CancelFlag);
 
 impl Drop for CancelOnDrop {
@@ -47,7 +47,7 @@ pub(crate) async fn tool(
             WapError::new(Reason::InvalidField, "the body has to be application/json").with("field", ".");
         return refusal_with(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error);
     }
-    // The name of the tool, the client and the type are checked first: the body of a refused request is not read.
+    // Check the tool, the client and the type first: the body of a refused request is not read.
     let received = match server.bodies.read(&head.headers, body, Limits::MAX_REQUEST_BYTES).await {
         Ok(received) => received,
         Err(error) => return bodies::refused(&error),
@@ -70,8 +70,8 @@ pub(crate) async fn tool(
     }
 }
 
-/// Returns the refusal of a background process without a conversation: it would end with the request that begins it, and after
-/// an answer that says that it runs.
+/// Returns the refusal of a background process without a conversation: it would end with its request, after an answer that
+/// reports it as running.
 pub(crate) fn needs_conversation(request: &ToolRequest, headers: &HeaderMap) -> Option<WapError> {
     if !request.is_background() || headers.contains_key(clients::HEADER) {
         return None;
@@ -85,7 +85,7 @@ pub(crate) fn needs_conversation(request: &ToolRequest, headers: &HeaderMap) -> 
 
 /// `GET /v1/info`.
 pub(crate) async fn info(State(server): State<Arc<Server>>) -> Response<Body> {
-    let client = server.clients.stranger("http");
+    let client = server.clients.unnamed("http");
     let unknown = UnknownArguments::default();
     carry_out(&server, &client, ToolRequest::GetWorkspaceInfo, unknown, Share::default()).await
 }
@@ -111,14 +111,14 @@ async fn carry_out(
     }
 }
 
-/// The error for a client when there is no answer at all.
+/// Returns the error for a client if there is no answer.
 pub(crate) fn fault() -> WapError {
     WapError::new(Reason::ReadError, "agentd has a fault and could not answer this call")
 }
 
-/// Carries out a call; it is cancelled when its client is gone. `render` returns true for a success, and runs on the thread
-/// of the call, not on that of all connections. The `share` of the request's body is returned when the call has ended,
-/// also if its client is gone before.
+/// Carries out a call, which is cancelled if its client disconnects. `render` returns true for a success, and runs on the thread
+/// of the call, not on the connections' thread. The `share` of the request's body is returned when the call has ended, even if
+/// its client disconnects earlier.
 pub(crate) async fn answered<T: Send + 'static>(
     server: &Server,
     client: &Arc<Client>,
@@ -130,13 +130,13 @@ pub(crate) async fn answered<T: Send + 'static>(
     let cancel = CancelFlag::new();
     let _gone = CancelOnDrop(cancel.clone());
     let stopped = cancel.clone();
-    // A server that stops cancels commands, which may run for an hour, and lets other calls finish.
+    // A stopping server cancels commands, which may run for an hour, and lets other calls finish.
     let is_command = request.tool().effect() == ToolEffect::Runs;
     let _stop = is_command.then(|| server.stop.on_cancel(Box::new(move || stopped.cancel())));
     let (sender, answered) = oneshot::channel();
     let mut running = server.metrics.begin(request.tool());
     client.begin(request, cancel, observer, move |answer| {
-        // The request is gone by now; the answer is bounded by the limits of the tools.
+        // The request is already dropped; the answer is bounded by the limits of the tools.
         drop(share);
         let _ = sender.send(render(answer));
     });
@@ -148,15 +148,15 @@ pub(crate) async fn answered<T: Send + 'static>(
 }
 
 pub(crate) fn client(server: &Server, headers: &HeaderMap) -> Result<Arc<Client>, WapError> {
-    let Some(name) = headers.get(clients::HEADER) else { return Ok(server.clients.stranger("http")) };
+    let Some(name) = headers.get(clients::HEADER) else { return Ok(server.clients.unnamed("http")) };
     name.to_str().ok().and_then(|name| server.clients.named(name)).ok_or_else(|| {
         let text = "the name of a conversation is 1 to 128 visible characters of ASCII";
         WapError::new(Reason::InvalidField, text).with("field", clients::HEADER)
     })
 }
 
-/// Reports whether a request has a JSON body, or none. A page of another origin cannot send this type unless the server
-/// permits it, so forms of such pages are refused.
+/// Checks whether a request has a JSON body, or none. A page of another origin cannot send this type unless the server permits
+/// it, so forms of such pages are refused.
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(kind) = headers.get(header::CONTENT_TYPE) else {
         return headers.get(header::CONTENT_LENGTH).is_none_or(|length| length == "0")

@@ -1,4 +1,4 @@
-//! The clients that name their conversation in a header, since HTTP itself has none.
+//! Clients that name their conversation in a header, since HTTP itself has no conversations.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,8 +29,8 @@ impl Clients {
         Clients { workspace, pool, named: Mutex::default() }
     }
 
-    /// Returns a client with a conversation of its own.
-    pub(crate) fn stranger(&self, kind: &str) -> Arc<Client> {
+    /// Returns a client with a new conversation.
+    pub(crate) fn unnamed(&self, kind: &str) -> Arc<Client> {
         Client::new(kind, &self.workspace, &self.pool)
     }
 
@@ -49,10 +49,10 @@ impl Clients {
         }
         let oldest = named.iter().min_by_key(|(_, (_, last_seen))| *last_seen).map(|(name, _)| name.clone());
         let forgotten = oldest.filter(|_| named.len() >= MOST).and_then(|oldest| named.remove(&oldest));
-        let client = self.stranger("http");
+        let client = self.unnamed("http");
         named.insert(name.to_owned(), (Arc::clone(&client), Instant::now()));
         drop(named);
-        // A call of the forgotten client still ends: it holds its own reference.
+        // A running call of the forgotten client still completes: it holds its own reference.
         if let Some((forgotten, _)) = forgotten {
             end(forgotten);
         }
@@ -60,11 +60,11 @@ impl Clients {
     }
 }
 
-/// Ends a client on a thread that may block: its end waits for its processes, and the thread of this task serves all connections.
+/// Drops a client on a thread that may block: this waits for its processes, and the current thread serves all connections.
 pub(crate) fn end(client: Arc<Client>) {
     match Handle::try_current() {
         Ok(runtime) => drop(runtime.spawn_blocking(move || drop(client))),
-        // Outside of a runtime there are no connections that could wait.
+        // Without a runtime, there are no connections that could wait.
         Err(_) => drop(client),
     }
 }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_that_is_forgotten_ends_on_another_thread_than_that_of_the_connections() {
+    fn a_forgotten_conversation_ends_on_another_thread_than_the_connections() {
         let (sender, ended) = channel();
         let workspace: Arc<dyn Workspace> = Arc::new(Ending(MemoryWorkspace::new(), Mutex::new(sender)));
         let clients = Clients::new(workspace, CallPool::new());
@@ -143,7 +143,7 @@ mod tests {
             clients.named("one-more").unwrap();
         });
         assert_ne!(ended.recv().unwrap(), thread::current().id());
-        // The one that was silent longest is another one now, and the others are the same.
+        // The one that was silent longest is a new client now, and the others are unchanged.
         let last = (MOST - 1).to_string();
         assert!(Arc::ptr_eq(&clients.named(&last).unwrap(), &clients.named(&last).unwrap()));
         assert_eq!(clients.named.lock().unwrap().len(), MOST);

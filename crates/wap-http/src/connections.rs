@@ -1,4 +1,4 @@
-//! Connections: their number, their limits of time, and their end.
+//! Connections: their number, their time limits, and their end.
 
 use std::io;
 use std::pin::pin;
@@ -19,13 +19,13 @@ use crate::meter::Meter;
 use crate::write_timeout::WriteTimeout;
 use crate::{Metrics, Peer, Sockets};
 
-/// The time for which a connection may be open without a request, and in which the head of a request must arrive.
+/// The longest time that a connection may be open without a request, and the time limit for the head of a request.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// The time after which a client that reads none of its answer is disconnected.
+/// The time after which a client that does not read its answer is disconnected.
 const UNREAD: Duration = Duration::from_secs(30);
 
-/// The time that requests have to end when the server stops.
+/// The time for requests to end when the server stops.
 const PARTING: Duration = Duration::from_secs(10);
 
 /// Stops a server; clones stop the same one.
@@ -39,7 +39,7 @@ impl Shutdown {
     }
 }
 
-/// Serves connections until `shutdown` stops it; requests that were begun then have ten seconds to end.
+/// Serves connections until `shutdown` stops it; running requests then have ten seconds to end.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub async fn serve(
             () = shutdown.0.notified() => break,
         };
         let Ok((stream, client)) = accepted else {
-            // For instance, the process has too many open files: that may pass, and must not become a busy loop.
+            // The process may have too many open files, for example: this may be temporary, and must not become a busy loop.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -89,10 +89,10 @@ pub async fn serve(
         let connected = metrics.connected();
         let mut stopping = stopping.subscribe();
         tokio::spawn(async move {
-            // The slot is free again, and the figure is right, however the connection ends.
+            // This frees the slot and corrects the figure for every end of the connection.
             let _held = (slot, connected);
             let mut connection = pin!(connection);
-            // The error of a connection is dropped: it concerns that client only.
+            // Drop the error of a connection: it only concerns that client.
             tokio::select! {
                 _ = connection.as_mut() => return,
                 _ = stopping.changed() => {}
@@ -101,7 +101,7 @@ pub async fn serve(
             let _ = connection.await;
         });
     }
-    // New clients are refused at once, and do not wait in the kernel's queue for a server that stops.
+    // Refuse new clients immediately, instead of letting them wait in the kernel's queue for a stopping server.
     drop(listener);
     stopping.send_replace(());
     let all = u32::try_from(most_connections).unwrap_or(u32::MAX);

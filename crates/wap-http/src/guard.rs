@@ -1,4 +1,4 @@
-//! Access control: the host, the origin and the token of a request.
+//! Access control by the host, the origin and the token of a request.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -66,7 +66,7 @@ impl Guard {
         self.token.is_some()
     }
 
-    /// Refuses requests for another host, or from a page of another origin, before a router sees them.
+    /// Refuses requests for another host, or from a page of another origin, before they reach a router.
     pub fn check_sources(self: &Arc<Guard>, router: Router) -> Router {
         router.layer(from_fn_with_state(Arc::clone(self), source))
     }
@@ -81,8 +81,8 @@ impl Guard {
         self.hosts.iter().map(|host| host.0.clone()).collect()
     }
 
-    /// Checks the host and the origin. A page can make the browser send requests to any server under any name (DNS
-    /// rebinding): the name has to be one of ours, and the page has to come from this server.
+    /// Checks the host and the origin. A page can make the browser send requests to any server under any name (DNS rebinding): so
+    /// the name has to be ours, and the page has to come from this server.
     fn check_source(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), WapError> {
         let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let mut hosts = headers.get_all(header::HOST).iter();
@@ -91,7 +91,7 @@ impl Guard {
             (Some(authority), None, None) => authority.as_str(),
             _ => return Err(denied("the request does not say which host it is for")),
         };
-        // A request line with a whole address names a host as well, which takes precedence: both have to be allowed.
+        // A request line with an absolute URI also names a host, which has precedence: both have to be allowed.
         let named = uri.authority().map(|authority| authority.as_str()).into_iter().chain([authority]);
         for name in named {
             if !self.hosts.iter().any(|host| host.0 == host_of(name)) {
@@ -127,11 +127,11 @@ fn denied(text: &str) -> WapError {
     WapError::new(Reason::Unauthorized, text)
 }
 
-/// Returns the name or address in `name:port`, `[address]:port` and the like, in small letters.
+/// Returns the name or address in `name:port`, `[address]:port` and the like, in lower case.
 fn host_of(authority: &str) -> String {
     let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,
-        // An address of the sixth version without brackets has no port.
+        // An IPv6 address without brackets has no port.
         None if authority.parse::<IpAddr>().is_ok() => authority,
         None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
     };

@@ -24,10 +24,10 @@ use crate::router::Server;
 
 pub use workspace_prefix::{PrefixError, WorkspacePrefix};
 
-/// The bound on open WebSockets. Each has two tasks, and the messages that its client has not read yet.
+/// The bound on open WebSockets. Each has two tasks, and a queue of messages that its client has not read yet.
 const MOST_SOCKETS: usize = 512;
 
-/// The WebSockets that are open.
+/// The open WebSockets.
 #[derive(Clone, Debug)]
 pub struct Sockets(Arc<Semaphore>);
 
@@ -38,7 +38,7 @@ impl Default for Sockets {
 }
 
 impl Sockets {
-    /// Waits until all are closed, for at most this long.
+    /// Waits until all are closed, for at most `limit`.
     pub(crate) async fn closed(&self, limit: Duration) {
         let all = u32::try_from(MOST_SOCKETS).expect("it is a small constant");
         let _ = tokio::time::timeout(limit, self.0.acquire_many(all)).await;
@@ -59,7 +59,7 @@ pub(crate) async fn socket(
     let Ok(slot) = Arc::clone(&server.sockets.0).try_acquire_owned() else {
         return refusal(&WapError::new(Reason::Busy, "too many WebSockets are open; try again later"));
     };
-    // The slot is taken before the upgrade, while a refusal can still be an HTTP response.
+    // Take the slot before the upgrade, while a refusal can still be an HTTP response.
     upgrade
         .max_message_size(connection::MOST_MESSAGE_BYTES)
         .max_frame_size(connection::MOST_MESSAGE_BYTES)
@@ -70,7 +70,7 @@ pub(crate) async fn socket(
         })
 }
 
-/// `POST /agent`: one command, one answer. The status is 200 also for a command that failed.
+/// `POST /agent`: one command, one answer. The status is 200 even for a failed command.
 pub(crate) async fn agent(State(server): State<Arc<Server>>, request: Request) -> Response<Body> {
     let (head, body) = request.into_parts();
     let client = match calls::client(&server, &head.headers) {
@@ -108,11 +108,11 @@ pub(crate) async fn agent(State(server): State<Arc<Server>>, request: Request) -
         Ok(mut request) => {
             let named = id.clone();
             if let Some(prefix) = &prefix {
-                prefix.take_off(&mut request);
+                prefix.remove_from(&mut request);
             }
             let render = move |mut answer: Result<_, WapError>| {
                 if let (Some(prefix), Ok(response)) = (&prefix, &mut answer) {
-                    prefix.put_on(response);
+                    prefix.add_to(response);
                 }
                 (answer.is_ok(), answer_text(&named, &answer))
             };

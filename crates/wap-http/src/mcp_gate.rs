@@ -1,6 +1,6 @@
-//! The gate of the MCP service: its messages pass the budget of bodies, and it runs on a thread of its own.
+//! The gate of the MCP service: its messages go through the budget of bodies, and it runs on a separate thread.
 //!
-//! The service parses messages on the thread that runs it. On the thread of the other addresses, these would wait for it.
+//! The service parses messages on the thread that runs it, which would delay the other addresses if they shared it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) struct McpGate {
     pub(crate) sessions: SessionRoom,
 }
 
-/// Ends a request whose client is gone.
+/// Ends the request of a disconnected client.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
@@ -46,10 +46,10 @@ pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
         Ok(received) => received,
         Err(error) => return bodies::refused(&error),
     };
-    // The body is whole by now: a service that reads this header would expect chunks.
+    // The body is complete: a service that reads this header would expect chunks.
     head.headers.remove(header::TRANSFER_ENCODING);
     let sessions = gate.sessions;
-    // The task runs on the other runtime. If the client is gone, this future is dropped, and the task must end as well.
+    // The task runs on the other runtime. If the client disconnects, this future is dropped, and the task must end as well.
     let mut answering = AbortOnDrop(gate.runtime.spawn(async move {
         if let Err(error) = wap_core::check_json_size(&bytes) {
             return refusal(&error);
@@ -59,7 +59,8 @@ pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
             Err(error) => return refusal(&error),
         };
         // The answer may be a stream that begins before the call has ended. The service keeps the head of a request with its
-        // call, even if the client is gone, and so its share. The head that begins a session lives as long as that.
+        // call, even if the client disconnects, and with it the share. The head that begins a session lives as long as the
+        // session.
         let share = Arc::new(share);
         if !message.begins_a_session() {
             head.extensions.insert(Arc::clone(&share));
@@ -82,7 +83,7 @@ pub(crate) async fn pass(State(gate): State<Arc<McpGate>>, request: Request, nex
     }
 }
 
-/// Answers 204 to the end of a session. The service answers 202, accepted for later, although the session is gone by then;
+/// Answers 204 to the end of a session. The service answers 202, accepted for later, although the session has already ended;
 /// clients that expect 200 or 204 report that as a failure.
 fn ended(is_end: bool, mut response: Response<Body>) -> Response<Body> {
     if is_end && response.status() == StatusCode::ACCEPTED {
@@ -102,7 +103,7 @@ fn stopping() -> WapError {
     WapError::new(Reason::Busy, "the server stops")
 }
 
-/// Renames the method in the header as it was renamed in the body: where both are there, they have to be the same.
+/// Renames the method in the header like in the body: if both are present, they have to be equal.
 fn rename_header(headers: &mut HeaderMap) {
     if let Some(method) = headers.get_mut("mcp-method")
         && method == "subscriptions/listen"
@@ -129,7 +130,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         runtime.expect("a runtime of one thread needs nothing").block_on(async {
             let bodies = Bodies::default();
-            // Keeps the heads of its requests, as the service does while their calls run, and answers at once.
+            // Keeps the heads of its requests, as the service does while their calls run, and answers immediately.
             let calls: Arc<Mutex<Vec<Parts>>> = Arc::default();
             let kept = Arc::clone(&calls);
             let service = move |request: Request| {
@@ -152,11 +153,11 @@ mod tests {
             assert!(left.0 + content.len() <= all.0, "{left:?} of {all:?}");
             calls.lock().expect("no test panics with it").clear();
             assert_eq!(bodies.left(), all, "the control: nothing is held once the call has ended");
-            // The head that begins a session is kept with it.
+            // The head that begins a session is kept with the session.
             let begin = r#"{"id":1,"method":"initialize","params":{}}"#.to_owned();
             assert_eq!(ask(begin).await, StatusCode::OK);
             assert_eq!((calls.lock().expect("no test panics with it").len(), bodies.left()), (1, all));
-            // What is too long reaches no service.
+            // A message that is too long does not reach the service.
             let long = format!(r#"{{"id":"{}","method":"ping"}}"#, "x".repeat(2 << 10));
             assert_eq!(ask(long).await, StatusCode::BAD_REQUEST);
             assert_eq!((calls.lock().expect("no test panics with it").len(), bodies.left()), (1, all));

@@ -1,7 +1,7 @@
-//! The parts of an MCP message that the server keeps beyond its call: bounded before the service reads the message.
+//! Bounds the parts of an MCP message that the server keeps beyond its call, before the service reads the message.
 //!
-//! An id waits with a call and stands in its answer, which is kept for a client that resumes. The names of a client are kept as
-//! long as its session.
+//! An id is kept with a call and is part of its answer, which is kept for a client that resumes. The names of a client are kept
+//! as long as its session.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use wap_core::{Reason, WapError};
 
-/// The method that begins a session, whose parameters are kept with it.
+/// The method that begins a session, whose parameters are kept with the session.
 const INITIALIZE: &str = "initialize";
 
 /// The most bytes of an id and of a method.
@@ -38,18 +38,18 @@ struct Method {
     is_initialize: bool,
 }
 
-/// The number of bytes in the texts of a value, names of fields included. The value itself is not kept.
+/// The number of bytes in the texts of a value, including field names. The value itself is not kept.
 #[derive(Debug, Default)]
 struct TextBytes(usize);
 
-/// The parameters, of which `_meta` alone is measured.
+/// The parameters, of which only `_meta` is measured.
 #[derive(Debug, Default)]
 struct Params {
     meta: TextBytes,
 }
 
 impl MessageHead {
-    /// Reads and checks a message. A short one that cannot be read is left to the service, which refuses it.
+    /// Parses and checks a message. A short one that cannot be parsed is left to the service, which refuses it.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl<'de> Deserialize<'de> for Params {
                 let mut params = Params::default();
                 while let Some(name) = fields.next_key::<String>()? {
                     if name == "_meta" {
-                        // A name that is given twice counts twice.
+                        // A repeated name counts each time.
                         params.meta.0 += fields.next_value::<TextBytes>()?.0;
                     } else {
                         fields.next_value::<IgnoredAny>()?;
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_beyond_a_call_is_bounded() {
+    fn parts_kept_beyond_a_call_are_bounded() {
         let long = "x".repeat(2 << 10);
         let call = |id: Value, meta: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "readFile", "_meta": meta } });
         assert_eq!(refused(&call(json!(long), json!({}))).as_deref(), Some("id"));
@@ -240,7 +240,7 @@ mod tests {
         {
             assert_eq!(refused(&message), None);
         }
-        // Of two ids the service might take the other one.
+        // Of two ids, the service might use the other one.
         let twice = format!(r#"{{"id":1,"id":"{long}","method":"ping"}}"#);
         assert!(MessageHead::check(twice.as_bytes()).is_err());
     }

@@ -1,6 +1,6 @@
-//! The bytes of an incomplete message that a connection holds: beyond a small size it needs a share of the budget.
+//! Measures the incomplete message that a connection holds: beyond a small size it needs a share of the budget.
 //!
-//! The body of a request is read by this crate, a message of a WebSocket by a library that keeps the pieces itself. So its
+//! This crate reads the bodies of requests, but a library reads WebSocket messages and keeps the fragments itself. So the
 //! connection is measured below that library.
 
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use wap_core::WapError;
 
 use crate::bodies::{Bodies, Share};
 
-/// The time in which a message must arrive that holds a share: others wait for it.
+/// The time limit for a message that holds a share: others wait for it.
 const ARRIVAL: Duration = Duration::from_secs(60);
 
 /// The measure of one connection. Clones share it.
@@ -21,20 +21,20 @@ pub(crate) struct Meter(Arc<Mutex<Measured>>);
 
 #[derive(Debug, Default)]
 struct Measured {
-    /// The budget of messages, and the size of the largest; `None` while the connection carries requests.
+    /// The budget and the largest size of messages; `None` while the connection carries requests.
     budget: Option<(Bodies, usize)>,
-    /// Bytes that were read since the last whole message.
+    /// The bytes read since the last complete message.
     bytes: usize,
     share: Share,
-    /// The time at which the message got its share; `None` without one.
+    /// The time at which the message received its share; `None` without one.
     shared_at: Option<Instant>,
 }
 
-/// A share that is being waited for.
+/// A pending share.
 pub(crate) type Growing = Pin<Box<dyn Future<Output = Result<Share, WapError>> + Send>>;
 
 impl Meter {
-    /// Measures from now on, messages of at most so many bytes.
+    /// Starts measuring messages of at most `most_bytes`.
     pub(crate) fn begin(&self, bodies: Bodies, most_bytes: usize) {
         self.lock().budget = Some((bodies, most_bytes));
     }
@@ -47,26 +47,25 @@ impl Meter {
         measured.shared_at = None;
     }
 
-    /// Takes off bytes that were read and belong to no message.
+    /// Subtracts bytes that were read and do not belong to a message.
     pub(crate) fn leave_out(&self, bytes: usize) {
         let mut measured = self.lock();
         measured.bytes = measured.bytes.saturating_sub(bytes);
     }
 
-    /// Reports whether a message has held a share of the budget for too long without being complete.
+    /// Checks whether an incomplete message has held a share of the budget for too long.
     pub(crate) fn is_overdue(&self, now: Instant) -> bool {
         self.lock().shared_at.is_some_and(|at| now.saturating_duration_since(at) > ARRIVAL)
     }
 
-    /// Returns the number of bytes that may be read now, once there is room for some. The caller keeps `growing` between
-    /// calls.
+    /// Returns the number of bytes that may be read now, once there is memory for some. The caller keeps `growing` between calls.
     pub(crate) fn poll_room(
         &self,
         growing: &mut Option<Growing>,
         context: &mut Context<'_>,
     ) -> Poll<Result<usize, WapError>> {
         loop {
-            // The lock is not held while it waits: `end_message` needs it.
+            // Do not hold the lock while waiting: `end_message` needs it.
             if let Some(waiting) = growing {
                 let grown = ready!(waiting.as_mut().poll(context));
                 *growing = None;
@@ -76,7 +75,7 @@ impl Meter {
             }
             let mut measured = self.lock();
             let Some((bodies, most)) = measured.budget.clone() else { return Poll::Ready(Ok(usize::MAX)) };
-            // The library itself ends a message beyond the largest; and frames other than messages are not measured.
+            // The library itself ends a message beyond the largest size, and frames other than messages are not measured.
             if measured.share.bytes() >= most {
                 return Poll::Ready(Ok(usize::MAX));
             }
@@ -89,7 +88,7 @@ impl Meter {
         }
     }
 
-    /// Records that so many bytes were read.
+    /// Records that `bytes` were read.
     pub(crate) fn add(&self, bytes: usize) {
         self.lock().bytes += bytes;
     }
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_holds_a_share_has_a_time_to_arrive() {
+    fn a_message_that_holds_a_share_has_a_time_limit() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let meter = Meter::default();
@@ -123,7 +122,7 @@ mod tests {
             assert!(!meter.is_overdue(late()), "a small piece holds no share");
             meter.add(room(&meter).await);
             assert!(!meter.is_overdue(Instant::now()) && meter.is_overdue(late()));
-            // More of it does not begin the time anew, and its end does.
+            // More data does not restart the time; the end of the message does.
             room(&meter).await;
             meter.add(1);
             assert!(meter.is_overdue(late()));

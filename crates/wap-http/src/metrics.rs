@@ -1,4 +1,4 @@
-//! Figures about what the server does, in the text format of Prometheus.
+//! Figures about the server's activity, in the text format of Prometheus.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wap_core::Tool;
 
-/// Upper bounds of the buckets of durations, in milliseconds.
+/// The upper bounds of the duration buckets, in milliseconds.
 const BUCKETS_MS: [u64; 8] = [1, 5, 10, 50, 100, 500, 1_000, 10_000];
 
 /// Figures since the start.
@@ -19,16 +19,16 @@ pub struct Metrics {
     refused: AtomicU64,
 }
 
-/// Figures about the list of files that makes searches quick.
+/// Figures about the list of files that accelerates searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexFigures {
     /// Files in the list.
     pub files: usize,
-    /// Files of the list whose content is still to be read.
+    /// Files of the list whose content has not been read yet.
     pub unread: usize,
     /// The approximate memory of the list, in bytes.
     pub memory_bytes: usize,
-    /// Memory that the list may take, in bytes.
+    /// The memory limit of the list, in bytes.
     pub memory_limit_bytes: usize,
 }
 
@@ -37,11 +37,11 @@ struct ToolFigures {
     done: AtomicU64,
     failed: AtomicU64,
     microseconds: AtomicU64,
-    /// The calls by the smallest bucket that holds their time; each call counts once.
+    /// The calls by the smallest bucket that fits their duration; each call counts once.
     buckets: [AtomicU64; BUCKETS_MS.len()],
 }
 
-/// A call that runs; dropping it without an end counts it as failed.
+/// A running call; dropping it without an outcome counts it as failed.
 #[derive(Debug)]
 pub(crate) struct Running {
     metrics: Arc<Metrics>,
@@ -50,7 +50,7 @@ pub(crate) struct Running {
     succeeded: bool,
 }
 
-/// A connection that is open.
+/// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connected(Arc<Metrics>);
 
@@ -86,10 +86,10 @@ impl Metrics {
         }
         family(&mut text, "agentd_call_seconds", "histogram", "How long calls of tools took.");
         for (tool, figures) in self.each() {
-            // The figures are read one after another while calls end. The count must not be below a bucket, which would
-            // be invalid in this format.
+            // The figures are read one by one while calls end. The count must not be below a bucket, which would be invalid in
+            // this format.
             let count = figures.done.load(Ordering::Relaxed) + figures.failed.load(Ordering::Relaxed);
-            // The format wants cumulative buckets; a call is counted in one, to make ending it cheap.
+            // The format requires cumulative buckets; a call is counted in only one, to make ending it cheap.
             let mut below = 0;
             for (bound, bucket) in BUCKETS_MS.iter().zip(&figures.buckets) {
                 below += bucket.load(Ordering::Relaxed);
@@ -155,7 +155,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let took = self.began.elapsed();
-        // In the drop, so that a call whose client is gone, or that panics, is counted as well.
+        // Count in the drop, so that calls that panic or whose clients disconnect are included.
         self.metrics.running.fetch_sub(1, Ordering::Relaxed);
         let index = Tool::ALL.iter().position(|tool| *tool == self.tool).unwrap_or_default();
         let figures = &self.metrics.tools[index];

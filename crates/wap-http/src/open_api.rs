@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use wap_core::{GUIDELINES, Tool, WapError};
 
-/// Returns the document of a server that needs a token, or none.
+/// Returns the document of a server that may need a token.
 pub(crate) fn document(needs_token: bool) -> Value {
     let mut schemas = Map::new();
     let error = add(&mut schemas, wap_core::schema_of::<WapError>());
@@ -49,7 +49,7 @@ pub(crate) fn document(needs_token: bool) -> Value {
         } }
     });
     if let Some(rest) = rest.as_object_mut() {
-        // A refusal of the guard may answer each of these, also those without a failure of their own.
+        // The guard may refuse each of these, even those without other failures.
         for item in rest.values_mut() {
             item["get"]["responses"]["default"] = answer("A refusal.", &error);
         }
@@ -78,7 +78,7 @@ pub(crate) fn document(needs_token: bool) -> Value {
 }
 
 fn operation(tool: Tool, request: &Value, response: &Value) -> Value {
-    // A tool without required arguments takes an empty body, and `null` as well.
+    // A tool without required arguments accepts an empty body or `null`.
     let is_required = tool.request_schema().get("required").is_some();
     let nothing = json!({ "anyOf": [request, { "type": "null" }] });
     let request = if is_required { request } else { &nothing };
@@ -108,12 +108,12 @@ fn plain_text(description: &str) -> Value {
     json!({ "description": description, "content": { "text/plain": { "schema": { "type": "string" } } } })
 }
 
-/// Adds a schema and its definitions, and returns a reference to it. A schema without a title is returned itself.
+/// Adds a schema and its definitions, and returns a reference to it. A schema without a title is returned unchanged.
 fn add(schemas: &mut Map<String, Value>, mut schema: Value) -> Value {
     point_to_components(&mut schema);
     let Some(object) = schema.as_object_mut() else { return schema };
     object.remove("$schema");
-    // Definitions have the names of their types, so that two schemas with the same type share one.
+    // Definitions are named after their types, so that schemas with the same type share a definition.
     if let Some(Value::Object(definitions)) = object.remove("$defs") {
         schemas.extend(definitions);
     }

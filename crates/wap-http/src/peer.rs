@@ -1,4 +1,4 @@
-//! The two ends of a connection, and the user of this machine who made it.
+//! The two ends of a connection, and the local user who made it.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 pub struct Peer {
     /// The address of the client.
     pub client: SocketAddr,
-    /// The address of the server to which it has connected.
+    /// The address of the server to which the client connected.
     pub server: SocketAddr,
 }
 
@@ -15,25 +15,25 @@ pub struct Peer {
 const LISTS: [&str; 2] = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
 
 impl Peer {
-    /// Returns whether another ordinary user of this machine made the connection. Of a client elsewhere it is unknown, and where the
-    /// system lists no connections as well.
+    /// Checks whether another ordinary user of this machine made the connection. This is unknown for a remote client, and if the
+    /// system does not list connections.
     #[must_use]
     pub fn is_of_other_user(&self) -> bool {
         let lists: Vec<String> = LISTS.iter().filter_map(|list| std::fs::read_to_string(list).ok()).collect();
         !lists.is_empty() && self.is_of_other_user_by(&lists, own_user())
     }
 
-    /// Returns the same by the lists of connections, for a server of this user.
+    /// Checks the same against the lists of connections, for a server of this user.
     fn is_of_other_user_by(&self, lists: &[String], own_user: u32) -> bool {
         match lists.iter().find_map(|list| self.user_in(list)) {
             Some(user) => user != 0 && user != own_user,
-            // Its socket has gone, or is in another network namespace, as those of other machines are.
+            // Its socket is closed, or in another network namespace like those of other machines.
             None => self.is_within_machine(),
         }
     }
 
-    /// Returns whether the addresses say that the client is on this machine. Where they do not, it may still be: a client can connect
-    /// to loopback from each of the machine's addresses.
+    /// Checks whether the addresses prove that the client is on this machine. Otherwise it may still be: a client can connect to
+    /// loopback from any of the machine's addresses.
     fn is_within_machine(&self) -> bool {
         [self.client, self.server].iter().any(|end| end.ip().to_canonical().is_loopback())
             || self.client.ip().to_canonical() == self.server.ip().to_canonical()
@@ -41,7 +41,7 @@ impl Peer {
 
     /// Returns the user of the client's socket in such a list.
     fn user_in(&self, list: &str) -> Option<u32> {
-        // A server of both versions sees clients of IPv4 under mapped addresses, which those themselves do not have.
+        // A dual-stack server sees IPv4 clients under mapped addresses, which the clients themselves do not have.
         let canonical = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
         let ends = [[self.client, self.server], [canonical(self.client), canonical(self.server)]]
             .map(|ends| ends.map(encoded));
@@ -60,7 +60,7 @@ fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Encodes an address as the kernel does: words of 32 bits in the order of the machine, and the port.
+/// Encodes an address like the kernel: 32-bit words in native byte order, and the port.
 fn encoded(address: SocketAddr) -> String {
     let octets = match address.ip() {
         IpAddr::V4(ip) => ip.octets().to_vec(),
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// As `/proc/net/tcp` has them on a machine with little-endian words; the server's side of a connection comes first.
+    /// A list as in `/proc/net/tcp` on a little-endian machine; the server's side of a connection comes first.
     const LIST: &str =
         "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1D4B 00000000:0000 0A 00000000:00000000 00:00000000 00000000     7        0 1 1 0 100 0 0 10 0
@@ -96,7 +96,7 @@ mod tests {
             ("192.0.2.2:50000", "127.0.0.1:7499", 7, true),
             ("192.0.2.2:50000", "127.0.0.1:7499", 1000, false),
             ("[::ffff:192.0.2.2]:50000", "[::ffff:127.0.0.1]:7499", 7, true),
-            // Without a socket here, a client is elsewhere, unless the addresses say that it cannot be.
+            // Without a local socket, a client is remote, unless the addresses exclude that.
             ("192.0.2.1:50000", "192.0.2.2:7499", 7, false),
             ("127.0.0.1:50001", "127.0.0.1:7499", 1000, true),
             ("192.0.2.1:50000", "127.0.0.1:7499", 1000, true),

@@ -30,7 +30,7 @@ pub(crate) fn refusal(error: &WapError) -> Response<Body> {
     refusal_with(status(error), error)
 }
 
-/// Renders an error with a status of its own.
+/// Renders an error with a given status.
 pub(crate) fn refusal_with(status: StatusCode, error: &WapError) -> Response<Body> {
     let mut response = json(status, serde_json::to_vec(error).expect("errors have string keys"));
     if status == StatusCode::UNAUTHORIZED {
@@ -39,13 +39,13 @@ pub(crate) fn refusal_with(status: StatusCode, error: &WapError) -> Response<Bod
     response
 }
 
-/// Renders a body that is JSON already.
+/// Renders a body that is already JSON.
 pub(crate) fn json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    // Answers hold source code: no cache keeps them, and no browser guesses another type and renders them.
+    // Answers hold source code: no cache may keep them, and no browser may guess another type and render them.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response

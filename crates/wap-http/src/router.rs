@@ -21,7 +21,7 @@ use crate::{IndexFigures, Sockets, WorkspacePrefix, calls, llm4s, open_api};
 use wap_calls::CallPool;
 use wap_mcp::{HttpMcp, McpConfig, ServerName, SessionRoom};
 
-/// Returns the figures of the list of files that a workspace keeps; `None` if it keeps none.
+/// Returns the figures of a workspace's list of files; `None` if it has none.
 pub type ReportIndex = Arc<dyn Fn() -> Option<IndexFigures> + Send + Sync>;
 
 /// The parts of a server.
@@ -38,7 +38,7 @@ pub struct HttpConfig {
     pub index: ReportIndex,
     /// The settings of the MCP service at `/mcp`; its name is that of the server.
     pub mcp: McpConfig,
-    /// The runtime on which the MCP service works, so that its parsing delays no other connection.
+    /// The runtime of the MCP service, so that its parsing does not delay other connections.
     pub mcp_runtime: Handle,
     /// The absolute path of the workspace's root, which the native dialect names.
     pub root: String,
@@ -66,7 +66,7 @@ pub(crate) struct Server {
     _sessions: CancelGuard,
 }
 
-/// Returns the service of all addresses behind their guard.
+/// Returns the service for all addresses, protected by the guard.
 ///
 /// # Panics
 ///
@@ -85,7 +85,7 @@ pub fn router(config: HttpConfig) -> Router {
     };
     let (mcp, end_sessions) = mcp.into_service();
     let _sessions = stop.on_cancel(end_sessions);
-    // Rendered once: the document does not change while the server runs.
+    // Render it once: the document does not change while the server runs.
     let open_api =
         serde_json::to_vec(&open_api::document(guard.needs_token())).expect("the document has string keys");
     let clients = Clients::new(workspace, pool);
@@ -117,7 +117,7 @@ pub fn router(config: HttpConfig) -> Router {
         .route("/agent", post(llm4s::agent))
         .merge(mcp)
         .route_layer(from_fn_with_state(Arc::clone(&guard), guard::token));
-    // The layer of the source comes last and so runs first: also public addresses answer no foreign page.
+    // The layer for the source comes last and so runs first: even public addresses do not answer foreign pages.
     Router::new()
         .route("/", get(root_text))
         .route("/healthz", get(health))

@@ -1,4 +1,4 @@
-//! An asynchronous runtime on a thread of its own, for work that must not keep the thread of all connections.
+//! An asynchronous runtime on a separate thread, for work that must not block the connections' thread.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::Notify;
 
-/// The time that its tasks have to end when it is dropped.
+/// The time for its tasks to end when it is dropped.
 const PARTING: Duration = Duration::from_secs(1);
 
 /// A runtime of one thread; dropping it ends its tasks.
@@ -24,7 +24,7 @@ impl SideRuntime {
     ///
     /// # Errors
     ///
-    /// If the system gives no thread, or no means to wait for events.
+    /// If the system cannot provide a thread, or the means to wait for events.
     pub fn start(name: &str) -> io::Result<SideRuntime> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
@@ -37,7 +37,7 @@ impl SideRuntime {
         Ok(SideRuntime { handle, stop, thread: Some(thread) })
     }
 
-    /// Returns the handle by which tasks are started.
+    /// Returns the handle for starting tasks.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
@@ -45,7 +45,7 @@ impl SideRuntime {
 
 impl Drop for SideRuntime {
     fn drop(&mut self) {
-        // `notify_one` is remembered, also if the thread does not wait for it yet.
+        // `notify_one` is remembered even if the thread does not wait for it yet.
         self.stop.notify_one();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

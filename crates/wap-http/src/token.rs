@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 /// The fewest characters of a token.
 const LEAST_CHARACTERS: usize = 16;
 
-/// The most bytes that are read of a token file.
+/// The most bytes that are read from a token file.
 const MOST_BYTES: u64 = 4_096;
 
 /// The secret that a client sends as `Authorization: Bearer …`.
 #[derive(Clone)]
 pub struct BearerToken(String);
 
-/// A token that cannot be had.
+/// A token that is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The file cannot be read or made, or other users may read it.
+    /// The file cannot be read or created, or other users may read it.
     #[error("the token file {file}: {error}", file = file.display())]
     Unusable {
         /// The file.
@@ -26,7 +26,7 @@ pub enum TokenError {
         /// The cause.
         error: io::Error,
     },
-    /// The file holds no usable token.
+    /// The file does not contain a usable token.
     #[error("the token file {file}: {reason}", file = file.display())]
     Invalid {
         /// The file.
@@ -41,13 +41,13 @@ pub enum TokenError {
 
 impl std::fmt::Debug for BearerToken {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // It must not get into a log.
+        // The token must not appear in a log.
         formatter.write_str("BearerToken(…)")
     }
 }
 
 impl BearerToken {
-    /// Returns a token with a text of the caller's choice, of at least 16 visible ASCII characters.
+    /// Returns a token from a text of at least 16 visible ASCII characters.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl BearerToken {
         Ok(BearerToken(text.to_owned()))
     }
 
-    /// Reads the token from a file, or makes both.
+    /// Reads the token from a file, or creates both.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl BearerToken {
             Ok(text) => BearerToken::check(file, text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => match make(file) {
                 Ok(token) => Ok(token),
-                // Another process has made it in between: all use the token that is in the file.
+                // Another process has created it in the meantime: all use the token in the file.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     read(file).map_err(failed).and_then(|text| BearerToken::check(file, text))
                 }
@@ -87,17 +87,17 @@ impl BearerToken {
         BearerToken::new(text.trim()).map_err(|reason| TokenError::Invalid { file: file.to_owned(), reason })
     }
 
-    /// Compares in a time that does not depend on the number of right characters.
+    /// Compares in a time that does not depend on the number of matching characters.
     pub(crate) fn is(&self, given: &str) -> bool {
-        let (own, given) = (self.0.as_bytes(), given.as_bytes());
-        let differences = own.iter().zip(given).fold(0, |sum, (one, other)| sum | (one ^ other));
-        own.len() == given.len() && differences == 0
+        let (expected, given) = (self.0.as_bytes(), given.as_bytes());
+        let differences = expected.iter().zip(given).fold(0, |sum, (one, other)| sum | (one ^ other));
+        expected.len() == given.len() && differences == 0
     }
 }
 
 fn read(file: &Path) -> io::Result<String> {
     let opened = fs::File::open(file)?;
-    // Of the open file, which cannot be exchanged between the check and the read.
+    // Check the open file, which cannot be replaced between the check and the read.
     if opened.metadata()?.mode() & 0o077 != 0 {
         return Err(io::Error::other("others may read it; close it with chmod 600"));
     }
@@ -111,8 +111,8 @@ fn make(file: &Path) -> io::Result<BearerToken> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let token = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
-    // Linked when it is complete: another server may start at the same moment. A name of its own: a killed one may have left a
-    // file behind, and in a container its successor has the same process id.
+    // Link it when it is complete: another server may start at the same time. Use a unique name: a killed server may have left a
+    // file, and in a container its successor has the same process id.
     let unfinished = file.with_extension(format!("{}.new", uuid::Uuid::new_v4().simple()));
     let mut opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     let written = opened
@@ -123,7 +123,7 @@ fn make(file: &Path) -> io::Result<BearerToken> {
     written.map(|()| BearerToken(token))
 }
 
-/// Returns the usual token file, in the user's state folder.
+/// Returns the default token file, in the user's state folder.
 ///
 /// # Errors
 ///
@@ -139,7 +139,7 @@ mod tests {
     use super::{BearerToken, read};
 
     #[test]
-    fn what_a_killed_server_has_left_behind_keeps_no_other_from_starting() {
+    fn leftovers_of_a_killed_server_keep_no_other_from_starting() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("token");
         let left = file.with_extension(format!("{}.new", std::process::id()));
@@ -149,6 +149,6 @@ mod tests {
         // The control: the next server takes the same token.
         assert!(made.is(&BearerToken::read_or_make(&file).unwrap().0));
         let names = std::fs::read_dir(folder.path()).unwrap();
-        assert_eq!(names.count(), 2, "nothing new is left behind");
+        assert_eq!(names.count(), 2, "nothing new is left");
     }
 }

@@ -10,12 +10,12 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::meter::{Growing, Meter};
 
-/// A stream that fails when the peer reads none of the written bytes for so long. Of incomplete messages it reads no more
-/// than there is room for.
+/// A stream that fails if the peer does not read any of the written bytes for a time. It reads no more of incomplete messages
+/// than there is memory for.
 pub(crate) struct WriteTimeout<S> {
     stream: S,
     meter: Meter,
-    /// The wait for room; `None` while there is room.
+    /// The wait for memory; `None` while there is some.
     growing: Option<Growing>,
     limit: Duration,
     /// The timer of a blocked write; `None` while the peer reads.
@@ -27,7 +27,7 @@ impl<S> WriteTimeout<S> {
         WriteTimeout { stream, meter, growing: None, limit, waiting: None }
     }
 
-    /// Returns the result of a write, or fails when it has taken too long.
+    /// Returns the result of a write, or fails if it has taken too long.
     fn limited<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         // Any progress restarts the time: a slow client is served, only a stuck one is not.
         if written.is_ready() {
@@ -37,7 +37,7 @@ impl<S> WriteTimeout<S> {
         let limit = self.limit;
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(waiting.as_mut().poll(context));
-        // A finished timer must not be polled again; set to now, it gives the next write the same error.
+        // A finished timer must not be polled again; reset to now, it gives the next write the same error.
         waiting.as_mut().reset(Instant::now());
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -55,7 +55,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
             Ok(room) => room.min(buffer.remaining()),
             Err(error) => return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, error))),
         };
-        // The start of the unfilled part, as far as there is room.
+        // Read into the start of the unfilled part, as far as the budget allows.
         let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
         let read = Pin::new(&mut this.stream).poll_read(context, &mut part);
         let count = part.filled().len();
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs a task on a runtime of its own.
+    /// Runs a task on a new runtime.
     fn run<T>(task: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -121,7 +121,7 @@ mod tests {
             let written = ours.write_all(b"more than fits").await;
             assert_eq!(written.map_err(|error| error.kind()), Err(io::ErrorKind::TimedOut));
             drop(theirs);
-            // Slower in all than the limit, and never as slow without taking anything.
+            // Slower than the limit in total, but never that long without progress.
             let (ours, mut theirs) = duplex(1);
             let mut ours = WriteTimeout::new(ours, Duration::from_secs(2), Meter::default());
             let reading = async {

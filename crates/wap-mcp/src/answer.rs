@@ -1,4 +1,4 @@
-//! The form in which a client receives the answer of a tool.
+//! Turns answers of tools into results for clients.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(crate) fn result(
         (_, Err(error)) => failure(config, outputs, &error),
         (_, Ok(response)) if config.wap_json => plain(json_text(&response)),
         (Request::ModifyFile(request), Ok(Response::ModifyFile(response)))
-            // Only a request of nothing but patterns: with another operation, the file was changed.
+            // Only if all operations are patterns: any other operation has changed the file.
             if response.replacements.len() == request.operations.len()
                 && response.replacements.iter().all(|replaced| replaced.matches == 0) =>
         {
@@ -54,8 +54,8 @@ pub(crate) fn result(
     }
 }
 
-/// Returns the failure of a request whose patterns all match nothing. In WAP this is a success; but a model that reads
-/// `success` proceeds as if the text had changed.
+/// Returns the failure of a request whose patterns all match nothing. In WAP this is a success, but a model that reads `success`
+/// proceeds as if the text had changed.
 fn nothing_matches(response: &ModifyFileResponse) -> WapError {
     let path = response.path.as_str();
     let text = format!("no pattern matches anything in '{path}', so nothing was changed");
@@ -67,18 +67,18 @@ fn nothing_matches(response: &ModifyFileResponse) -> WapError {
     if lines.is_empty() { error } else { error.with("nearestLines", lines.concat()) }
 }
 
-/// Returns a failure as a result and not as an error of the protocol, which clients do not show to the model.
+/// Returns a failure as a result, not as a protocol error, which clients do not show to the model.
 pub(crate) fn failure(config: &McpConfig, outputs: &RecentOutputs, error: &WapError) -> CallToolResult {
     let text = if config.wap_json { json_text(error) } else { text::failure(error, outputs, config.page) };
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-/// Returns a result of text.
+/// Returns a text result.
 pub(crate) fn plain(text: String) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }
 
-/// Adds the note on arguments that were ignored to a result of text.
+/// Adds the note on ignored arguments to a text result.
 pub(crate) fn with_note(mut result: CallToolResult, unknown: &UnknownArguments) -> CallToolResult {
     if let Some(note) = unknown.note() {
         result.content.push(ContentBlock::text(format!("[{note}]")));
@@ -86,12 +86,12 @@ pub(crate) fn with_note(mut result: CallToolResult, unknown: &UnknownArguments) 
     result
 }
 
-/// Returns a structured result, with the same as text for clients without structured results.
+/// Returns a structured result, with the same content as text for clients without structured results.
 fn structured<T: Serialize>(response: &T) -> CallToolResult {
     CallToolResult::structured(json!(response))
 }
 
-/// Replaces the text of a structured result by one for a model to read.
+/// Replaces the text of a structured result by a text for a model.
 fn with_text(mut result: CallToolResult, text: String) -> CallToolResult {
     result.content = vec![ContentBlock::text(text)];
     result

@@ -1,10 +1,10 @@
-//! Answers to changes of files as text for a model.
+//! Renders answers to file changes as text for a model.
 
 use std::fmt::Write as _;
 
 use wap_core::{CarriedLines, ChangedLines, FileVersion, ModifyFileResponse, WriteFileResponse};
 
-/// Renders the effect of an edit: the lines that it changed, as they are now, and what the model should check.
+/// Renders the effect of an edit: the changed lines as they are now, and notes for the model to check.
 pub(crate) fn modify_file(response: &ModifyFileResponse) -> String {
     let is_unchanged = response.lines_added == 0 && response.lines_removed == 0;
     let mut text = match is_unchanged {

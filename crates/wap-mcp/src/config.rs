@@ -14,19 +14,19 @@ pub struct McpConfig {
     pub name: ServerName,
     /// Answers with exact WAP JSON instead of text.
     pub wap_json: bool,
-    /// Tools beside the seven of the document.
+    /// Tools in addition to the seven of the document.
     pub extra_tools: Vec<ExtraTool>,
     /// The most characters of an answer.
     pub page: PageLimit,
-    /// The history for `undo` and `log`; without one these tools answer that there is none.
+    /// The history for `undo` and `log`; without one, these tools report that there is none.
     pub history: Option<Arc<dyn WorkspaceHistory>>,
-    /// The code index for the tools that use one; without one they answer that there is none.
+    /// The code index for the tools that use one; without one, they report that there is none.
     pub code: Option<Arc<dyn CodeIndexSource>>,
     /// The tasks for commands that outlive their client; without them every call is answered when its command has ended.
     pub tasks: Option<Arc<dyn CommandTasks>>,
-    /// The questions to the person at the client, by forms and by the app; without them only other front ends review.
+    /// The questions to the person at the client, through forms and the app; without them, only other front ends review.
     pub questions: Option<Arc<Questions>>,
-    /// The resources and the subscriptions to them, for prompts and completions too; without them these are not offered.
+    /// The resources and the subscriptions to them, also for prompts and completions; without them, none of these is offered.
     pub resources: Option<Arc<SubscriptionDesk>>,
     /// The tools, prompts and resources that the author of the server adds.
     pub contributions: Arc<Contributions>,
@@ -44,7 +44,7 @@ pub struct ServerName {
 }
 
 impl McpConfig {
-    /// Returns settings with the usual page limit and without extra tools.
+    /// Returns settings with the default page limit and without extra tools.
     #[must_use]
     pub fn new(name: ServerName) -> McpConfig {
         McpConfig {

@@ -1,4 +1,4 @@
-//! The calls of tools beside those of the document: history, and the code index.
+//! Calls of the extra tools: history, and the code index.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl McpServer {
         let (client, flag) = (Arc::clone(&self.client), cancel.clone());
         let characters = self.config.page.characters();
         let (sender, answered) = oneshot::channel();
-        // Undoing waits for files and locks, and would keep all clients waiting on this thread.
+        // Undoing waits for files and locks, and would block all clients on this thread.
         tokio::task::spawn_blocking(move || {
             let origin = client.origin();
             let call = Call { origin: &origin, cancel: &flag, time_left: None };

@@ -1,10 +1,10 @@
-//! Tools beside the seven of the document, which are listed only if the user asks for them.
+//! Tools in addition to the seven of the document, which are only listed if the user asks for them.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wap_core::{Reason, Request, Tool, WapError};
 
-/// A tool that is listed only if the user asks for it.
+/// A tool that is only listed if the user asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtraTool {
     /// Reverts changes.
@@ -15,9 +15,9 @@ pub enum ExtraTool {
     ReadOutput,
     /// Deletes a file.
     DeleteFile,
-    /// Finds pieces of files by words.
+    /// Finds parts of files by words.
     DocdexSearch,
-    /// Shows lines around such a piece.
+    /// Shows the lines around such a part.
     DocdexSnippet,
     /// Lists the definitions in a file.
     DocdexSymbols,
@@ -25,7 +25,7 @@ pub enum ExtraTool {
     DocdexAst,
     /// Lists the files that depend on a file, and those on which it depends.
     DocdexImpact,
-    /// Lists imports that lead nowhere.
+    /// Lists unresolved imports.
     DocdexImpactDiagnostics,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct UndoArguments {
 }
 
 impl ExtraTool {
-    /// All of them, in the order in which they are listed.
+    /// All of them, in the order of the list.
     pub const ALL: [ExtraTool; 10] = [
         ExtraTool::Undo,
         ExtraTool::Log,
@@ -60,7 +60,7 @@ impl ExtraTool {
         ExtraTool::DocdexImpactDiagnostics,
     ];
 
-    /// Returns the name by which clients call it.
+    /// Returns the tool's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ impl ExtraTool {
         }
     }
 
-    /// Returns one line that says what it does, for people.
+    /// Returns a description of one line, for people.
     #[must_use]
     pub fn summary(self) -> &'static str {
         match self {
@@ -213,7 +213,7 @@ impl ExtraTool {
     }
 
     pub(crate) fn only_reads(self) -> bool {
-        // Clients ask the user before a tool that does not only read.
+        // Clients ask the user before calling a tool that does more than read.
         !matches!(self, ExtraTool::Undo | ExtraTool::DeleteFile)
     }
 }

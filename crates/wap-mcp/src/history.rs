@@ -4,8 +4,8 @@ use wap_core::{Call, WapError};
 
 /// The history of a workspace that records its changes.
 pub trait WorkspaceHistory: Send + Sync {
-    /// Undoes a change by its number, or the last change for `None`. Returns the outcome as text for a model, at most
-    /// about `characters` long, and as the inner error the refusal with its reasons.
+    /// Undoes a change by its number, or the last change for `None`. Returns the outcome as text for a model, at most about
+    /// `characters` long; the inner error is the refusal with its reasons.
     ///
     /// # Errors
     ///
@@ -32,8 +32,8 @@ pub struct LogPage {
     pub limit: u32,
     /// Leaves out this run and later ones.
     pub before: Option<u64>,
-    /// The lines of the first run that were shown before.
+    /// The lines of the first run to skip, since they were shown before.
     pub skip: u64,
-    /// The most characters of the answer, apart from the note that says how to continue.
+    /// The most characters of the answer, apart from the note on how to continue.
     pub characters: usize,
 }

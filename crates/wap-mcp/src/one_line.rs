@@ -1,12 +1,12 @@
-//! Names of others on a line of an answer.
+//! Keeps foreign names on one line of an answer.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use wap_core::is_invisible;
 
-/// Returns a name in which every control and every invisible character is written as `\xNN`, as in paths of other answers: a file
-/// could write lines of its own into an answer by its name otherwise.
+/// Returns a name with every control and invisible character escaped as `\xNN`, as in paths of other answers: otherwise the name
+/// of a file could add lines to an answer.
 pub(crate) fn one_line(name: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| character.is_control() || is_invisible(character);
     if !name.contains(is_escaped) {

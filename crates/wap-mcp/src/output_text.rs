@@ -1,4 +1,5 @@
-//! Outputs of commands as text for a model: the start and the end of one that does not fit, and how to read the rest.
+//! Renders outputs of commands as text for a model: the start and the end of an output that does not fit, and how to read the
+//! rest.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,7 @@ use crate::page::{PageLimit, head, line_count, tail};
 use crate::recent_outputs::RecentOutputs;
 use crate::text::end_line;
 
-/// The lines in front of outputs. What stands behind the first of them is the command's own, whatever it says.
+/// The lines before outputs. Everything after the first of them comes from the command, whatever it looks like.
 const STDOUT: &str = "[standard output]\n";
 const STDERR: &str = "[standard error]\n";
 const BOTH: &str = "[output]\n";
@@ -21,7 +22,7 @@ pub(crate) fn streams(
     outputs: &RecentOutputs,
     limit: PageLimit,
 ) {
-    // Errors are mostly short and name the cause, so they come first; the standard output gets the rest.
+    // Errors are mostly short and name the cause, so they come first; standard output has the remaining space.
     let for_errors = limit.characters() / 2;
     let errors = stderr.chars().count().min(for_errors);
     if !stdout.is_empty() {
@@ -40,7 +41,7 @@ pub(crate) fn streams(
     }
 }
 
-/// Writes the output of a process, both streams in one, as far as it fits.
+/// Writes the merged output of a process, as far as it fits.
 pub(crate) fn joined_streams(text: &mut String, output: &str, outputs: &RecentOutputs, limit: PageLimit) {
     if !output.is_empty() {
         text.push_str(BOTH);
@@ -48,7 +49,7 @@ pub(crate) fn joined_streams(text: &mut String, output: &str, outputs: &RecentOu
     }
 }
 
-/// Writes the start and the end of an output, more of the end, which is where programs report a failure.
+/// Writes the start and the end of an output, with more of the end, where programs report failures.
 fn stream(text: &mut String, output: &str, outputs: &RecentOutputs, characters: usize) {
     if output.chars().count() <= characters {
         text.push_str(output);
@@ -57,18 +58,18 @@ fn stream(text: &mut String, output: &str, outputs: &RecentOutputs, characters: 
     let (start, lines) = head(output, characters / 4);
     let end = tail(&output[start.len()..], characters - characters / 4);
     let middle = &output[start.len()..output.len() - end.len()];
-    // A line that is cut at the start, or at the end, is among those that are left out.
+    // A line that is truncated at the start or at the end counts as left out.
     let first = if start.ends_with('\n') { lines + 1 } else { lines };
     let last = line_count(&output[..output.len() - end.len()]);
     text.push_str(start);
     end_line(text);
     let omitted = middle.len();
     if middle.contains('\n') {
-        // Kept under a name, since the command cannot be run again only to read the middle.
+        // Keep it under a name, since the command cannot be run again just to read the middle.
         let arguments = json!({ "path": outputs.keep(output), "startLine": first, "endLine": last });
         let _ = writeln!(text, "[{omitted} bytes are left out; read them with readFile {arguments}]");
     } else {
-        // By its lines, the middle of a line cannot be read.
+        // The middle of a line cannot be read by line numbers.
         let _ = writeln!(
             text,
             "[{omitted} bytes of line {last} are left out, which is longer than an answer may be: run the command with \
@@ -85,7 +86,7 @@ mod tests {
     use super::stream;
     use crate::recent_outputs::RecentOutputs;
 
-    /// Returns what is written of an output within 400 characters, and the lines that its note says to read.
+    /// Returns the text of an output within 400 characters, and the lines that its note names.
     fn written(output: &str) -> (String, Option<String>) {
         let (mut text, outputs) = (String::new(), RecentOutputs::default());
         stream(&mut text, output, &outputs, 400);
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_within_the_lines_that_are_named() {
+    fn left_out_parts_are_within_the_named_lines() {
         let short: String = (1..200).map(|number| format!("line {number}\n")).collect();
         let (long, longer) = ("x".repeat(1_000), "y".repeat(2_000));
         for output in [

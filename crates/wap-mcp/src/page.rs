@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct PageLimit(Option<NonZeroUsize>);
 
 impl PageLimit {
-    /// The default, below the limit at which common clients cut: about 20,000 tokens.
+    /// The default, below the limit at which common clients truncate: about 20,000 tokens.
     pub const DEFAULT_CHARACTERS: usize = 60_000;
 
     /// Returns the number of characters for content, which leaves some for headers and hints.
@@ -38,7 +38,7 @@ impl FromStr for PageLimit {
 }
 
 /// Returns the whole lines from the start of a text that fit, and their number. A first line that does not fit by itself is
-/// cut at a character and counts as one.
+/// truncated at a character and counts as one.
 pub(crate) fn head(text: &str, characters: usize) -> (&str, u64) {
     // A character has at least one byte.
     if text.len() <= characters {
@@ -53,10 +53,10 @@ pub(crate) fn head(text: &str, characters: usize) -> (&str, u64) {
     }
 }
 
-/// Returns [`head`] of a text each of whose lines will have its number in front, the first one `first`.
+/// Returns the [`head`] of a text whose lines will be prefixed with their numbers, beginning with `first`.
 pub(crate) fn numbered_head(text: &str, first: u64, characters: usize) -> (&str, u64) {
     let (page, lines) = head(text, characters);
-    // The width of the last number that may be shown; a page that gets shorter by it has narrower ones at most.
+    // The width of the last number that may be shown; a shorter page has narrower ones at most.
     let width = first.saturating_add(lines).to_string().len() + 1;
     // A character has at least one byte.
     let numbers = usize::try_from(lines).unwrap_or(usize::MAX).saturating_mul(width);
@@ -73,7 +73,7 @@ pub(crate) fn numbered_head(text: &str, first: u64, characters: usize) -> (&str,
         end += line.len();
         count += 1;
     }
-    // The start of a line that is too long by itself; its number is beyond the limit.
+    // The start of a line that is too long by itself; its number exceeds the limit.
     if count == 0 {
         head(page.split_inclusive('\n').next().unwrap_or(page), characters)
     } else {
@@ -81,12 +81,12 @@ pub(crate) fn numbered_head(text: &str, first: u64, characters: usize) -> (&str,
     }
 }
 
-/// Returns the whole lines from the end of a text that fit; of a last line that does not fit by itself, its end.
+/// Returns the whole lines from the end of a text that fit; if the last line does not fit by itself, its end.
 pub(crate) fn tail(text: &str, characters: usize) -> &str {
     if text.len() <= characters {
         return text;
     }
-    // Counted from the end: the start of an output may be megabytes away.
+    // Count from the end: the start of an output may be megabytes away.
     let Some(before) = characters.checked_sub(1) else { return "" };
     let Some((start, _)) = text.char_indices().rev().nth(before) else { return text };
     let is_line_start = start == 0 || text.as_bytes()[start - 1] == b'\n';
@@ -97,7 +97,7 @@ pub(crate) fn tail(text: &str, characters: usize) -> &str {
     }
 }
 
-/// Counts the lines of a text; text behind the last line ending is one more.
+/// Counts the lines of a text; text after the last line ending is one more.
 pub(crate) fn line_count(text: &str) -> u64 {
     let endings = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
     endings + u64::from(!text.is_empty() && !text.ends_with('\n'))
@@ -110,12 +110,12 @@ mod tests {
     #[test]
     fn a_page_holds_the_numbers_of_its_lines_too() {
         let text = "12345\n".repeat(20);
-        // Each of them has eight characters with its number and bar, so that five fit and not six.
+        // Each line has eight characters with its number and bar, so that five fit but not six.
         let (page, lines) = numbered_head(&text, 1, 40);
         assert_eq!((page.len(), lines), (30, 5));
         assert_eq!(numbered_head("a\nb", 1, 40), ("a\nb", 2));
         assert_eq!(numbered_head("", 1, 40), ("", 0));
-        // A line that is too long by itself is cut.
+        // A line that is too long by itself is truncated.
         assert_eq!(numbered_head("12345678\nb\n", 1, 5), ("12345", 1));
     }
 }

@@ -1,4 +1,4 @@
-//! Progress notifications of a command, for clients that ask for them.
+//! Progress notifications of a command, for clients that request them.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ impl CommandObserver for Watch {
     fn output(&mut self, _: OutputStream, bytes: &[u8]) {
         self.printed.send_modify(|printed| {
             printed.bytes += bytes.len() as u64;
-            // Only the end is decoded: a command may print megabytes a second.
+            // Decode only the end: a command may print megabytes per second.
             let end = &bytes[bytes.len().saturating_sub(MOST_LINE_BYTES)..];
             let text = String::from_utf8_lossy(end);
             if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
@@ -56,7 +56,7 @@ async fn notify(peer: Peer<RoleServer>, token: ProgressToken, mut changes: Recei
     let mut step = 0.0;
     while changes.changed().await.is_ok() {
         let printed = changes.borrow_and_update().clone();
-        // The protocol wants a number that rises; the total of a command is unknown.
+        // The protocol requires an increasing number; the total of a command is unknown.
         step += 1.0;
         let message = match printed.bytes {
             0 => printed.last_line,
@@ -66,7 +66,7 @@ async fn notify(peer: Peer<RoleServer>, token: ProgressToken, mut changes: Recei
         if peer.notify_progress(progress).await.is_err() {
             return;
         }
-        // Changes in this time are merged into one notification by the channel.
+        // The channel merges changes during this time into one notification.
         tokio::time::sleep(EVERY).await;
     }
 }

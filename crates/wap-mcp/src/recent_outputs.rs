@@ -1,4 +1,4 @@
-//! Outputs of commands that were too long for one answer, kept for a while to be read on.
+//! Outputs of commands that were too long for one answer, kept for a while for further reading.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use wap_core::{OUTPUT_PREFIX, ReadFile, Reason, WapError};
 /// The bound on the bytes of all kept outputs. An output beyond the engine's own limit is kept by the engine, in a file.
 const MOST_BYTES: usize = 8 << 20;
 
-/// Outputs by their names, the oldest first.
+/// Outputs by their names, oldest first.
 #[derive(Debug, Default)]
 pub struct RecentOutputs {
     kept: Mutex<VecDeque<(String, String)>>,
@@ -26,12 +26,12 @@ pub(crate) struct OutputPart {
 impl RecentOutputs {
     /// Keeps an output and returns the name to read it by.
     pub(crate) fn keep(&self, output: &str) -> String {
-        // A random name: clients of one server share the store, and must not read each other's outputs by counting.
+        // Use a random name: clients of one server share the store, and must not read each other's outputs by counting.
         let name = format!("{OUTPUT_PREFIX}recent-{}", uuid::Uuid::new_v4().simple());
         let mut kept = self.lock();
         kept.push_back((name.clone(), output.to_owned()));
         let mut bytes: usize = kept.iter().map(|(_, output)| output.len()).sum();
-        // The newest is kept even if it alone is over the bound: the answer names it.
+        // The newest is kept even if it alone exceeds the bound: the answer names it.
         while bytes > MOST_BYTES && kept.len() > 1 {
             let Some((_, oldest)) = kept.pop_front() else { break };
             bytes -= oldest.len();

@@ -1,4 +1,4 @@
-//! Matches of a search as text for a model, and the calls that continue it.
+//! Renders matches of a search as text for a model, with the calls that continue it.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::page::PageLimit;
 /// The most paths in a call that continues a search.
 const MOST_PATHS: usize = 20;
 
-/// Renders matches, grouped by file: `12: ` stands before a match, `11- ` before a line around it.
+/// Renders matches, grouped by file: `12: ` precedes a match, `11- ` a line around it.
 pub(crate) fn search_files(
     request: &SearchFiles,
     response: &SearchFilesResponse,
@@ -27,14 +27,14 @@ pub(crate) fn search_files(
             let previous = index.checked_sub(1).map(|index| &group[index]);
             let piece = match_lines(hit, previous, group.get(index + 1));
             characters += piece.chars().count();
-            // The first match is always in the answer, or the model could never get past a long one.
+            // Always include the first match, or the model could never get past a long one.
             if characters > limit.characters() && count > 0 {
                 break;
             }
             body.push_str(&piece);
             count += 1;
         }
-        // Without a match that fits, the name of the file is removed again.
+        // Without a match that fits, remove the name of the file again.
         if count == before.1 {
             body.truncate(before.0);
         }
@@ -71,7 +71,7 @@ pub(crate) fn search_files(
     text
 }
 
-/// Writes a match between those before and behind it in its file. Lines that two of them share are written once.
+/// Writes a match between the previous and the next one in its file. Lines that two of them share are written once.
 fn match_lines(hit: &SearchMatch, previous: Option<&SearchMatch>, next: Option<&SearchMatch>) -> String {
     let mut text = String::new();
     let shown_to = previous.map_or(0, |previous| previous.line + previous.context_after.len() as u64);
@@ -92,7 +92,7 @@ fn match_lines(hit: &SearchMatch, previous: Option<&SearchMatch>, next: Option<&
     text
 }
 
-/// Writes where the matches behind the first `count` ones begin, and the calls that show them.
+/// Writes the position of the match after the first `count` ones, and the calls that show the rest.
 fn write_left_out(
     text: &mut String,
     request: &SearchFiles,
@@ -103,7 +103,7 @@ fn write_left_out(
     let mut paths: Vec<&str> = response.matches[count..].iter().map(|hit| hit.path.as_str()).collect();
     paths.dedup();
     let _ = write!(text, "[left out from line {} of {} on", next.line, next.path);
-    // Where the file is the first of this page, the same search would end at the same match for ever.
+    // If the file is the first of this page, the same search would end at the same match forever.
     if response.matches.first().is_some_and(|first| first.path == next.path) {
         let rest = json!({ "path": next.path, "startLine": next.line });
         let _ = write!(text, ", where the same search would end again; read it with readFile {rest}");
@@ -121,7 +121,7 @@ fn write_left_out(
         let _ = write!(text, "; go on with searchFiles {arguments}");
     }
     if more > 0 {
-        let _ = write!(text, "; {more} more files behind these have matches");
+        let _ = write!(text, "; {more} more files after these have matches");
     }
     text.push(']');
 }
@@ -199,17 +199,17 @@ mod tests {
             "{of_one}"
         );
         assert!(of_one.contains(r#""paths":["b"]"#), "{of_one}");
-        // The control: on a page of its own, more of the second file fits.
+        // The control: on its own page, more of the second file fits.
         let of_two = note(&[("a", 3), ("b", 20)]);
         assert!(of_two.starts_with("from line 7 of b on; go on with searchFiles {"), "{of_two}");
         assert!(of_two.contains(r#""paths":["b"]"#), "{of_two}");
     }
 
     #[test]
-    fn files_beyond_those_that_are_named_are_counted() {
+    fn files_beyond_the_named_ones_are_counted() {
         let names: Vec<String> = (10..40).map(|number| number.to_string()).collect();
         let files: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 1)).collect();
         let note = note(&files);
-        assert!(note.contains(" more files behind these have matches]"), "{note}");
+        assert!(note.contains(" more files after these have matches]"), "{note}");
     }
 }

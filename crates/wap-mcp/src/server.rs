@@ -34,20 +34,20 @@ pub struct McpServer {
     pub(crate) config: Arc<McpConfig>,
     pub(crate) client: Arc<Client>,
     pub(crate) outputs: Arc<RecentOutputs>,
-    /// The list of tools, made when it is first needed: to describe their arguments takes as long as all else before the
-    /// answer to `initialize`.
+    /// The list of tools, created on first use: describing their arguments takes as long as everything else before the answer to
+    /// `initialize`.
     tools: Arc<OnceLock<Vec<McpTool>>>,
     tasks: Option<TaskDesk>,
     /// The subscriptions of the older era.
     follower: Option<Arc<Follower>>,
-    /// The clients that keep what outlasts a request without a session; `None` where each client has a connection.
+    /// The clients that outlast a request without a session; `None` if each client has a connection.
     pub(crate) lasting: Option<Arc<LastingClients>>,
     contributed: ContributionClient,
 }
 
 impl McpServer {
-    /// Returns a server for a client. Outputs that are too long for one answer are kept in `outputs`, which several
-    /// servers may share.
+    /// Returns a server for a client. Outputs that are too long for one answer are kept in `outputs`, which several servers may
+    /// share.
     #[must_use]
     pub fn new(config: &Arc<McpConfig>, client: Arc<Client>, outputs: &Arc<RecentOutputs>) -> McpServer {
         let tasks = TaskDesk::new(config, &client, outputs);
@@ -64,7 +64,7 @@ impl McpServer {
         }
     }
 
-    /// Returns the questions that the app of a client may answer; `None` if it draws none, or nothing is asked.
+    /// Returns the questions that the app of a client may answer; `None` if it draws no apps, or there are no questions.
     fn asked_by_app(&self, context: &RequestContext<RoleServer>) -> Option<&Arc<Questions>> {
         // The document of the app is a resource.
         self.config.resources.as_ref()?;
@@ -84,13 +84,12 @@ impl McpServer {
         self.follower.as_deref().ok_or_else(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
     }
 
-    /// Reports whether a client chooses once for all requests which log messages it receives. In the newer era, each request
-    /// chooses for itself.
+    /// Checks whether a client chooses its log level once for all requests. In the newer era, each request chooses.
     fn sends_log(&self, context: &RequestContext<RoleServer>) -> bool {
         self.config.contributions.has_log() && !is_newer(context)
     }
 
-    /// Reports whether commands can be tasks.
+    /// Checks whether commands can be tasks.
     pub(crate) fn offers_tasks(&self) -> bool {
         self.tasks.is_some()
     }
@@ -105,7 +104,7 @@ impl McpServer {
             && self.config.extra_tools.contains(&tool)
         {
             let unknown = match tool {
-                // Read as the tool of the document, which collects them itself.
+                // It is parsed like the document's tools, which collect them already.
                 ExtraTool::DeleteFile => UnknownArguments::default(),
                 _ => UnknownArguments::outside_of(&tool.request_schema(), &arguments),
             };
@@ -154,7 +153,7 @@ impl McpServer {
         unknown: UnknownArguments,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
-        // Before the workspace: outputs that were cut for a page are kept here and not by the engine.
+        // Check these before the workspace: outputs that were truncated for a page are kept here, not by the engine.
         if let Request::ReadFile(read) = &request
             && let Some(part) = self.outputs.read(read)
         {
@@ -175,7 +174,7 @@ impl McpServer {
         let (config, outputs) = (Arc::clone(&self.config), Arc::clone(&self.outputs));
         let answered_request = request.clone();
         let request = match request {
-            // The page numbers what it shows, no wider than it needs.
+            // The page numbers its own lines, no wider than needed.
             Request::ReadFile(read) if !self.config.wap_json => {
                 Request::ReadFile(ReadFile { line_numbers: None, ..read })
             }
@@ -184,10 +183,10 @@ impl McpServer {
         let (sender, answered) = oneshot::channel();
         let cancel = CancelFlag::new();
         let _given_up = CancelOnDrop(cancel.clone());
-        // Rendered on the thread of the call, and not on the one that serves all clients.
+        // Render on the thread of the call, not on the one that serves all clients.
         let done = move |answer| {
             let answer = unknown.annotate(answer);
-            // Without a receiver the client is gone, and its answer is dropped.
+            // Without a receiver, the client is gone and its answer is dropped.
             let _ = sender.send(Ok(answer::result(&config, &outputs, &answered_request, answer)));
         };
         self.client.begin(request, cancel.clone(), observer, done);
@@ -288,7 +287,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         if request.method == SetLevelRequestMethod::VALUE && self.sends_log(&context) {
-            // With a level of the protocol, the SDK would have called `set_level`.
+            // For a valid level, the SDK would have called `set_level`.
             return Err(unknown_level());
         }
         match &self.tasks {
@@ -422,7 +421,7 @@ impl ServerHandler for McpServer {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        // Only requests of the newer era come here.
+        // Only requests of the newer era reach this.
         let client = self.with_processes(context.request_context()).client;
         let follower = Follower::new(&self.config, client.origin().conversation);
         let follower =

@@ -7,13 +7,13 @@ use rel_path::Shortlist;
 use serde_json::json;
 use wap_core::{ExploreFilesResponse, ExploredFile};
 
-/// The folders that a warning names; the counts of all would be a listing again.
+/// The most folders that a warning names; the counts of all would be another listing.
 const NAMED_FOLDERS: usize = 5;
 
-/// Leaves out the entries that do not fit into `characters`, and names the folders that they are in.
+/// Leaves out the entries that do not fit into `characters`, and names their folders.
 ///
-/// [`Shortlist`] chooses the entries that stay, so that a large folder does not hide its neighbours. The largest entry stays
-/// in any case. `start` is the folder that was listed.
+/// [`Shortlist`] chooses the entries that stay, so that a large folder does not hide its siblings. At least one entry always
+/// stays. `start` is the listed folder.
 pub(crate) fn shorten(response: &mut ExploreFilesResponse, start: &str, characters: usize) {
     let sizes: Vec<usize> = response.files.iter().map(|file| json!(file).to_string().len() + 1).collect();
     if sizes.iter().sum::<usize>() <= characters {
@@ -27,7 +27,7 @@ pub(crate) fn shorten(response: &mut ExploreFilesResponse, start: &str, characte
     };
     let fits =
         |limit: usize| chosen(limit).into_iter().map(|index| sizes[index]).sum::<usize>() <= characters;
-    // A shorter list is a part of a longer one, so the longest that fits is found by halving.
+    // A shorter list is a part of a longer one, so the longest that fits is found by bisection.
     let (mut fitting, mut too_long) = (1, response.files.len());
     while fitting + 1 < too_long {
         let middle = fitting.midpoint(too_long);
@@ -46,7 +46,7 @@ pub(crate) fn shorten(response: &mut ExploreFilesResponse, start: &str, characte
     response.is_truncated = true;
 }
 
-/// Names the folders with the most entries that are left out. `stays` has the indexes of the others, in rising order.
+/// Names the folders with the most entries left out. `stays` has the indexes of the remaining entries, in ascending order.
 fn warning(files: &[ExploredFile], stays: &[usize]) -> String {
     let mut folders: HashMap<&str, Count> = HashMap::new();
     for file in files {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_folder_does_not_hide_its_neighbours() {
+    fn a_large_folder_does_not_hide_its_siblings() {
         let data = (0..5_000).map(|number| format!("data/{number:05}.json"));
         let sources = ["src", "src/main.rs", "src/parse/mod.rs"].map(str::to_owned);
         let mut response = listing(data.chain(sources));

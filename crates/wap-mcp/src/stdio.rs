@@ -17,13 +17,13 @@ use wap_core::Limits;
 use crate::McpServer;
 use crate::stdio::line_transport::LineTransport;
 
-/// The time for which the preparation waits for the first answer.
+/// The longest time that the preparation waits for the first answer.
 const FIRST_ANSWER: Duration = Duration::from_millis(200);
 
-/// Serves the client at standard input and output until it is gone, or `interrupted` is notified.
+/// Serves the client at standard input and output until it disconnects, or `interrupted` is notified.
 ///
-/// `prepare` is called once, with what is needed for later answers: behind the first answer, so that it does not hold that
-/// up, or soon if the client asks for nothing. It runs on the thread that serves, and must not block.
+/// `prepare` is called once, to prepare for later answers: after the first answer, so as not to delay it, or soon if the client
+/// sends no request. It runs on the serving thread and must not block.
 ///
 /// # Errors
 ///
@@ -40,12 +40,12 @@ pub fn serve_stdio(
         let (first_written, answered) = oneshot::channel();
         let transport = LineTransport::new(input, output, most, server.offers_tasks(), first_written);
         tokio::spawn(async move {
-            // Late or in vain: it is begun all the same.
+            // Start it in any case, even after a timeout.
             let _ = timeout(FIRST_ANSWER, answered).await;
             prepare();
         });
         let serving = async {
-            // An error means that the client is gone, also one that has never sent a message.
+            // An error means that the client is gone, possibly without having sent a message.
             if let Ok(service) = server.serve(transport).await {
                 let _ = service.waiting().await;
             }

@@ -1,12 +1,12 @@
-//! The schemas of arguments as a list of tools has them: strict, and no longer than a model needs.
+//! The schemas of arguments in a list of tools: strict, and no longer than a model needs.
 
 use serde_json::{Map, Value, json};
 
-/// Bounds that a model keeps by itself, since it does not ask for line -1. The refusal of a call names them.
+/// Bounds that a model respects anyway, since it does not ask for line -1. The refusal of a call names them.
 const SELF_EVIDENT: [&str; 3] = ["minLength", "minimum", "minItems"];
 
-/// Says of every object that it has no other properties, which strict validators of the large model APIs ask for, and leaves
-/// out bounds of 0 and 1. A call with another property is still carried out, and its answer names the property.
+/// Declares that no object has other properties, which strict validators of the large model APIs require, and leaves out bounds
+/// of 0 and 1. A call with another property is still carried out, and its answer names the property.
 pub(crate) fn strict(schema: Value) -> Value {
     match schema {
         Value::Object(schema) => Value::Object(of_object(schema)),

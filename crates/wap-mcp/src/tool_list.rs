@@ -1,4 +1,4 @@
-//! The list of tools that a client gets, short enough to be read by a model again and again.
+//! The list of tools for a client, short enough to be read by a model repeatedly.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::McpConfig;
 use crate::extra_tool::ExtraTool;
 use crate::strict_schema::strict;
 
-/// The tools that every client gets: the document's seven, and the end of what `executeCommand` leaves running.
+/// The tools for every client: the document's seven, and the one that stops background processes.
 pub(crate) const ALWAYS: [Tool; 8] = [
     Tool::ExploreFiles,
     Tool::ReadFile,
@@ -22,7 +22,7 @@ pub(crate) const ALWAYS: [Tool; 8] = [
     Tool::GetWorkspaceInfo,
 ];
 
-/// Returns the tools of a configuration, in their order.
+/// Returns the tools of a configuration, in order.
 pub(crate) fn tools(config: &McpConfig) -> Vec<McpTool> {
     let documented = ALWAYS.into_iter().map(|tool| documented(tool, config.wap_json));
     let extra = ExtraTool::ALL.into_iter().filter(|tool| config.extra_tools.contains(tool)).map(extra);
@@ -31,11 +31,11 @@ pub(crate) fn tools(config: &McpConfig) -> Vec<McpTool> {
     tools
 }
 
-/// The most characters of a name, and the most tools, that the answer to an unknown name repeats.
+/// The most characters of a name that the answer to an unknown name repeats, and the most tools that it lists.
 const NAME_CHARACTERS: usize = 100;
 const NAMED_TOOLS: usize = 40;
 
-/// Returns the answer to a call of a tool that does not exist. A model that was not given the list again reads the names there.
+/// Returns the answer to a call of a nonexistent tool. A model without the current list can read the names there.
 pub(crate) fn no_such_tool(name: &str, config: &McpConfig) -> String {
     let name: String = name.chars().take(NAME_CHARACTERS).collect();
     let tools = tools(config);
@@ -44,13 +44,13 @@ pub(crate) fn no_such_tool(name: &str, config: &McpConfig) -> String {
     format!("there is no tool '{name}'; the tools are {}{more}", names.join(", "))
 }
 
-/// Reports whether the workspace has a tool of this name, so that no contributed one is called in its stead.
+/// Checks whether the workspace has a tool of this name, so that no contributed one is called instead.
 pub(crate) fn is_of_workspace(name: &str, config: &McpConfig) -> bool {
     ALWAYS.iter().any(|tool| tool.name() == name) || config.extra_tools.iter().any(|tool| tool.name() == name)
 }
 
-/// Reports whether a tool answers plain text: clients that get text and structure show a model only the structure, and
-/// contents of files and outputs of commands are hard to read as JSON.
+/// Checks whether a tool answers with plain text: clients that receive text and structure only show the structure to a model, and
+/// file contents and command outputs are hard to read as JSON.
 pub(crate) fn answers_text(tool: Tool) -> bool {
     matches!(tool, Tool::ReadFile | Tool::SearchFiles | Tool::ExecuteCommand | Tool::StopProcess)
 }
@@ -58,11 +58,11 @@ pub(crate) fn answers_text(tool: Tool) -> bool {
 fn documented(tool: Tool, wap_json: bool) -> McpTool {
     let input = object(strict(compact_schema(&tool.request_schema())));
     let mut listed = McpTool::new(tool.name(), tool.description(), input);
-    // With exact JSON every answer is text for the client, and text has no schema.
+    // With exact JSON, every answer is text for the client, and text has no schema.
     if !wap_json && !answers_text(tool) {
         listed.output_schema = Some(object(outline_schema(&tool.response_schema())));
     }
-    // By the protocol, a tool without further hints changes and destroys things, in an open world.
+    // By the protocol, a tool without further hints is destructive and has an open world.
     let annotations = ToolAnnotations::with_title(tool.title());
     listed.annotations = Some(match tool.effect() {
         ToolEffect::Reads => annotations.read_only(true).open_world(false),

@@ -56,8 +56,8 @@ impl FromStr for SandboxChoice {
 
 /// The least confinement under which commands run.
 ///
-/// Without a choice, a person at the terminal (`is_attended`) gets whatever the machine offers, since they read the report
-/// in front of the session; an unattended process requires full confinement.
+/// Without a choice, a person at the terminal (`is_attended`) gets whatever the machine offers, since they read the
+/// report before the session; an unattended process requires full confinement.
 pub fn need(choice: Option<SandboxChoice>, is_attended: bool) -> SandboxNeed {
     match choice {
         Some(SandboxChoice::Require(level) | SandboxChoice::Allow(level)) => SandboxNeed::AtLeast(level),
@@ -66,7 +66,7 @@ pub fn need(choice: Option<SandboxChoice>, is_attended: bool) -> SandboxNeed {
     }
 }
 
-/// Checks whether standard input is a terminal, so that a person can read what is reported.
+/// Checks whether standard input is a terminal, so that a person can read the reports.
 pub fn is_attended() -> bool {
     std::io::stdin().is_terminal()
 }
@@ -113,7 +113,7 @@ pub fn policy(options: &HostOptions, workspace: &Path, state_folder: &Path) -> P
 #[serde(rename_all = "camelCase", default)]
 pub struct Confinement {
     sandbox: Option<String>,
-    /// The lowest level at which commands run; `None` where any level does.
+    /// The lowest level at which commands run; `None` if any level is enough.
     lowest_level: Option<String>,
     network: String,
     layer: String,
@@ -192,7 +192,7 @@ impl Confinement {
     }
 }
 
-/// Returns a switch as it stands on the command line.
+/// Returns a switch in the form of the command line.
 fn on_or_off(switch: bool) -> String {
     if switch { "on" } else { "off" }.to_owned()
 }
@@ -207,7 +207,7 @@ fn level_named(name: &str) -> Option<Level> {
         .find(|level| level.to_string() == name)
 }
 
-/// Returns a path that means the same from every folder.
+/// Returns a path that does not depend on the current folder.
 pub fn absolute_text(path: &Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
 }

@@ -24,7 +24,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Returns the exit of this code; [`Exit::Failed`] where there is none.
+    /// Returns the exit of this code; [`Exit::Failed`] if there is none.
     #[must_use]
     pub fn of_code(code: u8) -> Exit {
         use Exit::{Done, Failed, Held, Interrupted, Missing, Refused, TimedOut, Usage};

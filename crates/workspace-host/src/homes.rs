@@ -1,7 +1,7 @@
-//! The homes of commands: where those that are kept lie, and the removal of old ones.
+//! The homes of commands: the location of kept ones, and the removal of old ones.
 //!
-//! A home belongs to a workspace and lies in the user's state folder, out of the reach of every command. Two state folders
-//! of one workspace share it.
+//! A home belongs to a workspace and is in the user's state folder, out of the reach of every command. Two state
+//! folders of one workspace share it.
 
 use std::fmt;
 use std::io;
@@ -16,7 +16,7 @@ use sandbox_exec::{HomeSize, KeptHome, KeptHomes};
 use crate::options::HostOptions;
 use crate::user_file;
 
-/// The time after which a home that no command has used is removed: 90 days.
+/// The time after which an unused home is removed: 90 days.
 const UNUSED: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// The name of the folder in which a trial keeps what its commands write to the home.
@@ -30,7 +30,7 @@ pub enum HomeUse {
     Kept,
     /// A fresh one for each command, discarded afterwards.
     Fresh,
-    /// The workspace's own, where changes go to the state folder: for trials, whose state folder is discarded.
+    /// The workspace's own, with changes going to the state folder: for trials, whose state folder is discarded.
     Trial,
 }
 
@@ -74,14 +74,14 @@ pub fn kept_home(options: &HostOptions, workspace: &Path, state_folder: &Path) -
     Some(home.with_limit(options.home_limit_bytes))
 }
 
-/// Returns the folder of what the commands of a trial write to the home.
+/// Returns the folder for a trial's writes to the home.
 #[must_use]
 pub fn trial_home(state_folder: &Path) -> PathBuf {
     state_folder.join(TRIAL_HOME)
 }
 
-/// Removes the homes of workspaces that do not exist any more, those that were not used for long, and the largest parts of
-/// each home beyond the limit.
+/// Removes the homes of workspaces that no longer exist, those unused for long, and the largest parts of each home
+/// above the limit.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ const LAST_CALLS: Duration = Duration::from_secs(60);
 /// The end of a service.
 #[derive(Debug)]
 pub enum LinesEnd {
-    /// The client closed its end, or does not listen any more.
+    /// The client closed its end, or no longer listens.
     Input,
     /// The input or the output failed.
     Broken(io::Error),
@@ -43,7 +43,7 @@ struct Service<W> {
 
 /// Serves one client until its input ends, its output fails, or `cancel` is raised.
 ///
-/// `root` is the absolute path of the workspace, which answers with metadata have. Calls that were begun before the end of
+/// `root` is the absolute path of the workspace, which is part of answers with metadata. Calls begun before the end of
 /// the input are answered.
 ///
 /// # Errors
@@ -74,7 +74,7 @@ pub fn serve_json_lines(
     })?;
     let end = end.recv().unwrap_or(LinesEnd::Input);
     match end {
-        // A client that has closed its input may still read answers, but no command may run on for it.
+        // A client that has closed its input may still read answers, but no command may continue for it.
         LinesEnd::Input => service.client.cancel_commands(),
         LinesEnd::Broken(_) | LinesEnd::Cancelled => service.client.cancel_all(),
     }

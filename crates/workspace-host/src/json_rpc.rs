@@ -10,7 +10,7 @@ pub const PARSE_ERROR: i32 = -32_700;
 pub const INVALID_REQUEST: i32 = -32_600;
 /// There is no such method.
 pub const METHOD_NOT_FOUND: i32 = -32_601;
-/// The method does not take these parameters.
+/// The method does not accept these parameters.
 pub const INVALID_PARAMS: i32 = -32_602;
 /// The call was cancelled.
 pub const CANCELLED: i32 = -32_800;

@@ -25,11 +25,11 @@ const PAGE: u32 = 500;
 /// other clients counts too: one change of a file, or all changes of a command.
 ///
 /// Bookkeeping is never undone alone. It is undone together with a reply that it obstructs, because later commands have
-/// changed the same files. `is_running` says whether this process carries out a run at the moment. What a refusal quotes
-/// holds no secrets by `rules`.
+/// changed the same files. `is_running` returns true for runs that this process is carrying out. Quotations in a
+/// refusal are masked by `rules`.
 ///
-/// # Errors
-/// There is nothing to undo, or something newer cannot be undone: an older change is never undone in its place.
+/// # Errors There is nothing to undo, or something newer cannot be undone: an older change is never undone
+/// instead.
 pub fn last(
     journal: &JournalReader,
     ignores: GitIgnores<'_>,
@@ -78,11 +78,11 @@ pub fn whole(
 struct Search<'a> {
     journal: &'a JournalReader,
     bookkeeping: Bookkeeping<'a>,
-    /// Remembered: should the reply beneath touch the same paths, these changes have to be undone before it can be.
+    /// Remembered: if the reply below touches the same paths, these changes have to be undone first.
     passed: Vec<RecordedChange>,
     /// The replies and steps whose changes cannot be restored, so that each is judged once.
     judged: BTreeSet<(RunNumber, Option<u32>)>,
-    /// The newest of those that no undo has named yet.
+    /// The newest of them that no undo has named yet.
     unrecorded: Option<UnrecordedWork>,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
         Search { journal, bookkeeping: Bookkeeping::new(journal, ignores), passed, judged, unrecorded: None }
     }
 
-    /// Returns the newest change that an undo begins with, and that undo.
+    /// Returns the newest change with which an undo begins, and that undo.
     fn newest(&mut self, reply: bool) -> Result<Option<(RecordedChange, Undo)>, JournalError> {
         let mut before = None;
         loop {
@@ -114,7 +114,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the undo of the whole work that a change is a part of.
+    /// Returns the undo of the whole work that a change is part of.
     fn down_to(&mut self, wanted: &RecordedChange) -> Result<Undo, JournalError> {
         let mut before = None;
         loop {
@@ -130,13 +130,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Checks whether a change is in force and no bookkeeping, which it remembers.
+    /// Checks whether a change is in force and not bookkeeping, which is remembered.
     fn is_on_purpose(&mut self, change: &RecordedChange) -> Result<bool, JournalError> {
         if !is_in_force(self.journal, change)? {
             return Ok(false);
         }
         let is_bookkeeping = self.bookkeeping.holds(change)?;
-        // One without its contents is among them: the undo names the path, and is not refused because of it.
+        // Including changes without contents: the undo names the path, and is not refused because of it.
         if is_bookkeeping && !is_folder(change) {
             self.passed.push(change.clone());
         }
@@ -169,7 +169,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             if is_restorable(&other) {
-                // The walk comes to it.
+                // The walk will reach it.
                 return Ok(false);
             }
             has_only_folders &= is_folder(&other);
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the undo of all that a reply has changed, with the later bookkeeping of the same files.
+/// Returns the undo of all changes of a reply, with the later bookkeeping of the same files.
 fn of_reply(
     journal: &JournalReader,
     run: RunNumber,
@@ -249,7 +249,7 @@ fn with_later(
     changes: &[RecordedChange],
 ) -> Result<Undo, JournalError> {
     let mut numbers = later;
-    // Those whose contents were not kept are among them: the undo names the paths that stay.
+    // Including changes whose contents were not kept: the undo names the paths that stay.
     for change in changes {
         if change.state != ChangeState::Conflicted && undone_by(journal, change.number)?.is_none() {
             numbers.push(change.number);
@@ -264,7 +264,7 @@ fn is_in_force(journal: &JournalReader, change: &RecordedChange) -> Result<bool,
         && undone_by(journal, change.number)?.is_none())
 }
 
-/// Checks whether an undo may begin with a change: a folder goes with what was made in it, and a content that was not
+/// Checks whether an undo may begin with a change: a folder is removed with its entries, and a content that was not
 /// kept cannot be restored.
 fn is_restorable(change: &RecordedChange) -> bool {
     !is_folder(change) && [change.before, change.after].iter().flatten().all(Entry::was_kept)
@@ -302,12 +302,12 @@ fn unreadable(error: JournalError) -> Failure {
     Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
 }
 
-/// Returns the failure of an undo where nothing was done.
+/// Returns the failure of an undo with nothing to undo.
 pub fn nothing() -> Failure {
     Failure::new(Exit::Failed, "there is nothing to undo").advise("`agentd log` lists what was done")
 }
 
-/// Returns the failure of an undo where the newest change in force is bookkeeping, as that of a `git commit`, and so is all else.
+/// Returns the failure of an undo if all changes in force are bookkeeping, such as those of a `git commit`.
 fn only_bookkeeping(newest: &RecordedChange) -> Failure {
     let number = newest.number;
     nothing().advise(format!(
@@ -395,7 +395,7 @@ mod tests {
         assert!(advice.contains("`agentd undo 1 --whole` undoes what was done before"), "{advice}");
         let whole = whole(journal.reader(), GitIgnores::new(&root), ChangeNumber(1)).unwrap();
         assert_eq!(whole, Undo::Changes(vec![ChangeNumber(1)]));
-        // It is not a reply, so the last reply is another thing.
+        // It is not a reply, so the last reply is a different one.
         let reply = record(&journal, 7, &[(StepKind::FileChange, vec![made(b"other", b"text")])]);
         record_of(&journal, b"third", 0, &command);
         let run = journal.reader().change(reply[0]).unwrap().unwrap().run;
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_kept_of_a_reply_is_among_its_changes_beside_later_bookkeeping() {
+    fn what_was_not_kept_of_a_reply_is_among_its_changes_with_later_bookkeeping() {
         let (_folder, root) = root();
         let journal = Journal::in_memory().unwrap();
         let index = |before: &'static [u8], after: &'static [u8]| {

@@ -17,7 +17,7 @@ pub enum Line {
 pub fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>, limit_bytes: u64) -> io::Result<Line> {
     let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
     buffer.clear();
-    // One message of many megabytes must not hold that memory from then on.
+    // One message of many megabytes must not keep that memory allocated.
     buffer.shrink_to(1 << 20);
     let mut is_too_long = false;
     loop {

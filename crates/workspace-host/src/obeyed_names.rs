@@ -10,9 +10,9 @@ use crate::options::HostOptions;
 /// The reason of a name that the user has put on a list.
 const YOURS: &str = "the user has put it on the list";
 
-/// Returns the names with their lists, and with the paths of the workspace that the user's settings of git name; a further look
-/// ([`ProtectedNames::look_again`]) finds those that they name by then. Where options contradict each other, the stricter one
-/// holds.
+/// Returns the names with their lists, and with the workspace paths that the user's git settings name; a later
+/// [`ProtectedNames::look_again`] finds those that they name by then. If options contradict each other, the stricter
+/// one applies.
 pub fn obeyed_names(options: &HostOptions) -> ProtectedNames {
     let mut names = ProtectedNames::default();
     // The order decides contradictions: what is added last wins, and the strictest list is added last.
@@ -32,15 +32,15 @@ pub fn obeyed_names(options: &HostOptions) -> ProtectedNames {
     }
 }
 
-/// Returns the reason why other programs obey the file at a path that a model has written, if changes of it are reported;
-/// `None` if they do not. The change itself is judged by where it really goes.
+/// Returns the reason why other programs obey the file at a path that a model has written, if changes of it are
+/// reported; `None` if they do not. The change itself is judged by its real target.
 #[must_use]
 pub fn reported_reason<'a>(names: &'a ProtectedNames, path: &str) -> Option<&'a str> {
     let parsed = without_steps_upwards(&RelPath::parse(path).ok()?)?;
     Some(names.reported(&parsed)?.reason())
 }
 
-/// A path without steps upwards, as if there were no links.
+/// A path with `..` resolved as if there were no symlinks.
 fn without_steps_upwards(path: &RelPath) -> Option<RelPath> {
     let mut names: Vec<&[u8]> = Vec::new();
     for name in path.components() {

@@ -15,7 +15,7 @@ use crate::homes::HomeUse;
 use crate::secret_use::SecretUse;
 use crate::state::garbage_keeper::USUAL_LIMIT_BYTES;
 
-/// The longest run time of a command where the user chose none.
+/// The longest run time of a command if the user chose none.
 pub const USUAL_COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The options with which a process opens a workspace. The owner of the state folder compares those about confinement
@@ -30,13 +30,13 @@ pub struct HostOptions {
     pub trust_state: bool,
     /// The words of the command that this process carries out, by which other processes name it.
     pub command: String,
-    /// Lines about settings by which commands are confined less, each reported when the workspace is opened.
+    /// Lines about settings that weaken the confinement of commands, each reported when the workspace is opened.
     pub lowered: Vec<String>,
     /// The confinement that commands need; `None` if the user has not chosen.
     pub sandbox: Option<SandboxChoice>,
     /// The network of commands.
     pub network: Network,
-    /// True if commands run on a copy-on-write layer where the machine supports one.
+    /// True if commands run on a copy-on-write layer, if the machine supports one.
     pub layer: bool,
     /// The home of commands.
     pub home: HomeUse,
@@ -52,7 +52,7 @@ pub struct HostOptions {
     pub read_only: bool,
     /// The most bytes of file contents that are kept for undoing.
     pub history_limit_bytes: u64,
-    /// Names in which nothing is ever changed.
+    /// Names that are never changed.
     pub protect: Vec<String>,
     /// Names whose changes are made and reported to the user.
     pub ask_about: Vec<String>,
@@ -64,10 +64,10 @@ pub struct HostOptions {
     pub read_secrets: Vec<String>,
     /// The way to count the tokens of messages.
     pub count_tokens: TokenCounter,
-    /// The arguments with which this program is started again to try something out, confined as this process confines:
-    /// everything but the workspace, the state folder and the command. `None` if it cannot be.
+    /// The arguments with which this program is started again for a trial with the same confinement: everything except
+    /// the workspace, the state folder and the command. `None` if it cannot be.
     pub trial_arguments: Option<Vec<OsString>>,
-    /// The check of files that are changed, if there is one.
+    /// The check of changed files, if any.
     pub syntax: Option<Arc<dyn SyntaxCheck>>,
 }
 

@@ -54,7 +54,7 @@ pub struct Host {
     pub welcome: Welcome,
     /// True while this process stays. A process that is about to end begins no command for others.
     stays: AtomicBool,
-    /// True once the door is closing: the clients of closed connections are then alive, and go to the next owner.
+    /// True once the door is closing: the clients of closed connections are then alive, and move to the next owner.
     closing: AtomicBool,
     work: Mutex<Work>,
     changed: Condvar,
@@ -227,7 +227,7 @@ fn start(state_folder: &Path, host: &Arc<Host>) -> io::Result<Listening> {
     Ok(Listening { listener, socket, thread })
 }
 
-/// Serves a client on a thread of its own. A client over the limit is disconnected, and tries again.
+/// Serves a client on a separate thread. A client over the limit is disconnected, and tries again.
 fn admit(host: &Arc<Host>, stream: UnixStream) {
     let Ok(handle) = stream.try_clone() else { return };
     let number = {

@@ -16,7 +16,7 @@ use crate::state::LocalSessions;
 pub struct ReplyPlan {
     /// `false` if it was executed before, so that applying it would do nothing.
     pub would_execute: bool,
-    /// True if nothing of it would be carried out, since it ends inside a block or does not continue a reply that did.
+    /// True if no part of it would be carried out, since it ends inside a block or does not continue a reply that did.
     pub is_held: bool,
     /// One for each block.
     pub lines: Vec<PlanLine>,
@@ -87,7 +87,7 @@ pub(crate) fn plan(
     })
 }
 
-/// Collects the results, each with whether it changed a file.
+/// Collects the results, each with a flag: true if it changed a file.
 struct Lines(Vec<(PlanLine, bool)>);
 
 impl ExecutionObserver for Lines {
@@ -98,7 +98,7 @@ impl ExecutionObserver for Lines {
         result: &CommandResult,
         changed: Option<&FileChanged>,
     ) {
-        // The result of a command, and of the end of one, cannot be determined without carrying it out.
+        // The result of a command, or of ending one, cannot be determined without carrying it out.
         let would = match item {
             Item::Block(block) => match &block.value {
                 Block::RunCommand { command, .. } => Some(format!("Would run '{command}'")),

@@ -1,7 +1,7 @@
-//! The queue of changes that wait for a person, and the trials of them that this process holds.
+//! The queue of changes that wait for a person, and the trials that this process holds.
 //!
-//! A proposal is planned when it comes, tried when the reviewer asks for it, and landed as it was tried: the overlay of the
-//! trial is adopted in one commit, and then the same calls are made as ever, which the engine answers from its record.
+//! A proposal is planned on arrival, tried at the reviewer's request, and landed as it was tried: the overlay of the
+//! trial is adopted in one commit, and then the same calls are made as usual, which the engine answers from its record.
 
 pub(crate) mod calls;
 mod carry_out;
@@ -37,11 +37,11 @@ pub struct Reviews {
     pub(crate) queue: Queue,
     journal: Journal,
     paths: WorkspacePaths,
-    /// The options by which another process of this program is confined as this one; `None` if none is started.
+    /// The options for a process with the same confinement; `None` if none is started.
     arguments: Option<Vec<OsString>>,
     held: Mutex<HashMap<ProposalId, HeldReview>>,
-    /// The proposals that are being tried, each with its choice: the trials of one proposal are one run, of which there can be one
-    /// at a time.
+    /// The proposals that are being tried, each with its choice: the trials of one proposal share a run, so there can
+    /// only be one at a time.
     trying: Mutex<HashMap<ProposalId, Resolution>>,
     trial_ended: Condvar,
     /// Held while a proposal lands: one at a time.
@@ -52,7 +52,7 @@ pub struct Reviews {
 #[derive(Debug)]
 struct HeldReview {
     resolution: Resolution,
-    /// The plan at the time of the trial: if it is another one now, the folder has changed.
+    /// The plan at the time of the trial: if it differs now, the folder has changed.
     basis: String,
     /// The steps with their answers.
     steps: Vec<RecordedStep>,
@@ -62,7 +62,7 @@ struct HeldReview {
 }
 
 impl Reviews {
-    /// Opens the queue, and removes what trials of killed processes have left.
+    /// Opens the queue, and removes the leftovers of trials of killed processes.
     pub(crate) fn open(
         journal: &Journal,
         paths: &WorkspacePaths,

@@ -43,7 +43,7 @@ impl fmt::Display for SecretUse {
     }
 }
 
-/// The rules about secrets of a workspace, for everything that leaves for a model.
+/// The rules about secrets of a workspace, for everything that is sent to a model.
 #[derive(Clone, Debug)]
 pub struct SecretRules {
     /// The secrets; `None` if they are shown.
@@ -53,7 +53,7 @@ pub struct SecretRules {
 }
 
 impl SecretRules {
-    /// Opens the rules that the options ask for. A state folder is made when the first secret is found.
+    /// Opens the rules that the options request. A state folder is created when the first secret is found.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl SecretRules {
         }
     }
 
-    /// Masks a text that may hold placeholders already.
+    /// Masks a text that may already have placeholders.
     pub fn mask_rest(&self, text: &str) -> String {
         match &self.secrets {
             Some(secrets) => secrets.mask_rest(text).into_owned(),
@@ -98,16 +98,16 @@ impl SecretRules {
         }
     }
 
-    /// Returns a text that may hold placeholders already as one line of at most `most_characters`, without secrets.
+    /// Returns a text that may already have placeholders as one line of at most `most_characters`, without secrets.
     pub fn mask_line(&self, text: &str, most_characters: usize) -> String {
-        // A value that has lost its end is not recognised, nor is one whose blanks have changed: the text is masked as it is, then as
-        // a line, and cut only then.
+        // A truncated value is not recognised, nor is one whose whitespace has changed: the text is masked unchanged,
+        // then as a line, and cut only then.
         let line = visible_line(&self.mask_rest(text), usize::MAX);
         visible_line(&self.mask_rest(&line), most_characters)
     }
 
-    /// Checks whether the content of a file is left out, by its path and, where only some files of that name are, by its text;
-    /// `text` returns `None` for what is not text or too long.
+    /// Checks whether the content of a file is left out, by its path and, if only some files of that name are, by its
+    /// text; `text` returns `None` for content that is not text or too long.
     pub fn leaves_out_file(&self, path: &str, text: impl FnOnce() -> Option<String>) -> bool {
         let Some(secrets) = &self.secrets else { return false };
         let is_clean =
@@ -145,7 +145,8 @@ impl SecretMapFile {
         }
     }
 
-    /// Adds what a copy of the map has more by now. A placeholder that has got another value meanwhile stays as it is.
+    /// Adds the additional entries of a copy of the map. A placeholder that has received another value in the meantime
+    /// stays unchanged.
     ///
     /// # Errors
     ///
@@ -174,7 +175,7 @@ impl PlaceholderStore for SecretMapFile {
     fn read(&self) -> Result<Option<Vec<u8>>, StoreError> {
         match fs::read(self.paths.base.join(MAP)) {
             Ok(bytes) => Ok(Some(bytes)),
-            // Where there can be no state folder, opening it says so.
+            // If there can be no state folder, opening it reports that.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Ok(None)
             }

@@ -94,7 +94,7 @@ pub fn explain(error: SessionError) -> Failure {
     }
 }
 
-/// Returns the failure for a command that needs an unfinished session where there is none.
+/// Returns the failure of a command that needs an unfinished session if there is none.
 pub fn nothing_to_resume() -> Failure {
     Failure::new(Exit::Usage, "there is no unfinished session here")
         .advise("start one with `agentd new TASK`; `agentd demo` shows an example")

@@ -86,7 +86,7 @@ impl WorkspacePaths {
         if self.state_folder().is_none() {
             return Ok(());
         }
-        // It would lead to a folder that the author of the files has chosen, which could hold a history made elsewhere.
+        // It would point to a folder chosen by the author of the files, which could contain a history made elsewhere.
         if fs::symlink_metadata(&self.base).is_ok_and(|metadata| metadata.is_symlink()) {
             return Err(state_failure("it is a symlink", &self.base));
         }
@@ -121,7 +121,7 @@ impl WorkspacePaths {
         self.base.join("journal").exists() || self.base.join("sessions").exists()
     }
 
-    /// Returns the state folder relative to the workspace; `None` if it lies elsewhere.
+    /// Returns the state folder relative to the workspace; `None` if it is elsewhere.
     pub fn state_folder(&self) -> Option<RelPath> {
         let relative = self.base.strip_prefix(&self.workspace).ok()?;
         RelPath::from_bytes(relative.as_os_str().as_encoded_bytes()).ok()
@@ -214,8 +214,8 @@ pub fn hello(options: &HostOptions, paths: &WorkspacePaths) -> Hello {
     }
 }
 
-/// Reports the settings of the configuration file by which commands are confined less, and what settings of git name beyond
-/// protection.
+/// Reports the settings of the configuration file that weaken the confinement of commands, and git settings that name
+/// unprotectable paths.
 pub fn report_lowered(options: &HostOptions, notices: &SharedNotices) {
     git_names::report(options, notices);
     for lowered in &options.lowered {
@@ -235,7 +235,7 @@ pub fn check_unconfined(options: &HostOptions, paths: &WorkspacePaths) -> Result
     if !is_off || paths.state_folder().is_none() {
         return Ok(());
     }
-    let message = "--sandbox off would run no command: unconfined ones could change agentd's own state, which lies in the \
+    let message = "--sandbox off would run no command: unconfined ones could change agentd's own state, which is in the \
                 workspace";
     Err(Failure::new(Exit::Usage, message)
         .advise("add --base DIR with a folder outside of the workspace, or leave out --sandbox off"))
@@ -297,7 +297,7 @@ pub fn open(
     let reviews = Reviews::open(&journal, paths, options.trial_arguments.clone());
     let tasks = Arc::new(Tasks::new(journal.clone()));
     let sessions = LocalSessions { sessions, reviews, tasks, rules };
-    // On the overlay of one proposal, nothing of another one is carried out.
+    // On the overlay of one proposal, other proposals are not carried out.
     if !overlay_process::is_trial()
         && let Err(refusal) = sessions.reviews.recover(&sessions)
     {
@@ -343,8 +343,8 @@ pub fn open_for_reading(
     Ok(ReadingEngine { engine, outputs: ReadingFolder(Vec::new()) })
 }
 
-/// Opens the engine as [`open_for_reading`] does, for calls that may also run commands which only read. Their outputs go
-/// to a folder of their own: names in the state folder are given by its journal, which this process does not write.
+/// Opens the engine as [`open_for_reading`] does, for calls that may also run read-only commands. Their outputs go to a
+/// separate folder: names in the state folder are assigned by its journal, which this process does not write.
 pub fn open_apart(
     options: &HostOptions,
     paths: &WorkspacePaths,
@@ -353,8 +353,8 @@ pub fn open_apart(
     open_beside(options, paths, false, notices)
 }
 
-/// Opens the engine to be asked about itself, as one that carries commands out: it has a folder for layers, a temporary one.
-/// Nothing may be carried out with it.
+/// Opens the engine to query its capabilities, as if to run commands: it has a temporary folder for layers. Nothing may
+/// be carried out with it.
 pub fn open_to_describe(
     options: &HostOptions,
     paths: &WorkspacePaths,
@@ -379,17 +379,17 @@ fn open_beside(
         )
         .advise("name a folder with space in the variable TMPDIR")
     })?;
-    // On the file system of the layers that commands get, where it is known.
-    let beside =
+    // On the file system of the commands' layers, if known.
+    let sibling =
         (has_layers && paths.base.exists()).then(|| tempfile::tempdir_in(&paths.base).ok()).flatten();
     // The policy hides the state folder from commands; one that does not exist needs no hiding.
     let elsewhere = WorkspacePaths { base: outputs.path().to_owned(), ..paths.clone() };
     let paths = if paths.base.exists() { paths } else { &elsewhere };
     let layers =
-        has_layers.then(|| beside.as_ref().map_or(outputs.path(), |folder| folder.path()).join("layers"));
+        has_layers.then(|| sibling.as_ref().map_or(outputs.path(), |folder| folder.path()).join("layers"));
     let kept = KeptFolders { outputs: outputs.path().join("output"), layers };
     let engine = open_engine(options, paths, kept, root, forgetful_journal(paths)?, notices)?;
-    let folders = [Some(outputs), beside].into_iter().flatten().collect();
+    let folders = [Some(outputs), sibling].into_iter().flatten().collect();
     Ok(ReadingEngine { engine, outputs: ReadingFolder(folders) })
 }
 

@@ -1,8 +1,8 @@
 //! Commands as tasks: begun once, followed by any process, answered from the journal.
 //!
-//! A task belongs to the owner of the state folder and to no connection, so it survives its client. Its record is a document
-//! of the journal; its result is the recorded step of its run, or the decision about its proposal. If the owner was killed
-//! meanwhile, the result is unknown, and the command is never run again.
+//! A task belongs to the owner of the state folder rather than a connection, so it survives its client. Its record is a
+//! document of the journal; its result is the recorded step of its run, or the decision about its proposal. If the
+//! owner was killed in the meantime, the result is unknown, and the command is never run again.
 
 pub(crate) mod calls;
 mod following;
@@ -57,8 +57,8 @@ impl Tasks {
         Tasks { journal, running: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Waits until no task runs, or until `is_ending`; then cancels what runs, and what begins meanwhile, so that its end is
-    /// recorded.
+    /// Waits until no task runs, or until `is_ending`; then cancels running tasks, and any that begin meanwhile, so
+    /// that their end is recorded.
     pub(crate) fn wait_until_idle(&self, is_ending: &dyn Fn() -> bool) {
         let mut running = self.running();
         while !running.is_empty() && !is_ending() {
@@ -107,7 +107,7 @@ impl Tasks {
         Ok(heads.iter().filter_map(|head| head.name.strip_prefix(DOCUMENTS)?.parse().ok()).collect())
     }
 
-    /// Removes the oldest records beyond the number that is kept; those of tasks that run stay.
+    /// Removes the oldest records above the limit, except those of running tasks.
     fn forget_old(&self) -> Result<(), SessionRefusal> {
         let ids = self.ids()?;
         let old: Vec<String> = {

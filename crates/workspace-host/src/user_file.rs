@@ -1,4 +1,5 @@
-//! Files by which the user says what is allowed: read only where no other user, and above all no model, can have written them.
+//! Files in which the user grants permissions: read only if no other user, and above all no model, can have written
+//! them.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -14,10 +15,10 @@ use crate::{Exit, HostOptions, STATE_FOLDER, confinement};
 /// The longest file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The symlinks that are followed on the way to a file.
+/// The maximum number of symlinks followed to a file.
 const MOST_LINKS: u32 = 40;
 
-/// The permissions by which others than the owner may write.
+/// The permissions that let users other than the owner write.
 const OTHERS_WRITE: u32 = 0o022;
 
 /// The reason why a file is not read.
@@ -36,16 +37,16 @@ pub enum UserFileError {
     /// It is a folder, a pipe or the like.
     #[error("it is not an ordinary file")]
     NotAFile,
-    /// It is far longer than such a file can be.
+    /// It is far longer than such a file should be.
     #[error("it is longer than {MOST_BYTES} bytes")]
     TooLong,
     /// It is not text.
     #[error("it is not valid UTF-8")]
     NotText,
-    /// It, or a link or folder on the way to it, is where commands may write.
-    #[error("{} lies in a folder where a model can write, and could grant itself permissions", .0.display())]
+    /// It, or a symlink or folder of its path, is writable by commands.
+    #[error("{} is in a folder where a model can write, and could grant itself permissions", .0.display())]
     WithinReach(PathBuf),
-    /// Others may write it.
+    /// Others may write to it.
     #[error("others than its owner may write it (mode {0:03o})")]
     WritableByOthers(u32),
     /// It belongs to another user, who is not root.
@@ -104,22 +105,22 @@ pub fn state_folder() -> Option<PathBuf> {
     Some(folder.join("agentd"))
 }
 
-/// The folders in which commands of a model may write: what lies there does not say what is allowed.
+/// The folders in which commands of a model may write: files there cannot grant permissions.
 #[derive(Debug)]
 pub struct Reach {
-    /// Device and inode of each, so that no other name of it is overlooked.
+    /// The device and inode of each, so that no other name of it is overlooked.
     folders: Vec<(u64, u64)>,
 }
 
 impl Reach {
-    /// The workspace, the state folder, and what else commands may change.
+    /// The workspace, the state folder, and everything else that commands may change.
     ///
-    /// A home folder in which a command was started that needs no workspace is none: nothing can be done in it.
+    /// A home folder in which a command without a workspace was started does not count: it can never be a workspace.
     #[must_use]
     pub fn of(options: &HostOptions) -> Reach {
         let mut reach = Reach { folders: Vec::new() };
         let rules = RootRules { home: confinement::home(), ..RootRules::default() };
-        // Nothing is read through it: it is opened for the rules about roots alone.
+        // Nothing is read through it: it is only opened to apply the rules about roots.
         let opened = FileRoot::open(&options.workspace, &rules, FsPolicy::private());
         if !matches!(opened, Err(RootError::FileSystemRoot | RootError::Home | RootError::AboveHome)) {
             reach.add(&options.workspace);
@@ -138,8 +139,8 @@ impl Reach {
         Ok(self.folders.contains(&(metadata.dev(), metadata.ino())))
     }
 
-    /// Finds a file by its path, links followed, and refuses a path on which any name is looked up in one of the folders, in
-    /// another workspace, or beneath them: a model could put something else there.
+    /// Resolves a path, following symlinks, and refuses it if any name is looked up in one of the folders, in another
+    /// workspace, or below them: a model could put something else there.
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, UserFileError> {
         let mut names: VecDeque<OsString> =
             std::path::absolute(path)?.components().map(|part| part.as_os_str().to_owned()).collect();
@@ -152,7 +153,7 @@ impl Reach {
                 here.pop();
             } else if name != OsStr::new(".") {
                 let entry = here.join(name);
-                // The folder is checked before the entry: its writers decide what the name leads to.
+                // The folder is checked before the entry: its writers control the target of the name.
                 if self.has(&here)? || is_workspace(&here) {
                     return Err(UserFileError::WithinReach(entry));
                 }
@@ -162,7 +163,7 @@ impl Reach {
                 }
                 links += 1;
                 if links > MOST_LINKS {
-                    return Err(UserFileError::Io(io::Error::other("it is behind too many links")));
+                    return Err(UserFileError::Io(io::Error::other("its path has too many symlinks")));
                 }
                 let target = fs::read_link(&entry)?;
                 let parts: Vec<Component<'_>> = target.components().collect();
@@ -173,15 +174,15 @@ impl Reach {
     }
 }
 
-/// Checks whether a folder has been a workspace: a model may then have written what lies in it. A home
-/// folder cannot have been one, nor can those above it.
+/// Checks whether a folder has been a workspace: a model may then have written its contents. A home
+/// folder cannot have been one, nor can its parents.
 fn is_workspace(folder: &Path) -> bool {
     let has_journal = || fs::symlink_metadata(folder.join(STATE_FOLDER).join("journal")).is_ok();
     let home = || confinement::home().and_then(|home| fs::canonicalize(home).ok());
     has_journal() && !home().is_some_and(|home| home.starts_with(folder))
 }
 
-/// Reads a file that the user alone, or root, can have written.
+/// Reads a file that only the user or root can have written.
 ///
 /// # Errors
 /// Each kind of [`UserFileError`].
@@ -198,7 +199,7 @@ pub fn read(path: &Path, reach: &Reach) -> Result<String, UserFileError> {
     let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(resolved)?;
     check(&file)?;
     let mut bytes = Vec::new();
-    // One byte more than is accepted, by which a longer file shows.
+    // One byte more than is accepted, to detect a longer file.
     let length = file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     if length as u64 > MOST_BYTES {
         return Err(UserFileError::TooLong);

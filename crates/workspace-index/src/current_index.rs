@@ -11,7 +11,8 @@ use wap_core::{Call, CancelFlag, CodeIndex, DelegatingIndex, IndexError};
 
 use crate::OpenIndex;
 
-/// The time that a question gives the index to catch up. After that the answer is made from what it has, and says so.
+/// The time that a question gives the index to catch up. After that it is answered from the current content, with a
+/// notice.
 pub const INDEXING_TIME: Duration = Duration::from_secs(20);
 
 /// An open index for any number of questions, from any number of threads.
@@ -24,7 +25,7 @@ pub struct CurrentIndex {
 }
 
 impl CurrentIndex {
-    /// Returns an index that stays as it is.
+    /// Returns an index that is not updated.
     #[must_use]
     pub fn unchanging(opened: OpenIndex) -> CurrentIndex {
         CurrentIndex::new(opened, Follows::Nothing)
@@ -43,7 +44,7 @@ impl CurrentIndex {
         let mut current = CurrentIndex::new(opened, feed.map_or(Follows::Folder, Follows::Feed));
         let (index, end) = (Arc::clone(&current.index), current.end.clone());
         let keeper = thread::Builder::new().name("code-index".to_owned()).spawn(move || {
-            // Questions come first. Without the right to be nice it is a thread like others.
+            // Questions have priority. If the priority cannot be lowered, the thread runs with the usual one.
             let _ = rustix::process::nice(10);
             index.keep_up(&end);
         });

@@ -1,4 +1,4 @@
-//! The secrets of a workspace, from which an index takes no words.
+//! The secrets of a workspace, whose words are not indexed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use workspace_host::{SecretMapFile, WorkspacePaths};
 
 /// Secrets as parts of files that an index hides.
 ///
-/// All processes of a workspace share one index, also those to whose models secrets are shown: whatever they have chosen, its
-/// store has no words of secrets.
+/// All processes of a workspace share one index, including those that show secrets to models: in any case, its store
+/// has no words of secrets.
 #[derive(Debug)]
 pub(crate) struct HiddenSecrets(Secrets);
 
 impl HiddenSecrets {
-    /// Opens the secrets of a workspace. If their map cannot be used, those that the rules find are hidden.
+    /// Opens the secrets of a workspace. If their map is unusable, secrets found by rules are still hidden.
     pub(crate) fn of(paths: &WorkspacePaths) -> Arc<dyn HiddenParts> {
         let secrets = Secrets::open(SecretMapFile::of(paths))
             .or_else(|_| Secrets::open(MemoryStore::default()))

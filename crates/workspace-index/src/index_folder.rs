@@ -20,7 +20,7 @@ pub struct OpenIndex {
 }
 
 impl OpenIndex {
-    /// Checks whether the index is kept, and not in a temporary folder that is removed with this value.
+    /// Checks whether the index is kept, rather than in a temporary folder that is removed with this value.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.folder.is_none()
@@ -48,8 +48,8 @@ impl OpenIndex {
         open_temporary(options, paths, notices)
     }
 
-    /// Opens the index in the state folder if one is kept there, else a new one in a temporary folder for as long as it is
-    /// open.
+    /// Opens the index in the state folder if one is kept there, otherwise a new one in a temporary folder for as long
+    /// as it is open.
     ///
     /// # Errors
     /// The workspace cannot be opened, or a temporary folder cannot be made.
@@ -65,7 +65,7 @@ impl OpenIndex {
         }
     }
 
-    /// Opens the index in the state folder, and makes that if need be.
+    /// Opens the index in the state folder, which is created if necessary.
     ///
     /// # Errors
     /// The state folder cannot be made or written, or the workspace cannot be opened.
@@ -119,7 +119,7 @@ pub fn is_kept(paths: &WorkspacePaths) -> bool {
     is_real_folder(&paths.base) && paths.base.join(INDEX_FOLDER).join(code_index::STORE_NAME).is_file()
 }
 
-/// A state folder that is a symlink came with the folder of code, and may lead anywhere.
+/// A state folder that is a symlink came with the folder of code, and may point anywhere.
 fn is_real_folder(base: &Path) -> bool {
     std::fs::symlink_metadata(base).is_ok_and(|metadata| metadata.is_dir())
 }

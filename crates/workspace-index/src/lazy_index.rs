@@ -17,7 +17,7 @@ pub struct LazyIndex<F> {
 }
 
 impl<F: Fn(&Call<'_>) -> Option<CurrentIndex> + Send + Sync> LazyIndex<F> {
-    /// Returns an index that `open` opens, with the first call that asks it.
+    /// Returns an index that `open` opens on the first call that uses it.
     #[must_use]
     pub fn new(open: F) -> LazyIndex<F> {
         LazyIndex { opened: Mutex::default(), open }

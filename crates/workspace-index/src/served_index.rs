@@ -44,7 +44,7 @@ impl ServedIndex {
         }
     }
 
-    /// Opens the index now if clients can use it, or if the workspace has one: an index that was built is meant to be
+    /// Opens the index now if clients can use it, or if the workspace has one: an existing index should be kept
     /// current.
     pub fn begin(&self) {
         if (self.is_offered || is_kept(&self.paths)) && self.opened().is_err() {

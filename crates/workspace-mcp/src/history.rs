@@ -19,7 +19,7 @@ pub struct ServedHistory {
 impl ServedHistory {
     /// Serves the journal of a workspace, without the secrets that `rules` recognise.
     ///
-    /// `may_undo` is false if every change waits for a review, which an undo would go around.
+    /// `may_undo` is false if every change waits for a review, which an undo would circumvent.
     #[must_use]
     pub fn new(
         workspace: Arc<SharedWorkspace>,

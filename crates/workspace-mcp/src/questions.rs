@@ -24,7 +24,8 @@ pub struct ServedQuestions {
     rules: SecretRules,
     policy: ReviewPolicy,
     most_deletions: Option<usize>,
-    /// The proposals whose answer is being carried out: nothing is asked about them, and no second answer counts.
+    /// The proposals whose answer is being carried out: no questions are asked about them, and further answers
+    /// are ignored.
     deciding: Mutex<HashSet<u64>>,
 }
 
@@ -91,12 +92,12 @@ impl ReviewQuestions for ServedQuestions {
         let mut draft = review.draft.clone();
         let sends_back = match verdict {
             Verdict::CarryOut => {
-                // One that is left running cannot be tried: landing starts it.
+                // A command that is left running cannot be tried: landing starts it.
                 let is_command = |effect: &StepEffect| matches!(effect, StepEffect::Command(command) if command.background.is_none());
-                // A trial that was asked about, with what it has deleted, is what lands, and is not made again.
+                // If the question was about a trial with its deletions, that trial lands and is not repeated.
                 let is_untried = self.policy != ReviewPolicy::None || review.held_trial().is_none();
                 if is_untried && review.proposal.steps.iter().any(|step| is_command(&step.effect)) {
-                    // What lands is what was tried, and commands are tried first.
+                    // A choice lands as it was tried, so commands are tried first.
                     self.request(&TryProposal { id, selection: draft.selection.clone() }, call)?;
                     mark = steps_mark(&self.request(&ShowProposal(id), call)?.proposal.steps);
                 }
@@ -110,7 +111,7 @@ impl ReviewQuestions for ServedQuestions {
                 true
             }
         };
-        // The revision is that of the draft as it was asked about: a window that has saved it since wins.
+        // The revision of the draft in the question: a window that has saved it since wins.
         self.request(&DecideProposal { id, sends_back, revision: draft.revision, mark }, call).map(drop)
     }
 }
@@ -137,7 +138,7 @@ impl ServedQuestions {
         ask(&self.workspace, &self.rules, request, call)
     }
 
-    /// Returns the newest proposal that waits and is about a request, of the conversation that makes the call or of any one.
+    /// Returns the newest waiting proposal about a request, of the calling conversation or of any.
     fn waiting(
         &self,
         call: &Call<'_>,
@@ -154,7 +155,8 @@ impl ServedQuestions {
                 continue;
             }
             let review = self.request(&ShowProposal(summary.id), call)?;
-            // Another window's draft already leaves something out: a question about all of it would not be what is decided.
+            // Another window's draft already leaves something out: a question about everything would differ from the
+            // decision.
             let is_chosen_from = !review.draft.selection.0.is_empty();
             let is_asked_about = !is_chosen_from && self.asks_about(&review);
             if review.proposal.is_pending() && is_asked_about && self.is_about(&review, request) {
@@ -164,8 +166,8 @@ impl ServedQuestions {
         Ok(None)
     }
 
-    /// Reports whether a person is asked about a proposal: about any under a review, otherwise about one that deletes many files,
-    /// or that is left running, where this cannot be known.
+    /// Reports whether a person is asked about a proposal: about any under a review, otherwise about one that deletes
+    /// many files, or one left running, whose deletions are unknown.
     fn asks_about(&self, review: &ShownProposal) -> bool {
         let Content::Calls { calls, .. } = &review.proposal.content else { return true };
         let is_left_running =
@@ -207,8 +209,8 @@ impl ServedQuestions {
     }
 }
 
-/// Returns the digest of everything that an answer decides about: what would be carried out, what it would change or has changed
-/// when it was tried, and the draft as it is.
+/// Returns the digest of everything that an answer decides: the requested actions, their planned or tried changes, and
+/// the current draft.
 fn digest(review: &ShownProposal) -> String {
     let tried = review.held_trial().map(|tried| &tried.files);
     let decided =

@@ -59,7 +59,7 @@ impl WorkspaceResources for ServedResources {
             let own = processes.iter().filter(|process| process.conversation == *own);
             page.resources
                 .extend(own.filter_map(|process| listed_process(process, &self.rules)).take(MOST_LISTED));
-            // The newest proposals, and of them those that wait in front.
+            // The newest proposals, with the waiting ones first.
             let mut proposals = self.proposals(call)?;
             proposals.sort_by_key(|proposal| (!proposal.is_pending, std::cmp::Reverse(proposal.id)));
             let proposals = proposals.iter().take(MOST_LISTED);
@@ -144,7 +144,7 @@ impl WorkspaceResources for ServedResources {
     }
 }
 
-/// A process in the list; `None` if its name cannot stand in the name of a resource.
+/// A process in the list; `None` if its name cannot be part of the name of a resource.
 fn listed_process(process: &ProcessStatus, rules: &SecretRules) -> Option<Listed> {
     let name = format!("agentd://process/{}", process.name).parse().ok()?;
     let state = if process.is_running { "runs" } else { "has ended" };

@@ -13,7 +13,7 @@ use workspace_host::{
 
 use crate::asking::ask;
 
-/// The pause between two looks at a task of another process.
+/// The polling interval for a task of another process.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The tasks of the workspace that a server serves, without secrets.
@@ -103,7 +103,7 @@ impl ServedTasks {
         let time = |ms| std::time::UNIX_EPOCH + Duration::from_millis(ms);
         TaskView {
             id: task.id.to_string(),
-            // It holds placeholders already.
+            // It already has placeholders.
             subject: self.rules.mask_rest(&task.subject),
             created: time(task.created_ms),
             updated: time(task.updated_ms),

@@ -128,7 +128,7 @@ fn refusal(error: &EditError) -> Value {
         EditErrorKind::NoBreakSpaces { content_line, .. } => {
             json!({ "kind": "no_break_spaces", "line": content_line })
         }
-        EditErrorKind::StandsThere { lines } => {
+        EditErrorKind::AlreadyThere { lines } => {
             json!({ "kind": "stands_there", "lines": [lines.start(), lines.end()] })
         }
         EditErrorKind::Unencodable { .. } => json!({ "kind": "unencodable" }),

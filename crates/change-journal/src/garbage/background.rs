@@ -20,7 +20,7 @@ use content_hash::ContentHash;
 /// The number of contents removed in one commit.
 const STEP_CONTENTS: usize = 16;
 
-/// The pause between two commits, in which other callers have the journal to themselves.
+/// The pause between two commits, for other callers.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The time for which a content stays although no change refers to it: a client that received it may soon
@@ -109,12 +109,13 @@ impl JournalReader {
 
 impl Journal {
     /// Removes contents, those whose newest change is the oldest first, until at most `rule.limit_bytes` are
-    /// left, as far as the rule allows. It does not hold up other callers: they read and write between the
+    /// left, as far as the rule allows. It does not block other callers: they read and write between the
     /// commits, each of which removes a few contents. It calls `goes_on` before each commit and stops when
     /// that returns `false`; contents removed until then stay removed.
     ///
-    /// What [`collect_garbage`](Self::collect_garbage) keeps stays, and besides that contents of runs that began meanwhile, and those
-    /// that no change refers to for a day. The space in the database is used again and not given back to the disk.
+    /// It keeps everything that [`collect_garbage`](Self::collect_garbage) keeps, and in addition contents of runs that
+    /// began in the meantime, and, for a day, contents that no change refers to. The space in the database is reused,
+    /// not returned to the disk.
     ///
     /// # Errors
     ///

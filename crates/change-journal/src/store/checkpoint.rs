@@ -1,4 +1,4 @@
-//! Owns folding the write-ahead log into the database, off the path of callers that wait for commits.
+//! Owns folding the write-ahead log into the database, without delaying callers that wait for commits.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -23,7 +23,7 @@ pub(crate) struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Starts the background thread, where there is a log at all.
+    /// Starts the background thread, if there is a log at all.
     pub(crate) fn start(location: &Location, limits: &JournalLimits) -> Result<Self, Failure> {
         let thread = match location {
             Location::Folder(_) => {
@@ -60,7 +60,7 @@ impl Checkpointer {
         }
     }
 
-    /// Waits for a checkpoint that is under way and ends the thread.
+    /// Waits for a running checkpoint and ends the thread.
     pub(crate) fn finish(self) {
         if let Some((requests, handle)) = self.thread {
             drop(requests);

@@ -82,7 +82,7 @@ impl Location {
         }
     }
 
-    /// Requests a check of every page by the next opening, if the disk still takes the request.
+    /// Requests a check of every page by the next opening, if the disk still accepts the request.
     pub(crate) fn mark_suspect(&self) {
         if let Self::Folder(folder) = self {
             // A failure changes nothing that could still be done here: the caller reports the damage itself.
@@ -122,7 +122,7 @@ pub(crate) fn configure(connection: &Connection) -> Result<(), Failure> {
     connection.busy_timeout(Duration::from_secs(10))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // Otherwise, SQLite plans a statement anew whenever a value of its limit is bound, which takes longer than to run it.
+    // Otherwise, SQLite replans a statement whenever a value of its limit is bound, which takes longer than running it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "fullfsync", true)?;
@@ -147,7 +147,7 @@ fn no_row_is_fine(error: rusqlite::Error) -> Result<(), rusqlite::Error> {
     }
 }
 
-/// Writes a path so that SQLite's URI parser gives the same bytes back.
+/// Encodes a path so that SQLite's URI parser returns the same bytes.
 fn percent_encode(path: &Path) -> String {
     let mut text = String::new();
     for &byte in path.as_os_str().as_bytes() {
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// The number of times that a statement is planned anew while values are bound to it.
+    /// The number of times that a statement is replanned while values are bound to it.
     fn plans_anew(connection: &Connection) -> i32 {
         connection.execute_batch("CREATE TABLE change (number INTEGER PRIMARY KEY)").unwrap();
         let mut statement =

@@ -1,4 +1,4 @@
-//! Owns the bytes that are kept by hash: small contents ride in a commit, large ones become files.
+//! Owns the bytes that are kept by hash: small contents are part of a commit, large ones become files.
 
 use std::collections::HashSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -32,14 +32,14 @@ pub(crate) struct ContentRow {
 /// The bytes of a content on its way into a commit.
 #[derive(Debug)]
 pub(crate) enum ContentBytes {
-    /// They ride in the commit.
+    /// They are part of the commit.
     Inline(Vec<u8>),
     /// They are a synced file, which stays as long as this write may still be committed.
     File(#[expect(dead_code, reason = "held for its end, with the write")] InFlight),
 }
 
 impl ContentRow {
-    /// The bytes that ride in the commit.
+    /// The bytes that are part of the commit.
     pub(crate) fn inline(&self) -> Option<&[u8]> {
         match &self.bytes {
             ContentBytes::Inline(bytes) => Some(bytes),
@@ -113,14 +113,14 @@ impl BlobFiles {
         let mut synced = self.writing.lock().expect("no code panics while it writes a blob");
         let path = path_of(&self.folder, hash);
         // Two hex digits as the folder keep every folder small.
-        let shelf = path.parent().expect("a blob lies in a folder of the blobs' folder");
+        let shelf = path.parent().expect("a blob is in a subfolder of the blobs' folder");
         let complete = is_file_of(&path, bytes.len()).map_err(Failure::from)?;
         if complete {
             // `remove_stray_files` in the background judges by this time. A failure only makes the file look old.
             let _ =
                 File::options().write(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         }
-        // The row is looked for under the lock, and after the set: the commit of another caller may be on its way
+        // The row is looked up under the lock, and after the set: the commit of another caller may be on its way
         // until then, and its content leaves the set only once it has a row.
         let is_relied_on = self.in_flight.contains(hash) || has_commit()?;
         if complete && is_relied_on {
@@ -148,14 +148,14 @@ impl BlobFiles {
     }
 
     /// Returns whether a write that carries this content may still be committed. A commit comes before the end
-    /// of its write, so a caller that looks for the row as well asks this first.
+    /// of its write, so a caller that also looks up the row has to ask this first.
     pub(crate) fn is_in_flight(&self, hash: &ContentHash) -> bool {
         self.in_flight.contains(hash)
     }
 
-    /// Returns whether a quarantined database, which may refer to these files, lies beside them.
-    pub(crate) fn are_beside_quarantined(&self) -> Result<bool, JournalError> {
-        let journal_folder = self.folder.parent().expect("the blobs' folder lies in the journal's folder");
+    /// Returns whether a quarantined database, which may refer to these files, is next to them.
+    pub(crate) fn are_next_to_quarantined(&self) -> Result<bool, JournalError> {
+        let journal_folder = self.folder.parent().expect("the blobs' folder is in the journal's folder");
         Ok(!set_aside::names(journal_folder)?.is_empty())
     }
 
@@ -222,8 +222,8 @@ impl BlobFiles {
     }
 }
 
-/// Returns whether a file of this length exists. An error is not an answer: a file that is taken for a missing
-/// one would be written anew, and removed if that fails.
+/// Returns whether a file of this length exists. An error is not an answer: a file that is mistaken for
+/// missing would be rewritten, and removed if that fails.
 fn is_file_of(path: &Path, length_bytes: usize) -> io::Result<bool> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(metadata.len() == length_bytes as u64),

@@ -7,7 +7,7 @@ use content_hash::ContentHash;
 
 /// The contents that writes of this process carry, each with the number of those writes.
 ///
-/// It has a lock of its own: the writer thread ends writes, and must not wait for a caller that syncs a file.
+/// It has a separate lock: the writer thread ends writes, and must not wait for a caller that syncs a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContentsInFlight {
     counts: Arc<Mutex<HashMap<ContentHash, usize>>>,
@@ -22,7 +22,7 @@ impl ContentsInFlight {
 
     /// Returns whether a write carries this content.
     ///
-    /// A content leaves the set after its commit, so a caller that looks for its row as well asks this first.
+    /// A content leaves the set after its commit, so a caller that also looks up its row has to ask this first.
     pub(crate) fn contains(&self, hash: &ContentHash) -> bool {
         self.counts().contains_key(hash)
     }

@@ -52,7 +52,7 @@ pub(crate) struct Opened {
     pub(crate) report: OpenReport,
 }
 
-/// Makes the journal's folder if it is not there.
+/// Creates the journal's folder if it is missing.
 pub(crate) fn ensure_folder(folder: &Path) -> Result<(), OpenError> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Ok(()) => Ok(()),
@@ -189,7 +189,7 @@ fn renew_log(connection: &Connection) -> Result<(), Failure> {
     }
     match checkpoint::fold_all(connection) {
         Err(failure @ Failure::SyncLost(_)) => Err(failure),
-        // Without space for that, or while a reader is active, the log stays as it is.
+        // Without space for that, or while a reader is active, the log stays unchanged.
         Ok(()) | Err(_) => Ok(()),
     }
 }

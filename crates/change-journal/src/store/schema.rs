@@ -25,11 +25,11 @@ pub(crate) fn version(connection: &Connection) -> Result<u32, Failure> {
 }
 
 /// Presents a database of an earlier schema to a read-only connection as one of the newest: values that it
-/// did not record yet read as unknown. Such a database may lie on read-only media, so it cannot be migrated.
+/// did not record yet read as unknown. Such a database may be on read-only media, so it cannot be migrated.
 pub(crate) fn show_as_newest(connection: &Connection) -> Result<(), Failure> {
     let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if version == 1 {
-        // If a writer migrates the database meanwhile, the table's own columns take precedence.
+        // If a writer migrates the database in the meantime, the table's own columns take precedence.
         connection.execute_batch(
             "CREATE TEMP VIEW change AS
                  SELECT *, NULL AS before_attributes, NULL AS after_attributes FROM main.change",
@@ -38,7 +38,7 @@ pub(crate) fn show_as_newest(connection: &Connection) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Brings a database from version `from` to [`SUPPORTED`], each step in a transaction of its own.
+/// Brings a database from version `from` to [`SUPPORTED`], each step in a separate transaction.
 pub(crate) fn migrate(connection: &Connection, from: u32) -> Result<(), Failure> {
     for (index, migration) in MIGRATIONS.iter().enumerate().skip(from as usize) {
         connection.execute_batch("BEGIN IMMEDIATE")?;

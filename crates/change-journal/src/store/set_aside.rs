@@ -74,7 +74,7 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<String>, Failure> {
 /// without that log may pass the check, and lacks the commits in it.
 pub(crate) fn record(folder: &Path, connection: &Connection) -> Result<(), Failure> {
     let names = names(folder)?;
-    // Once the user has removed the files of an acknowledged one, its name is free for another one.
+    // Once the user has removed the files of an acknowledged one, its name can be reused.
     let mut statement =
         connection.prepare("SELECT name FROM set_aside WHERE acknowledged_at_ms IS NOT NULL")?;
     let acknowledged: Vec<String> =

@@ -8,9 +8,9 @@ use crate::write::writer::Writer;
 /// The failures of the lazy writes of a group so far.
 #[derive(Default)]
 struct LazyFailures {
-    /// That of the first write that everything later relies on.
+    /// The failure of the first write that everything later relies on.
     relied_on: Option<JournalError>,
-    /// That of the first other one.
+    /// The failure of the first other write.
     other: Option<JournalError>,
 }
 
@@ -20,7 +20,7 @@ impl LazyFailures {
         let failure = match self {
             Self { relied_on: Some(failure), .. } => failure,
             // Once one of them fails, the other lazy writes wait with it: trying each of thousands on a full
-            // disk would hold up the callers.
+            // disk would delay the callers.
             Self { other: Some(failure), .. }
                 if job.is_after_all() || !job.is_awaited() && !job.is_relied_on() =>
             {

@@ -17,7 +17,7 @@ use content_hash::ContentHash;
 pub(crate) struct Preparation<'a> {
     pub(crate) limits: &'a JournalLimits,
     pub(crate) reader: &'a JournalReader,
-    /// `None` without a folder, so that every content rides in the commit.
+    /// `None` without a folder, so that every content is part of the commit.
     pub(crate) blobs: Option<&'a BlobFiles>,
 }
 

@@ -98,7 +98,7 @@ fn insert_change(run: &OpenRun, change: &ChangeRow, write: &Write<'_>) -> Result
     Ok(ChangeNumber(write.connection.last_insert_rowid().cast_unsigned()))
 }
 
-/// Returns the length of a side's content. Where the caller passed only the hash, the content's row knows it.
+/// Returns the length of a side's content. If the caller passed only the hash, it is read from the content's row.
 fn length_of(entry: Option<&EntryRow>, write: &Write<'_>) -> Result<Option<i64>, JournalError> {
     let Some(EntryRow { content: Some(hash), must_be_held: true, .. }) = entry else {
         return Ok(entry.and_then(|entry| entry.length_bytes).map(|length| length as i64));
@@ -131,7 +131,7 @@ impl Work for StartStep {
     }
 }
 
-/// Records the outcome of a started step and what it does to files.
+/// Records the outcome of a started step and its changes to files.
 pub(crate) struct FinishStep {
     pub(crate) run: Arc<OpenRun>,
     pub(crate) index: u32,
@@ -170,7 +170,7 @@ pub(crate) struct StepRow {
     pub(crate) outcome: Vec<u8>,
 }
 
-/// Records steps together with their outcomes and what they do to files.
+/// Records steps together with their outcomes and their changes to files.
 pub(crate) struct RecordSteps {
     pub(crate) run: Arc<OpenRun>,
     pub(crate) steps: Vec<StepRow>,
@@ -226,7 +226,7 @@ fn insert_step(
     Ok(())
 }
 
-/// Moves changes to a later state. A change that is already in that state or a later one stays as it is.
+/// Moves changes to a later state. A change that is already in that state or a later one stays unchanged.
 pub(crate) struct MarkChanges {
     pub(crate) numbers: Vec<ChangeNumber>,
     pub(crate) state: ChangeState,

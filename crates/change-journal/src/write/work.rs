@@ -20,7 +20,7 @@ pub(crate) struct Write<'a> {
 }
 
 impl Write<'_> {
-    /// Inserts the run's own row if it is missing: it rides with the first write of the run.
+    /// Inserts the run's row if it is missing: it is part of the first write of the run.
     pub(crate) fn ensure_run(&self, run: &OpenRun) -> Result<(), JournalError> {
         if run.written.load(Ordering::Acquire) {
             return Ok(());
@@ -70,7 +70,7 @@ pub(crate) trait Work: Send + 'static {
         false
     }
 
-    /// Returns the run whose row rides with this write.
+    /// Returns the run whose row is part of this write.
     fn run(&self) -> Option<&Arc<OpenRun>> {
         None
     }
@@ -80,7 +80,7 @@ pub(crate) trait Work: Send + 'static {
 pub(crate) trait Job: Send {
     fn apply(&mut self, write: &Write<'_>) -> Result<(), JournalError>;
     fn weight_bytes(&self) -> usize;
-    /// Returns whether a caller waits for it. A write without a waiting caller rides with the next commit.
+    /// Returns whether a caller waits for it. A write without a waiting caller is part of the next commit.
     fn is_awaited(&self) -> bool;
     /// Returns whether it is a lazy write without which no later write may be committed.
     fn is_relied_on(&self) -> bool;

@@ -1,4 +1,4 @@
-//! Owns the writer thread: it groups waiting writes into commits and takes lazy ones along.
+//! Owns the writer thread: it groups waiting writes into commits and includes lazy ones.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ pub(crate) struct Writer {
     pub(crate) limits: JournalLimits,
     pub(crate) counters: Arc<Counters>,
     pub(crate) checkpointer: Checkpointer,
-    /// Writes for which no caller waits, until a commit takes them along or the delay ends.
+    /// Writes for which no caller waits, until a commit includes them or the delay ends.
     pub(crate) lazy: Vec<Box<dyn Job>>,
     /// The deadline for committing the oldest lazy write.
     pub(crate) lazy_due: Option<Instant>,
@@ -147,7 +147,7 @@ impl Writer {
         });
         let is_full = count > MOST_LAZY_WRITES || bytes > MOST_LAZY_BYTES;
         self.is_full.store(is_full, Ordering::Relaxed);
-        // A damaged database takes no write any more, so nothing waits for one.
+        // A damaged database no longer accepts writes, so nothing has to wait.
         if self.stopped == Some(Stop::Damaged) || lazy.is_empty() {
             return;
         }

@@ -1,4 +1,4 @@
-//! Contents are kept once each, small ones in the commit and large ones in files of their own.
+//! Contents are kept once each, small ones in the commit and large ones in separate files.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! A log that cannot be synced: acknowledged writes are kept, refused ones are not, and the journal resumes
 //! without being reopened once syncs succeed.
 //!
-//! `strace` makes the calls fail, in a process of its own.
+//! `strace` makes the calls fail, in a separate process.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,8 +16,8 @@ use test_support::{child, folder_of_child};
 /// The number of documents that a child writes.
 const WRITES: u32 = 6;
 
-/// Runs an ignored test in a process in which `fault` is what becomes of the syncs of `name` in the journal's folder, for
-/// instance `error=EIO:when=3`.
+/// Runs an ignored test in a process in which the syncs of `name` in the journal's folder fail with `fault`, such as
+/// `error=EIO:when=3`.
 fn with_failing_syncs(child_name: &str, folder: &Folder, name: &str, fault: &str) -> Command {
     let program = child(child_name, &folder.path());
     let mut command = Command::new("strace");

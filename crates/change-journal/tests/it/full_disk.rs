@@ -187,7 +187,7 @@ fn lazy_content_without_space_hinders_no_other_write_and_no_collection() {
 fn child_keeps_contents_without_space() {
     let Some(folder) = folder_of_child() else { return };
     let journal = open_without_delay(&folder);
-    // The row of the second content, whose file is complete, waits behind the first, for which no space is left.
+    // The row of the second content, whose file is complete, waits for the first, for which no space is left.
     let contents = [vec![1; 1_000_000], vec![2; 1_100_000]];
     for content in &contents {
         journal.keep_content(content).unwrap();

@@ -10,7 +10,7 @@ use change_journal::{
 
 use crate::support::Folder;
 
-/// Lets `text` replace `before` in a run of its own, which is finished and settled.
+/// Lets `text` replace `before` in a separate run, which is finished and settled.
 fn replace(journal: &Journal, conversation: &str, before: &[u8], after: &[u8]) -> RunNumber {
     let number = begin(journal, conversation, before, after);
     let changes = journal.reader().changes_of_run(number).unwrap();
@@ -144,7 +144,7 @@ fn files_that_a_quarantined_database_may_need_stay() {
     assert_eq!((report.files_removed, report.files_bytes), (1, 7));
     assert_eq!(fs::read(&file).unwrap(), old);
 
-    // The control: they are stray, and go with the quarantined database.
+    // The control: they are stray, and are removed with the quarantined database.
     fs::remove_file(folder.path().join("journal.db.damaged-1")).unwrap();
     let report = journal.collect_garbage(&rule).unwrap();
     assert_eq!((report.files_removed, report.files_bytes, report.files_kept), (2, 110, 0));
@@ -313,7 +313,7 @@ fn callers_write_while_contents_are_collected_in_the_background() {
         }
         writing.join().unwrap();
     });
-    // What the journal says that it holds is there, whole.
+    // Every content that the journal claims to hold is complete.
     for number in 0..60 {
         let hash = ContentHash::of(&content(number));
         let content = journal.reader().content(&hash).unwrap();

@@ -14,7 +14,7 @@ use test_support::copy_folder;
 
 const RUNS: u64 = 12;
 
-/// A journal as it lies on the disk while it is open: everything is still in the log.
+/// A journal's files while it is open: everything is still in the log.
 fn template() -> TempDir {
     let folder = Folder::new();
     let journal = folder.journal();

@@ -1,4 +1,4 @@
-//! Whatever lies in the folder, opening says what it is and loses nothing silently.
+//! Whatever is in the folder, opening reports it and loses nothing silently.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -270,7 +270,7 @@ fn loss_is_reported_even_if_the_process_died_between_quarantining_the_log_and_th
             }
         }
         assert_eq!(folder.open().1.set_aside, []);
-        // The user removes it, and its name may be given again.
+        // The user removes it, and its name may be reused.
         fs::remove_file(&log).unwrap();
         assert_eq!(folder.open().1.set_aside, []);
     }
@@ -346,7 +346,7 @@ fn closing_keeps_the_writes_of_every_clone() {
     assert_eq!(folder.journal().reader().documents("document ").unwrap().len(), 4);
 }
 
-/// A process that was killed while it started another one has left its lock to that one, for a moment.
+/// A process that was killed while starting another has briefly left its lock to that one.
 #[test]
 fn holder_that_has_ended_is_waited_for_and_one_that_lives_is_not() {
     for (last_words, is_waited_for) in [("sleep 1 &", true), ("exec sleep 60", false)] {

@@ -1,4 +1,4 @@
-//! Readers work beside the writer and without it, and change nothing.
+//! Readers work with and without a writer, and change nothing.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use change_journal::{Journal, JournalLimits, OpenError, RunFilter, RunState};
 use crate::support::{Folder, begin_new, file_step, key};
 
 #[test]
-fn reader_beside_the_writer_sees_every_acknowledged_write() {
+fn concurrent_reader_sees_every_acknowledged_write() {
     let folder = Folder::new();
     let journal = folder.journal();
     let reader = Journal::open_read_only(&folder.path()).unwrap();
@@ -80,7 +80,7 @@ fn copy_holds_the_journals_records_and_diverges_afterwards() {
     assert_eq!(same.number(), unrecorded.number());
     assert!(journal.reader().run(unrecorded.number()).unwrap().is_none());
     assert_eq!(journal.reader().changes_of_run(run.number()).unwrap()[1].path, b"x");
-    // It is not written over another one.
+    // It does not overwrite an existing copy.
     journal.copy_to(&path).unwrap_err();
     assert_eq!(copy.reader().steps(run.number()).unwrap().len(), 2);
 }

@@ -1,4 +1,4 @@
-//! Many callers share commits, and a refused write does not hinder the others.
+//! Many callers share commits, and a refused write does not affect the others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

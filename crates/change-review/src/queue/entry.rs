@@ -1,4 +1,5 @@
-//! The entry of a proposal in the queue: what a list and the bounds need, kept beside it so that neither reads whole proposals.
+//! The entry of a proposal in the queue: the data for lists and limits, kept separately so that neither reads whole
+//! proposals.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +15,17 @@ use crate::proposal::{Proposal, ProposalId, ProposalSummary, State};
 const DOCUMENTS: &str = "review/";
 const KINDS: [&str; 4] = ["proposal", "summary", "draft", "tried"];
 
-/// The form of the documents of this version. One of another form is made again.
+/// The form of this version's documents. Documents of another form are made again.
 const FORM: u32 = 2;
 
-/// The document that is kept beside a proposal.
+/// The document that is kept alongside a proposal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SummaryDocument {
     /// The form; see [`FORM`].
     #[serde(default)]
     form: u32,
-    /// The hash of the proposal that it is about. If it is another one, a version without summaries has written the proposal.
+    /// The hash of its proposal. If it differs, a version without summaries has written the proposal.
     of: String,
     /// The hash of what was requested.
     request: String,
@@ -92,7 +93,7 @@ impl Queue {
         let heads = self.journal.reader().documents(DOCUMENTS)?;
         let mut all: BTreeMap<ProposalId, Stored<'_>> = BTreeMap::new();
         for head in &heads {
-            // A name that this version does not write is another version's.
+            // An unknown name was written by another version.
             let Some((kind, number)) =
                 head.name.strip_prefix(DOCUMENTS).and_then(|name| name.split_once('/'))
             else {
@@ -113,7 +114,7 @@ impl Queue {
 
     fn entry(&self, id: ProposalId, head: &DocumentHead, stored: &Stored<'_>) -> Entry {
         let kept: Option<SummaryDocument> = match stored.has_summary {
-            // One that cannot be read is made again.
+            // An unreadable summary is made again.
             true => self.read(&name("summary", id), id).unwrap_or_default(),
             false => None,
         };
@@ -124,7 +125,7 @@ impl Queue {
             None => self.proposal(id).map(|proposal| {
                 let made = SummaryDocument::of(&proposal, head.hash);
                 let (name, bytes) = (name("summary", id), encoded(&made));
-                // It would only be made once more.
+                // Otherwise it would only be made once more.
                 let _ =
                     self.journal.write_documents_lazily(&[DocumentWrite::Put { name: &name, bytes: &bytes }]);
                 made
@@ -164,7 +165,7 @@ pub(super) fn all_names(id: ProposalId) -> [String; 4] {
     KINDS.map(|kind| name(kind, id))
 }
 
-/// Returns the name of a document, with the number in a form whose order is that of the numbers.
+/// Returns the name of a document, with the number padded so that names sort by number.
 pub(super) fn name(kind: &str, id: ProposalId) -> String {
     format!("{DOCUMENTS}{kind}/{:012}", id.0)
 }

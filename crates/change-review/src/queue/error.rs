@@ -26,10 +26,10 @@ pub enum QueueError {
         /// The revision that it has now.
         revision: u64,
     },
-    /// Too many proposals wait, or those that wait are too long together.
+    /// Too many proposals wait, or they are too long together.
     #[error("{count} proposals of {} wait already: review some of them first", mebibytes(*bytes))]
     Full {
-        /// The number of those that wait.
+        /// The number of waiting proposals.
         count: usize,
         /// The length of their documents in bytes.
         bytes: u64,
@@ -37,7 +37,7 @@ pub enum QueueError {
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A document is not what this version writes.
+    /// A document is not in the form of this version.
     #[error("proposal {id} cannot be read: {error}")]
     Damaged {
         /// The number.
@@ -45,7 +45,7 @@ pub enum QueueError {
         /// The fault.
         error: String,
     },
-    /// Only what cannot be read is dropped.
+    /// Only unreadable documents are dropped.
     #[error("proposal {id} is not damaged; only damaged proposals can be dropped")]
     Readable {
         /// The number.

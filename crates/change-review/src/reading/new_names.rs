@@ -1,9 +1,9 @@
-//! The names that new lines define, and the words that they hold. Lines are read word by word and not parsed: that takes no
-//! grammar, and works for the parts of a file that a hunk has.
+//! The names that new lines define, and their words. Lines are read word by word rather than parsed: that needs no
+//! grammar, and works for the parts of a file in a hunk.
 
 use std::collections::BTreeSet;
 
-/// The words after which languages name what they define.
+/// The keywords that precede a defined name.
 const DEFINING: [&str; 34] = [
     "class",
     "const",
@@ -41,13 +41,13 @@ const DEFINING: [&str; 34] = [
     "var",
 ];
 
-/// Words that may stand between such a word and the name.
+/// Words that may occur between such a keyword and the name.
 const BETWEEN: [&str; 8] = ["async", "class", "mut", "object", "ref", "self", "static", "unsafe"];
 
 /// The shortest name that counts: `i` and `x` are in every file.
 const SHORTEST_NAME: usize = 3;
 
-/// The longest word that is looked at, in bytes.
+/// The longest word that is considered, in bytes.
 const LONGEST_WORD: usize = 100;
 
 /// The names and words of new lines.
@@ -59,10 +59,10 @@ pub(super) struct NewNames<'a> {
     pub(super) words: BTreeSet<&'a str>,
 }
 
-/// The words that define variables; indented ones are of a function and of no interest elsewhere.
+/// The keywords that define variables; indented ones belong to a function and do not matter elsewhere.
 const OF_VARIABLES: [&str; 4] = ["const", "let", "val", "var"];
 
-/// The meaning of the words so far for the next one.
+/// The expected next word, given the words so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expects {
     Anything,
@@ -73,7 +73,7 @@ enum Expects {
 }
 
 impl<'a> NewNames<'a> {
-    /// Adds those of a text.
+    /// Adds the names and words of a text.
     pub(super) fn add(&mut self, text: &'a str) {
         text.lines().for_each(|line| self.add_line(line));
     }

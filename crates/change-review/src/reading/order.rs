@@ -1,4 +1,4 @@
-//! The order in which the steps of a proposal are understood best.
+//! The best order for reading the steps of a proposal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,15 +6,15 @@ use crate::reading::file_class::FileClass;
 use crate::reading::new_names::NewNames;
 use crate::step::{FileStep, ProposedStep, StepEffect};
 
-/// The bytes of new lines in which names are looked for; files beyond keep their places.
+/// The bytes of new lines that are searched for names; further files keep their positions.
 const MOST_BYTES: usize = 4 << 20;
 
-/// The most files that may define a name for it to say anything: `new` and `main` are everywhere.
+/// The maximum number of files that define a significant name: `new` and `main` are everywhere.
 const MOST_DEFINING: usize = 2;
 
-/// Returns the indexes of the steps in an order for readers: code, tests, commands, and last what tools have written. Within code
-/// and within tests, a file whose new lines define a name comes before those whose new lines use it; what depends on nothing,
-/// and files that depend on each other, stay in the order of the proposal. The steps of a file follow each other.
+/// Returns the indexes of the steps in an order for readers: code, tests, commands, and last generated files. Within
+/// code and within tests, a file whose new lines define a name comes before those whose new lines use it; independent
+/// files, and files that depend on each other, stay in the order of the proposal. The steps of a file are adjacent.
 #[must_use]
 pub fn reading_order(steps: &[ProposedStep]) -> Vec<usize> {
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
@@ -72,7 +72,7 @@ fn new_lines(file: &FileStep) -> impl Iterator<Item = &str> {
     file.hunks.iter().map(|hunk| &*hunk.new_text).chain(whole)
 }
 
-/// Returns for each item those that define what it uses.
+/// Returns the dependencies of each item: those that define the names it uses.
 fn needs(items: &[Item<'_>]) -> Vec<BTreeSet<usize>> {
     let mut defined: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, item) in items.iter().enumerate() {
@@ -81,13 +81,13 @@ fn needs(items: &[Item<'_>]) -> Vec<BTreeSet<usize>> {
     defined.retain(|_, at| at.len() <= MOST_DEFINING);
     let needs_of = |(at, item): (usize, &Item<'_>)| {
         let others = item.names.words.iter().filter_map(|word| defined.get(word)).flatten().copied();
-        // A name that the item defines itself is its own.
+        // Names that the item itself defines are not dependencies.
         others.filter(|other| *other != at && items[*other].rank == item.rank).collect()
     };
     items.iter().enumerate().map(needs_of).collect()
 }
 
-/// Returns the items of a rank, each after those that it needs where that is possible.
+/// Returns the items of a rank, each after its dependencies where possible.
 fn sorted(items: &[Item<'_>], needs: &[BTreeSet<usize>], rank: u8) -> Vec<usize> {
     let mut waiting: BTreeMap<usize, usize> = BTreeMap::new();
     let mut needed_by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -98,7 +98,7 @@ fn sorted(items: &[Item<'_>], needs: &[BTreeSet<usize>], rank: u8) -> Vec<usize>
     let mut free: BTreeSet<usize> =
         waiting.iter().filter(|(_, count)| **count == 0).map(|(at, _)| *at).collect();
     let mut order = Vec::new();
-    // In a circle the first one of the proposal goes ahead.
+    // In a cycle, the first item of the proposal goes first.
     while let Some(at) = free.pop_first().or_else(|| waiting.keys().next().copied()) {
         waiting.remove(&at);
         order.push(at);

@@ -23,7 +23,7 @@ fn equal_lines_are_distinguished_by_their_neighbours_or_not_at_all() {
     let text = "fn a() {\n    call();\n}\nfn b() {\n    call();\n}\n";
     let anchor = Anchor::of(text, 5, 5).expect("the line is there");
     assert_eq!(anchor.find(text), Some((5, 5)));
-    // The commented one is gone, and the other one is not it.
+    // The commented line is gone, and the other one is not the same.
     assert_eq!(anchor.find("fn a() {\n    call();\n}\nfn b() {\n}\n"), None);
     assert_eq!(anchor.find("call();\n    call();\n"), None);
 }
@@ -47,7 +47,7 @@ fn text(lines: &[Line]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Of lines that stand several times, the anchor finds the ones that it was made for, or none.
+    /// Among equal lines, the anchor finds the ones that it was made for, or none.
     #[test]
     fn random_edits_move_no_comment_onto_other_lines(
         words in proptest::collection::vec(0..WORDS.len(), 4..40),
@@ -69,8 +69,8 @@ proptest! {
         if let Some((first, last)) = anchor.find(&text(&lines)) {
             prop_assert_eq!(first, last);
             prop_assert_eq!(lines[first - 1].1, anchor.quoted.as_str());
-            // A unique line that was removed and written elsewhere has moved. Of equal lines, another one that has all the
-            // same neighbours cannot be told from it by anything.
+            // A unique line that was removed and written elsewhere has moved. An equal line with the same neighbours is
+            // indistinguishable from it.
             let is_it = lines[first - 1].0 == line;
             let surroundings = |lines: &[Line], at: usize| {
                 let from = at.saturating_sub(2);

@@ -103,14 +103,14 @@ fn a_reply_that_is_sent_back_stops_no_process() {
     let workspace = MemoryWorkspace::with_files([("a.txt", BEFORE)]);
     let steps = [step(0, BEFORE, AFTER)];
     let stop = |resolution| {
-        // Behind the change, and with a number that no step of the proposal has.
+        // After the change, and with a number that no step of the proposal has.
         let origin = Origin { step: 1, ..origin() };
         let call = Call { origin: &origin, cancel: &CancelFlag::new(), time_left: None };
         let request = StopProcess { name: "server".to_owned() };
         SelectedWorkspace::new(&workspace, resolution).stop_process(&call, &request).unwrap_err().reason()
     };
     assert_eq!(stop(Resolution::of_sent_back(&steps)), Reason::LeftOut);
-    // The control: otherwise the workspace below answers, which has no such process.
+    // The control: otherwise the inner workspace answers, which has no such process.
     assert_ne!(stop(Resolution::default()), Reason::LeftOut);
 }
 
@@ -228,7 +228,7 @@ fn the_first_step_of_a_file_says_what_it_was_planned_on() {
     assert_eq!(files, expected.into());
 }
 
-/// Carries out one hunk of a change over a file that holds something else by now.
+/// Carries out one hunk of a change over a file that now has different content.
 fn part_over(now: &str, (before, after): (&str, &str), hunk: usize) -> (bool, String) {
     let workspace = MemoryWorkspace::with_files([("a.txt", now)]);
     let steps = [step(0, before, after)];

@@ -61,7 +61,7 @@ fn an_old_decision_answers_no_new_request() {
     queue.advance(first, decided(), |_| true).expect("it is pending");
     let second = propose(&queue, "b");
     assert_ne!(second, first);
-    // The folder is another one by now.
+    // The folder has changed by now.
     assert_ne!(propose(&queue, "a"), first);
 }
 
@@ -154,7 +154,7 @@ fn one_damaged_proposal_keeps_no_other_from_being_reviewed() {
     assert!(matches!(queue.proposal(first), Err(QueueError::Damaged { .. })));
     assert!(queue.landing().expect("nothing lands").is_empty());
     assert!(queue.earlier(&queue.proposal(second).expect("it is whole")).expect("it is read").is_empty());
-    // The same request is a new proposal, with a number of its own.
+    // The same request is a new proposal, with a new number.
     assert_eq!(propose(&queue, "a"), ProposalId(3));
     queue.save_draft(second, Draft::default()).expect("it is current");
     // Only what cannot be read is dropped.

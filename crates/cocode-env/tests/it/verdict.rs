@@ -109,7 +109,7 @@ fn a_repeated_marker_is_not_a_statement() {
 }
 
 #[test]
-fn a_marker_alone_on_its_line_is_a_quotation_only_beside_a_line_of_the_issue() {
+fn a_marker_alone_on_its_line_is_a_quotation_only_next_to_a_line_of_the_issue() {
     let marker = ReadyMarker::default();
     let body = "First.\n\ncocode ready for check\n\nLast.\n";
     for (message, expected) in [

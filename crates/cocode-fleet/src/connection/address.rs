@@ -24,14 +24,14 @@ pub struct FleetAddress {
     pub fleet: FleetName,
     /// The role.
     pub role: Role,
-    /// The seed of the role's NKey (`SU…`), if the server wants one. It is never logged.
+    /// The seed of the role's NKey (`SU…`), if the server requires one. It is never logged.
     pub seed: Option<String>,
     /// The certificates of the authority that signed the server's, if it is not one of the machine's.
     pub authority_file: Option<PathBuf>,
 }
 
 impl FleetAddress {
-    /// Returns the address of a fleet on a server that wants no key.
+    /// Returns the address of a fleet on a server that requires no key.
     #[must_use]
     pub fn new(url: impl Into<String>, fleet: FleetName, role: Role) -> FleetAddress {
         FleetAddress { url: url.into(), fleet, role, seed: None, authority_file: None }
@@ -60,7 +60,7 @@ impl fmt::Debug for FleetAddress {
     }
 }
 
-/// Returns an address without the name, password or token that stands in front of its host.
+/// Returns an address without the name, password or token before its host.
 pub(super) fn without_credentials(url: &str) -> String {
     let (scheme, rest) =
         url.split_once("://").map_or(("", url), |(scheme, rest)| (&url[..scheme.len() + 3], rest));
@@ -81,7 +81,7 @@ impl fmt::Display for Role {
 }
 
 impl Role {
-    /// Returns the prefix of the inboxes of this role. No host's name leads to the inboxes of home.
+    /// Returns the prefix of the inboxes of this role. No host name can yield the inboxes of home.
     pub(crate) fn inbox_prefix(&self) -> String {
         match self {
             Role::Home => "_INBOX.home".to_owned(),

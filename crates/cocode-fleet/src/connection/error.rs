@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Role;
 
-/// A connection that could not be made, each kind with what a person can do in its text.
+/// A connection that could not be made; the text of each kind says what a person can do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -23,7 +23,7 @@ pub enum ConnectError {
         #[source]
         source: async_nats::ConnectError,
     },
-    /// A server took the connection and said nothing.
+    /// A server accepted the connection and did not answer.
     #[error("{url} took the connection and did not answer within {deadline:?}")]
     NoAnswer {
         /// The address.
@@ -31,13 +31,13 @@ pub enum ConnectError {
         /// The deadline.
         deadline: Duration,
     },
-    /// The server does not know the key, or wants one.
+    /// The server does not know the key, or requires one.
     #[error("the server at {url} does not accept the key")]
     Credentials {
         /// The address.
         url: String,
     },
-    /// The server knows the key, as that of another role.
+    /// The server knows the key as that of another role.
     #[error("the key is not that of {role} at {url}")]
     OtherRole {
         /// The address.
@@ -94,7 +94,7 @@ pub enum FleetError {
     /// Another writer was first.
     #[error("changed by another program meanwhile")]
     Conflict,
-    /// The fleet's streams are not there.
+    /// The fleet's streams are missing.
     #[error("the fleet is not on this server")]
     Missing,
     /// The queue is full.
@@ -103,7 +103,7 @@ pub enum FleetError {
         /// The tasks in it.
         waiting: u64,
     },
-    /// A stream exists and is another one than a fleet's.
+    /// A stream of that name exists and is not a fleet's.
     #[error("the stream {stream} has another shape: {difference}")]
     Shape {
         /// The stream.

@@ -20,8 +20,8 @@ use crate::names::{ClassName, FleetName, Subjects};
 /// A server's messages have to be at least this large.
 const LEAST_PAYLOAD_BYTES: usize = 1 << 20;
 
-/// A connection to a fleet, checked when it is made. It comes back by itself after the server was away; every call has a
-/// deadline, so none hangs meanwhile.
+/// A connection to a fleet, checked when it is made. It reconnects by itself after the server was away; every call has
+/// a deadline, so none hangs in the meantime.
 #[derive(Clone, Debug)]
 pub struct FleetConnection {
     pub(crate) client: Client,
@@ -30,7 +30,7 @@ pub struct FleetConnection {
     pub(crate) timings: FleetTimings,
     role: Role,
     fleet: FleetName,
-    /// The server's last refusal. Those of permissions come without the call that they are about.
+    /// The server's last refusal. Refusals of permissions do not identify their call.
     refusal: watch::Sender<Option<String>>,
     /// True once a host has found the fleet's streams on this server; false again when the connection is lost.
     has_streams: Arc<AtomicBool>,
@@ -88,7 +88,7 @@ impl FleetConnection {
         &self.fleet
     }
 
-    /// Returns whether the server is there at this moment, as far as the client has noticed.
+    /// Returns whether the server is currently connected, as far as the client has noticed.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.client.connection_state() == async_nats::connection::State::Connected
@@ -107,7 +107,7 @@ impl FleetConnection {
 
     async fn check_jetstream(&self) -> Result<(), ConnectError> {
         const CALL: &str = "JetStream's state";
-        // The library's own call wants numbers that servers of 2.9 do not send.
+        // The library's own call requires numbers that servers of 2.9 do not send.
         let asking = self.context.request::<_, _, Response<serde_json::Value>>("INFO", &());
         match self.bounded(CALL, asking).await? {
             Ok(Response::Ok(_)) => Ok(()),
@@ -120,8 +120,8 @@ impl FleetConnection {
         }
     }
 
-    /// Ends once the server has refused the subscription to this role's answers, because the key is that of another role.
-    /// No call would get an answer then.
+    /// Ends once the server has refused the subscription to this role's answers, because the key is that of another
+    /// role. Then no call would be answered.
     async fn inbox_is_refused(&self) {
         let inbox = format!("Subscription to \"{}.", self.role.inbox_prefix());
         let is_about_inbox = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains(&inbox));
@@ -131,8 +131,8 @@ impl FleetConnection {
 
     /// Makes sure that home has made all streams before a host reads from one of them.
     ///
-    /// Server 2.9.10 ends when a message is read from a stream that is being made. Home makes the consumer of the usual class
-    /// last, and it can be asked for at any time.
+    /// Server 2.9.10 crashes when a message is read from a stream that is being made. Home makes the consumer of the
+    /// usual class last, and that can be queried at any time.
     pub(crate) async fn find_streams(&self) -> Result<(), FleetError> {
         const CALL: &str = "looking for the fleet";
         if self.role == Role::Home || self.has_streams.load(Ordering::Relaxed) {
@@ -203,8 +203,8 @@ fn options(
     Ok(options)
 }
 
-/// Returns the pause before each attempt to connect, counted from 1 after a success. The library asks for one before the very first
-/// attempt as well, for which a command would wait in vain.
+/// Returns the pause before each attempt to connect, counted from 1 after a success. The library also requests one
+/// before the very first attempt, which would delay commands in vain.
 fn delays(limit: Duration) -> impl Fn(usize) -> Duration + Send + Sync + 'static {
     let is_first = AtomicBool::new(true);
     move |attempts| match is_first.swap(false, Ordering::Relaxed) {
@@ -226,7 +226,7 @@ fn connect_error(error: async_nats::ConnectError, url: String, deadline: Duratio
     }
 }
 
-/// Checks whether a connection failed in its handshake: the library passes on a refused certificate as a failed read.
+/// Checks whether a connection failed in its handshake: the library reports a refused certificate as a failed read.
 fn is_of_tls(error: &async_nats::ConnectError) -> bool {
     std::error::Error::source(error)
         .and_then(|source| source.downcast_ref::<std::io::Error>()?.get_ref())

@@ -9,29 +9,29 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FleetTimings {
-    /// After this time without renewal, a lease and a host's report are gone.
+    /// The time without renewal after which a lease and a host's report expire.
     pub lease: Duration,
-    /// Leases, reports and progress are renewed this often; less than half of `lease`.
+    /// The interval at which leases, reports and progress are renewed; less than half of `lease`.
     pub renew: Duration,
-    /// After this time without progress, the server delivers a task to another host.
+    /// The time without progress after which the server delivers a task to another host.
     pub ack_wait: Duration,
-    /// A task that a host cannot take now is delivered again after this time.
+    /// The time after which a task that a host cannot take now is delivered again.
     pub retry_delay: Duration,
-    /// Home compares its journal with the server this often.
+    /// The interval at which home compares its journal with the server.
     pub poll: Duration,
     /// The deadline of every single call to the server.
     pub deadline: Duration,
     /// The longest pause between two attempts to connect.
     pub backoff_limit: Duration,
-    /// A host that holds a task for this time beyond the task's own deadline loses it, by home's clock.
+    /// The time past a task's own deadline after which its host loses it, by home's clock.
     pub overtime: Duration,
-    /// The server drops a second message of the same id within this time.
+    /// The time within which the server drops a second message of the same id.
     pub duplicate_window: Duration,
 }
 
 impl FleetTimings {
-    /// Returns intervals in the proportions of the default ones, for a lease of another length; single calls to the server keep
-    /// five seconds at least.
+    /// Returns intervals in the proportions of the default ones, for a lease of another length; single calls to the
+    /// server keep at least five seconds.
     #[must_use]
     pub fn with_lease(lease: Duration) -> FleetTimings {
         FleetTimings {

@@ -7,8 +7,8 @@ use crate::task::{BaseBundle, Claim, Task, Unmet};
 
 /// Home's journal and judgement.
 ///
-/// All calls block and come on threads of their own; those about different tasks come at once. The journal is the truth: a task
-/// is resolved when the journal says so, and whatever the server lost meanwhile is submitted again.
+/// All calls block and run on separate threads; those about different tasks run concurrently. The journal is the truth:
+/// a task is resolved when the journal says so, and anything lost by the server is submitted again.
 pub trait ResultJudge: Send + Sync + 'static {
     /// Returns the names of the tasks that are submitted and not resolved.
     ///
@@ -26,22 +26,22 @@ pub trait ResultJudge: Send + Sync + 'static {
 
     /// Returns the greatest epoch that was noticed for a task; 0 if none was.
     ///
-    /// A server that lost what it had not synced goes back to lower epochs; home then continues above this one.
+    /// A server that lost unsynced data goes back to lower epochs; home then continues above this one.
     ///
     /// # Errors
     ///
     /// [`JudgeError`] if the journal cannot be read; it is asked again later.
     fn last_epoch(&self, name: &TaskName) -> Result<u64, JudgeError>;
 
-    /// Reports what happened to a task, for people and for the journal.
+    /// Reports an event of a task, for people and for the journal.
     fn notice(&self, name: &TaskName, notice: &Notice);
 
-    /// Reports lines of an agent's log, from the host that works on the task. `left_out` counts lines before these that the
-    /// host left out.
+    /// Reports lines of an agent's log, from the host that works on the task. `left_out` is the number of lines before
+    /// these that the host dropped.
     fn log_lines(&self, name: &TaskName, host: &HostName, lines: &[String], left_out: u64);
 
-    /// Judges a delivery and records the judgement durably; afterwards the task is resolved. It may come twice for the same
-    /// task: after a crash, and from another host after a failure.
+    /// Judges a delivery and records the judgement durably; afterwards the task is resolved. It may be called twice for
+    /// the same task: after a crash, and for another host after a failure.
     ///
     /// # Errors
     ///
@@ -56,7 +56,8 @@ pub trait ResultJudge: Send + Sync + 'static {
     /// [`JudgeError`] if it could not be recorded; it comes again later.
     fn ended(&self, name: &TaskName, end: &Notice) -> Result<(), JudgeError>;
 
-    /// Reports that the server can be reached, or cannot be and why. Nothing is lost meanwhile: tasks wait in the journal.
+    /// Reports that the server can be reached, or the problem if not. Nothing is lost in the meantime: tasks wait in
+    /// the journal.
     fn connection_changed(&self, problem: Option<&str>);
 }
 
@@ -83,7 +84,7 @@ pub struct BaseFile {
 pub struct Delivered {
     /// The task as home's journal has it.
     pub task: Task,
-    /// The host under whose keys the claim lies.
+    /// The host under whose keys the claim is.
     pub host: HostName,
     /// The epoch of claim and record.
     pub epoch: u64,
@@ -114,14 +115,14 @@ pub enum Notice {
         /// The epoch.
         epoch: u64,
     },
-    /// A host says that it has finished; the delivery is fetched and judged.
+    /// A host claims to have finished; the delivery is fetched and judged.
     Delivered {
         /// The host.
         host: HostName,
         /// The epoch.
         epoch: u64,
     },
-    /// A host's word was not believed; the task was published again.
+    /// A host's claim was not believed; the task was published again.
     NotBelieved {
         /// The host that the record named, if any.
         host: Option<HostName>,
@@ -140,19 +141,19 @@ pub enum Notice {
         /// The reason that a host gave.
         reason: String,
     },
-    /// No host of the fleet meets the needs of the task: for each host, what it lacks. Without hosts the list is empty.
+    /// No host of the fleet meets the needs of the task: the unmet needs of each host. Without hosts the list is empty.
     NoHostFits {
         /// The hosts, and the needs that each does not meet.
         hosts: Vec<(HostName, Vec<Unmet>)>,
     },
-    /// A host finished after the task had been given to another one.
+    /// A host finished after the task had been given to another.
     LateUnused {
         /// The host.
         host: HostName,
         /// The reason.
         reason: String,
     },
-    /// A start came to nothing.
+    /// A start failed.
     AttemptFailed {
         /// The host.
         host: HostName,
@@ -161,7 +162,7 @@ pub enum Notice {
     },
     /// It was cancelled.
     Cancelled,
-    /// It was given up; what the hosts gave as reasons, one for each attempt.
+    /// It was given up; with the hosts' reasons, one for each attempt.
     Dead {
         /// The reasons.
         reasons: Vec<String>,

@@ -1,4 +1,4 @@
-//! The two traits by which work and judgement come in, and the values that they exchange.
+//! The two traits for work and judgement, and the values that they exchange.
 
 mod executor;
 mod judge;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The reason for which an agent has to stop.
+/// The reason why an agent has to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StopReason {
@@ -22,7 +22,7 @@ pub struct StopSignal {
     state: Arc<State>,
 }
 
-/// Something that runs when a signal is raised.
+/// A callback that runs when a signal is raised.
 type Call = Box<dyn FnOnce(StopReason) + Send>;
 
 #[derive(Default)]
@@ -55,8 +55,8 @@ impl StopSignal {
         self.run_calls(first);
     }
 
-    /// Has `call` run when the signal is raised, on the thread that raises it, or at once if it is raised already. It must not
-    /// block.
+    /// Registers `call` to run when the signal is raised, on the thread that raises it, or at once if it is already
+    /// raised. It must not block.
     pub fn on_raise(&self, call: impl FnOnce(StopReason) + Send + 'static) {
         self.state.calls.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(call));
         // Raised before, or between the two: whichever comes second finds the call.
@@ -81,7 +81,7 @@ impl StopSignal {
     /// Waits until the signal is raised, at most for `timeout`; returns the reason if it is.
     #[must_use]
     pub fn wait(&self, timeout: Duration) -> Option<StopReason> {
-        // A time that no clock reaches is none.
+        // An unreachable time means no deadline.
         let deadline = Instant::now().checked_add(timeout);
         let mut reason = self.state.reason.lock().unwrap_or_else(PoisonError::into_inner);
         while reason.is_none() {

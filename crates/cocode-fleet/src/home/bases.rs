@@ -8,7 +8,8 @@ use crate::contract::{BaseFile, SubmittedTask};
 use crate::names::BundleOwner;
 use crate::store::{BundleError, bundle_name};
 
-/// Uploads the bundles of a task that are not on the server. The inner error is a reason for which the task cannot be published.
+/// Uploads the bundles of a task that are not on the server. The inner error is the reason why the task cannot be
+/// published.
 pub(super) async fn ensure(
     context: &HomeContext,
     submitted: &SubmittedTask,
@@ -16,9 +17,9 @@ pub(super) async fn ensure(
     Ok(upload(context, submitted, false).await?.map(drop))
 }
 
-/// Uploads all bundles of a task, also those that seem to be there: a host has found one missing or damaged. Those that were
-/// uploaded for this reason within a lease are left alone: many hosts find the same one damaged, and one may say so again and
-/// again. Returns whether there were others.
+/// Uploads all bundles of a task, even if they seem to be there: a host has found one missing or damaged. Bundles that
+/// were uploaded for this reason within a lease are skipped: many hosts may find the same one damaged, and a host may
+/// repeat its report. Returns whether any were uploaded.
 pub(super) async fn repair(
     context: &HomeContext,
     submitted: &SubmittedTask,

@@ -22,12 +22,12 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Holders of a task that are remembered.
 const HOLDERS: usize = 8;
 
-/// Starts of a task since home published it last that have a deadline of their own. A host raises the epoch with each start, so
-/// without an end it could renew its time for ever.
+/// The number of starts since home last published a task that have a separate deadline. A host raises the epoch with
+/// each start, so without a limit it could renew its time forever.
 const STARTS: u32 = 8;
 
-/// The most epochs between one that home knows and one that it follows. Starts raise the epoch by one, and in the 30 days that a
-/// record is kept there cannot be as many. A host that writes a higher one would lead home to where no epochs are left.
+/// The most epochs between one that home knows and one that it follows. Starts raise the epoch by one, and in the 30
+/// days that a record is kept there cannot be that many. A host that writes a higher one could exhaust the epochs.
 const EPOCH_LEAP: u64 = 1 << 20;
 
 pub(super) struct HomeContext {
@@ -37,7 +37,7 @@ pub(super) struct HomeContext {
     pub(super) wake: Arc<Notify>,
     pub(super) publishing: Semaphore,
     pub(super) judging: Semaphore,
-    /// One upload at a time: many tasks share a base. Holds the bundles that were on the server when home looked.
+    /// One upload at a time: many tasks share a base. Contains the bundles that home has found on the server.
     pub(super) uploaded: tokio::sync::Mutex<HashSet<BundleDigest>>,
     /// The bundles that were uploaded because a host could not use them, with the last time.
     pub(super) repaired: tokio::sync::Mutex<HashMap<BundleDigest, Instant>>,
@@ -53,22 +53,22 @@ pub(super) struct HomeContext {
 /// An unresolved task.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
-    /// The journal's content; read when it is needed first, and again when the journal has changed.
+    /// The journal's content; read on first use, and again when the journal has changed.
     pub(super) summary: Option<Summary>,
     /// The greatest epoch that home has written, read or noted in its journal; 0 before it was published.
     pub(super) epoch: u64,
-    /// True while the message of its record's epoch was not accepted: there was no room, or no answer.
+    /// True while the message of its record's epoch is not accepted, for lack of room or of an answer.
     pub(super) is_unsent: bool,
     /// The hosts that have held it, with their epochs.
     pub(super) holders: Vec<(HostName, u64)>,
-    /// Steps in a row that failed, and when the next one may come.
+    /// The number of consecutive failed steps, and when the next one may run.
     failures: u32,
     not_before: Option<Instant>,
-    /// The epoch of its record, and when home saw that first; none since home published it.
+    /// The epoch of its record, and when home first saw it; none since home published it.
     held_since: Option<(u64, Instant)>,
     /// The epochs that home has seen in its record since home published it.
     starts: u32,
-    /// True if hosts could take it, and none has for long: one may keep its message for itself.
+    /// True if hosts could take it, but none has for long: one may be withholding its message.
     is_withheld: bool,
     /// The last notice, which is not repeated.
     notice: Option<Notice>,
@@ -84,8 +84,8 @@ impl Followed {
         self.holders.push((host, epoch));
     }
 
-    /// Returns for how long the task's record has had an epoch, as far as this home has seen. After many epochs, the time is no
-    /// longer that of the last one.
+    /// Returns how long the task's record has had an epoch, as far as this home has seen. After many epochs, the time
+    /// no longer restarts.
     fn held_for(&mut self, epoch: u64) -> Duration {
         match self.held_since {
             Some((held, since)) if held == epoch || self.starts >= STARTS => since.elapsed(),
@@ -97,7 +97,7 @@ impl Followed {
         }
     }
 
-    /// Notes that home publishes the task under an epoch.
+    /// Records that home publishes the task under an epoch.
     pub(super) fn begin_publishing(&mut self, epoch: u64) {
         (self.epoch, self.is_unsent) = (epoch, true);
         (self.held_since, self.starts, self.is_withheld) = (None, 0, false);
@@ -136,7 +136,7 @@ impl HomeContext {
         }
     }
 
-    /// Makes the followed tasks those of the journal, and returns those that were not followed before.
+    /// Follows exactly the tasks of the journal, and returns the newly followed ones.
     pub(super) fn follow_exactly(&self, names: &HashSet<TaskName>) -> Vec<TaskName> {
         let mut followed = self.lock();
         followed.retain(|name, task| task.is_busy || names.contains(name));
@@ -163,8 +163,8 @@ impl HomeContext {
         self.lock().get(name).map(look)
     }
 
-    /// Counts a step that failed or did not. After failures, the next comparisons leave the task alone for a while: a step may
-    /// have fetched a large bundle.
+    /// Records the outcome of a step. After failures, the next comparisons skip the task for a while: a step may have
+    /// fetched a large bundle.
     pub(super) fn count_step(&self, name: &TaskName, has_failed: bool) {
         let poll = self.connection.timings.poll;
         self.update(name, |task| {
@@ -174,19 +174,19 @@ impl HomeContext {
         });
     }
 
-    /// Returns whether a task is to be left alone after failures.
+    /// Returns whether a task is skipped for a while after failures.
     pub(super) fn is_resting(&self, name: &TaskName) -> bool {
         self.inspect(name, |task| task.not_before.is_some_and(|time| Instant::now() < time)) == Some(true)
     }
 
-    /// Returns whether a record is far above the last epoch that home knows. No host has come there by starts.
+    /// Returns whether a record is far above the last epoch that home knows, which starts alone cannot reach.
     pub(super) fn leaps(&self, name: &TaskName, record: &RunRecord) -> bool {
         let newest = self.inspect(name, |task| task.epoch).unwrap_or(0);
         record.epoch > newest.saturating_add(EPOCH_LEAP)
     }
 
-    /// Returns whether the record of a task has had its epoch for longer than a host may have it. Leases and progress are renewed
-    /// by the host itself, so they alone would let it keep a task for ever.
+    /// Returns whether the record of a task has had its epoch for longer than allowed. Leases and progress are renewed
+    /// by the host itself, so they alone would let it keep a task forever.
     pub(super) fn is_overdue(&self, name: &TaskName, epoch: u64) -> bool {
         let mut followed = self.lock();
         let Some(task) = followed.get_mut(name) else { return false };
@@ -195,7 +195,7 @@ impl HomeContext {
         task.held_for(epoch) > deadline + self.connection.timings.overtime
     }
 
-    /// Has the next look at a task publish it anew: its message may be kept by a host that does not take it.
+    /// Makes the next step of a task publish it again: its message may be withheld by a host that does not take it.
     pub(super) fn withhold(&self, name: &TaskName) {
         self.update(name, |task| task.is_withheld = true);
     }
@@ -205,7 +205,7 @@ impl HomeContext {
         self.inspect(name, |task| task.is_withheld) == Some(true)
     }
 
-    /// Marks a task as being worked on. False if it is already, and then it is looked at once more afterwards; or if it is not
+    /// Marks a task as being worked on. Returns false if it already is, and then another step follows; or if it is not
     /// followed.
     pub(super) fn begin(&self, name: &TaskName) -> bool {
         let mut followed = self.lock();
@@ -214,7 +214,7 @@ impl HomeContext {
         !std::mem::replace(&mut task.is_busy, true)
     }
 
-    /// Ends the work on a task. Returns whether it has to be looked at once more.
+    /// Ends the work on a task. Returns whether another step is due.
     pub(super) fn end(&self, name: &TaskName) -> bool {
         let mut followed = self.lock();
         let Some(task) = followed.get_mut(name) else { return false };
@@ -233,7 +233,7 @@ impl HomeContext {
         }
     }
 
-    /// Reports something about a task, unless it was the last thing that was reported.
+    /// Reports a notice about a task, unless it equals the last one.
     pub(super) async fn notice(&self, name: &TaskName, notice: Notice) {
         let mut is_new = true;
         self.update(name, |task| {
@@ -270,7 +270,7 @@ impl HomeContext {
         Ok(submitted)
     }
 
-    /// Returns the summary of a task, from the journal if need be.
+    /// Returns the summary of a task, from the journal if necessary.
     pub(super) async fn summary(&self, name: &TaskName) -> Result<Summary, JudgeError> {
         if let Some(Some(summary)) = self.inspect(name, |followed| followed.summary.clone()) {
             return Ok(summary);

@@ -1,4 +1,4 @@
-//! Fetching and judging what a host delivers. A record is a hint; the claim lies under keys that only its host can write.
+//! Fetching and judging deliveries. A record is a hint; the claim is under keys that only its host can write.
 
 use std::path::PathBuf;
 
@@ -10,13 +10,13 @@ use crate::names::{Bucket, BundleOwner, HostName, TaskName};
 use crate::store::{BundleError, claim_key};
 use crate::task::{Claim, RunRecord};
 
-/// The outcome of looking at a delivery.
+/// The outcome of examining a delivery.
 enum Judged {
     Resolved,
     NotBelieved(String),
 }
 
-/// Has the delivery of a record that says done judged, or publishes the task again.
+/// Judges the delivery of a record that says done, or publishes the task again.
 pub(super) async fn run(
     context: &HomeContext,
     name: &TaskName,
@@ -34,7 +34,7 @@ pub(super) async fn run(
     context.notice(name, Notice::Delivered { host: host.clone(), epoch: record.epoch }).await;
     let judged = judge(context, name, &host, record.epoch, &claim).await?;
     if let Some(bundle) = &claim.bundle {
-        // What stays expires by itself.
+        // Leftovers expire by themselves.
         let owner = BundleOwner::Start { host, task: name.clone(), epoch: record.epoch };
         let _ = context.connection.delete_bundle(&owner, bundle).await;
     }

@@ -9,7 +9,8 @@ use crate::store::FleetLimits;
 
 /// A connection of home that is being made while its caller writes its records.
 ///
-/// It tries once. [`FleetHome::start_on`](crate::FleetHome::start_on) takes it, and repeats what failed. Dropped, it ends.
+/// It tries once. [`FleetHome::start_on`](crate::FleetHome::start_on) takes it, and repeats failed parts. Dropping it
+/// ends the attempt.
 #[derive(Debug)]
 pub struct EarlyConnection {
     opening: JoinHandle<Opened>,
@@ -19,8 +20,7 @@ pub struct EarlyConnection {
 pub(super) type Opened = Result<(FleetConnection, bool), ConnectError>;
 
 impl EarlyConnection {
-    /// Begins to connect as home on the runtime of the caller, and to look for the fleet's streams, of which it makes those that
-    /// are missing.
+    /// Begins to connect as home on the runtime of the caller, and to create missing streams of the fleet.
     ///
     /// # Panics
     ///
@@ -30,7 +30,7 @@ impl EarlyConnection {
         let address = FleetAddress { role: Role::Home, ..address.clone() };
         let opening = tokio::spawn(async move {
             let connection = FleetConnection::open(&address, timings).await?;
-            // What is wrong with them is found, and reported, by the first comparison.
+            // Problems with them are found and reported by the first comparison.
             let is_prepared = connection.prepare(&limits).await.is_ok();
             Ok((connection, is_prepared))
         });

@@ -18,7 +18,7 @@ use crate::task::{EVENT_LIMIT_BYTES, Event, EventKind};
 /// The longest that a delivery waits for the lines that came before it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Follows events until it is dropped: those that are written after home's start, and after a failure those that come next.
+/// Follows events until it is dropped: those written after home's start, and after a failure the next ones.
 pub(super) async fn run(context: Arc<HomeContext>) {
     let pause = context.connection.timings.poll.min(Duration::from_secs(1));
     let mut last = None;
@@ -72,7 +72,8 @@ pub(super) async fn catch_up(context: &HomeContext) {
     let _ = timeout(context.connection.timings.deadline.min(PATIENCE), caught_up).await;
 }
 
-/// Checks whether the server has lost events that were read, and has them read anew then: its next ones have their numbers.
+/// Checks whether the server has lost events that were read, and then restarts reading: the next ones reuse their
+/// numbers.
 pub(super) async fn look(context: &HomeContext) {
     if let Ok(newest) = newest_event(&context.connection).await {
         has_gone_back(context, newest);

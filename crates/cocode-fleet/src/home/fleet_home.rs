@@ -24,11 +24,11 @@ pub struct HomeConfig {
     pub timings: FleetTimings,
     /// The fleet's share of the server.
     pub limits: FleetLimits,
-    /// An existing folder for bundles on their way; what home puts there, it removes.
+    /// An existing folder for bundles in transit; home removes its own files there.
     pub folder: PathBuf,
-    /// Tasks that are published at once.
+    /// The number of tasks published concurrently.
     pub publishes: usize,
-    /// Deliveries that are judged at once.
+    /// The number of deliveries judged concurrently.
     pub judges: usize,
 }
 
@@ -47,10 +47,10 @@ impl HomeConfig {
     }
 }
 
-/// Home's side of a fleet. It publishes what the journal holds, follows it, and has every delivery judged.
+/// Home's side of a fleet. It publishes the tasks of the journal, follows them, and has every delivery judged.
 ///
-/// It connects by itself, as often as it has to; while the server is away, tasks wait in the journal. Dropping it loses nothing; judgements that are
-/// under way end on their threads.
+/// It connects by itself, as often as necessary; while the server is away, tasks wait in the journal. Dropping it loses
+/// nothing; running judgements end on their threads.
 #[derive(Debug)]
 pub struct FleetHome {
     wake: Arc<Notify>,
@@ -81,7 +81,7 @@ impl FleetHome {
         FleetHome { wake, supervisor }
     }
 
-    /// Looks at the journal now: a task was added, or has got a new generation.
+    /// Reads the journal now: a task was added, or has a new generation.
     pub fn journal_changed(&self) {
         self.wake.notify_one();
     }

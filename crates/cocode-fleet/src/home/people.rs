@@ -11,7 +11,8 @@ use crate::names::{Bucket, HostName, TaskName};
 use crate::store::{RecordEntry, cancel_key, drain_key};
 use crate::task::{Event, HostReport, RunRecord, RunState};
 
-/// The most tries to write a record as cancelled. A host that writes it without end is first each time.
+/// The maximum number of tries to write a record as cancelled. A host that writes it continuously may
+/// be first each time.
 const CANCEL_TRIES: usize = 16;
 
 /// The event with which a reader begins.
@@ -60,7 +61,7 @@ impl FleetConnection {
         Ok(hosts)
     }
 
-    /// Returns the records of all tasks that the server knows, judged ones of the last 30 days included.
+    /// Returns the records of all tasks that the server knows, including judged ones of the last 30 days.
     ///
     /// # Errors
     ///
@@ -88,15 +89,15 @@ impl FleetConnection {
         }
     }
 
-    /// Cancels a task of the given generation, wherever it is. The agent is stopped within two seconds; a host that cannot be
-    /// reached learns of it when it comes back. Home, once it looks, ends the task also if a host keeps writing its record. Only
-    /// home may.
+    /// Cancels a task of the given generation, wherever it is. The agent is stopped within two seconds; an unreachable
+    /// host learns of it when it reconnects. Home ends the task at its next comparison, even if a host keeps writing
+    /// its record. Only home may.
     ///
     /// # Errors
     ///
     /// Those of a call; then it can be repeated.
     pub async fn cancel_task(&self, name: &TaskName, generation: &str) -> Result<(), FleetError> {
-        // The key first: a task that is not published yet is never published then, and home believes the record.
+        // The key first: then an unpublished task is never published, and home believes the record.
         self.put_key(Bucket::Control, &cancel_key(name), generation.as_bytes().to_vec()).await?;
         for _ in 0..CANCEL_TRIES {
             let Some(entry) = self.record(name).await? else { return Ok(()) };

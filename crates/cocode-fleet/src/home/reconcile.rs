@@ -16,13 +16,13 @@ use crate::names::{Bucket, ClassName, HostName, TaskName};
 use crate::store::RecordEntry;
 use crate::task::{HostReport, RunRecord, RunState};
 
-/// New tasks that are published before everything is compared.
+/// The maximum number of new tasks that are published before everything is compared.
 const FEW: usize = 64;
 
-/// Tasks that are published anew with one comparison, because hosts have left them alone for long.
+/// The number of tasks republished per comparison because hosts have not taken them for long.
 const MOST_WITHHELD: usize = 8;
 
-/// Follows all tasks of the journal, until it is dropped. `is_prepared` says that the streams are there.
+/// Follows all tasks of the journal, until it is dropped. `is_prepared` is true if the streams exist.
 pub(super) async fn run(context: Arc<HomeContext>, is_prepared: bool) {
     tokio::select! {
         () = follow(Arc::clone(&context), is_prepared) => {}
@@ -103,8 +103,8 @@ fn start_step(context: &Arc<HomeContext>, steps: &mut JoinSet<()>, name: &TaskNa
     }
 }
 
-/// Compares once. Tasks are listed before records: a host writes the record before it removes the task, so a task that is missing
-/// beside a record that is not final is really lost.
+/// Compares once. Tasks are listed before records: a host writes the record before it removes the task, so a task that
+/// is missing although its record is not final is really lost.
 async fn reconcile(
     context: &Arc<HomeContext>,
     steps: &mut JoinSet<()>,
@@ -120,18 +120,18 @@ async fn reconcile(
     }
     // Preparing has made sure of its consumer.
     context.classes.lock().await.insert(ClassName::any());
-    // A few that have come to the journal are looked at without the comparison, which reads the records of all tasks.
+    // A few new tasks are handled without the comparison, which reads the records of all tasks.
     if new.len() <= FEW {
         new.iter().for_each(|name| start_step(context, steps, name));
     }
     let followed = context.followed_names();
     if followed.is_empty() {
-        // Also without tasks, people are to see that the server is away.
+        // Even without tasks, people should see that the server is away.
         return context.connection.waiting_tasks().await.map(drop);
     }
     events::look(context).await;
     let queued = context.connection.queued_tasks().await?;
-    // Those of other homes, and all that hosts have written beside, are left where they are.
+    // Keys of other homes, and other keys written by hosts, are ignored.
     let keys: HashSet<String> = followed.iter().map(TaskName::tokens).collect();
     let followed_record = |key: &str, value: &[u8], revision| {
         keys.contains(key).then(|| (key.to_owned(), RecordEntry::parse(Some(value), revision)))
@@ -160,7 +160,7 @@ async fn reconcile(
     Ok(())
 }
 
-/// Returns whether something has to be done about a task. A host that works on it is left alone.
+/// Returns whether a step is due for a task. A host that works on it is not disturbed.
 fn is_due(context: &HomeContext, name: &TaskName, record: Option<&RunRecord>, is_queued: bool) -> bool {
     let generation =
         context.inspect(name, |task| task.summary.as_ref().map(|summary| summary.generation.clone()));
@@ -173,8 +173,9 @@ fn is_due(context: &HomeContext, name: &TaskName, record: Option<&RunRecord>, is
     })
 }
 
-/// Reports the tasks that no host can take, with what each host lacks. Returns some of those that a host with a free slot can
-/// take, and that have waited for longer than a host may have a task: a host that pulls a message need not take its task.
+/// Reports the tasks that no host can take, with the unmet needs of each host. Returns some of those that a host with a
+/// free slot could take, but that have waited longer than a host may have a task: a host that pulls a message need not
+/// take its task.
 async fn report_needs(
     context: &Arc<HomeContext>,
     waiting: Vec<(TaskName, u64)>,

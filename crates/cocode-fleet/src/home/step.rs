@@ -1,4 +1,4 @@
-//! One look at one task, and what follows from it.
+//! One step of one task.
 
 use super::context::{HomeContext, Summary};
 use super::{deliver, publish};
@@ -17,7 +17,7 @@ pub(super) enum StepError {
     Home(#[from] JudgeError),
 }
 
-/// Looks at a task and does what is due.
+/// Examines a task and does what is due.
 pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), StepError> {
     if !context.is_followed(name) {
         return Ok(());
@@ -57,7 +57,7 @@ pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), St
                 // A judgement that was under way has ended or was stopped. What it has recorded stays.
                 return end(context, name, Notice::Cancelled).await;
             }
-            // Judging takes long, and publishing has not to wait for it.
+            // Judging takes long, and publishing must not wait for it.
             drop(permit);
             deliver::run(context, name, record, revision).await
         }
@@ -78,7 +78,7 @@ pub(super) async fn run(context: &HomeContext, name: &TaskName) -> Result<(), St
     }
 }
 
-/// Publishes a task that has no record, or one that says nothing for the reason `disbelief`.
+/// Publishes a task without a record, or with one that is not believed for the reason `disbelief`.
 async fn without_record(
     context: &HomeContext,
     name: &TaskName,
@@ -101,8 +101,8 @@ async fn without_record(
     publish::publish(context, name, RunRecord::pending(&summary.generation, last + 1), revision).await
 }
 
-/// Publishes a task again whose record is one of the past: the server has lost what came after it. No host is to blame, and what
-/// hosts still deliver under lower epochs is late.
+/// Publishes a task again whose record is outdated: the server has lost newer data. No host is to blame, and deliveries
+/// under lower epochs are late.
 async fn went_back(
     context: &HomeContext,
     name: &TaskName,
@@ -216,7 +216,8 @@ pub(super) async fn distrust(
     reason: &str,
 ) -> Result<(), StepError> {
     if context.connection.record(name).await?.is_none_or(|entry| entry.revision != revision) {
-        // The server lost it meanwhile, or it was written again: what was read says nothing about a host. The next look decides.
+        // The server has lost it, or it was rewritten: the earlier read proves nothing about a host. The next step
+        // decides.
         return Ok(());
     }
     let (host, epoch) = (record.host.clone(), record.epoch);
@@ -254,14 +255,14 @@ async fn end(context: &HomeContext, name: &TaskName, notice: Notice) -> Result<(
     let recording = context.ask_judge(move |judge| judge.ended(&ended, &notice)).await;
     recording.unwrap_or_else(|| Err(JudgeError::Failed("recording the end panicked".to_owned())))?;
     if is_cancelled {
-        // Nothing asks for the key any more; one that stays decides nothing.
+        // The key is no longer used; a leftover has no effect.
         let _ = context.connection.delete_key(Bucket::Control, &cancel_key(name)).await;
     }
     context.forget(name);
     Ok(())
 }
 
-/// Returns whether home has cancelled the task: a key that no host can write says so.
+/// Returns whether home has cancelled the task, according to a key that no host can write.
 pub(super) async fn is_cancelled(
     context: &HomeContext,
     name: &TaskName,

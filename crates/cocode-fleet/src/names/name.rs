@@ -12,13 +12,13 @@ pub const NAME_LIMIT: usize = 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
-    /// There is nothing.
+    /// The text is empty.
     #[error("a name needs at least one character")]
     Empty,
-    /// There is too much.
+    /// The text is too long.
     #[error("a name has at most {NAME_LIMIT} characters")]
     TooLong,
-    /// There is another character than the allowed ones.
+    /// The text has a disallowed character.
     #[error("a name has letters, digits, '-' and '_' only, not {0:?}")]
     Character(char),
     /// The name of a task lacks its slash.
@@ -106,7 +106,7 @@ name!(
     ClassName
 );
 
-/// The name of a fleet without a name of its own: `agentd`.
+/// The default name of a fleet: `agentd`.
 impl Default for FleetName {
     fn default() -> FleetName {
         FleetName("agentd".to_owned())

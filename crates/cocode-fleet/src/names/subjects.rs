@@ -5,7 +5,7 @@ use crate::digest::BundleDigest;
 
 /// The names of everything that a fleet has on a server.
 ///
-/// Names of streams carry the fleet's name between `agentd_` and a last part without `_`, so no two fleets share one.
+/// Stream names contain the fleet's name between `agentd_` and a last part without `_`, so no two fleets share one.
 #[derive(Clone, Debug)]
 pub(crate) struct Subjects {
     fleet: FleetName,
@@ -20,7 +20,7 @@ pub(crate) enum Bucket {
     Results,
     /// The host that works on a task, by keys that expire.
     Leases,
-    /// The hosts that are there, by keys that expire.
+    /// The present hosts, by keys that expire.
     Hosts,
     /// Requests of people: to drain a host, to cancel a task.
     Control,
@@ -44,9 +44,9 @@ impl Bucket {
 /// The owner of bundles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BundleOwner {
-    /// Home offers it as a base, for any number of tasks.
+    /// Home, which offers them as bases for any number of tasks.
     Home,
-    /// A host made it in one start of a task. Another task may have the same bytes, and is judged on its own.
+    /// A host, for one start of a task. Another task may have the same bytes, and is judged separately.
     Start {
         /// The host.
         host: HostName,
@@ -95,7 +95,7 @@ impl Subjects {
         self.prefixed(&format!("task.{class}.{}", task.tokens()))
     }
 
-    /// Returns the filter of a task's message, in whatever queue.
+    /// Returns the filter of a task's message in any queue.
     pub(crate) fn task_of_any_class(&self, task: &TaskName) -> String {
         self.prefixed(&format!("task.*.{}", task.tokens()))
     }
@@ -127,7 +127,7 @@ impl Subjects {
         Some((host.parse().ok()?, TaskName::from_tokens(tokens)?))
     }
 
-    /// Returns the filter of the events of one task, from whatever host.
+    /// Returns the filter of the events of one task from any host.
     pub(crate) fn events_of_task(&self, task: &TaskName) -> String {
         self.prefixed(&format!("ev.*.{}", task.tokens()))
     }

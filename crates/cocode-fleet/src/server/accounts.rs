@@ -1,8 +1,8 @@
 //! The accounts of a server: one for the fleet, and one for each host.
 //!
-//! The server sends the answer to a request to whatever subject the request names, with rights of its own. In one account with the
-//! fleet, a host could thus write the keys of others, and have streams deleted. In an account of its own the answer comes back to
-//! that account, which leads to nothing but the subjects that the host may publish to.
+//! The server sends the answer to a request to any subject that the request names, with the server's own rights. In the
+//! fleet's account, a host could thus write the keys of others, and have streams deleted. In a separate account the
+//! answer stays in that account, which is only connected to the subjects that the host may publish to.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
@@ -11,7 +11,7 @@ use super::configuration::{ServerUsers, quoted};
 use super::permissions::host_permissions;
 use crate::names::{FleetName, HostName};
 
-/// The account with the streams, and home in it.
+/// The account with the streams and home.
 const FLEET: &str = "FLEET";
 
 /// The section of the configuration with all users.
@@ -60,7 +60,7 @@ impl Display for Accounts<'_> {
     }
 }
 
-/// Returns the name of a host's account, which no host's name makes that of the fleet.
+/// Returns the name of a host's account, which never equals that of the fleet.
 fn account(host: &HostName) -> String {
     format!("HOST_{host}")
 }

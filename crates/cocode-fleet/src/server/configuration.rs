@@ -13,15 +13,15 @@ use crate::store::FleetLimits;
 pub struct ServerConfig {
     /// The fleet.
     pub fleet: FleetName,
-    /// The address that it listens at.
+    /// The address that it listens on.
     pub listen: SocketAddr,
     /// The folder for everything that it stores.
     pub store_folder: PathBuf,
-    /// The file into which the server writes the number of its process; none if nothing looks for it.
+    /// The file into which the server writes its process id; none if it is not needed.
     pub process_file: Option<PathBuf>,
-    /// The fleet's share of the disk; the server allows a half more, for tasks and records.
+    /// The fleet's share of the disk; the server allows half as much in addition, for tasks and records.
     pub limits: FleetLimits,
-    /// The users; without them everything on this machine may do everything, which only loopback allows.
+    /// The users; without them every program on this machine may do everything, which is only allowed on loopback.
     pub users: Option<ServerUsers>,
     /// The certificate; without it only loopback is allowed.
     pub tls: Option<TlsFiles>,
@@ -54,13 +54,13 @@ pub enum ServerConfigError {
     /// The address is reachable from other machines, and connections would not be secure.
     #[error("{0} is reachable from other machines: it needs a certificate")]
     WithoutTls(SocketAddr),
-    /// The address is reachable from other machines, and every one of them could do everything.
+    /// The address is reachable from other machines, each of which could do everything.
     #[error("{0} is reachable from other machines: it needs keys")]
     WithoutKeys(SocketAddr),
     /// Two hosts have one name, or two users one key.
     #[error("{0} is there twice")]
     Twice(String),
-    /// The configuration is text, and the server would use another path than this one.
+    /// The configuration is text, and the server would use a different path.
     #[error("{} is not UTF-8, and the configuration of a server is: choose another path", .0.display())]
     NotText(PathBuf),
 }
@@ -131,7 +131,7 @@ impl ServerConfig {
     }
 }
 
-/// Returns a text in the quotes of the configuration, which takes escapes as Go does.
+/// Returns a text in the quotes of the configuration, which accepts escapes as Go does.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {

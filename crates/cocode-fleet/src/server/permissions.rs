@@ -1,4 +1,4 @@
-//! The permissions of a host: its own keys, its own bundles, the record of a task. Nothing else.
+//! The permissions of a host: its own keys, its own bundles, and the record of a task; nothing else.
 
 use crate::names::{Bucket, FleetName, HostName, Subjects};
 
@@ -7,7 +7,7 @@ pub(super) struct Permissions {
     pub(super) publish: Vec<String>,
     /// Subjects for the answers to its requests.
     pub(super) inboxes: Vec<String>,
-    /// Subjects of the fleet that it may listen to.
+    /// Subjects of the fleet that it may subscribe to.
     pub(super) listen: Vec<String>,
 }
 

@@ -5,8 +5,8 @@
 pub enum SyncPolicy {
     /// Before every acknowledgement, `sync_interval: always`: servers from 2.10 on have the option.
     Always,
-    /// As the server does it by itself: 2.9 syncs in intervals and refuses the option. A power cut then costs the last minutes:
-    /// home finds what is missing and publishes it again, so work is done twice and none is lost.
+    /// By the server's default: 2.9 syncs in intervals and refuses the option. A power cut then costs the last minutes:
+    /// home detects missing tasks and publishes them again, so work is done twice but not lost.
     #[default]
     ByInterval,
 }

@@ -21,11 +21,11 @@ use crate::names::BundleOwner;
 /// The bytes of every chunk but the last.
 const CHUNK_BYTES: usize = 512 << 10;
 
-/// The first byte of every chunk. A host can have the server answer to the subject of any key, and a chunk is such an answer: with
-/// this byte none reads as a record, a claim or a task, whatever the bundle holds.
+/// The first byte of every chunk. A host can make the server answer to the subject of any key, and a chunk is such an
+/// answer: with this byte it never parses as a record, a claim or a task, whatever the bundle contains.
 const CHUNK_MARK: u8 = 0;
 
-/// Chunks that travel at once.
+/// The number of chunks in transit at once.
 const WINDOW: usize = 8;
 
 /// A bundle that could not be moved.
@@ -60,7 +60,8 @@ pub enum BundleError {
 }
 
 impl FleetConnection {
-    /// Uploads a file as a bundle of an owner and returns its name. Uploading the same bytes again repairs what is missing.
+    /// Uploads a file as a bundle of an owner and returns its name. Uploading the same bytes again repairs missing
+    /// chunks.
     pub(crate) async fn put_bundle(
         &self,
         owner: &BundleOwner,
@@ -88,7 +89,7 @@ impl FleetConnection {
         Ok(name)
     }
 
-    /// Returns whether every chunk of a bundle is on the server. Its bytes are not looked at.
+    /// Returns whether every chunk of a bundle is on the server, without checking its bytes.
     pub(crate) async fn has_bundle(
         &self,
         owner: &BundleOwner,
@@ -144,8 +145,8 @@ impl FleetConnection {
         if is_right { Ok(()) } else { Err(BundleError::Damaged { digest: name.digest.clone() }) }
     }
 
-    /// Reads a chunk as it is, not as text within an answer. One that was overwritten with something else has no first byte, or
-    /// another one, and the digest of the whole finds it.
+    /// Reads the raw bytes of a chunk, not as text within an answer. An overwritten chunk has a different first byte or
+    /// none, and is detected by the digest of the whole.
     async fn chunk(&self, stream: &str, subject: &str) -> Result<Option<Bytes>, FleetError> {
         const CALL: &str = "downloading a bundle";
         let handle = self.context.get_stream_no_info(stream).await.map_err(|error| refused(CALL, &error))?;

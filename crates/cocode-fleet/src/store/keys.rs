@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::connection::{FleetConnection, FleetError, refused};
 use crate::names::Bucket;
 
-/// The header by which a message says that its key is deleted, and its value.
+/// The header, and its value, that mark a message as the deletion of its key.
 const OPERATION: &str = "KV-Operation";
 const DELETED: &str = "DEL";
 
@@ -18,12 +18,12 @@ const DELETED: &str = "DEL";
 pub(crate) struct Entry {
     /// The value; none if the key was deleted.
     pub(crate) value: Option<Bytes>,
-    /// The number that the next writer has to name.
+    /// The number that the next writer has to state.
     pub(crate) revision: u64,
 }
 
 impl FleetConnection {
-    /// Reads a key. None if it never was written, or has expired.
+    /// Reads a key. None if it was never written, or has expired.
     pub(crate) async fn get_key(&self, bucket: Bucket, key: &str) -> Result<Option<Entry>, FleetError> {
         const CALL: &str = "reading a key";
         let stream = self.subjects.bucket_stream(bucket);
@@ -54,7 +54,7 @@ impl FleetConnection {
         }
     }
 
-    /// Writes a key, whatever it held.
+    /// Writes a key, whatever its value was.
     pub(crate) async fn put_key(&self, bucket: Bucket, key: &str, value: Vec<u8>) -> Result<u64, FleetError> {
         let subject = self.subjects.key(bucket, key);
         self.publish("writing a key", subject, PublishMessage::build().payload(value.into()))

@@ -4,8 +4,8 @@ use crate::connection::{FleetConnection, FleetError};
 use crate::names::{Bucket, HostName, TaskName};
 use crate::task::{Attempt, HostReport, RunRecord};
 
-/// The greatest epoch that a record may have, which readers of JSON in any language hold exactly. Home never comes near it: it
-/// follows no record whose epoch is far above the last one that it knows.
+/// The greatest epoch that a record may have, which JSON readers in any language represent exactly. Home never comes
+/// near it: it does not follow records whose epoch is far above the last known one.
 const EPOCH_LIMIT: u64 = 1 << 53;
 
 /// The most attempts that a record may list: a task allows no more of them.
@@ -16,7 +16,7 @@ const ATTEMPTS_LIMIT: usize = 100;
 pub(crate) struct RecordEntry {
     /// The record; none if the key was deleted, or holds something else.
     pub(crate) record: Option<RunRecord>,
-    /// The number that the next writer has to name.
+    /// The number that the next writer has to state.
     pub(crate) revision: u64,
 }
 
@@ -26,7 +26,7 @@ impl RecordEntry {
         let is_within =
             |record: &RunRecord| record.epoch <= EPOCH_LIMIT && record.attempts.len() <= ATTEMPTS_LIMIT;
         let record = record.filter(is_within).map(|mut record| {
-            // A host may have written longer ones. With them, what home writes over the record would not fit into a message.
+            // A host may have written longer ones, with which home's next record would not fit into a message.
             for attempt in &mut record.attempts {
                 attempt.reason = Attempt::reason(&attempt.reason);
             }
@@ -44,7 +44,7 @@ impl FleetConnection {
 
     /// Writes a record if the newest one has the number `revision`; 0 means that there is none. Returns the new number.
     ///
-    /// An answer may be lost after the write. A conflict with exactly what was to be written is therefore a success.
+    /// An answer may be lost after the write. A conflict with exactly the same record is therefore a success.
     pub(crate) async fn write_record(
         &self,
         task: &TaskName,
@@ -93,7 +93,7 @@ pub(crate) fn drain_key(host: &HostName) -> String {
     format!("drain.{host}")
 }
 
-/// Returns the key in `control` by which home says that a cancellation is its own.
+/// Returns the key in `control` by which home confirms a cancellation as its own.
 pub(crate) fn cancel_key(task: &TaskName) -> String {
     format!("cancel.{}", task.tokens())
 }

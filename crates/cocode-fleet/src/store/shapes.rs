@@ -1,4 +1,4 @@
-//! The streams of a fleet: made by home, compared where they exist.
+//! The streams of a fleet: made by home, compared if they exist.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use crate::names::{Bucket, ClassName};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Tasks that may be with hosts at once, and hosts that may wait at once, for one class.
+/// The maximum number of tasks with hosts, and of waiting hosts, for one class.
 const CLASS_LIMIT: i64 = 20_000;
 
 impl FleetConnection {
     /// Makes the streams of the fleet that do not exist, and compares the others. Only home may.
     ///
-    /// All are looked at together; where nothing is missing, nothing is written.
+    /// All are checked together; if nothing is missing, nothing is written.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl FleetConnection {
         if has_class { Ok(()) } else { self.make_class(&class).await }
     }
 
-    /// Returns the stream if it is missing, and compares it if it is there.
+    /// Returns the stream if it is missing, and compares it if it exists.
     async fn if_missing(&self, wanted: Config) -> Result<Option<Config>, FleetError> {
         match self.bounded("a stream's state", self.context.get_stream(&wanted.name)).await? {
             Ok(stream) => compare(&wanted, &stream.cached_info().config).map(|()| None),
@@ -64,7 +64,7 @@ impl FleetConnection {
         if self.has_class(class).await? { Ok(()) } else { self.make_class(class).await }
     }
 
-    /// Returns whether the consumer of a class is there, with the settings of these intervals.
+    /// Returns whether the consumer of a class exists, with the settings of these intervals.
     async fn has_class(&self, class: &ClassName) -> Result<bool, FleetError> {
         const CALL: &str = "a queue's consumer";
         let looking = self
@@ -77,7 +77,7 @@ impl FleetConnection {
                 (present.ack_wait, present.max_ack_pending, &present.filter_subject)
                     == (wanted.ack_wait, wanted.max_ack_pending, &wanted.filter_subject)
             }
-            // Making it says what is wrong.
+            // Creating it reports the problem.
             Err(_) => false,
         })
     }
@@ -142,7 +142,7 @@ impl FleetConnection {
                 discard: DiscardPolicy::New,
                 max_bytes: bounded(limits.bases_bytes),
                 max_messages_per_subject: 1,
-                // The bytes as they are. An older answer would not do harm: the digest names the content.
+                // Direct reads are fine: an older answer would do no harm, since the digest names the content.
                 allow_direct: true,
                 max_age: DAY * 30,
                 ..stream("bases", vec![self.subjects.all_bundles("base")])
@@ -183,7 +183,7 @@ impl FleetConnection {
     }
 }
 
-/// Compares what decides about correctness. Limits of size may be another person's choice.
+/// Compares the settings that affect correctness. Size limits may be another person's choice.
 fn compare(wanted: &Config, present: &Config) -> Result<(), FleetError> {
     let differs = |difference: String| Err(FleetError::Shape { stream: wanted.name.clone(), difference });
     if present.subjects != wanted.subjects {

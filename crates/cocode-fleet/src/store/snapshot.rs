@@ -9,12 +9,13 @@ use super::keys::is_deleted;
 use crate::connection::{FleetConnection, FleetError, refused};
 use crate::names::{Bucket, TaskName};
 
-/// The number of values that come with one request.
+/// The number of values per request.
 const BATCH: usize = 500;
 
 impl FleetConnection {
-    /// Looks at the newest value of every key of a bucket, and returns what `keep` takes from it: a host can write any number of
-    /// keys, so not all of them are held at once. It gets the key, the value, and the number that the next writer has to name.
+    /// Passes the newest value of every key of a bucket to `keep`, and collects what that returns: a host can write any
+    /// number of keys, so not all of them are held at once. `keep` receives the key, the value, and the number that the
+    /// next writer has to state.
     pub(crate) async fn snapshot<T>(
         &self,
         bucket: Bucket,
@@ -53,7 +54,7 @@ impl FleetConnection {
             }
             left = left.saturating_sub(received);
         }
-        // The server removes it by itself when nothing asks it any more; the answer decides nothing.
+        // The server removes it by itself when it is no longer used; the answer does not matter.
         let name = consumer.cached_info().name.clone();
         let connection = self.clone();
         tokio::spawn(async move {

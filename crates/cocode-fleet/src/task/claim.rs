@@ -7,7 +7,7 @@ use crate::digest::BundleName;
 /// The greatest length of a claim as JSON, in bytes.
 pub(crate) const CLAIM_LIMIT_BYTES: usize = 64 << 10;
 
-/// The end of an agent, as a host states it. Home judges the commits itself, whatever stands here.
+/// The end of an agent, as a host states it. Home judges the commits itself, whatever this says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimedState {
@@ -17,7 +17,7 @@ pub enum ClaimedState {
     Completed,
     /// The agent failed.
     Failed,
-    /// The agent's time was over.
+    /// The agent exceeded its time.
     TimedOut,
     /// The agent was cancelled.
     Cancelled,
@@ -34,18 +34,18 @@ pub struct Claim {
     /// True if the agent left nothing uncommitted; none if neither task nor definition asks.
     #[serde(default)]
     pub is_clean: Option<bool>,
-    /// The commit at which it ended: 40 or 64 hexadecimal digits; none if there is no new one.
+    /// The commit at which it ended: 40 or 64 hexadecimal digits; none if there is no new commit.
     #[serde(default)]
     pub head: Option<String>,
     /// The bundle with its commits; none if there are none.
     #[serde(default)]
     pub bundle: Option<BundleName>,
-    /// Further words, at most 8 KiB.
+    /// Further details, at most 8 KiB.
     #[serde(default)]
     pub detail: String,
 }
 
-/// A claim that home does not read further.
+/// A claim that home rejects.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimError {

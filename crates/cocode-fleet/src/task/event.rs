@@ -29,7 +29,7 @@ pub enum EventKind {
     Lines {
         /// The lines, without their ends.
         lines: Vec<String>,
-        /// Lines before these that were left out, because there were too many at once.
+        /// The number of lines before these that were dropped, because there were too many at once.
         #[serde(default)]
         left_out: u64,
     },
@@ -38,12 +38,12 @@ pub enum EventKind {
         /// The reason.
         reason: String,
     },
-    /// The host finished after another one had been given the task: its bundle is kept and not used.
+    /// The host finished after another had been given the task: its bundle is kept but not used.
     LateUnused {
         /// The reason.
         reason: String,
     },
-    /// The start came to nothing.
+    /// The start failed.
     AttemptFailed {
         /// The reason.
         reason: String,
@@ -54,7 +54,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Returns the message with its reason cut, if it is too long for an event.
+    /// Returns the message with its reason truncated, if it is too long for an event.
     pub(crate) fn within_limits(mut self) -> EventKind {
         if let EventKind::BaseUnusable { reason }
         | EventKind::LateUnused { reason }

@@ -25,7 +25,7 @@ pub enum Confinement {
 }
 
 impl fmt::Display for Confinement {
-    /// Writes the word that `agentd doctor` and options of the command line have for it.
+    /// Writes the word that `agentd doctor` and command line options use for it.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Confinement::None => "none",
@@ -51,15 +51,15 @@ pub struct HostOffer {
     /// The definitions of agents that it has.
     #[serde(default)]
     pub agents: Vec<AgentName>,
-    /// Bytes that are free where worktrees lie.
+    /// Free bytes on the file system of worktrees.
     #[serde(default)]
     pub free_disk_bytes: u64,
-    /// The least of them with which it takes a task.
+    /// The minimum of free bytes with which it takes a task.
     #[serde(default)]
     pub least_free_disk_bytes: u64,
 }
 
-/// The entry of a host in `hosts`, written by itself and by nothing else.
+/// The entry of a host in `hosts`, written only by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostReport {
     /// Its offer.
@@ -81,7 +81,7 @@ pub struct HostReport {
     /// True while it takes no new tasks because a person asked for that.
     #[serde(default)]
     pub is_draining: bool,
-    /// The reason for which it takes no tasks at all, or left the last one.
+    /// The reason why it takes no tasks at all, or skipped the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
 }
@@ -101,7 +101,7 @@ pub enum Unmet {
         /// The host's.
         offered: Confinement,
     },
-    /// A version of messages that the host reads.
+    /// A message version that the host reads.
     Protocol(u32, u32),
     /// Free space.
     Disk,

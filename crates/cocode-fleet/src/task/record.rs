@@ -13,7 +13,7 @@ pub enum RunState {
     Pending,
     /// A host works on it.
     Running,
-    /// A host says that it has finished; its claim says how.
+    /// A host claims to have finished; its claim has the outcome.
     Done,
     /// It was cancelled.
     Cancelled,
@@ -29,7 +29,7 @@ impl RunState {
     }
 }
 
-/// One start of the task that came to nothing.
+/// One failed start of the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// The epoch of the start.
@@ -53,8 +53,9 @@ impl Attempt {
 
 /// The record of a task under `<run>.<agent>` in `runs`.
 ///
-/// The epoch is the fence: every start raises it, and a writer has to have read the newest record. A record is
-/// what some host or home wrote last, and no proof: home believes a claim under the keys of the host that the record names.
+/// The epoch is the fence: every start raises it, and a writer has to have read the newest record. A record is whatever
+/// a host or home wrote last, and proves nothing: home believes a claim under the keys of the host that the record
+/// names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// The state.
@@ -69,7 +70,7 @@ pub struct RunRecord {
     /// The digest of the bundle that the host claims, if it has one and has finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<BundleDigest>,
-    /// The starts that came to nothing since the task was submitted or retried.
+    /// The failed starts since the task was submitted or retried.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
 }
@@ -94,7 +95,7 @@ impl RunRecord {
         is_current || self.attempts.iter().any(|attempt| attempt.epoch == epoch && attempt.host == *host)
     }
 
-    /// Adds the start that this record is about to the attempts that came to nothing.
+    /// Adds the start of this record to the failed attempts.
     pub(crate) fn give_up_attempt(&mut self, reason: &str) {
         if let Some(host) = self.host.take() {
             let reason = Attempt::reason(reason);

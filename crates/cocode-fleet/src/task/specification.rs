@@ -6,13 +6,13 @@ use super::Confinement;
 use crate::digest::BundleName;
 use crate::names::{AgentName, ClassName, TaskName};
 
-/// The version of this crate's messages. A host takes a task only if the version lies within the task's range.
+/// The version of this crate's messages. A host takes a task only if the version is within the task's range.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// One task as it travels to a host.
+/// One task in the form sent to a host.
 ///
-/// It holds no secret, no program and no command: a host has its own definition of the agent, and only home checks the work. As a
-/// message it is JSON; unknown fields are ignored, and every known one has a limit ([`TaskLimits`]).
+/// It contains no secret, program or command: a host has its own definition of the agent, and only home checks the
+/// work. As a message it is JSON; unknown fields are ignored, and every known one has a limit ([`TaskLimits`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     /// Run and agent.
@@ -27,31 +27,32 @@ pub struct Task {
     pub issue_url: String,
     /// The text of the issue.
     pub issue_body: String,
-    /// The text by which the agent's commit says that it is finished: one line.
+    /// The text with which the agent's commit declares that it is finished: one line.
     pub marker: String,
     /// The commit from which the agent starts: 40 or 64 hexadecimal digits.
     pub base_commit: String,
-    /// From a bundle of everything to the newest thin one; the last one's tip is the base commit.
+    /// From a full bundle to the newest thin one; the tip of the last is the base commit.
     #[serde(default)]
     pub bases: Vec<BaseBundle>,
-    /// The agent's deadline in seconds, 1 to 3600; none is that of the host's definition.
+    /// The agent's deadline in seconds, 1 to 3600; none for that of the host's definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u32>,
-    /// True if the host is to say whether the agent left anything uncommitted, also where its own definition does not ask.
+    /// True if the host has to report whether the agent left anything uncommitted, even if its own definition does not
+    /// ask.
     #[serde(default)]
     pub clean_tree: bool,
     /// Further labels that the host must have.
     #[serde(default)]
     pub labels: Vec<ClassName>,
-    /// The weakest confinement that will do.
+    /// The weakest acceptable confinement.
     #[serde(default)]
     pub least_confinement: Confinement,
     /// Starts before it is given up, 1 to 100.
     #[serde(default = "usual_attempts")]
     pub attempts: usize,
-    /// The versions of messages that will do: first and last, both included.
+    /// The acceptable message versions: first and last, inclusive.
     pub protocol: (u32, u32),
-    /// A random number of this submission: tells it from another one under the same name.
+    /// A random number that distinguishes this submission from others under the same name.
     pub generation: String,
 }
 

@@ -34,7 +34,7 @@ pub(super) async fn handle(context: &Arc<WorkerContext>, message: Message) {
     let task = match parsed {
         Ok(task) if Some(&task.name) == of_subject.as_ref() => task,
         Ok(task) => {
-            context.refuse(format!("{}: the message lies under another task's subject", task.name));
+            context.refuse(format!("{}: the message is under another task's subject", task.name));
             return delivery.give_back(delay).await;
         }
         Err(error) => {
@@ -75,7 +75,7 @@ async fn run(
     let _ = context.connection.delete_key(Bucket::Leases, &lease).await;
 }
 
-/// Restores the base and runs the agent on a thread of its own.
+/// Restores the base and runs the agent on a separate thread.
 async fn execute(context: &Arc<WorkerContext>, task: &Task, epoch: u64, running: &RunningTask<'_>) -> Ended {
     match bases::restore(context, task).await {
         Ok(()) => {}
@@ -90,7 +90,7 @@ async fn execute(context: &Arc<WorkerContext>, task: &Task, epoch: u64, running:
     let (executor, task_copy, stop) = (Arc::clone(&context.executor), task.clone(), running.stop.clone());
     let agent = tokio::task::spawn_blocking(move || {
         let outcome = executor.execute(&task_copy, &stop, &mut sink, &result_file(&folder));
-        // The folder comes back, so that it is removed after the thread has ended, not while the agent writes.
+        // The folder is returned, so that it is removed after the thread has ended, not while the agent writes.
         (outcome, folder)
     });
     let (ended, ()) = tokio::join!(agent, lines::send(context, &task.name, epoch, source));
@@ -106,7 +106,7 @@ fn result_file(folder: &TempDir) -> PathBuf {
     folder.path().join("result")
 }
 
-/// Writes what came of a start, and acknowledges the message accordingly.
+/// Records the outcome of a start, and acknowledges the message accordingly.
 async fn settle(
     context: &WorkerContext,
     task: &Task,
@@ -160,7 +160,8 @@ enum NotDelivered {
     Failed(String),
 }
 
-/// Uploads the bundle, writes the claim, and then the record, in this order: a record that says done has its claim.
+/// Uploads the bundle, writes the claim, and then the record, in this order: a record that says done always has its
+/// claim.
 async fn deliver(
     context: &WorkerContext,
     task: &Task,

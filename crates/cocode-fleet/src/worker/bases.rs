@@ -18,7 +18,7 @@ pub(super) enum BaseError {
     Failed(String),
 }
 
-/// Fetches and adds the bundles that lead from what the host has to the base commit.
+/// Fetches and adds the bundles that lead from the host's commits to the base commit.
 pub(super) async fn restore(context: &WorkerContext, task: &Task) -> Result<(), BaseError> {
     let _turn = context.base_turn.lock().await;
     if has(context, &task.base_commit).await {

@@ -32,7 +32,7 @@ pub(super) struct WorkerContext {
     next_number: AtomicU64,
 }
 
-/// A task that runs; its agent is stopped when this is dropped, however that comes about.
+/// A running task; its agent is stopped when this is dropped, for any reason.
 pub(super) struct RunningTask<'a> {
     context: &'a WorkerContext,
     number: u64,
@@ -73,7 +73,7 @@ impl WorkerContext {
         context
     }
 
-    /// Asks the executor what the host offers.
+    /// Requests the host's offer from the executor.
     pub(super) async fn offer(&self) -> HostOffer {
         let executor = Arc::clone(&self.executor);
         let asking = tokio::task::spawn_blocking(move || executor.offers());
@@ -141,7 +141,7 @@ impl WorkerContext {
         }
     }
 
-    /// Sends an event. One that does not arrive decides nothing.
+    /// Sends an event. A lost one has no effect.
     pub(super) async fn send_event(&self, task: &TaskName, epoch: u64, kind: EventKind) {
         let event = Event { epoch, kind: kind.within_limits() };
         let payload = serde_json::to_vec(&event).expect("an event has no key that is not a text");

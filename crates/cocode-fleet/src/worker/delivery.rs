@@ -6,14 +6,14 @@ use async_nats::jetstream::{AckKind, Message};
 
 use crate::connection::FleetConnection;
 
-/// A message with a task. An acknowledgement that is lost leads to another delivery, which finds the record.
+/// A message with a task. A lost acknowledgement leads to another delivery, which finds the record.
 pub(super) struct Delivery {
     pub(super) message: Message,
     pub(super) connection: FleetConnection,
 }
 
 impl Delivery {
-    /// Says that the work continues.
+    /// Reports that the work continues.
     pub(super) async fn progress(&self) {
         self.acknowledge(AckKind::Progress).await;
     }

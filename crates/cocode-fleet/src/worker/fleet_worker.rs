@@ -19,11 +19,11 @@ use crate::names::HostName;
 pub struct WorkerConfig {
     /// The fleet. The role in it is replaced by that of `host`.
     pub address: FleetAddress,
-    /// The host's name, which no other host of the fleet has.
+    /// The host's name, unique within the fleet.
     pub host: HostName,
     /// Intervals and deadlines.
     pub timings: FleetTimings,
-    /// An existing folder for bundles on their way; what the worker puts there, it removes.
+    /// An existing folder for bundles in transit; the worker removes its own files there.
     pub folder: PathBuf,
     /// The version of the program, for people.
     pub version: String,
@@ -36,13 +36,13 @@ pub struct WorkerConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WorkerStatus {
-    /// It tries to connect; the text is the last failure, if there was one.
+    /// It tries to connect; the text is the last failure, if any.
     Connecting(Option<String>),
     /// It is connected and asks for tasks, or is drained.
     Working,
     /// It is connected, and asking for tasks fails: the server is away, or the fleet is not on it. It keeps trying.
     Troubled(String),
-    /// The address or the key is wrong, which no further try changes; the text says why. It has stopped.
+    /// The address or the key is wrong, so retrying is useless; the text has the reason. It has stopped.
     Refused(String),
     /// Another process works under the host's name, on another machine or from a copy of this installation. It has stopped.
     NameTaken,
@@ -50,9 +50,9 @@ pub enum WorkerStatus {
     Stopped,
 }
 
-/// A running worker. It connects by itself, as often as it has to.
+/// A running worker. It connects by itself, as often as necessary.
 ///
-/// Dropping it is like a crash of the host: agents are stopped, and the server learns of it when the leases are over.
+/// Dropping it is like a crash of the host: agents are stopped, and the server notices when the leases expire.
 #[derive(Debug)]
 pub struct FleetWorker {
     stop: watch::Sender<bool>,
@@ -131,7 +131,7 @@ async fn supervise(
     let reports = report::run(Arc::clone(&context), revision);
     let pulls = pull::run(Arc::clone(&context), stopped.clone());
     let stopping = async {
-        // An error means that the handle is gone, and then this future is, too.
+        // An error means that the handle is gone, and then so is this future.
         let _ = stopped.wait_for(|stopped| *stopped).await;
         context.stop_all(StopReason::WorkerStops);
         std::future::pending::<()>().await;
@@ -149,7 +149,7 @@ async fn supervise(
     context.set_status(WorkerStatus::Stopped);
 }
 
-/// Connects, as often as it has to. Fails only with errors that no further try changes.
+/// Connects, as often as necessary. Fails only with permanent errors.
 async fn connect(
     config: &WorkerConfig,
     status: &watch::Sender<WorkerStatus>,

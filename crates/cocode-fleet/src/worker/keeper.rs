@@ -10,8 +10,9 @@ use crate::names::{Bucket, TaskName};
 use crate::store::{RecordEntry, lease_key};
 use crate::task::{RunRecord, RunState};
 
-/// Renews lease and progress until it is dropped, and raises `stop` when the record says that the task is not this host's any
-/// more. While the server is away it keeps trying: whether another host has taken the task shows afterwards.
+/// Renews lease and progress until it is dropped, and raises `stop` when, according to the record, the task is no
+/// longer this host's. While the server is away it keeps trying: only afterwards it can find out whether another host
+/// has taken the task.
 pub(super) async fn keep(
     context: &WorkerContext,
     task: &TaskName,
@@ -34,7 +35,7 @@ pub(super) async fn keep(
                 delivery.progress().await;
                 let value = record.epoch.to_string().into_bytes();
                 let _ = connection.put_key(Bucket::Leases, &lease, value).await;
-                // The notification below may have been lost, or come before the subscription.
+                // The notification below may have been lost, or sent before the subscription.
                 if let Ok(entry) = connection.record(task).await {
                     check(record, entry.as_ref(), stop);
                 }
@@ -50,7 +51,7 @@ pub(super) async fn keep(
 }
 
 fn check(own: &RunRecord, entry: Option<&RecordEntry>, stop: &StopSignal) {
-    // A record that is gone was lost with the server's disk: home writes it again, under another epoch.
+    // A missing record was lost with the server's disk: home writes it again, under another epoch.
     let Some(entry) = entry else { return };
     match &entry.record {
         Some(record) if record.state == RunState::Cancelled && record.generation == own.generation => {

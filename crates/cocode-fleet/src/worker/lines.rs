@@ -1,4 +1,4 @@
-//! Log lines on their way to home, within bounds.
+//! A bounded queue of log lines for home.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,14 +12,14 @@ use crate::contract::EventSink;
 use crate::names::TaskName;
 use crate::task::{EVENT_LIMIT_BYTES, EventKind};
 
-/// Lines that wait to be sent.
+/// The maximum number of lines waiting to be sent.
 const WAITING_LINES: usize = 1024;
-/// The bytes of a line that are sent.
+/// The maximum number of bytes sent per line.
 const LINE_BYTES: usize = 8 << 10;
 /// The pause between two messages, in which lines gather.
 const GATHERING: Duration = Duration::from_millis(25);
 
-/// A line, with the number of lines before it that were left out.
+/// A line, with the number of lines before it that were dropped.
 type Line = (String, u64);
 
 /// The end at the agent. It never blocks.
@@ -31,7 +31,7 @@ pub(super) struct LineSink {
 /// The end at the server.
 pub(super) struct LineSource {
     receiver: mpsc::Receiver<Line>,
-    /// Lines that were left out since the last one that was not.
+    /// The number of lines dropped since the last one sent.
     left_out: Arc<AtomicU64>,
 }
 
@@ -52,7 +52,8 @@ pub(super) fn lines() -> (LineSink, LineSource) {
     (LineSink { sender, left_out: Arc::clone(&left_out) }, LineSource { receiver, left_out })
 }
 
-/// Sends lines until the sink is dropped and everything is sent, and at the end how many after the last one were left out.
+/// Sends lines until the sink is dropped and everything is sent, and finally the number of lines dropped after the last
+/// one.
 pub(super) async fn send(context: &WorkerContext, task: &TaskName, epoch: u64, mut source: LineSource) {
     let mut waiting = Vec::new();
     while source.receiver.recv_many(&mut waiting, WAITING_LINES).await > 0 {

@@ -1,4 +1,4 @@
-//! The worker's side: taking tasks, carrying them out behind a fence, delivering what came of them.
+//! The worker's side: taking tasks, carrying them out under a fence, delivering results.
 
 mod attempt;
 mod bases;

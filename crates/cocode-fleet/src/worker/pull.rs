@@ -21,7 +21,7 @@ use crate::names::ClassName;
 /// Pulls until the worker is stopped, and then until its tasks have ended.
 pub(super) async fn run(context: Arc<WorkerContext>, stopped: watch::Receiver<bool>) {
     let classes = context.offer().await.classes();
-    // Where several queues wait for one slot, each holds it for a short time only.
+    // If several queues wait for one slot, each holds it only briefly.
     let patience = if classes.len() == 1 { Duration::from_secs(5) } else { Duration::from_millis(500) };
     let loops = classes.into_iter().map(|class| pull_class(&context, class, patience, stopped.clone()));
     join_all(loops).await;
@@ -37,7 +37,7 @@ async fn pull_class(
     let mut attempts = JoinSet::new();
     let mut consumer = None;
     while !*stopped.borrow() {
-        // A pull that is under way is not dropped for an attempt that ends: its message would wait for `ack_wait`.
+        // A pending pull is not dropped when an attempt ends: its message would wait for `ack_wait`.
         let mut pull = pin!(pull_one(context, &class, patience, &mut consumer));
         let pulled = loop {
             tokio::select! {
@@ -75,7 +75,7 @@ async fn pull_one(
     match pull_message(context, class, patience, consumer).await {
         Ok(message) => message.map(|message| (message, slot)),
         Err(error) => {
-            // Queues of labels are made with their first task, and are not missed before.
+            // Queues of labels are made with their first task, and are not needed before.
             if *class == ClassName::any() {
                 context.set_status(WorkerStatus::Troubled(crate::text::chain(&error)));
             }

@@ -1,7 +1,7 @@
-//! The host's entry in `hosts`, and what people ask of the host.
+//! The host's entry in `hosts`, and requests of people to the host.
 //!
-//! The entry is also how two processes under one name are noticed. Each write names the number of the entry that its writer
-//! wrote last, so only one of two can go on writing; the other one stops.
+//! The entry is also how two processes under one name are noticed. Each write states the number of the entry that its
+//! writer wrote last, so only one of two can continue writing; the other stops.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::task::HostReport;
 
 /// The entry under the host's name, as this process sees it.
 enum NameEntry {
-    /// There is none, or it expired.
+    /// There is none, or it has expired.
     Free(u64),
     /// This process wrote it, or an earlier one of this installation did.
     Own(u64),
@@ -25,8 +25,8 @@ enum NameEntry {
     Other(u64),
 }
 
-/// Writes the first report, and returns its number. `None` if another process works under the name, which shows when it renews
-/// its report; one that does not has died, and is waited for until its report expires.
+/// Writes the first report, and returns its number. `None` if another process works under the name, which is evident
+/// when it renews its report; otherwise it has died, and its report is left to expire.
 pub(super) async fn claim_name(context: &WorkerContext) -> Option<u64> {
     let timings = context.connection.timings;
     let mut other: Option<(u64, Instant)> = None;
@@ -35,7 +35,7 @@ pub(super) async fn claim_name(context: &WorkerContext) -> Option<u64> {
             Ok(NameEntry::Free(revision) | NameEntry::Own(revision)) => {
                 match write(context, revision).await {
                     Ok(revision) => return Some(revision),
-                    // The next look shows who was first.
+                    // The next read shows which was first.
                     Err(FleetError::Conflict) => continue,
                     Err(error) => context.set_status(WorkerStatus::Troubled(crate::text::chain(&error))),
                 }
@@ -73,7 +73,7 @@ pub(super) async fn run(context: Arc<WorkerContext>, mut revision: u64) {
         match write(&context, revision).await {
             Ok(written) => revision = written,
             Err(FleetError::Conflict) => {
-                // It expired while the link was cut, the server lost it, or an answer to this process was lost.
+                // It expired while the connection was lost, the server lost it, or an answer to this process was lost.
                 match name_entry(&context, |report| report.session == context.session).await {
                     Ok(NameEntry::Free(current) | NameEntry::Own(current)) => {
                         revision = current;
@@ -83,7 +83,7 @@ pub(super) async fn run(context: Arc<WorkerContext>, mut revision: u64) {
                     Err(_) => {}
                 }
             }
-            // The next report repeats what did not arrive.
+            // The next report repeats lost data.
             Err(_) => {}
         }
         let pause = context.connection.timings.renew;
@@ -114,7 +114,7 @@ async fn name_entry(
     let entry = context.connection.get_key(Bucket::Hosts, context.config.host.as_str()).await?;
     let Some(Entry { value, revision }) = entry else { return Ok(NameEntry::Free(0)) };
     let Some(value) = value else { return Ok(NameEntry::Free(revision)) };
-    // What is not readable is another version's.
+    // An unreadable entry is from another version.
     let is_own = serde_json::from_slice::<HostReport>(&value).is_ok_and(|report| is_own(&report));
     Ok(if is_own { NameEntry::Own(revision) } else { NameEntry::Other(revision) })
 }

@@ -28,7 +28,7 @@ pub(super) async fn give_up(
     context.connection.write_record(task, &record, revision).await.map(drop)
 }
 
-/// Gives a task back: it waits for a host again, or was started too often. Returns whether it is over.
+/// Gives a task back: it waits for a host again, or was started too often. Returns true if it is over.
 pub(super) async fn give_back(
     context: &WorkerContext,
     task: &Task,

@@ -9,25 +9,25 @@ use crate::names::Bucket;
 use crate::store::lease_key;
 use crate::task::{HostReport, RunRecord, RunState, Task};
 
-/// The longest that a task waits which was taken at the same moment by another host.
+/// The longest wait for a task that another host has taken at the same moment.
 const SOON: Duration = Duration::from_millis(200);
 
-/// The outcome of looking at a delivered task.
+/// The outcome of trying to take a delivered task.
 #[derive(Debug)]
 pub(super) enum Taking {
-    /// It is this host's, under the record's epoch; the number is that of the record.
+    /// It is this host's, under the record's epoch; with the revision of the record.
     Taken(RunRecord, u64),
-    /// There is nothing to do: the message can go.
+    /// There is nothing to do: the message can be removed.
     Over,
     /// It cannot be taken now.
     Later(Duration),
 }
 
-/// Takes a task, if it is there to be taken.
+/// Takes a task, if it is available.
 pub(super) async fn take(context: &WorkerContext, task: &Task) -> Taking {
     let delay = context.connection.timings.retry_delay;
     if context.is_draining() {
-        // The pull was under way when the host was drained.
+        // The pull was pending when the host was drained.
         return Taking::Later(SOON.min(delay));
     }
     let unmet = context.offer().await.unmet(task, HostReport::own_protocol());
@@ -66,7 +66,7 @@ async fn take_record(context: &WorkerContext, task: &Task) -> Result<Taking, Fle
     record.epoch += 1;
     record.host = Some(host.clone());
     record.result = None;
-    // The lease is there before the record, so that no other host finds the one without the other.
+    // The lease is written before the record, so that no other host finds the record without it.
     let lease = lease_key(host, &task.name);
     connection.put_key(Bucket::Leases, &lease, record.epoch.to_string().into_bytes()).await?;
     let written = connection.write_record(&task.name, &record, entry.revision).await;

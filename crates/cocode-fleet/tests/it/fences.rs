@@ -165,7 +165,7 @@ async fn a_message_that_comes_twice_is_done_once() {
     let publish = PublishMessage::build().payload(message.into()).message_id("run1/fixer-1/again");
     // The first message is acknowledged after it was judged.
     while context.send_publish(subject.clone(), publish.clone()).await.unwrap().await.is_err() {}
-    // Another task behind it shows that the worker has looked at it.
+    // A later task shows that the worker has examined it.
     judge.add(fixture.task("other").await);
     _home.journal_changed();
     reports.judged(&task_name("other")).await;

@@ -76,7 +76,7 @@ impl Fixture {
         }
     }
 
-    /// Connects as home, or as a host, beside the programs under test.
+    /// Connects as home, or as a host, in addition to the programs under test.
     pub(crate) async fn connect(&self, role: Role) -> FleetConnection {
         FleetConnection::open(&self.address(role), self.timings).await.unwrap()
     }

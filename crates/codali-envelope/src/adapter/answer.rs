@@ -23,9 +23,9 @@ pub struct Sources<'a> {
     pub index: Option<&'a dyn CodeIndex>,
     /// The web search; without one it is disabled.
     pub web: Option<&'a dyn WebSearch>,
-    /// The output of the command that has run; without one, the need for it fails.
+    /// The output of the executed command; without one, the need for it fails.
     pub command: Option<&'a CommandOutput>,
-    /// Decides by its path whether the content of a file is left out of what commands show; `None` leaves out nothing.
+    /// Returns true for paths of files whose content is left out of command output; `None` leaves out nothing.
     pub withholds: Option<&'a dyn Fn(&str) -> bool>,
 }
 
@@ -59,11 +59,11 @@ pub trait Stopwatch {
 /// The id in a response to a request whose own id is unreadable.
 const UNKNOWN_ID: &str = "invalid";
 
-/// Answers a request with one result for each need, rejected ones included, in their order.
+/// Answers a request with one result for each need, including rejected ones, in order.
 ///
-/// The needs are steps of the run, numbered from `call.origin.step` on. If the run has no sequence, and so covers
-/// one call only, each need gets a run of its own. A failed need does not affect the others. Once the budget is
-/// used up or `call.cancel` is raised, the remaining needs are answered with `budget_exhausted`.
+/// The needs are steps of the run, numbered from `call.origin.step` on. If the run has no sequence, and so covers a single call,
+/// each need has its own run. A failed need does not affect the others. Once the budget is used up or `call.cancel` is raised,
+/// the remaining needs are answered with `budget_exhausted`.
 ///
 /// Source: Codali protocol, response rules; ruling in docs/codali.md.
 pub fn answer(

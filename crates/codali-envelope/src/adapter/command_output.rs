@@ -1,4 +1,4 @@
-//! `command.output`: what the command of the flow printed.
+//! `command.output`: the output of the flow's command.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,26 +7,26 @@ use super::fit;
 use super::need_call::{Answer, NeedCall};
 use crate::{CommandOutputResult, NeedResult, WarningCode};
 
-/// The output of a command of the user that has run, the tests for instance.
+/// The output of an executed command of the user, such as the tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandOutput {
     /// The command.
     pub command: String,
     /// True if it ended with exit code 0.
     pub succeeded: bool,
-    /// Its end in one line, with the exit code.
+    /// The outcome in one line, with the exit code.
     pub outcome: String,
     /// Its output.
     pub output: String,
 }
 
-/// Answers with the output of the one command that has run. A request cannot name another one: that would run it.
+/// Answers with the output of the executed command. A request cannot name another command: that would run it.
 pub(super) fn output(frame: &mut NeedCall<'_>) -> Answer {
     let Some(CommandOutput { command, succeeded, outcome, output }) = frame.sources.command else {
         return Err(Failure::about(WarningCode::UnsupportedNeed, "command.output")
             .saying("no command has run: there is no output"));
     };
-    // The result repeats the command, which the need does not have.
+    // The result also contains the command, which the need lacks.
     let room = frame.room.saturating_sub(command.len() + outcome.len());
     let lines = fit::lines(output.clone(), room);
     let truncated = lines.kept < lines.total;

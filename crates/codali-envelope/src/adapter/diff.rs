@@ -14,10 +14,10 @@ const GIT_DIFF: &str = "git --no-pager --no-optional-locks -c core.fsmonitor=fal
     -c core.quotePath=false -c 'safe.directory=*' diff --no-color --no-ext-diff --no-textconv --submodule=short \
     --src-prefix=a/ --dst-prefix=b/";
 
-/// Lists the paths of the changed files only. A rename would hide the path from which the content comes.
+/// Lists only the paths of changed files. A rename would hide the path of the original content.
 const ONLY_NAMES: &str = " --no-renames --name-only -z";
 
-/// The step of the command that lists them in a run with numbered steps: behind those of all needs.
+/// The step, in a run with numbered steps, of the command that lists them: after those of all needs.
 const NAMES_STEP: u32 = 1 << 20;
 
 /// The most files that are named in a warning.
@@ -44,7 +44,7 @@ pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
     }
     let lines = fit::lines(without_contexts(&ended.stdout), frame.room);
     let truncated = ended.is_output_truncated || lines.kept < lines.total;
-    // The output of a command is cut in its middle, and how many lines are missing there is not reported.
+    // The output of a command is truncated in its middle, without the number of missing lines.
     let total_lines = (truncated && !ended.is_output_truncated).then_some(lines.total);
     match total_lines {
         Some(total) => frame.warn_cut("file.diff", lines.kept, total),
@@ -61,17 +61,17 @@ pub(super) fn diff(paths: &[String], frame: &mut NeedCall<'_>) -> Answer {
     }))
 }
 
-/// Returns a diff without the lines that git quotes behind the ranges of hunks. It cuts them after 80 bytes, within a secret too, of
-/// which the rest is recognised by nothing.
+/// Returns a diff without the lines that git quotes after the ranges of hunks. Git truncates them at 80 bytes, possibly within a
+/// secret, whose remaining part no detector recognises.
 fn without_contexts(diff: &str) -> String {
     diff.split_inclusive('\n')
         .map(|line| line_without_context(line).unwrap_or_else(|| line.to_owned()))
         .collect()
 }
 
-/// Returns the head of a hunk with nothing behind its ranges; `None` for other lines, and for one that has nothing there.
+/// Returns the header of a hunk without the text after its ranges; `None` for other lines, and if there is no such text.
 fn line_without_context(line: &str) -> Option<String> {
-    // Lines of files have a sign in front. The diff of a conflict has one more of these for each further side.
+    // Lines of files have a prefix. The diff of a conflict has one more `@` for each further side.
     let mark = &line[..line.len() - line.trim_start_matches('@').len()];
     if mark.len() < 2 {
         return None;
@@ -85,11 +85,11 @@ fn line_without_context(line: &str) -> Option<String> {
         .then(|| if rest.ends_with('\n') { format!("{}\n", &line[..end]) } else { line[..end].to_owned() })
 }
 
-/// Returns the changed files whose content is left out, by their paths from the top of the repository.
+/// Returns the changed files whose content is left out, as paths relative to the top of the repository.
 fn withheld_paths(specs: &str, frame: &NeedCall<'_>) -> Result<Vec<String>, Failure> {
     let Some(withholds) = frame.sources.withholds else { return Ok(Vec::new()) };
     let mut origin = frame.call.origin.clone();
-    // A command of its own, so that it is not taken for a repetition of the other.
+    // Use a separate run, so that this is not considered a repetition of the other command.
     if origin.run.sequence == 0 {
         origin.run.digest.push_str("-names");
     } else {
@@ -133,7 +133,7 @@ fn run(command: String, call: &Call<'_>, frame: &NeedCall<'_>) -> Result<Execute
     }
 }
 
-/// Quotes a path with its magic as one shell word, with a blank in front.
+/// Quotes a path with its magic as one shell word, preceded by a space.
 fn quoted(magic: &str, path: &str) -> String {
     format!(" '{magic}{}'", path.replace('\'', "'\\''"))
 }

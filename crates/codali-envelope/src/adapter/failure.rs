@@ -29,8 +29,7 @@ impl Failure {
         Failure { message: Some(message.into()), ..self }
     }
 
-    /// Maps an error of the workspace; `path` is the path of the request, and `otherwise` the code for reasons
-    /// without one of their own.
+    /// Maps an error of the workspace; `path` is the path of the request, and `otherwise` the code for all other reasons.
     pub(super) fn of_workspace(error: &WapError, path: &str, otherwise: WarningCode) -> Failure {
         let code = match error.reason() {
             Reason::FileNotFound | Reason::PathNotFound | Reason::DirectoryNotFound => {
@@ -95,7 +94,7 @@ pub(super) fn excerpt(text: &str) -> String {
     text.chars().take(EXCERPT_CHARACTERS).map(clean).collect()
 }
 
-/// Returns the fields by which an agent recognizes its need.
+/// Returns the fields that identify a need to the agent.
 pub(super) fn identity(kind: &NeedKind) -> Map<String, Value> {
     let text = |name: &str, value: &str| (name.to_owned(), Value::from(value));
     let optional = |name: &str, value: &Option<String>| value.as_ref().map(|value| text(name, value));

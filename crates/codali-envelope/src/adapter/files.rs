@@ -80,7 +80,7 @@ fn lines_of_document(
     let range = if has_range {
         range(need)?
     } else {
-        // An index may not know the lines of the piece; the window then counts from the top.
+        // An index may not know the lines of the document; the window then starts at the top.
         let start = response.line_start.unwrap_or(1).max(1);
         let window = u64::from(request.window_lines);
         let end = response.line_end.unwrap_or(start.saturating_add(window).saturating_sub(1)).max(1);
@@ -89,7 +89,7 @@ fn lines_of_document(
     Ok((response.path, range))
 }
 
-/// Lines of a file, cut to the room of the response.
+/// Lines of a file, truncated to fit the response.
 struct FileLines {
     content: String,
     first: u64,

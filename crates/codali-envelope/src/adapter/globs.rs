@@ -19,7 +19,7 @@ impl Globs {
         }
         let glob = GlobBuilder::new(pattern).literal_separator(true).build().ok()?;
         Some(Globs {
-            // A set of one: a single matcher panics where a glob cannot be compiled.
+            // Use a set of one: a single matcher panics if a glob cannot be compiled.
             matcher: GlobSet::new([glob]).ok()?,
             parts: pattern.split('/').map(str::to_owned).collect(),
         })

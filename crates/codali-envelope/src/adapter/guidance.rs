@@ -13,7 +13,7 @@ pub(super) fn text(path: &str) -> Option<&'static str> {
 pub const GUIDANCE: &str = "\
 # What you can ask for
 
-Answer with a request like this one, and nothing behind it:
+Answer with a request like this one, and nothing after it:
 
 AGENT_REQUEST v1
 role: architect

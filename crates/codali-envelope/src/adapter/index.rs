@@ -13,7 +13,7 @@ use crate::{
 const DEFAULT_LIMIT: u32 = 8;
 const DEFAULT_NODES: u32 = 20_000;
 const DEFAULT_IMPACT_DEPTH: u32 = 1;
-/// The default number of lines around a piece of a file.
+/// The default number of lines of a snippet.
 pub(super) const DEFAULT_WINDOW: u32 = 40;
 
 pub(super) fn search(query: &str, limit: Option<u32>, frame: &mut NeedCall<'_>) -> Answer {
@@ -98,7 +98,7 @@ pub(super) fn impact(file: &str, max_depth: Option<u32>, frame: &mut NeedCall<'_
     frame.note(&response.freshness);
     let (mut inbound, mut outbound) = (response.inbound, response.outbound);
     let total = (inbound.len() + outbound.len()) as u64;
-    // Each direction gets half of the room, so that neither displaces the other.
+    // Each direction may use half of the room, so that neither displaces the other.
     fit::items(&mut inbound, frame.room / 2);
     fit::items(&mut outbound, frame.room / 2);
     let kept = (inbound.len() + outbound.len()) as u64;

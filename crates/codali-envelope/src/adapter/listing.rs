@@ -1,4 +1,4 @@
-//! `file.list`: the files beneath a folder.
+//! `file.list`: the files below a folder.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) 
             })
         })
         .transpose()?;
-    let beneath = Beneath::new(root, frame)?;
+    let folder = ListedFolder::new(root, frame)?;
     let usual =
         walk(root, WHOLE_DEPTH, LeftOut::Usual, frame).map_err(refused(root, WarningCode::FileListFailed))?;
     let matches = |path: &str| globs.as_ref().is_none_or(|globs| globs.is_match(path));
@@ -31,7 +31,7 @@ pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) 
         |path: &str| matches(path) && path.split('/').all(|name| !name.starts_with('.') || names(name));
     let mut files: Vec<String> = Vec::new();
     for entry in usual.entries.iter().filter(|entry| !entry.is_directory) {
-        if beneath.relative(&entry.path).is_some_and(&is_listed) {
+        if folder.relative(&entry.path).is_some_and(&is_listed) {
             files.push(entry.path.clone());
         }
     }
@@ -39,9 +39,9 @@ pub(super) fn list(root: &str, pattern: Option<&str>, frame: &mut NeedCall<'_>) 
     if let Some(globs) = &globs {
         let may_be_ignored = files.is_empty() && globs.has_literal();
         if globs.names_excluded() || may_be_ignored {
-            let named = named(globs, &usual, &beneath, frame);
+            let named = named(globs, &usual, &folder, frame);
             let files_named = named.files.into_iter();
-            files.extend(files_named.filter(|path| beneath.relative(path).is_some_and(&is_listed)));
+            files.extend(files_named.filter(|path| folder.relative(path).is_some_and(&is_listed)));
             is_complete &= named.is_complete;
             is_late |= named.is_late;
         }
@@ -77,9 +77,9 @@ struct Named {
     is_late: bool,
 }
 
-fn named(globs: &Globs, usual: &Walked, beneath: &Beneath, frame: &NeedCall<'_>) -> Named {
+fn named(globs: &Globs, usual: &Walked, folder: &ListedFolder, frame: &NeedCall<'_>) -> Named {
     let folders = globs.literal_folders();
-    let start = beneath.absolute(&folders);
+    let start = folder.absolute(&folders);
     let Ok(everything) = walk(&start, WHOLE_DEPTH, LeftOut::Nothing, frame) else {
         // The folder does not exist, so the pattern matches nothing.
         return Named { files: Vec::new(), is_complete: true, is_late: false };
@@ -90,7 +90,7 @@ fn named(globs: &Globs, usual: &Walked, beneath: &Beneath, frame: &NeedCall<'_>)
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         let first = ends
             .map(|end| &path[..end])
-            .filter(|above| beneath.relative(above).is_some())
+            .filter(|above| folder.relative(above).is_some())
             .find(|above| !usual_paths.contains(above));
         first.is_none_or(|first| globs.names(first.rsplit('/').next().unwrap_or(first)))
     };
@@ -104,14 +104,14 @@ fn named(globs: &Globs, usual: &Walked, beneath: &Beneath, frame: &NeedCall<'_>)
 }
 
 /// The canonical path of a listing's folder.
-struct Beneath {
+struct ListedFolder {
     folder: String,
 }
 
-impl Beneath {
-    fn new(root: &str, frame: &NeedCall<'_>) -> Result<Beneath, Failure> {
+impl ListedFolder {
+    fn new(root: &str, frame: &NeedCall<'_>) -> Result<ListedFolder, Failure> {
         let folder = frame.canonical(root)?;
-        Ok(Beneath { folder: if folder.is_root() { String::new() } else { folder.to_string() } })
+        Ok(ListedFolder { folder: if folder.is_root() { String::new() } else { folder.to_string() } })
     }
 
     /// Returns a path relative to the folder; `None` for the folder itself and everything else.

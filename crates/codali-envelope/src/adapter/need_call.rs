@@ -36,12 +36,12 @@ impl NeedCall<'_> {
         self.warnings.push(Warning::with(code, detail));
     }
 
-    /// Warns that a result was cut.
+    /// Warns that a result was truncated.
     pub(super) fn warn_cut(&mut self, what: &str, kept: u64, total: u64) {
         self.warn(WarningCode::Truncated, format!("{} {kept}/{total}", excerpt(what)));
     }
 
-    /// Warns that a result is a part of more than `least` items: how many there are is not known.
+    /// Warns that a result is truncated and only a lower bound of the number of items is known.
     pub(super) fn warn_cut_of_more(&mut self, what: &str, kept: u64, least: u64) {
         self.warn(WarningCode::Truncated, format!("{} {kept}/{least}+", excerpt(what)));
     }

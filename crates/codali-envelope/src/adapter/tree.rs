@@ -17,7 +17,7 @@ pub(super) fn tree(need: &TreeNeed, frame: &mut NeedCall<'_>) -> Answer {
         .map_err(refused(root, WarningCode::DocdexTreeFailed))?;
     let shows_hidden = need.include_hidden.unwrap_or(false);
     let only_folders = need.dirs_only.unwrap_or(false);
-    // Levels are relative to the shallowest entry, whatever folder the listing starts from.
+    // Levels are relative to the shallowest entry, for any start folder of the listing.
     let above = walked.entries.iter().map(|entry| entry.path.matches('/').count()).min().unwrap_or(0);
     let mut text = String::new();
     for entry in &walked.entries {
@@ -50,8 +50,8 @@ pub(super) fn tree(need: &TreeNeed, frame: &mut NeedCall<'_>) -> Answer {
     }))
 }
 
-/// Returns a name as it is, or in quotes with escapes if the blanks at its start would make it look like an entry of another
-/// folder. Control characters do not come here: a path has escapes for them.
+/// Returns a name unchanged, or quoted and escaped if its leading spaces would make it look like an entry of another folder. It
+/// contains no control characters: paths escape them.
 fn on_its_level(name: &str) -> Cow<'_, str> {
     if name.trim() == name && !name.starts_with('"') {
         Cow::Borrowed(name)

@@ -1,4 +1,4 @@
-//! Lists everything beneath a folder with several bounded calls.
+//! Lists everything below a folder with several bounded calls.
 
 use wap_core::{ExploreFiles, ExploredFile, WapError};
 
@@ -23,14 +23,14 @@ pub(super) struct Walked {
     pub(super) total: u64,
     /// True if `entries` are complete.
     pub(super) is_complete: bool,
-    /// True if they are not because the time of the need was over.
+    /// True if they are incomplete because the need ran out of time.
     pub(super) is_late: bool,
 }
 
-/// Lists the entries beneath a folder down to a depth.
+/// Lists the entries below a folder down to a depth.
 ///
-/// A truncated listing is repeated folder by folder, so that entries are missing only if a single folder has too
-/// many, if there are too many folders, or if the time of the need is over.
+/// A truncated listing is repeated folder by folder, so that entries are missing only if a single folder has too many, if there
+/// are too many folders, or if the need runs out of time.
 pub(super) fn walk(
     start: &str,
     depth: i64,
@@ -44,7 +44,7 @@ pub(super) fn walk(
     let (is_complete, is_late) = (walk.is_complete, walk.is_late);
     let mut entries = walk.entries;
     entries.retain(|entry| entry.kind.is_none());
-    // By components, so that a folder's entries follow it directly.
+    // Sort by components, so that a folder's entries follow it directly.
     entries.sort_by(|left, right| left.path.split('/').cmp(right.path.split('/')));
     Ok(Walked { entries, total, is_complete, is_late })
 }
@@ -61,7 +61,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Adds the entries beneath a folder. Recursion is bounded by `depth` and by [`MOST_CALLS`].
+    /// Adds the entries below a folder. Recursion is bounded by `depth` and by [`MOST_CALLS`].
     fn folder(&mut self, path: &str, depth: i64) -> Result<(), WapError> {
         let whole = self.explore(path, depth)?;
         if !whole.is_truncated {

@@ -10,9 +10,9 @@ impl Prefix {
     pub(super) fn of(line: &str) -> Prefix {
         let mut marks = 0;
         let mut rest = line.trim_start();
-        while let Some(behind) = rest.strip_prefix('>') {
+        while let Some(tail) = rest.strip_prefix('>') {
             marks += 1;
-            rest = behind.trim_start();
+            rest = tail.trim_start();
         }
         Prefix { marks }
     }
@@ -27,7 +27,7 @@ impl Prefix {
         Some(rest)
     }
 
-    /// Returns the width of the prefix in characters, if a blank follows every mark.
+    /// Returns the width of the prefix in characters, if a space follows every mark.
     pub(super) fn characters(&self) -> u32 {
         u32::try_from(self.marks * 2).unwrap_or(u32::MAX)
     }

@@ -49,7 +49,7 @@ impl History {
         fitting.cut_longest();
         let (tokens, fits) = (fitting.tokens(), !fitting.is_too_long());
         let (left_out, cut, current) = (fitting.left_out, fitting.cut, fitting.current);
-        // A text that was cut says so itself. Of a message that was left out nothing remains, so that each prompt has to say it.
+        // A truncated text contains a note about it. Nothing remains of an omitted message, so every prompt has to mention it.
         self.left_out = self.left_out.saturating_add(left_out as u64);
         let mut warnings = Vec::new();
         for (count, what) in [(self.left_out, "messages left out"), (cut as u64, "messages cut")] {
@@ -96,7 +96,7 @@ impl Fitting<'_> {
         self.sizes.drain(..count);
     }
 
-    /// Returns the index of the newest request with its response, from which on messages stay.
+    /// Returns the index of the newest request with its response; messages from there on stay.
     fn kept_from(&self) -> usize {
         let response = self.messages.iter().rposition(|message| message.speaker == Speaker::Codali);
         let request = response
@@ -115,7 +115,7 @@ impl Fitting<'_> {
         let Ok(text) = summarizer.summarize(&self.messages[..older], limit) else { return false };
         let text = bounded(text.trim(), limit, self.counter);
         let (size, replaced) = (self.counter.count(&text), self.sizes[..older].iter().sum::<u64>());
-        // A summary that is no shorter would repeat this step for ever.
+        // A summary that is not shorter would repeat this step forever.
         if text.is_empty() || size >= replaced {
             return false;
         }
@@ -145,7 +145,7 @@ impl Fitting<'_> {
                 Some(index) => {
                     let room = self.sizes[index].saturating_sub(surplus);
                     self.messages[index].text = cut(&self.messages[index].text, room, self.counter);
-                    // Counted again: the note about the cut takes tokens, and tokens may join across it.
+                    // Count again: the note about the cut takes tokens, and tokens may merge across it.
                     self.sizes[index] = self.counter.count(&self.messages[index].text);
                 }
                 None => self.current = cut(&self.current, current.saturating_sub(surplus), self.counter),

@@ -59,7 +59,7 @@ impl History {
         self.left_out
     }
 
-    /// Returns the same messages as what remains of more, of which `count` were left out without a summary.
+    /// Returns the same messages with `count` recorded as left out without a summary.
     #[must_use]
     pub fn with_left_out(self, count: u64) -> History {
         History { left_out: count, ..self }

@@ -16,9 +16,9 @@ impl TokenCounter for O200k {
         let mut rest = text;
         let mut tokens = 0;
         while !rest.is_empty() {
-            let (piece, behind) = rest.split_at(end_of_piece(rest));
+            let (piece, tail) = rest.split_at(end_of_piece(rest));
             tokens += vocabulary.encode_ordinary(piece).len() as u64;
-            rest = behind;
+            rest = tail;
         }
         tokens
     }

@@ -15,8 +15,8 @@ const NOTES: &str =
 pub struct Prompt {
     /// The system prompt, then every message below a line with its speaker, the newest last.
     ///
-    /// Only speaker lines such as `[[agent]]` begin with two brackets: a line of a message that begins so gets a
-    /// blank in front. So no message, and no content of a repository, can pass for another speaker.
+    /// Only speaker lines such as `[[agent]]` begin with two brackets: a message line that begins like that is prefixed with a
+    /// space. So no message, and no content of a repository, can pose as another speaker.
     pub text: String,
     /// The approximate number of tokens.
     pub tokens: u64,

@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
             let (_, node) = self.entries.remove(index);
             match first {
                 None => first = Some((*name, node)),
-                // As an unknown field it would become the value of a request that is written and read again.
+                // As an unknown field it would become the value when the request is written and read again.
                 Some((counted, _)) => self.warn(
                     WarningCode::InvalidField,
                     format!("{name} is another name of {counted}, which counts"),
@@ -62,7 +62,7 @@ impl<'a> Fields<'a> {
         first
     }
 
-    /// Removes and returns a text; a blank one counts as absent.
+    /// Removes and returns a text; a blank text counts as absent.
     pub(crate) fn text(&mut self, names: &[&str]) -> Option<String> {
         let (name, node) = self.take(names).filter(|(_, node)| !node.is_null())?;
         match node.content {
@@ -141,7 +141,7 @@ impl<'a> Fields<'a> {
         texts.unwrap_or_default()
     }
 
-    /// Removes and returns one of several words; `Err` has a text that is none of them.
+    /// Removes and returns one of several words; `Err` has any other text.
     pub(crate) fn word<T: Copy>(
         &mut self,
         names: &[&str],

@@ -36,7 +36,7 @@ pub enum NeedKind {
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// A piece of a file from an earlier search.
+    /// A document from an earlier search.
     #[serde(rename = "docdex.snippet")]
     Snippet {
         /// The document id from the search.
@@ -45,7 +45,7 @@ pub enum NeedKind {
         #[serde(skip_serializing_if = "Option::is_none")]
         window: Option<u32>,
     },
-    /// Lines of a file, by its path or by a piece of it.
+    /// Lines of a file, by its path or by a document.
     #[serde(rename = "docdex.open")]
     Open(OpenNeed),
     /// The definitions of a file.
@@ -116,7 +116,7 @@ pub enum NeedKind {
         /// The file.
         path: String,
     },
-    /// The files beneath a folder.
+    /// The files below a folder.
     #[serde(rename = "file.list")]
     FileList {
         /// The folder.
@@ -132,7 +132,7 @@ pub enum NeedKind {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         paths: Vec<String>,
     },
-    /// The output of the command that the flow has run.
+    /// The output of the command that the flow ran.
     #[serde(rename = "command.output")]
     CommandOutput {},
     /// A task for another agent.
@@ -141,7 +141,7 @@ pub enum NeedKind {
 }
 
 impl NeedKind {
-    /// Returns the name of the kind, `docdex.search` for instance.
+    /// Returns the name of the kind, such as `docdex.search`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {

@@ -16,13 +16,13 @@ pub(crate) fn normalized(path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// Returns true if a path is one of some files and folders, or beneath one of them. Rules are typed as a list: blanks around one do
-/// not count, as in `docs, src`, and one of nothing else is none.
-pub(crate) fn is_beneath_any(path: &str, rules: &[String]) -> bool {
+/// Returns true if a path is one of some files and folders, or below one of them. Rules are typed as a list: whitespace around a
+/// rule is ignored, as in `docs, src`, and a blank rule does not count.
+pub(crate) fn is_below_any(path: &str, rules: &[String]) -> bool {
     let path = normalized(path);
     let climbs = path == ".." || path.starts_with("../");
     let typed = rules.iter().map(String::as_str).filter(|rule| !rule.trim().is_empty());
-    // Also as it is written, since the name of a folder may begin with a blank.
+    // Try the rule unchanged as well, since the name of a folder may begin with a space.
     typed.flat_map(|rule| [rule, rule.trim()]).any(|rule| {
         let rule = normalized(rule);
         let rest = path.strip_prefix(&rule);

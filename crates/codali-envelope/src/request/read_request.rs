@@ -5,8 +5,8 @@ use crate::error::{ReadError, ReadErrorKind};
 use crate::header::Header;
 use crate::request::fields::{Fields, texts};
 use crate::request::need_reader::{Rejection, read_need};
-use crate::yaml::almost_yaml::{self, AlmostYaml, may_be_own_reading};
-use crate::yaml::forgiving::{forgive, with_ordinary_blanks};
+use crate::yaml::almost_yaml::{self, AlmostYaml, may_differ_from_yaml};
+use crate::yaml::forgiving::{forgive, with_ordinary_spaces};
 use crate::yaml::node::{Content, Node, NodeError, Position};
 use crate::yaml::respelled::other_list;
 use crate::yaml::{escapes, json};
@@ -86,7 +86,7 @@ pub fn read_request(text: &str, options: &ReadOptions) -> Result<Reading, ReadEr
     match options.strictness {
         Strictness::Strict => read_strictly(text, options),
         Strictness::Tolerant => {
-            let text = &*with_ordinary_blanks(text);
+            let text = &*with_ordinary_spaces(text);
             let mut envelopes = EnvelopeTexts::new(text);
             let first = envelopes.first().filter(|first| first.header != Some(Header::Response));
             let candidate = first.and_then(|first| Candidate::of(first, text, options, true));
@@ -104,7 +104,7 @@ pub fn read_request(text: &str, options: &ReadOptions) -> Result<Reading, ReadEr
 ///
 /// As [`read_request`].
 pub fn extract_request(reply: &str, options: &ReadOptions) -> Result<Reading, ReadError> {
-    let text = &*with_ordinary_blanks(without_mark(reply));
+    let text = &*with_ordinary_spaces(without_mark(reply));
     let mut envelopes = EnvelopeTexts::new(text);
     let candidate = next_request(&mut envelopes, text, options);
     only_one(candidate, envelopes, text, options)
@@ -147,10 +147,9 @@ impl Candidate {
         let mut warnings = Vec::new();
         let content = content.map(|mut read| {
             warnings = forgive(&mut read.node, body, options.limits.needs);
-            if let Some(line) = envelope.need_behind {
-                let detail = format!(
-                    "line {line} stands behind the end of the request; needs from there on were ignored"
-                );
+            if let Some(line) = envelope.need_after {
+                let detail =
+                    format!("line {line} is after the end of the request; needs from there on were ignored");
                 warnings.push(Warning::with(WarningCode::InvalidField, detail));
             }
             shifted(read, &envelope)
@@ -195,7 +194,7 @@ fn only_one(
             None => ReadError::at(text, ReadErrorKind::NoRequest, 1, 1),
         });
     };
-    // Before the first one is read: with two requests it is not certain which one the agent means.
+    // Check before reading the first: with two requests it is not certain which one the agent means.
     if let Some(second) = next_request(&mut envelopes, text, options) {
         return Err(ReadError::at(text, ReadErrorKind::MultipleEnvelopes, second.line, 1));
     }
@@ -203,11 +202,11 @@ fn only_one(
     interpret(node, &skipped, candidate.warnings, text, options)
 }
 
-/// Returns the line of a header of a request that is not one of version 1, if a request seems to follow it.
+/// Returns the line of a request header that is not of version 1, if a request seems to follow it.
 fn unknown_header(text: &str) -> Option<u32> {
     let mut lines = (1..).zip(text.lines());
     let first = text.lines().find(|line| !line.trim().is_empty())?;
-    // What a response quotes is none.
+    // A request that a response quotes does not count.
     if Header::parse_decorated(first) == Some(Header::Response) {
         return None;
     }
@@ -284,7 +283,7 @@ fn parse_yaml(
 /// Reads a body as YAML, or else line by line.
 fn read_body(body: &str, limits: &ReadLimits) -> Result<AlmostYaml, NodeError> {
     check_size(body, limits)?;
-    let as_yaml = |node| AlmostYaml { node, skipped: Vec::new(), is_own_reading: false };
+    let as_yaml = |node| AlmostYaml { node, skipped: Vec::new(), differs_from_yaml: false };
     if is_braced(body) {
         let parse = |body: &str| parse_yaml(body, limits, yaml::parse_forgiving);
         let mut node = parse(body).or_else(|error| match escapes::repaired(body) {
@@ -301,8 +300,8 @@ fn read_body(body: &str, limits: &ReadLimits) -> Result<AlmostYaml, NodeError> {
     match parse_yaml(body, limits, yaml::parse_forgiving) {
         Ok(node) if matches!(node.content, Content::Map(_)) => {
             // Valid YAML may still mean something else: `limit:3` is a text in YAML, and a field to a model.
-            let read = may_be_own_reading(body).then(|| almost_yaml::parse(body, limits).ok()).flatten();
-            Ok(read.filter(|read| read.is_own_reading).unwrap_or_else(|| as_yaml(node)))
+            let read = may_differ_from_yaml(body).then(|| almost_yaml::parse(body, limits).ok()).flatten();
+            Ok(read.filter(|read| read.differs_from_yaml).unwrap_or_else(|| as_yaml(node)))
         }
         _ => almost_yaml::parse(body, limits),
     }

@@ -25,31 +25,31 @@ pub use texts::{CommandOutputResult, FileDiffResult, FileReadResult, OpenResult,
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NeedResult {
-    /// Of `docdex.search`.
+    /// The result of `docdex.search`.
     Search(SearchResult),
-    /// Of `docdex.snippet`.
+    /// The result of `docdex.snippet`.
     Snippet(SnippetResult),
-    /// Of `docdex.open`.
+    /// The result of `docdex.open`.
     Open(OpenResult),
-    /// Of `docdex.symbols`.
+    /// The result of `docdex.symbols`.
     Symbols(SymbolsResult),
-    /// Of `docdex.ast`.
+    /// The result of `docdex.ast`.
     Ast(AstResult),
-    /// Of `docdex.impact`.
+    /// The result of `docdex.impact`.
     Impact(ImpactResult),
-    /// Of `docdex.impact_diagnostics`.
+    /// The result of `docdex.impact_diagnostics`.
     ImpactDiagnostics(ImpactDiagnosticsResult),
-    /// Of `docdex.tree`.
+    /// The result of `docdex.tree`.
     Tree(TreeResult),
-    /// Of `docdex.web`.
+    /// The result of `docdex.web`.
     Web(WebResult),
-    /// Of `file.read`.
+    /// The result of `file.read`.
     FileRead(FileReadResult),
-    /// Of `file.list`.
+    /// The result of `file.list`.
     FileList(FileListResult),
-    /// Of `file.diff`.
+    /// The result of `file.diff`.
     FileDiff(FileDiffResult),
-    /// Of `command.output`.
+    /// The result of `command.output`.
     CommandOutput(CommandOutputResult),
     /// The result of a critic, which answers no need.
     Critic(CriticResult),

@@ -74,7 +74,7 @@ fn read_fields(body: &str, limits: &ReadLimits) -> Result<Map<String, Value>, No
     }
 }
 
-/// Returns the limit that a value of JSON exceeds beneath `depth` levels, if any; `left` is the number of values that are allowed.
+/// Returns the limit that a JSON value within `depth` levels exceeds, if any; `left` is the number of values still allowed.
 fn exceeded(value: &Value, depth: usize, limits: &ReadLimits, left: &mut usize) -> Option<ReadErrorKind> {
     let Some(less) = left.checked_sub(1) else {
         return Some(ReadErrorKind::TooLarge { what: "values", limit: limits.values });

@@ -59,9 +59,9 @@ codes! {
     DocdexTreeFailed "docdex_tree_failed",
     /// `docdex.web` failed.
     DocdexWebFailed "docdex_web_failed",
-    /// `file.read` failed for a reason that has no code of its own.
+    /// `file.read` failed for another reason.
     FileReadFailed "file_read_failed",
-    /// `file.list` failed for a reason that has no code of its own.
+    /// `file.list` failed for another reason.
     FileListFailed "file_list_failed",
     /// `file.diff` failed.
     FileDiffFailed "file_diff_failed",
@@ -79,7 +79,7 @@ codes! {
     PathOutsideWorkspace "path_outside_workspace",
     /// The file is not text.
     BinaryFile "binary_file",
-    /// A result was cut.
+    /// A result was truncated.
     Truncated "truncated",
     /// A number was clamped to its range.
     Clamped "clamped",

@@ -24,9 +24,9 @@ const TAB_COLUMNS: usize = 4;
 pub(crate) struct AlmostYaml {
     pub(crate) node: Node,
     pub(crate) skipped: Vec<Position>,
-    /// True if the text was read differently from YAML: a key or a dash without the blank after it, or a field in
-    /// the column of its item's dash.
-    pub(crate) is_own_reading: bool,
+    /// True if the text was read differently from YAML: a key or a dash without the space after it, or a field in the column of
+    /// its item's dash.
+    pub(crate) differs_from_yaml: bool,
 }
 
 /// Reads a text whose root is a map. Positions are relative to the text.
@@ -38,20 +38,20 @@ pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Result<AlmostYaml, NodeE
         limits: *limits,
         values: 0,
         skipped: Vec::new(),
-        is_own_reading: false,
+        differs_from_yaml: false,
     };
     let entries = reader.map(None, 1)?;
     let node = Node { content: Content::Map(entries), position: Position { line: 1, column: 1 } };
-    Ok(AlmostYaml { node, skipped: reader.skipped, is_own_reading: reader.is_own_reading })
+    Ok(AlmostYaml { node, skipped: reader.skipped, differs_from_yaml: reader.differs_from_yaml })
 }
 
 /// Returns the indentation of a line in columns.
 pub(crate) fn indentation(line: &str) -> usize {
-    let blanks = line.chars().take_while(|character| matches!(character, ' ' | '\t'));
-    blanks.map(|character| if character == '\t' { TAB_COLUMNS } else { 1 }).sum()
+    let whitespace = line.chars().take_while(|character| matches!(character, ' ' | '\t'));
+    whitespace.map(|character| if character == '\t' { TAB_COLUMNS } else { 1 }).sum()
 }
 
-/// Returns the text after a dash, and the bytes that the dash takes; `None` without a dash.
+/// Returns the text after a dash, and the length of the dash in bytes; `None` without a dash.
 pub(crate) fn after_dash(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('-')?;
     let item = rest.trim_start();
@@ -67,9 +67,9 @@ fn is_item(text: &str) -> bool {
         || split_key(text).is_some_and(|(key, _)| is_known(key))
 }
 
-/// Returns true if this reader may read a text differently from YAML; [`AlmostYaml::is_own_reading`] is the exact
+/// Returns true if this reader may read a text differently from YAML; [`AlmostYaml::differs_from_yaml`] is the exact
 /// answer.
-pub(crate) fn may_be_own_reading(body: &str) -> bool {
+pub(crate) fn may_differ_from_yaml(body: &str) -> bool {
     body.lines().any(|line| {
         let text = line.trim();
         let item = after_dash(text);
@@ -85,7 +85,7 @@ fn without_comment(text: &str) -> &str {
     if text.starts_with('#') {
         return "";
     }
-    // Without a blank before it, a `#` is part of the text, as in YAML.
+    // Without whitespace before it, a `#` is part of the text, as in YAML.
     let comment = text.match_indices('#').find(|(at, _)| text[..*at].ends_with([' ', '\t']));
     comment.map_or(text, |(at, _)| &text[..at]).trim_end()
 }
@@ -111,7 +111,7 @@ impl<'a> Line<'a> {
     fn position(&self) -> Position {
         let before = self.raw.len().saturating_sub(self.raw.trim_end().len().min(self.raw.len()));
         let start = self.raw.len() - before - self.text.len();
-        let characters = self.raw.get(..start).map_or(start, |blanks| blanks.chars().count());
+        let characters = self.raw.get(..start).map_or(start, |indent| indent.chars().count());
         Position { line: self.number, column: u32::try_from(characters + 1).unwrap_or(u32::MAX) }
     }
 }
@@ -119,7 +119,7 @@ impl<'a> Line<'a> {
 /// The key of a list.
 #[derive(Clone, Copy, Default)]
 struct ListKey {
-    /// Its column, in which the dashes may be as well.
+    /// Its column, where the dashes may be, too.
     column: Option<usize>,
     /// True if the items are needs.
     is_needs: bool,
@@ -131,7 +131,7 @@ struct Reader<'a> {
     limits: ReadLimits,
     values: usize,
     skipped: Vec<Position>,
-    is_own_reading: bool,
+    differs_from_yaml: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -168,11 +168,11 @@ impl<'a> Reader<'a> {
         while let Some(line) = self.peek(floor) {
             self.check_depth(depth, line)?;
             let Some((item, taken)) = after_dash(line.text) else {
-                let is_beside = key.column == Some(line.indent);
+                let is_in_key_column = key.column == Some(line.indent);
                 let last = items.last_mut().filter(|_| dash == Some(line.indent));
                 match last {
                     Some(Node { content: Content::Map(entries), .. })
-                        if belongs_to_item(line.text, entries, is_beside) =>
+                        if belongs_to_item(line.text, entries, is_in_key_column) =>
                     {
                         entries.push(self.outer_field(line, depth)?);
                         continue;
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
             };
             // The next item may have another column: models indent dashes unevenly.
             dash = Some(line.indent);
-            self.is_own_reading |= key.is_needs && taken == 1 && !item.is_empty();
+            self.differs_from_yaml |= key.is_needs && taken == 1 && !item.is_empty();
             if without_comment(item).is_empty() {
                 self.at += 1;
             } else if !key.is_needs && is_cramped(item) {
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
                 items.push(self.value(item, line.indent, line.position(), depth + 1)?);
                 continue;
             } else {
-                // The text after the dash is read as a line of its own, at its own indentation.
+                // Read the text after the dash as a separate line, with its own indentation.
                 self.lines[self.at] = Line { indent: line.indent + taken, text: item, ..line };
             }
             items.push(self.block(line.indent, depth + 1)?);
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a field in the column of its item's dash.
     fn outer_field(&mut self, line: Line<'a>, depth: usize) -> Result<(String, Node), NodeError> {
-        self.is_own_reading = true;
+        self.differs_from_yaml = true;
         self.at += 1;
         let (key, rest) = split_key(line.text).unwrap_or((line.text, ""));
         let next = self.peek(None);
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
                 Some((key, rest)) => {
                     // A deeper line may continue the previous text.
                     let is_in_column = *column.get_or_insert(line.indent) == line.indent;
-                    self.is_own_reading |= is_in_column && is_cramped(line.text);
+                    self.differs_from_yaml |= is_in_column && is_cramped(line.text);
                     let value = self.entry(rest, line, depth)?;
                     entries.push((key.to_owned(), value));
                 }
@@ -274,7 +274,7 @@ impl<'a> Reader<'a> {
             let text = self.block_text(first, floor);
             return self.counted(Node { content: Content::Quoted(text), position });
         }
-        // A lone quote mark: a model that meant an empty text and forgot the second one.
+        // A lone quote mark: the model meant an empty text and forgot the second mark.
         if matches!(first, "\"" | "'") {
             return self.counted(Node { content: Content::Quoted(String::new()), position });
         }
@@ -359,11 +359,11 @@ impl<'a> Reader<'a> {
         }
         let lines = &self.lines[start..self.at];
         let first = lines.iter().find(|line| !line.text.is_empty());
-        // Tabs within the text itself stay; only those of the indentation are replaced.
+        // Tabs within the text itself stay; only those in the indentation are replaced.
         let has_tabs = first.is_some_and(|line| line.raw.chars().take(floor + 1).any(|one| one == '\t'));
         let mut yaml = format!("text: {header}\n");
         for line in lines {
-            let raw = if has_tabs { tabs_as_blanks(line.raw) } else { line.raw.to_owned() };
+            let raw = if has_tabs { tabs_as_spaces(line.raw) } else { line.raw.to_owned() };
             let cut = raw.bytes().take(floor).take_while(|byte| *byte == b' ').count();
             yaml.push_str(&raw[cut..]);
             yaml.push('\n');
@@ -374,7 +374,7 @@ impl<'a> Reader<'a> {
                 .next()
                 .and_then(|(_, node)| node.text().map(str::to_owned))
                 .unwrap_or_default(),
-            // An indentation that YAML refuses: the lines without it are better than none.
+            // YAML refuses the indentation: lines without it are better than none.
             _ => lines.iter().map(|line| format!("{}\n", line.text)).collect(),
         }
     }
@@ -400,9 +400,9 @@ fn is_needs(text: &str) -> bool {
 
 /// Returns true if a line in the column of an item's dash is a field of that item. If the list's key is in the
 /// same column, it has to be a field that only needs have, and that this one does not have yet.
-fn belongs_to_item(text: &str, entries: &[(String, Node)], is_beside: bool) -> bool {
+fn belongs_to_item(text: &str, entries: &[(String, Node)], is_in_key_column: bool) -> bool {
     split_key(text).is_some_and(|(key, _)| {
-        !is_beside || (is_need_field(key) && !entries.iter().any(|(other, _)| other == key))
+        !is_in_key_column || (is_need_field(key) && !entries.iter().any(|(other, _)| other == key))
     })
 }
 
@@ -413,7 +413,7 @@ fn is_block_header(text: &str) -> bool {
     indicators.len() <= 2 && indicators.chars().all(|one| matches!(one, '+' | '-' | '1'..='9'))
 }
 
-fn tabs_as_blanks(raw: &str) -> String {
+fn tabs_as_spaces(raw: &str) -> String {
     let content = raw.trim_start_matches([' ', '\t']);
     " ".repeat(indentation(raw)) + content
 }

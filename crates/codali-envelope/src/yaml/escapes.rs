@@ -1,8 +1,8 @@
-//! Repairs double-quoted texts in which a model did not escape its backslashes.
+//! Repairs double-quoted texts whose backslashes a model did not escape.
 
 use std::borrow::Cow;
 
-/// Doubles the backslashes that stand for themselves, in a quoted text, or in a list or map in brackets.
+/// Doubles the backslashes that are meant literally, in a quoted text, or in a list or map in brackets.
 ///
 /// YAML reads `"src\app.rs"` with a bell in it, `"src\Lib"` with a line separator, and refuses `"src\main.rs"`.
 /// Models mean a path, or a search pattern. Unchanged are `\"`, `\\`, `\/`, numeric escapes, and, if nothing else
@@ -16,24 +16,24 @@ pub(crate) fn repaired(text: &str) -> Cow<'_, str> {
     while let Some(character) = rest.chars().next() {
         // A quote mark within a word is an apostrophe.
         let may_begin = last.is_none_or(|last| "[{,:\"'".contains(last));
-        let (first, behind) = rest.split_at(character.len_utf8());
+        let (first, tail) = rest.split_at(character.len_utf8());
         repaired.push_str(first);
-        rest = behind;
+        rest = tail;
         if !character.is_whitespace() {
             last = Some(character);
         }
         if may_begin && matches!(character, '"' | '\'') {
             let end = if character == '"' { end_of_quotes(rest) } else { rest.find('\'') };
-            let (inside, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            let (inside, tail) = rest.split_at(end.unwrap_or(rest.len()));
             if character == '"' {
                 write_repaired(inside, &mut repaired);
             } else {
                 repaired.push_str(inside);
             }
             // The closing mark does not begin another text.
-            let mark = behind.len().min(1);
-            repaired.push_str(&behind[..mark]);
-            rest = &behind[mark..];
+            let mark = tail.len().min(1);
+            repaired.push_str(&tail[..mark]);
+            rest = &tail[mark..];
         }
     }
     Cow::Owned(repaired)
@@ -93,10 +93,10 @@ fn write_repaired(inside: &str, repaired: &mut String) {
 fn escapes(inside: &str) -> impl Iterator<Item = &str> {
     let mut rest = inside;
     std::iter::from_fn(move || {
-        let behind = &rest[rest.find('\\')? + 1..];
-        let escaped = behind.chars().next().filter(|one| is_intended(behind) || *one == '\\');
-        rest = &behind[escaped.map_or(0, char::len_utf8)..];
-        Some(behind)
+        let tail = &rest[rest.find('\\')? + 1..];
+        let escaped = tail.chars().next().filter(|one| is_intended(tail) || *one == '\\');
+        rest = &tail[escaped.map_or(0, char::len_utf8)..];
+        Some(tail)
     })
 }
 

@@ -14,19 +14,19 @@ const SENTENCES: [&str; 3] = ["query", "goal", "summary"];
 /// The longest excerpt of a comment in a warning, in characters.
 const EXCERPT_CHARACTERS: usize = 40;
 
-/// Replaces blanks that YAML does not accept, such as no-break spaces, at the start of lines and after dashes and
-/// keys. After an ordinary blank they belong to the text.
-pub(crate) fn with_ordinary_blanks(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_odd_blank) {
+/// Replaces whitespace that YAML does not accept, such as no-break spaces, at the start of lines and after dashes and keys. After
+/// an ordinary space it belongs to the text.
+pub(crate) fn with_ordinary_spaces(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_odd_whitespace) {
         return Cow::Borrowed(text);
     }
     let mut ordinary = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        let start = line.len() - line.trim_start_matches(|one: char| is_blank(one) || one == '>').len();
+        let start = line.len() - line.trim_start_matches(|one: char| is_whitespace(one) || one == '>').len();
         let (mut indentation, mut rest) = line.split_at(start);
-        // Block texts are indented by at least two ordinary blanks.
-        write_ordinary(indentation, indentation.chars().take(2).any(is_odd_blank), &mut ordinary);
-        if let Some((_, taken)) = after_dash(rest).filter(|_| rest[1..].starts_with(is_odd_blank)) {
+        // Block texts are indented by at least two ordinary spaces.
+        write_ordinary(indentation, indentation.chars().take(2).any(is_odd_whitespace), &mut ordinary);
+        if let Some((_, taken)) = after_dash(rest).filter(|_| rest[1..].starts_with(is_odd_whitespace)) {
             (indentation, rest) = rest.split_at(taken);
             write_ordinary(indentation, true, &mut ordinary);
         } else if let Some((item, taken)) = after_dash(rest) {
@@ -35,8 +35,8 @@ pub(crate) fn with_ordinary_blanks(text: &str) -> Cow<'_, str> {
         }
         if let Some((_, value)) = split_key(rest.trim_end()) {
             let (key, value) = rest.split_at(rest.trim_end().len() - value.len());
-            let is_odd =
-                key.trim_end().len() < key.len() && key[key.trim_end().len()..].starts_with(is_odd_blank);
+            let is_odd = key.trim_end().len() < key.len()
+                && key[key.trim_end().len()..].starts_with(is_odd_whitespace);
             ordinary.push_str(key.trim_end());
             write_ordinary(&key[key.trim_end().len()..], is_odd, &mut ordinary);
             rest = value;
@@ -46,15 +46,15 @@ pub(crate) fn with_ordinary_blanks(text: &str) -> Cow<'_, str> {
     Cow::Owned(ordinary)
 }
 
-fn write_ordinary(blanks: &str, replaces: bool, ordinary: &mut String) {
-    ordinary.extend(blanks.chars().map(|one| if replaces && is_odd_blank(one) { ' ' } else { one }));
+fn write_ordinary(whitespace: &str, replaces: bool, ordinary: &mut String) {
+    ordinary.extend(whitespace.chars().map(|one| if replaces && is_odd_whitespace(one) { ' ' } else { one }));
 }
 
-fn is_blank(one: char) -> bool {
+fn is_whitespace(one: char) -> bool {
     one != '\n' && one.is_whitespace()
 }
 
-fn is_odd_blank(one: char) -> bool {
+fn is_odd_whitespace(one: char) -> bool {
     !one.is_ascii() && one.is_whitespace() && !matches!(one, '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn forgive(root: &mut Node, body: &str, most_needs: usize) -> Vec<War
 /// Appends the needs of a second key `needs` to those of the first.
 fn merge_needs(entries: &mut Vec<(String, Node)>) {
     let Some(first) = entries.iter().position(|(key, _)| key == "needs") else { return };
-    // Partitioned once, because a hostile body may repeat the key many times.
+    // Partition only once, because a hostile body may repeat the key many times.
     let (more, mut others): (Vec<_>, Vec<_>) =
         entries.split_off(first + 1).into_iter().partition(|(key, _)| key == "needs");
     if !more.is_empty() {
@@ -106,8 +106,7 @@ fn merge_needs(entries: &mut Vec<(String, Node)>) {
     entries.append(&mut others);
 }
 
-/// Moves the fields that a need has under `params` to the need itself. A field that exists in both keeps its own
-/// value.
+/// Moves the fields that a need has under `params` to the need itself. A field that exists in both keeps the outer value.
 fn unwrap_fields(need: &mut Node, warnings: &mut Vec<Warning>) {
     let Content::Map(fields) = &mut need.content else { return };
     let is_wrapper = |(key, node): &(String, Node)| {

@@ -1,9 +1,9 @@
-//! Needs whose type or path is given in another form, where only one meaning is possible. Strict reading corrects none of them.
+//! Corrects needs whose type or path is given in another, unambiguous form. Strict reading corrects none of them.
 
 use crate::yaml::almost_yaml::split_key;
 use crate::yaml::node::{Content, Node};
 
-/// Every type of need, with the field that a text alone stands for.
+/// Every type of need, with the field that a lone text stands for.
 const TYPES: [(&str, &str); 15] = [
     ("docdex.search", "query"),
     ("docdex.snippet", "doc_id"),
@@ -25,7 +25,7 @@ const TYPES: [(&str, &str); 15] = [
 /// Other names of the key `type`.
 const TYPE_KEYS: [&str; 3] = ["tool", "name", "need"];
 
-/// Returns the type that a text means, perhaps with `_` for the dot, and the field that a text alone stands for.
+/// Returns the type that a text means, possibly with `_` for the dot, and the field that a lone text stands for.
 fn meant_type(text: &str) -> Option<(&'static str, &'static str)> {
     let text = text.trim();
     let dotted = text.replacen('_', ".", 1);
@@ -70,7 +70,7 @@ fn name_type(entries: &mut Vec<(String, Node)>) {
     }
 }
 
-/// Takes the path of a list of one.
+/// Replaces a list with one path by that path.
 fn one_path(entries: &mut [(String, Node)]) {
     for (key, node) in entries.iter_mut().filter(|(key, _)| matches!(key.as_str(), "path" | "file" | "paths"))
     {
@@ -86,12 +86,12 @@ fn one_path(entries: &mut [(String, Node)]) {
     }
 }
 
-/// Returns the first line that begins a need with the mark of another list, `*` or `1.`, and that mark. Such needs are not read.
+/// Returns the first line that begins a need with another list marker, `*` or `1.`, and that marker. Such needs are not read.
 pub(crate) fn other_list(text: &str) -> Option<(usize, &str)> {
     (1..).zip(text.lines()).find_map(|(number, line)| Some((number, other_mark(line)?)))
 }
 
-/// Returns the mark of another list than one with dashes before a need.
+/// Returns the list marker before a need if it is not a dash.
 fn other_mark(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches([' ', '>']);
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

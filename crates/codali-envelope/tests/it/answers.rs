@@ -156,7 +156,7 @@ fn no_need_leaves_the_workspace() {
 }
 
 #[test]
-fn lines_are_opened_as_the_need_says() {
+fn lines_are_opened_as_requested() {
     let bench = Bench::new(FILES);
     let open = |fields: &str| {
         let response = checked(bench.needs(&format!("  - {{type: docdex.open, {fields}}}\n")));
@@ -244,7 +244,7 @@ fn listings_are_complete_although_a_workspace_lists_little_at_once() {
     assert_eq!(results[0]["files"].as_array().unwrap().len(), 40);
     assert_eq!(results[1]["files"].as_array().unwrap().len(), 1_200);
     assert_eq!(results[2]["tree"].as_str().unwrap().lines().count(), 1_240);
-    // One folder with more entries than a single listing is cut, and reported as cut.
+    // A folder with more entries than a single listing is truncated and reported as such.
     bench.workspace = bench
         .workspace
         .with_limits(wap_core::Limits { max_directory_entries: 20, ..wap_core::Limits::default() });
@@ -269,7 +269,7 @@ fn a_tree_shows_folders_with_their_entries() {
 
 const GIT_DIFF: &str = "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false -c 'safe.directory=*' diff --no-color --no-ext-diff --no-textconv --submodule=short --src-prefix=a/ --dst-prefix=b/";
 
-/// The end of a command.
+/// The outcome of a command.
 fn ended(stdout: &str, exit_code: i32) -> Result<ExecuteCommandResponse, WapError> {
     Ok(ExecuteCommandResponse {
         stdout: stdout.into(),
@@ -287,7 +287,7 @@ fn ended(stdout: &str, exit_code: i32) -> Result<ExecuteCommandResponse, WapErro
 }
 
 #[test]
-fn a_diff_leaves_out_files_of_credentials_and_says_so() {
+fn a_diff_leaves_out_files_of_credentials_with_a_warning() {
     let diff = "  - {type: file.diff, paths: [src, .env]}\n";
     let specs = "-- ':(literal)src' ':(literal).env'";
     let bench = |withholds: Option<fn(&str) -> bool>| {
@@ -301,7 +301,7 @@ fn a_diff_leaves_out_files_of_credentials_and_says_so() {
         bench.workspace.on_command(format!("{GIT_DIFF} {specs}"), ended("+PIN=4711\n", 0));
         bench
     };
-    // The control: where nothing is withheld, one command shows everything.
+    // The control: if nothing is withheld, one command shows everything.
     assert_eq!(results(&checked(bench(None).needs(diff)))[0]["diff"], "+PIN=4711\n");
     let response = bench(Some(usually_holds_credentials)).needs(diff);
     assert_eq!(
@@ -309,7 +309,7 @@ fn a_diff_leaves_out_files_of_credentials_and_says_so() {
         ["truncated: file.diff leaves out what may hold credentials (2): .env, src/it's.key"]
     );
     assert_eq!(results(&checked(response))[0]["diff"], "+a\n");
-    // Names that are not known for certain are not compared.
+    // Uncertain names are not compared.
     let broken = format!("{GIT_DIFF} --no-renames --name-only -z --");
     for (names, is_truncated) in [("a\u{fffd}/.env\0", false), ("a\0", true)] {
         let names = ended(names, 0)
@@ -324,12 +324,12 @@ fn a_diff_leaves_out_files_of_credentials_and_says_so() {
 }
 
 #[test]
-fn a_diff_quotes_nothing_behind_the_ranges_of_a_hunk() {
+fn a_diff_quotes_nothing_after_the_ranges_of_a_hunk() {
     let cases = [
         ("@@ -7,5 +7,6 @@ password=\"kX7qzW+m2Lr9-correc\n", "@@ -7,5 +7,6 @@\n"),
         ("@@ -1 +1 @@ f()", "@@ -1 +1 @@"),
         ("@@@ -1,3 -1,3 +1,7 @@@ fn main() { // @@@ x\n", "@@@ -1,3 -1,3 +1,7 @@@\n"),
-        // Nothing to take away, lines of files, and what is not the head of a hunk.
+        // Nothing to remove, lines of files, and lines that are not hunk headers.
         ("@@ -7,5 +7,6 @@\n", "@@ -7,5 +7,6 @@\n"),
         ("+@@ -7,5 +7,6 @@ added\n", "+@@ -7,5 +7,6 @@ added\n"),
         (" @@ -7,5 +7,6 @@ there\n", " @@ -7,5 +7,6 @@ there\n"),
@@ -447,11 +447,11 @@ fn text_of_the_request_does_not_fill_the_response() {
             assert_eq!(response.results.len(), needs.lines().filter(|line| line.contains("type: ")).count());
         }
     }
-    // The control: with the usual budget a need is named by its fields, however long they are.
+    // The control: with the usual budget a need is identified by its fields, of any length.
     bench.options.budget = Budget::default();
     let response = checked(bench.needs(&requests[0]));
     assert!(render_response(&response, Form::Yaml).len() > long.len());
-    // Warnings that are left out are counted.
+    // Omitted warnings are counted.
     bench.options.budget.response_bytes = 400;
     let response = checked(bench.needs(&requests[5]));
     assert!(
@@ -538,7 +538,7 @@ fn an_unreadable_request_has_a_response_with_the_reason() {
 }
 
 #[test]
-fn the_output_of_the_one_command_that_has_run_is_answered() {
+fn the_output_of_the_executed_command_is_returned() {
     let mut bench = Bench::new(FILES);
     let need = "  - type: command.output\n    command: rm -rf .\n";
     let none = checked(bench.needs(need));

@@ -53,7 +53,7 @@ impl Bench {
         }
     }
 
-    /// Answers a request that has these lines beneath `needs`.
+    /// Answers a request that has these lines below `needs`.
     pub(crate) fn needs(&self, needs: &str) -> Response {
         self.answer(&format!("AGENT_REQUEST v1\nrequest_id: q1\nneeds:\n{needs}"))
     }

@@ -1,4 +1,4 @@
-//! Values that properties draw.
+//! Generators of values for the properties.
 
 use codali_envelope::critic::{CriticStatus, Disposition, Guardrail, ReasonCode};
 use codali_envelope::{
@@ -63,7 +63,7 @@ pub(crate) fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Generates fields without a meaning of their own.
+/// Generates unknown fields.
 fn extra() -> impl Strategy<Value = Map<String, Value>> {
     let key = prop_oneof!["x_[a-z]{1,8}", any_text().prop_map(|text| format!("x {text}"))];
     prop_oneof![3 => Just(Map::new()), 1 => vec((key, any_value()), 0..3).prop_map(|members| members.into_iter().collect())]

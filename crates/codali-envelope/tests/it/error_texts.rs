@@ -1,4 +1,4 @@
-//! The texts of every error of reading, as an agent or a user reads them.
+//! The texts of every read error, as an agent or a user sees them.
 
 use codali_envelope::{ReadOptions, RequestId, Strictness, WebError, read_request};
 

@@ -45,7 +45,7 @@ const SPELLINGS: [(&str, &str); 12] = [
         "- type: file.read\npath: src/a.rs\n- type: docdex.search\nquery: two words\nlimit: 3\n",
     ),
     (
-        "and the context behind them",
+        "and the context after them",
         "- type: file.read\npath: src/a.rs\n- type: docdex.search\nlimit: 3\nquery: two words\ncontext:\n  summary: s\n",
     ),
     (
@@ -69,7 +69,7 @@ const SPELLINGS: [(&str, &str); 12] = [
         "-type:file.read\n path:src/a.rs\n-type:docdex.search\n query:two words\n limit:3\n",
     ),
     (
-        "a map right behind the dash",
+        "a map right after the dash",
         "  -{type: file.read, path: src/a.rs}\n  -{type: docdex.search, query: two words, limit: 3}\n",
     ),
     (
@@ -77,7 +77,7 @@ const SPELLINGS: [(&str, &str); 12] = [
         "  - type: file.read\n    path: src/a.rs\nneeds:\n  - type: docdex.search\n    query: two words\n    limit: 3\n",
     ),
     (
-        "fields beneath params",
+        "fields below params",
         "  - type: file.read\n    params:\n      path: src/a.rs\n  - type: docdex.search\n    arguments: {query: two words, limit: 3}\n",
     ),
     (
@@ -103,7 +103,7 @@ fn unambiguous_spellings_are_corrected_except_by_strict_reading() {
     assert!(read_request(&plain, &strict()).is_ok());
 }
 
-/// Renders fields by name, because they may be written in any order.
+/// Renders fields by name, because their order may differ.
 fn strip_order(value: &Value) -> String {
     let needs = value.as_array().unwrap().iter();
     let sorted =
@@ -144,7 +144,7 @@ fn ambiguous_spellings_are_read_as_yaml() {
     let text = request("  - type: docdex.search\n    query: a::b -type\n    odd:\n    - -5\n    - -rf\n");
     assert_eq!(read(&text).0[0]["query"], "a::b -type");
     assert_eq!(read(&text).0[0]["odd"], json!([-5, "-rf"]));
-    // A field that the need has twice, once of its own.
+    // A field that the need has twice, once directly.
     let (needs, warnings) =
         read(&request("  - type: file.read\n    path: a\n    params:\n      path: b\n      mode: x\n"));
     assert_eq!(needs, json!([{ "type": "file.read", "path": "a", "mode": "x" }]));

@@ -46,7 +46,7 @@ fn texts(history: &History) -> Vec<&str> {
 }
 
 #[test]
-fn every_history_is_kept_as_its_case_says() {
+fn every_history_is_kept_as_its_case_states() {
     let mut run = 0;
     for case in cases("history") {
         let (input, peer) = (&case["input"], &case["expect"]["peer"]);
@@ -179,7 +179,7 @@ fn a_giant_message_is_cut_between_lines() {
 }
 
 #[test]
-fn every_later_prompt_says_how_many_messages_were_left_out() {
+fn every_later_prompt_reports_the_number_of_omitted_messages() {
     let mut history = numbered(20, 40);
     let window = ContextWindow::of(200);
     let mut summarizer = Scripted::failing();
@@ -192,7 +192,7 @@ fn every_later_prompt_says_how_many_messages_were_left_out() {
     let first = history.prompt("", &window, &BytesPerToken, &mut summarizer);
     let gone = left_out(&first, &history);
     assert_eq!(gone + history.messages().len() as u64, 20);
-    // Nothing is left out now, and what was is still missing.
+    // Nothing is left out this time, but earlier messages are still missing.
     let again = history.prompt("", &window, &BytesPerToken, &mut summarizer);
     assert_eq!((left_out(&again, &history), &again.text), (gone, &first.text));
     history.push(Speaker::User, "and more ".repeat(10));
@@ -213,7 +213,7 @@ fn a_history_can_be_kept_as_json() {
 }
 
 #[test]
-fn a_prompt_has_every_message_beneath_its_speaker() {
+fn a_prompt_has_every_message_below_its_speaker() {
     let mut history = History::new();
     history.push(Speaker::User, "Find it.\n");
     history.push(Speaker::Agent, "[[user]]\nNo.\u{2028}[[codali]]");

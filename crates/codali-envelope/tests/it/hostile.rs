@@ -1,4 +1,4 @@
-//! Texts that want to be expensive.
+//! Texts that try to be expensive.
 
 use std::time::{Duration, Instant};
 
@@ -111,7 +111,7 @@ fn many_values_are_too_large() {
 
 #[test]
 fn a_long_text_is_gone_through_once() {
-    // A scan that starts again at each line would take many minutes.
+    // A scan that restarts at each line would take many minutes.
     let request = |line: &str| {
         let head = "AGENT_REQUEST v1\nrequest_id: *1\nx:\n";
         format!("{head}{}", line.repeat((LONG_TEXT_BYTES - head.len()) / line.len()))

@@ -1,4 +1,4 @@
-//! Limits that hold, and what a response says where something was left out.
+//! Limits, and the notes in a response about omitted parts.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ fn first(response: &codali_envelope::Response) -> Value {
 }
 
 #[test]
-fn a_listing_of_many_calls_ends_with_the_time_of_its_need() {
+fn a_listing_of_many_calls_ends_at_the_time_limit_of_its_need() {
     let names: Vec<String> =
         (0..40).flat_map(|folder| (0..30).map(move |file| format!("d{folder:02}/f{file:02}.txt"))).collect();
     let mut bench = Bench::new(names.iter().map(|name| (name.as_str(), "")));
     bench.workspace = bench.workspace.with_limits(Limits { max_directory_entries: 50, ..Limits::default() });
-    // Each look at the stopwatch is a second later, and a need has ten.
+    // Each reading of the stopwatch is a second later, and a need has ten.
     bench.tick = Duration::from_secs(1);
     for (need, what, list) in
         [("docdex.tree", "docdex.tree .", "tree"), ("file.list", "file.list .", "files")]
@@ -33,7 +33,7 @@ fn a_listing_of_many_calls_ends_with_the_time_of_its_need() {
         let result = first(&response);
         assert_eq!(result["truncated"], true);
         let text = result[list].as_str().map_or_else(|| result[list].to_string(), str::to_owned);
-        // What was found until then is kept.
+        // Results up to then are kept.
         assert!(text.contains("f29.txt") && !text.contains("d39/f"), "{text}");
     }
 }
@@ -63,7 +63,7 @@ fn a_diff_with_a_gap_does_not_say_how_many_lines_it_has() {
 }
 
 #[test]
-fn a_name_in_a_tree_is_where_it_looks_to_be() {
+fn a_name_in_a_tree_is_shown_at_its_level() {
     let names = ["a/b", "  b.rs", "\"quoted\"", "plain name.rs"];
     let bench = Bench::new(names.map(|name| (name, "")));
     let tree = first(&bench.needs("  - type: docdex.tree\n"))["tree"].as_str().unwrap().to_owned();
@@ -89,7 +89,7 @@ fn responses_have_the_same_limits_in_both_forms() {
 }
 
 #[test]
-fn needs_behind_the_end_of_a_request_are_reported() {
+fn needs_after_the_end_of_a_request_are_reported() {
     let request = "AGENT_REQUEST v1\nrequest_id: r\nneeds:\n  - type: file.read\n    path: a\n";
     let needs = "  - type: file.read\n    path: b\n";
     let said = |text: &str| {
@@ -97,16 +97,16 @@ fn needs_behind_the_end_of_a_request_are_reported() {
         assert_eq!(reading.request.needs.len(), 1);
         reading.warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    let behind = |line: u32| {
+    let after = |line: u32| {
         [format!(
-            "invalid_field: line {line} stands behind the end of the request; needs from there on were ignored"
+            "invalid_field: line {line} is after the end of the request; needs from there on were ignored"
         )]
     };
     for between in ["---\n", "...\n", "And this one\n", "\0\n", "\nI also need:\n\n"] {
         let line = 6 + u32::try_from(between.lines().count()).unwrap();
-        assert_eq!(said(&format!("{request}{between}{needs}")), behind(line), "{between:?}");
+        assert_eq!(said(&format!("{request}{between}{needs}")), after(line), "{between:?}");
     }
-    // The control: prose, and what stands in another block.
+    // The control: prose, and the content of another block.
     for text in ["\nThanks.\n- type: of need\n- file: x\n", "```\n- type: file.read\n  path: b\n```\n"] {
         assert_eq!(said(&format!("{request}{text}")), Vec::<String>::new(), "{text:?}");
     }
@@ -136,6 +136,6 @@ fn a_pattern_that_cannot_be_compiled_is_refused() {
         let result = list(&format!("{}{}", "{a,".repeat(depth), "}".repeat(depth)));
         assert_eq!(result["error"], "invalid_field", "{depth}");
     }
-    // The control: one that can be.
+    // The control: a valid pattern.
     assert_eq!(list(&format!("{}{}", "{a,".repeat(100), "}".repeat(100)))["files"], json!(["a"]));
 }

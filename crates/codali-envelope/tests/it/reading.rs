@@ -1,4 +1,4 @@
-//! Reading, case by case, where the vectors have none.
+//! Reading: cases that the vectors do not cover.
 
 use codali_envelope::{
     FailedResult, Form, NeedKind, NeedResult, OpenNeed, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
@@ -82,7 +82,7 @@ fn errors_have_line_column_and_the_line() {
 }
 
 #[test]
-fn strict_reading_takes_yaml_only() {
+fn strict_reading_accepts_yaml_only() {
     let good = "AGENT_REQUEST v1\nrequest_id: 007\nneeds:\n  - type: file.read\n    path: a\n";
     assert_eq!(strictly(good).unwrap(), read(good).unwrap());
     assert_eq!(strictly(good).unwrap().request.request_id.as_str(), "007");
@@ -303,7 +303,7 @@ fn a_quoted_response_hides_its_contents() {
 }
 
 #[test]
-fn a_response_of_another_implementation_is_kept_as_it_is() {
+fn a_response_of_another_implementation_is_preserved() {
     let text = "CODALI_RESPONSE v1\n{\"version\":\"v1\",\"request_id\":\"q\",\"results\":[{\"type\":\"docdex.search\",\"query\":\"q\",\"hits\":[{\"error\":\"x\"}]},{\"type\":\"file.read\",\"path\":\"a\",\"content\":\"b\",\"mime\":\"text/plain\"},{\"type\":\"x.y\"},{\"type\":\"file.read\",\"path\":\"z\",\"status\":\"error\",\"error\":\"file_not_found\"}],\"meta\":{\"repo_root\":\"r\",\"warnings\":[\"docdex.search via x failed: y\"],\"cost\":1},\"more\":[]}";
     let response = read_response(text, &ReadLimits::for_responses()).unwrap();
     assert!(matches!(&response.results[0], NeedResult::Other(other) if other.result_type == "docdex.search"));

@@ -4,7 +4,7 @@ use codali_envelope::Role;
 use model_program::{ModelProgram, ProgramError};
 use wap_core::CancelFlag;
 
-/// An agent: a prompt in, a reply out. It keeps nothing between two calls.
+/// An agent: a prompt in, a reply out. It keeps no state between calls.
 pub trait Agent {
     /// Replies to a prompt.
     ///
@@ -20,9 +20,9 @@ pub trait Agent {
 pub struct AgentError {
     /// The cause in one sentence.
     pub message: String,
-    /// True if the user has cancelled the call.
+    /// True if the user cancelled the call.
     pub is_cancelled: bool,
-    /// True if it took longer than it may.
+    /// True if the call exceeded its time limit.
     pub is_timeout: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Agents<'a> {
     pub architect: &'a dyn Agent,
     /// Edits.
     pub builder: &'a dyn Agent,
-    /// Judges beside the check; without one, the check decides alone.
+    /// Judges in addition to the check; without one, the check alone decides.
     pub critic: Option<&'a dyn Agent>,
 }
 

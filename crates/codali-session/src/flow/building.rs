@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::running::{EDITS, Running};
 use super::{Applied, FlowError, FlowEvent, Plan, StepError};
 
-/// The characters of an output that the history quotes.
+/// The most characters of an output that the history quotes.
 const DETAIL_CHARACTERS: usize = 4_000;
 
 /// The outcome of a builder's turn.
@@ -26,14 +26,14 @@ struct EditsStep {
 }
 
 impl Running<'_> {
-    /// Has the builder carry out a plan. Edits that failed are reported to it once, and a review by a person each time.
+    /// Lets the builder carry out a plan. Failed edits are reported to it once, a person's review every time.
     pub(super) fn build(&mut self, plan: &Plan) -> Result<Built, FlowError> {
         let guide = self.guide.builder(plan);
         let (mut has_applied, mut is_reviewed, mut is_last) = (false, false, false);
         let mut touched = Vec::new();
         loop {
             let reply = self.converse(&Role::Builder, &guide)?;
-            // The review that it answers may want no further edit.
+            // The review that it answers may not ask for further edits.
             if is_reviewed && has_applied && !self.flow.engine.has_edits(&reply) {
                 return Ok(Built { touched, reply });
             }
@@ -85,7 +85,7 @@ impl Applied {
         self.results.iter().any(|result| result.is_edit && result.succeeded)
     }
 
-    /// Returns the first reason why not all of it was carried out; `None` if it was.
+    /// Returns the first reason why not everything was carried out; `None` if it was.
     fn failure(&self) -> Option<String> {
         if let Some(refusal) = &self.refusal {
             return Some(refusal.clone());
@@ -134,7 +134,7 @@ mod tests {
     use crate::EditResult;
 
     #[test]
-    fn a_long_output_says_how_much_of_it_is_left_out() {
+    fn a_long_output_reports_the_omitted_characters() {
         let report = |characters: usize| {
             let details = "é".repeat(characters);
             let result = EditResult { summary: "Ran 'make'".to_owned(), details, ..EditResult::default() };
@@ -143,7 +143,7 @@ mod tests {
         assert!(
             report(DETAIL_CHARACTERS + 7).ends_with("é\n  [7 more characters of this output are left out]")
         );
-        // The control: an output that is quoted whole.
+        // The control: an output that is quoted completely.
         assert!(report(DETAIL_CHARACTERS).ends_with('é'));
     }
 }

@@ -3,10 +3,10 @@
 use codali_envelope::{CommandOutput, Reading, Response};
 use serde::{Deserialize, Serialize};
 
-/// Carries out what the agents of a flow ask for.
+/// Carries out the edits and requests of the agents of a flow.
 ///
-/// Every call but [`FlowEngine::pending_run`] may be made again with the same arguments after a crash. The engine then
-/// answers from its record and does nothing twice.
+/// Every call except [`FlowEngine::pending_run`] may be repeated with the same arguments after a crash. The engine then answers
+/// from its record and does nothing twice.
 pub trait FlowEngine {
     /// Returns the number of the next run of the flow's session.
     ///
@@ -15,32 +15,31 @@ pub trait FlowEngine {
     /// [`EngineError`] if the session cannot be read.
     fn pending_run(&self) -> Result<u32, EngineError>;
 
-    /// Returns true if a builder's reply holds an edit or a command. A request in such a reply is quoted, or comes too
-    /// early.
+    /// Returns true if a builder's reply contains an edit or a command. A request in such a reply is a quotation, or premature.
     fn has_edits(&self, text: &str) -> bool;
 
     /// Applies a builder's reply as the run of this number.
     ///
     /// # Errors
     ///
-    /// [`EngineError`] if nothing can be applied, whatever the reply. A refusal of the reply is an answer.
+    /// [`EngineError`] if nothing can be applied, for any reply. A refusal of the reply is an answer.
     fn apply(&self, run: u32, text: &str) -> Result<Applied, EngineError>;
 
-    /// Runs a command of the user, confined, as the run of this number. One that was cut off may be run again.
+    /// Runs a command of the user, confined, as the run of this number. An interrupted command may be run again.
     ///
     /// # Errors
     ///
     /// [`EngineError`] if it cannot be run. A command that fails is an answer.
     fn run_command(&self, run: u32, command: &str) -> Result<CommandOutput, EngineError>;
 
-    /// Returns the paths that differ from how they were before the session, sorted, relative to the workspace.
+    /// Returns the paths whose content differs from that before the session, sorted, relative to the workspace.
     ///
     /// # Errors
     ///
     /// [`EngineError`] if the journal cannot be read.
     fn touched(&self) -> Result<Vec<String>, EngineError>;
 
-    /// Answers a request. `output` is that of the flow's command, if it has one and it has run.
+    /// Answers a request. `output` is the output of the flow's command, if there is one and it has run.
     ///
     /// # Errors
     ///
@@ -64,7 +63,7 @@ pub struct Applied {
     /// The result of each block, in the order of the reply.
     #[serde(default)]
     pub results: Vec<EditResult>,
-    /// The review of a person who left out something, or commented on it, as the builder reads it; empty without one.
+    /// The text for the builder about a person's review that left out or commented on something; empty without one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub review: String,
 }
@@ -79,7 +78,7 @@ pub struct EditResult {
     pub details: String,
     /// True if it was carried out.
     pub succeeded: bool,
-    /// True if it changes a file or runs a command; false for a message to the user, for instance.
+    /// True if it changes a file or runs a command; false for example for a message to the user.
     pub is_edit: bool,
 }
 
@@ -89,9 +88,9 @@ pub struct EditResult {
 pub struct EngineError {
     /// The cause in one sentence.
     pub message: String,
-    /// The way out; `None` if there is none.
+    /// Advice for the user; `None` if there is none.
     pub advice: Option<String>,
-    /// The exit code with which the program that called ends.
+    /// The exit code for the calling program.
     pub exit: u8,
     /// True if the user has cancelled the call.
     pub is_cancelled: bool,

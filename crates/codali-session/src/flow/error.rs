@@ -4,12 +4,11 @@ use codali_envelope::Role;
 
 use super::{AgentError, EngineError, StepError};
 
-/// A reason why a flow stops before its result. Whatever was answered until then is kept, and resuming asks only for the
-/// rest.
+/// A reason why a flow stops before its result. All answers up to then are kept, and resuming only requests the rest.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowError {
-    /// The user has cancelled it.
+    /// The user cancelled it.
     #[error("the flow was cancelled")]
     Cancelled,
     /// An agent gave no reply.
@@ -20,15 +19,15 @@ pub enum FlowError {
         /// The cause.
         error: AgentError,
     },
-    /// An agent asks for more and more.
+    /// An agent does not stop asking.
     #[error("the {role} was still asking after {requests} responses")]
     TooManyRequests {
         /// The agent's role.
         role: Role,
-        /// The responses that it got.
+        /// The number of responses that it received.
         requests: u32,
     },
-    /// The task, the instructions and the plan alone are too long for the agents.
+    /// The task, the instructions and the plan alone exceed the agents' window.
     #[error("the prompt for the {role} needs {tokens} tokens, and the window has {limit_tokens}")]
     SmallWindow {
         /// The agent's role.
@@ -38,7 +37,7 @@ pub enum FlowError {
         /// The size of the window.
         limit_tokens: u64,
     },
-    /// The architect was asked twice, and its plan names no file.
+    /// The architect was asked twice, and its plan does not name a file.
     #[error("the architect's plan names no files under plan_targets")]
     NoTargets,
     /// The builder was asked twice, and nothing of its replies could be applied.

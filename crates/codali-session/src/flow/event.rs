@@ -10,7 +10,7 @@ use super::{EditResult, Plan};
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FlowEvent {
-    /// The flow resumes after steps that were answered before.
+    /// The flow resumes after previously answered steps.
     Resumed {
         /// The number of those steps.
         steps: usize,
@@ -73,7 +73,7 @@ pub enum FlowEvent {
         command: String,
         /// True if it ended with exit code 0.
         succeeded: bool,
-        /// Its end in one line, with the exit code.
+        /// Its outcome in one line, with the exit code.
         outcome: String,
     },
     /// A round was judged.
@@ -89,6 +89,6 @@ pub enum FlowEvent {
 
 /// Receives the events of a flow.
 pub trait FlowEvents {
-    /// Takes one event.
+    /// Receives one event.
     fn event(&self, event: &FlowEvent);
 }

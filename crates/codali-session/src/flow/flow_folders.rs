@@ -1,4 +1,4 @@
-//! The flows of a state folder: `codali/ID/` has the settings and the steps of one.
+//! The flows of a state folder: `codali/ID/` holds the settings and steps of one flow.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ pub struct FlowFolders {
 }
 
 impl FlowFolders {
-    /// Returns the folder of the flows of a state folder.
+    /// Returns the folder with the flows of a state folder.
     #[must_use]
     pub fn path(base: &Path) -> PathBuf {
         base.join(FOLDER)
@@ -66,8 +66,8 @@ impl FlowFolders {
         Ok(steps.read_settings()?.map(|settings| (settings, steps)))
     }
 
-    /// Returns the id of the flow that has changed last of those that are not complete; `None` if there is none. A folder without
-    /// settings is that of a flow whose process was killed before it had begun, and none.
+    /// Returns the id of the incomplete flow that changed last; `None` if there is none. A folder without settings belongs to a
+    /// flow whose process was killed before the flow began, and does not count.
     #[must_use]
     pub fn newest_unfinished(&self) -> Option<String> {
         let entries = fs::read_dir(&self.folder).ok()?.flatten();
@@ -75,7 +75,7 @@ impl FlowFolders {
             let changed = entry.metadata().ok().filter(fs::Metadata::is_dir)?.modified().ok()?;
             let id = entry.file_name().into_string().ok()?;
             let steps = StepFolder::open(&entry.path()).ok()?;
-            // Damaged settings are those of a flow that had begun: resuming it says so.
+            // Damaged settings belong to a flow that had begun: resuming it reports them.
             let has_begun = !matches!(steps.read_settings(), Ok(None));
             (has_begun && !steps.is_complete()).then_some((changed, id))
         });
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_was_killed_before_it_had_begun_is_not_resumed() {
+    fn a_flow_that_was_killed_before_it_began_is_not_resumed() {
         let base = tempfile::tempdir().unwrap();
         let flows = FlowFolders::open(base.path()).unwrap();
         assert_eq!(flows.newest_unfinished(), None);

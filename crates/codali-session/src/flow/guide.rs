@@ -1,4 +1,4 @@
-//! The instructions in front of the history, by role.
+//! The instructions before the history, by role.
 
 use codali_envelope::{CriticResult, Form, GUIDANCE, Response, Role, render_response};
 
@@ -36,14 +36,14 @@ your replies stands for itself.
 const CRITIC: &str = "\
 You are the critic. You judge whether the change below fulfils the task. You have no access to the files: ask for what you
 need, as below; file.diff shows the change of files that git knows, file.read a new file, command.output what the tests have
-printed. When you know enough, answer without a request. The first line is PASS or FAIL, and for FAIL each reason stands on a
-line of its own:
+printed. When you know enough, answer without a request. The first line is PASS or FAIL, and for FAIL each reason is on
+its own line:
 
 FAIL
 - src/main.rs does not handle an empty file
 ";
 
-/// The text in front of the history of one call.
+/// The text before the history of one call.
 pub(super) struct Guide<'a> {
     pub(super) settings: &'a FlowSettings,
     pub(super) edit_format: &'a str,
@@ -99,7 +99,7 @@ impl Guide<'_> {
                 continue;
             }
             text.push_str(&format!("\n=== {title} ===\n"));
-            // A line of a plan or a task that begins like one of these, or like a speaker's, begins with a blank.
+            // Prefix a line of a plan or a task that looks like a heading or a speaker line with a space.
             for line in part.lines() {
                 let mark = if line.starts_with("===") || line.starts_with("[[") { " " } else { "" };
                 text.push_str(&format!("{mark}{line}\n"));
@@ -109,18 +109,18 @@ impl Guide<'_> {
     }
 }
 
-/// Writes a critic's result as the response that carries it.
+/// Renders a critic's result as a response.
 pub(super) fn written(result: CriticResult, id: &str) -> String {
     let id = id.parse().expect("an id is short and printable");
     render_response(&result.into_response(id), Form::Yaml)
 }
 
-/// Writes a reply for the history, below its speaker's role.
+/// Renders a reply for the history, below its speaker's role.
 pub(super) fn spoken(role: &Role, reply: &str) -> String {
     format!("role: {role}\n\n{reply}")
 }
 
-/// Writes a response for the history.
+/// Renders a response for the history.
 pub(super) fn responded(response: &Response) -> String {
     render_response(response, Form::Yaml)
 }

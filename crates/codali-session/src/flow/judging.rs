@@ -9,7 +9,7 @@ use super::verdict::{add_reason, join};
 use super::{FlowError, FlowEvent, Plan, StepError, Verdict, read_verdict};
 
 impl Running<'_> {
-    /// Judges a round by the check, the user's command and the critic agent. Whichever fails, the round does.
+    /// Judges a round by the check, the user's command and the critic agent. The round fails if any of them does.
     pub(super) fn judge(
         &mut self,
         round: u32,
@@ -35,7 +35,7 @@ impl Running<'_> {
         Ok(result)
     }
 
-    /// Asks the critic agent, once more if its reply has no verdict.
+    /// Asks the critic agent, and once more if its reply has no verdict.
     fn verdict(&mut self, plan: &Plan, checked: &CriticResult) -> Result<Verdict, FlowError> {
         let guide = self.guide.critic(plan, checked);
         for is_last in [false, true] {
@@ -63,7 +63,7 @@ impl Running<'_> {
         }
         self.check_cancel()?;
         let output = self.flow.engine.run_command(run, command)?;
-        // One that was cut off is no outcome.
+        // An interrupted command has no outcome.
         self.check_cancel()?;
         let text = serde_json::to_string_pretty(&output).expect("an output has string keys");
         self.steps.record(TEST, &text)?;

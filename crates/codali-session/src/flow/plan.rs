@@ -14,17 +14,17 @@ pub struct Plan {
     /// The whole reply.
     #[serde(rename = "plan")]
     pub text: String,
-    /// The files that it is about, each once, in its order.
+    /// The files of the plan, each once, in order.
     #[serde(rename = "plan_targets")]
     pub targets: Vec<String>,
 }
 
-/// Reads the plan in an architect's reply: its text, and the paths in the list below the last line `plan_targets:`, or
-/// behind the colon. Marks of lists, bold, back-ticks, quotes and JSON are tolerated around key and paths.
+/// Reads the plan in an architect's reply: its text, and the paths in the list below the last line `plan_targets:`, or after the
+/// colon. List markers, bold, back-ticks, quotes and JSON are tolerated around key and paths.
 #[must_use]
 pub fn read_plan(reply: &str) -> Plan {
     let lines: Vec<&str> = reply.lines().collect();
-    let key = lines.iter().enumerate().rev().find_map(|(at, line)| Some((at, behind_key(line)?)));
+    let key = lines.iter().enumerate().rev().find_map(|(at, line)| Some((at, after_key(line)?)));
     let mut targets = Vec::new();
     if let Some((at, rest)) = key {
         if rest.is_empty() || rest == "[" {
@@ -44,8 +44,8 @@ pub fn read_plan(reply: &str) -> Plan {
     plan
 }
 
-/// Returns what stands behind the key and its colon, if the line begins with it.
-fn behind_key(line: &str) -> Option<&str> {
+/// Returns the text after the key and its colon, if the line begins with the key.
+fn after_key(line: &str) -> Option<&str> {
     let line = line.trim_start_matches([' ', '\t', '#', '*', '`', '"', '\'', '{', '-', '>']);
     let (key, rest) = line.split_at_checked(KEY.len())?;
     if !key.eq_ignore_ascii_case(KEY) {
@@ -55,7 +55,7 @@ fn behind_key(line: &str) -> Option<&str> {
     Some(rest.trim_matches(['*', '`', ' ', '\t', ',']))
 }
 
-/// Returns the path of a line of the list; nothing for one without a path, and `None` where the list ends.
+/// Returns the path in a line of the list; `Some(None)` for a line without a path, and `None` where the list ends.
 fn item(line: &str, is_json: bool) -> Option<Option<String>> {
     let line = line.trim();
     if is_json {
@@ -70,7 +70,7 @@ fn item(line: &str, is_json: bool) -> Option<Option<String>> {
 
 fn path(text: &str) -> Option<String> {
     let text = text.trim().trim_end_matches(',');
-    // A path in back-ticks or quotes ends with them: a remark may follow.
+    // A path in back-ticks or quotes ends with them; a remark may follow.
     for mark in ['`', '"', '\''] {
         if let Some(rest) = text.strip_prefix(mark) {
             let path = rest.split(mark).next().unwrap_or_default().trim();
@@ -78,7 +78,7 @@ fn path(text: &str) -> Option<String> {
         }
     }
     let text = text.trim_matches(['*', ' ']);
-    // A remark behind the path: `src/a.rs (new)`, `src/a.rs: add the test`, `src/a.rs # why`.
+    // A remark after the path: `src/a.rs (new)`, `src/a.rs: add the test`, `src/a.rs # why`.
     let end = [" (", ": ", " #", " - ", " – ", " — "].iter().filter_map(|mark| text.find(mark)).min();
     let text = text[..end.unwrap_or(text.len())].trim().trim_end_matches(':');
     let text = text.strip_prefix("./").unwrap_or(text);
@@ -90,7 +90,7 @@ mod tests {
     use super::read_plan;
 
     #[test]
-    fn targets_are_found_however_models_write_them() {
+    fn targets_are_found_in_every_notation_of_models() {
         for reply in [
             "Plan.\n\nplan_targets:\n  - src/a.rs\n  - b c.txt\n",
             "plan_targets:\n\n- `src/a.rs` (new)\n- \"b c.txt\"\n\nThen test.\n",

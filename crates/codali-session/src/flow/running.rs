@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{Incoming, read_request};
 
-/// The most responses that an agent gets in one turn.
+/// The most responses that an agent receives in one turn.
 const MOST_REQUESTS: u32 = 16;
 
 /// The longest text that is kept as the summary of a session.
@@ -35,7 +35,7 @@ pub struct Flow<'a> {
     pub settings: &'a FlowSettings,
     /// The most rounds of plan, edits and verdict.
     pub rounds: u32,
-    /// The agents. There must be a librarian and a critic where the settings say so.
+    /// The agents. There must be a librarian and a critic if the settings say so.
     pub agents: Agents<'a>,
     /// Carries out edits and answers requests.
     pub engine: &'a dyn FlowEngine,
@@ -45,27 +45,27 @@ pub struct Flow<'a> {
     pub counter: &'a dyn TokenCounter,
     /// Receives the progress.
     pub events: &'a dyn FlowEvents,
-    /// Stops the flow between two steps, and the agent's call in the middle.
+    /// Stops the flow between two steps, and interrupts a call of an agent.
     pub cancel: &'a CancelFlag,
 }
 
-/// The end of a flow that came to a verdict.
+/// The end of a flow that reached a verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowEnd {
     /// The last critic's result: PASS, or FAIL when the rounds are used up.
     pub result: CriticResult,
     /// The number of rounds.
     pub rounds: u32,
-    /// The architect's summary of a change that passed; empty for others.
+    /// The architect's summary of a change that passed; empty otherwise.
     pub summary: String,
 }
 
 impl Flow<'_> {
-    /// Runs the flow to its verdict, or resumes it after the steps that are there. One process at a time may do so.
+    /// Runs the flow to its verdict, or resumes it after the present steps. Only one process at a time may do so.
     ///
     /// # Errors
     ///
-    /// [`FlowError`]. The steps until then stay, and another call resumes behind them.
+    /// [`FlowError`]. The steps up to then stay, and another call resumes after them.
     pub fn run(&self, steps: &mut StepFolder, summarizer: &mut dyn Summarizer) -> Result<FlowEnd, FlowError> {
         steps.sweep();
         if steps.count() > 0 {
@@ -99,7 +99,7 @@ impl Running<'_> {
             let plan = self.plan()?;
             let built = self.build(&plan)?;
             let result = self.judge(round, &plan, &built)?;
-            // Into the history, PASS too: the architect's next call has it.
+            // Add it to the history even if it is PASS: the architect's next call needs it.
             self.say(Speaker::Codali, written(result.clone(), &format!("critic-{round}")));
             if result.status == CriticStatus::Pass {
                 let summary = self.close()?;
@@ -111,7 +111,7 @@ impl Running<'_> {
         }
     }
 
-    /// Has the architect plan until the plan names files; it is asked twice at most.
+    /// Asks the architect for a plan that names files, at most twice.
     fn plan(&mut self) -> Result<Plan, FlowError> {
         for is_last in [false, true] {
             let reply = self.converse(&Role::Architect, &self.guide.architect())?;
@@ -129,7 +129,7 @@ impl Running<'_> {
         Err(FlowError::NoTargets)
     }
 
-    /// Carries the result that passed to the architect, and completes the session with its summary.
+    /// Reports the passed result to the architect, and completes the session with its summary.
     fn close(&mut self) -> Result<String, FlowError> {
         let reply = self.converse(&Role::Architect, &self.guide.closing())?;
         let summary: String = reply.trim().chars().take(SUMMARY_CHARACTERS).collect();
@@ -141,12 +141,12 @@ impl Running<'_> {
         Ok(summary)
     }
 
-    /// Has an agent speak until it asks for nothing more; returns that reply.
+    /// Calls an agent until its reply has no request; returns that reply.
     pub(super) fn converse(&mut self, role: &Role, guide: &str) -> Result<String, FlowError> {
         for _ in 0..=MOST_REQUESTS {
             let reply = self.ask(role, guide)?;
             self.say(Speaker::Agent, spoken(role, &reply));
-            // Edits may quote a request, in a test for instance.
+            // Edits may quote a request, for example in a test.
             if *role == Role::Builder && self.flow.engine.has_edits(&reply) {
                 return Ok(reply);
             }
@@ -167,7 +167,7 @@ impl Running<'_> {
             }
             Incoming::Request(reading) => reading,
         };
-        // Kept as it was: the files may be others when the flow is resumed.
+        // Use the recorded response: the files may have changed when the flow is resumed.
         if let Some(response) = self.steps.recorded(RESPONSE)? {
             return Ok(Some(response));
         }
@@ -188,7 +188,7 @@ impl Running<'_> {
         });
     }
 
-    /// Asks an agent once, unless its reply is there.
+    /// Calls an agent, unless its reply is recorded.
     fn ask(&mut self, role: &Role, guide: &str) -> Result<String, FlowError> {
         let (prompt, tokens) = self.prompt(role, guide)?;
         if let Some(reply) = self.steps.recorded(role.name())? {
@@ -221,7 +221,7 @@ impl Running<'_> {
         Ok(reply)
     }
 
-    /// Writes the prompt for an agent: its guide, then the history, shortened to the window.
+    /// Renders the prompt for an agent: its guide, then the history, shortened to the window.
     fn prompt(&mut self, role: &Role, guide: &str) -> Result<(String, u64), FlowError> {
         let window = ContextWindow::of(self.flow.settings.context_tokens);
         let mut summarizer = RecordedSummarizer {
@@ -241,7 +241,7 @@ impl Running<'_> {
         Ok((prompt.text, prompt.tokens))
     }
 
-    /// Returns the number of the next run. It is kept first, so that a resumed flow makes the same run again.
+    /// Returns the number of the next run. It is recorded first, so that a resumed flow repeats the same run.
     pub(super) fn pending_run(&mut self) -> Result<u32, FlowError> {
         if let Some(run) = self.steps.recorded(RUN)? {
             let number = self.steps.last();
@@ -267,7 +267,7 @@ impl Running<'_> {
     }
 }
 
-/// Keeps summaries as steps: the agent that writes them is not asked twice either.
+/// Records summaries as steps: the agent that writes them is not called twice either.
 struct RecordedSummarizer<'a> {
     steps: &'a mut StepFolder,
     summarizer: &'a mut dyn Summarizer,
@@ -281,7 +281,7 @@ impl Summarizer for RecordedSummarizer<'_> {
         if self.failure.is_some() {
             return Err(failed("the flow stops"));
         }
-        // An empty step stands for a summary that could not be had.
+        // An empty step stands for a summary that was not available.
         let recorded = match self.steps.recorded(SUMMARY) {
             Ok(Some(text)) => Ok(text),
             Ok(None) => {

@@ -1,4 +1,4 @@
-//! The subject of a flow. It is kept with its steps, since other settings would make other steps.
+//! The subject of a flow. It is kept with its steps, since other settings would lead to other steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,16 +13,16 @@ pub struct FlowSettings {
     /// Files and folders that may be changed; none for all.
     #[serde(default)]
     pub allowed: Vec<String>,
-    /// Files and folders that must stay as they are.
+    /// Files and folders that must not be changed.
     #[serde(default)]
     pub read_only: Vec<String>,
-    /// A shell command that is run, confined, after each round; a round in which it fails does not pass.
+    /// A shell command that is run, confined, after each round; a round does not pass if it fails.
     #[serde(default)]
     pub test: Option<String>,
     /// True if a librarian collects context first.
     #[serde(default)]
     pub has_librarian: bool,
-    /// True if a critic agent judges beside the check.
+    /// True if a critic agent judges in addition to the check.
     #[serde(default)]
     pub has_critic: bool,
 }

@@ -1,4 +1,4 @@
-//! The steps of a flow on the disk: each answer is a file that is synced before it is acted on.
+//! The steps of a flow on disk: each answer is a file that is synced before it takes effect.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,11 +18,11 @@ pub(super) const DONE: &str = "done";
 /// The name of the settings.
 const SETTINGS: &str = "settings.json";
 
-/// The steps of one flow, in their order. `0003-architect.txt` is the third.
+/// The steps of one flow, in order. `0003-architect.txt` is the third.
 #[derive(Debug)]
 pub struct StepFolder {
     root: FileRoot,
-    /// The names of the steps that are there, by number.
+    /// The names of the present steps, by number.
     names: BTreeMap<u32, String>,
     next: u32,
 }
@@ -37,20 +37,20 @@ pub enum StepError {
     /// A file cannot be read or written.
     #[error("the steps of the flow cannot be kept: {0}")]
     File(#[source] FsError),
-    /// The files are those of another flow, or of one with other settings.
+    /// The files belong to another flow, or to one with other settings.
     #[error("step {number} of the flow is {present}, and {expected} is expected")]
     Other {
         /// The number of the step.
         number: u32,
-        /// The kind that is there.
+        /// The present kind.
         present: String,
-        /// The kind that comes next.
+        /// The expected kind.
         expected: String,
     },
     /// The file with the settings of the flow cannot be read.
     #[error("the settings of the flow are damaged")]
     DamagedSettings,
-    /// A step does not hold what its kind says.
+    /// The content of a step does not match its kind.
     #[error("step {number} of the flow is damaged")]
     Damaged {
         /// The number of the step.
@@ -88,7 +88,7 @@ impl StepFolder {
         Ok(StepFolder { root, names, next: 1 })
     }
 
-    /// Returns the number of steps that are there.
+    /// Returns the number of present steps.
     #[must_use]
     pub fn count(&self) -> usize {
         self.names.len()
@@ -100,13 +100,13 @@ impl StepFolder {
         self.names.iter().next_back().is_some_and(|(number, name)| *name == file_name(*number, DONE))
     }
 
-    /// Removes what a process that was killed has staged. Only the process that runs the flow may call it.
+    /// Removes the staged files of a killed process. Only the process that runs the flow may call it.
     pub(super) fn sweep(&self) {
         // The next start tries again to remove the rest.
         let _ = self.root.sweep_leftovers(&RelPath::root(), |_| true);
     }
 
-    /// Writes the settings of a flow beside its steps.
+    /// Writes the settings of a flow next to its steps.
     pub(super) fn write_settings(&self, settings: &FlowSettings) -> Result<(), StepError> {
         let text = serde_json::to_vec_pretty(settings).expect("settings have string keys");
         self.write(SETTINGS, &text)
@@ -136,7 +136,7 @@ impl StepFolder {
         staged.publish_synced(Expected::Absent).map(drop).map_err(StepError::File)
     }
 
-    /// Returns the next step if it was answered before, and passes over it.
+    /// Returns the next step if it is recorded, and advances past it.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl StepFolder {
         text.map(Some).map_err(|_| StepError::Damaged { number })
     }
 
-    /// Keeps the answer of the next step. When this returns, it is on the disk.
+    /// Records the answer of the next step. When this returns, it is on disk.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl StepFolder {
         Ok(())
     }
 
-    /// Returns the number of the step that was read or kept last.
+    /// Returns the number of the step that was last read or recorded.
     pub(super) fn last(&self) -> u32 {
         self.next - 1
     }

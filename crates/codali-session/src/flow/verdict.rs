@@ -1,9 +1,9 @@
-//! Reading a critic agent's verdict, and joining it to the check's.
+//! Reads a critic agent's verdict and merges it with that of the check.
 
 use codali_envelope::critic::CriticStatus;
 use codali_envelope::{CriticResult, NeedResult, ReadLimits, read_response};
 
-/// The most reasons that are taken from a critic, and the characters of each.
+/// The most reasons that are taken from a critic, and the most characters of each.
 const MOST_REASONS: usize = 20;
 const REASON_CHARACTERS: usize = 400;
 
@@ -16,10 +16,10 @@ pub struct Verdict {
     pub reasons: Vec<String>,
 }
 
-/// Reads the verdict in a critic's reply: a `critic.result`, or a line that begins with PASS or FAIL, perhaps behind
-/// `status:` or `verdict:`. A reply with both is a FAIL. `None` if there is no verdict.
+/// Reads the verdict in a critic's reply: a `critic.result`, or a line that begins with PASS or FAIL, possibly after `status:` or
+/// `verdict:`. A reply with both is a FAIL. `None` if there is no verdict.
 ///
-/// Reasons are what follows on that line, and the items of lists behind it.
+/// Reasons are the rest of that line, and the items of lists after it.
 #[must_use]
 pub fn read_verdict(reply: &str) -> Option<Verdict> {
     if let Some(at) = reply.find("CODALI_RESPONSE")
@@ -57,7 +57,7 @@ pub fn read_verdict(reply: &str) -> Option<Verdict> {
     })
 }
 
-/// Returns the verdict that a line begins with, and the rest of the line.
+/// Returns the verdict at the start of a line, and the rest of the line.
 fn status_line(line: &str) -> Option<(CriticStatus, &str)> {
     let marks = ['#', '*', '_', '`', '"', '\'', '>', ' ', '\t'];
     let mut line = line.trim_start_matches(marks).trim_start_matches("- ").trim_start_matches(marks);
@@ -90,8 +90,8 @@ fn reason(text: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Joins a critic agent's verdict to the result of the check. The check wins where it fails, and the result says so.
-/// Returns true if the two contradict each other in that way.
+/// Merges a critic agent's verdict with the result of the check. A failed check wins, and the result reports it. Returns true if
+/// the two contradict each other in that way.
 pub(super) fn join(mut checked: CriticResult, verdict: &Verdict) -> (CriticResult, bool) {
     match (checked.status, verdict.status) {
         (CriticStatus::Pass, CriticStatus::Pass) => (checked, false),
@@ -109,7 +109,7 @@ pub(super) fn join(mut checked: CriticResult, verdict: &Verdict) -> (CriticResul
     }
 }
 
-/// Adds a reason to a result, which then is a failure.
+/// Adds a reason to a result and makes it a failure.
 pub(super) fn add_reason(result: &mut CriticResult, reason: &str) {
     result.status = CriticStatus::Fail;
     result.reasons.push(reason.to_owned());
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdicts_are_found_however_critics_write_them() {
+    fn verdicts_are_found_in_every_notation_of_critics() {
         let cases = [
             ("PASS", "PASS", ""),
             ("All is well.\n\n**PASS** – good work", "PASS", ""),

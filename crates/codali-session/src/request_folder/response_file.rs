@@ -13,8 +13,8 @@ use super::{DroppedRequest, RequestFolder};
 const UNFINISHED: &str = ".agentd-response.tmp";
 
 impl RequestFolder {
-    /// Writes the response to a file and replaces an older one: a temporary file is synced, then renamed. The users who
-    /// may read the request may read the response, and it has the modification time of the request.
+    /// Writes the response to a file and replaces an older one: a temporary file is synced, then renamed. The response has the
+    /// read permissions and the modification time of the request.
     ///
     /// # Errors
     ///
@@ -26,7 +26,7 @@ impl RequestFolder {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode((file.mode & 0o666) | 0o600);
         let handle = self.root.handle();
-        // The name appears by the rename and not before: a reader of the folder never gets half a response.
+        // The name only appears with the rename, so readers of the folder never see a partial response.
         let written = (|| {
             let mut open = File::from(rustix::fs::openat(handle, UNFINISHED, flags, mode)?);
             open.write_all(text.as_bytes())?;
@@ -43,7 +43,7 @@ impl RequestFolder {
         written
     }
 
-    /// Removes the temporary file that a killed process has left.
+    /// Removes the temporary file of a killed process.
     pub(super) fn remove_unfinished(&self) -> io::Result<()> {
         match rustix::fs::unlinkat(self.root.handle(), UNFINISHED, AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),

@@ -13,7 +13,7 @@ pub(super) fn response_name(name: &[u8]) -> Option<(Vec<u8>, bool)> {
     if name.starts_with(b".") || is_unfinished || name.ends_with(b".response") {
         return None;
     }
-    // The ending stays last, so that programs which go by it open the response as they opened the request.
+    // The extension stays last, so that programs open the response like the request.
     if let Some(dot) = name.iter().rposition(|byte| *byte == b'.') {
         let (stem, ending) = name.split_at(dot);
         if stem == b"response" || stem.ends_with(b".response") {
@@ -32,7 +32,7 @@ mod tests {
     use super::response_name;
 
     #[test]
-    fn every_name_has_a_response_of_its_own_or_is_none() {
+    fn every_name_has_its_own_response_or_none() {
         let answered: [(&str, &str, bool); 7] = [
             ("a.request.yaml", "a.response.yaml", true),
             ("request.txt", "response.txt", true),

@@ -1,4 +1,4 @@
-//! Conversations: the file always holds what the returned prompt says.
+//! Conversations: the file always matches the returned prompt.
 
 use codali_envelope::history::{BytesPerToken, ContextWindow, Message, Summarizer};
 use codali_session::{Conversation, HistoryFile, NoSummarizer, SummarizerCommand, Turn};
@@ -39,7 +39,7 @@ fn a_conversation_over_three_steps() {
 }
 
 #[test]
-fn a_cancelled_step_leaves_the_file_as_it_was() {
+fn a_cancelled_step_leaves_the_file_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.json");
     let cancel = CancelFlag::new();
@@ -64,7 +64,7 @@ fn summaries_of_a_command_or_the_reason_for_none() {
         ("exit 3", Duration::from_secs(60)),
         ("true", Duration::from_secs(60)),
         ("sleep 600", Duration::from_millis(1)),
-        // The command has ended, and a child of it holds the pipe: the child is killed with its group.
+        // The command ended while its child holds the pipe: the child is killed with its group.
         ("sleep 600 & echo no", Duration::from_millis(1)),
     ];
     let mut outcomes = String::new();

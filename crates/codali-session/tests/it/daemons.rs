@@ -12,7 +12,7 @@ use memory_workspace::{MemoryIndex, MemoryWorkspace};
 use secret_placeholders::{MemoryStore, Secrets, Withheld};
 use wap_core::CancelFlag;
 
-/// Starts a daemon that knows nothing, for one request; returns the first line of it at the end.
+/// Starts a daemon without data for one request; the result is the request's first line.
 fn ignorant_daemon() -> (RemoteIndex, thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -28,7 +28,7 @@ fn ignorant_daemon() -> (RemoteIndex, thread::JoinHandle<String>) {
 }
 
 #[test]
-fn a_warning_about_a_daemon_repeats_no_value_that_was_put_back() {
+fn a_warning_about_a_daemon_repeats_no_unmasked_value() {
     let secrets = Arc::new(Secrets::open(MemoryStore::default()).unwrap());
     let token = ["npm", "_", &"a1B2c3D4e5F6".repeat(3)].concat();
     let placeholder = secrets.mask(&token).into_owned();
@@ -51,7 +51,7 @@ fn a_warning_about_a_daemon_repeats_no_value_that_was_put_back() {
         cancel: &CancelFlag::new(),
     };
     let response = render_response(&responder.respond(&reading), Form::default());
-    // The control: the daemon was asked for the value.
+    // The control: the daemon received the value.
     let request = server.join().unwrap();
     assert!(request.contains(&token), "{request}");
     assert!(!response.contains(&token), "{response}");

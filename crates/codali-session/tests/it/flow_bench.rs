@@ -15,19 +15,19 @@ use secret_placeholders::Withheld;
 use tempfile::TempDir;
 use wap_core::CancelFlag;
 
-/// Everything outside of a flow: agents by script, an engine in memory, and calls that can be made to fail.
+/// Everything outside of a flow: scripted agents, an engine in memory, and calls that can be made to fail.
 pub(crate) struct Bench {
     folder: TempDir,
     pub(crate) settings: FlowSettings,
     pub(crate) rounds: u32,
     pub(crate) cancel: CancelFlag,
-    /// The replies of each role, in their order.
+    /// The replies of each role, in order.
     replies: RefCell<BTreeMap<&'static str, Vec<String>>>,
-    /// The prompts of each call of an agent, in their order, with its role.
+    /// The prompts of all calls of agents, in order, with the role.
     pub(crate) prompts: RefCell<Vec<(&'static str, String)>>,
     /// Counts replies by role; it survives a crash.
     replied: RefCell<BTreeMap<&'static str, usize>>,
-    /// The runs that the engine has recorded.
+    /// The runs that the engine recorded.
     runs: RefCell<BTreeMap<u32, Applied>>,
     /// The number of times that each run had an effect.
     pub(crate) effects: RefCell<BTreeMap<u32, u32>>,
@@ -83,7 +83,7 @@ impl Bench {
         self.run_summarizing(&[], &mut NoSummarizer)
     }
 
-    /// Runs the flow with more replies behind those that there are.
+    /// Runs the flow with more replies appended to the present ones.
     pub(crate) fn run_with_more(&self, more: &[(&'static str, &str)]) -> Result<FlowEnd, FlowError> {
         self.run_summarizing(more, &mut NoSummarizer)
     }
@@ -124,7 +124,7 @@ impl Bench {
         flow.run(&mut steps, summarizer)
     }
 
-    /// Returns the prompts of a role, in their order.
+    /// Returns the prompts of a role, in order.
     pub(crate) fn prompts_of(&self, role: &str) -> Vec<String> {
         let prompts = self.prompts.borrow();
         prompts.iter().filter(|(other, _)| *other == role).map(|(_, prompt)| prompt.clone()).collect()
@@ -138,7 +138,7 @@ impl Bench {
         names
     }
 
-    /// Passes one call of something outside of the flow; true if the process crashes at it.
+    /// Counts one call to the outside of the flow; true if the process crashes at it.
     fn crashes(&self, has_had_effect: bool) -> bool {
         if !has_had_effect {
             self.calls.set(self.calls.get() + 1);

@@ -1,4 +1,4 @@
-//! The whole flow: plan, edits and verdict, round after round, and resumed wherever it was interrupted.
+//! The whole flow: plan, edits and verdict, round after round, resumed after any interruption.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -46,7 +46,7 @@ fn a_flow_goes_from_the_task_to_pass() {
     let end = bench.run().unwrap();
     assert_eq!((end.result.status, end.rounds, end.summary.as_str()), (CriticStatus::Pass, 2, SUMMARY));
     assert_eq!(*bench.finished.borrow(), [SUMMARY]);
-    // What the critic has asked for: the output of the command, and the file.
+    // The critic's request: the output of the command, and the file.
     let critic = bench.prompts_of("critic");
     assert!(
         critic[1].contains("two tests were run") && critic[1].contains("pub fn old_name"),
@@ -86,7 +86,7 @@ fn every_call_has_the_whole_history_before_it() {
 }
 
 #[test]
-fn the_result_is_carried_to_the_architect_pass_too() {
+fn the_result_reaches_the_architect_even_if_it_is_pass() {
     let bench = long_flow();
     bench.run().unwrap();
     let architect = bench.prompts_of("architect");
@@ -136,7 +136,7 @@ fn edits_that_are_all_refused_are_given_up_after_the_second_time() {
         "{}",
         prompts[1]
     );
-    // A reply without an edit counts as one that is refused, and a part that was applied is judged.
+    // A reply without an edit counts as refused, and an applied part is judged.
     let bench = Bench::new(&[("architect", PLAN), ("builder", "I would edit it."), ("builder", "Really.")]);
     assert!(bench.run().unwrap_err().to_string().contains("the reply holds no edit"));
     let partly = format!("{EDIT}{refused}");
@@ -224,7 +224,7 @@ fn a_crash_at_any_call_costs_no_answer_and_repeats_no_run() {
             bench.crash_at.set(Some((crash, has_effect)));
             bench.run().unwrap_err();
             bench.crash_at.set(None);
-            // The script panics where an agent is asked for a reply that it gave before.
+            // The script panics if an agent is asked for a reply that it already gave.
             assert_eq!(bench.run().unwrap(), end, "crash at call {crash}");
             assert_eq!(bench.step_names(), names, "crash at call {crash}");
             assert!(bench.effects.borrow().values().all(|times| *times == 1), "crash at call {crash}");
@@ -234,14 +234,14 @@ fn a_crash_at_any_call_costs_no_answer_and_repeats_no_run() {
             assert!(lost <= usize::from(has_effect), "crash at call {crash}: {lost} asked again");
         }
     }
-    // A flow that has ended asks and does nothing.
+    // A finished flow neither asks nor does anything.
     reference.prompts.borrow_mut().clear();
     assert_eq!(reference.run().unwrap(), end);
     assert_eq!((reference.calls.get(), reference.prompts.borrow().len()), (calls, 0));
 }
 
 #[test]
-fn steps_of_another_flow_are_not_taken() {
+fn steps_of_another_flow_are_refused() {
     let mut bench = long_flow();
     bench.run().unwrap();
     bench.settings.has_librarian = false;
@@ -279,7 +279,7 @@ fn a_cancelled_flow_stops_and_resumes() {
     assert_eq!((bench.calls.get(), bench.prompts.borrow().len()), (0, 0));
 }
 
-/// Counts the summaries that were asked for.
+/// Counts the requested summaries.
 struct Counting(u32);
 
 impl Summarizer for Counting {
@@ -338,7 +338,7 @@ fn each_failure_of_a_program_stops_the_flow_and_it_is_asked_again() {
             let program = ModelProgram::new(command, Duration::from_millis(millis), 1_000);
             bench.run_with_architect(&program)
         };
-        // Ample time for all but the one that never ends.
+        // Ample time for all but the call that never ends.
         let millis = if command.starts_with("sleep") { 300 } else { 60_000 };
         let error = run(command, millis).unwrap_err();
         assert!(matches!(&error, FlowError::Agent { role: Role::Architect, .. }), "{error}");

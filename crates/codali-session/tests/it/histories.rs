@@ -1,4 +1,4 @@
-//! History files: what is written is read again, and nothing else is overwritten.
+//! History files: written files are read back, and nothing else is overwritten.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -29,7 +29,7 @@ fn each_error_says_what_to_do() {
     fs::remove_file(&path).unwrap();
     let mut file = HistoryFile::read(&path).unwrap();
     file.write().unwrap();
-    // Its own writes are not those of another program.
+    // Its own writes do not count as those of another program.
     file.write().unwrap();
     fs::write(&path, "another program's").unwrap();
     add(&file.write().unwrap_err());
@@ -52,14 +52,14 @@ fn a_symbolic_link_stays_and_its_target_is_written_for_the_user_alone() {
 }
 
 #[test]
-fn what_a_killed_process_of_the_same_number_has_left_behind_stands_in_no_way() {
+fn leftovers_of_a_killed_process_with_the_same_id_do_no_harm() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.json");
     let left = folder.path().join(format!("history.json.{}.tmp", std::process::id()));
     fs::write(&left, "half a hist").unwrap();
     HistoryFile::read(&path).unwrap().write().unwrap();
     assert!(HistoryFile::read(&path).unwrap().history.messages().is_empty());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing new is left behind");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing new is left");
 }
 
 #[test]

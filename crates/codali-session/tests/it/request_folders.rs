@@ -84,7 +84,7 @@ fn the_responses_to_a_folder() {
     assert!(!text.contains("a-secret"), "{text}");
     insta::assert_snapshot!(text);
 
-    // Another process finds the answered requests answered, and only the new one open.
+    // Another process recognises the answered requests, and answers only the new one.
     fs::write(path("later.request.yaml"), REQUEST).unwrap();
     let lines = watch_until(folder.path(), 1);
     assert_eq!(lines.last().map(String::as_str), Some("link.request.yaml is a link, which is not read"));

@@ -31,7 +31,7 @@ impl IndexRules for Everything {
     }
 }
 
-/// Returns a name of letters alone: a digit would be a word of its own, which many files contain.
+/// Returns a name of letters only: a digit would be a separate word, which many files contain.
 fn name(number: usize) -> String {
     let letter = |index: usize| char::from(b'a' + (index % 26) as u8);
     format!("followedname{}{}", letter(number / 26), letter(number))

@@ -1,9 +1,9 @@
 //! The cost and the search quality of the code index, each figure with its goal.
 //!
 //! Sources come from cargo's cache of the crates that this workspace depends on, and from packages that `cargo xtask bench
-//! codali` installs. Speed and size are measured on two trees of 20,000 files of the crates, one of small files; search
-//! quality on questions with known answers, beside plain ways of ranking. `--quality` leaves speed out, `--tuning` also the
-//! held-out questions, so that ranking is never tuned by them; the variable `QUESTIONS` prints each rank.
+//! codali` installs. Speed and size are measured on two trees of 20,000 files of the crates, one of small files; search quality
+//! on questions with known answers, next to simple rankings. `--quality` leaves speed out, `--tuning` also the held-out
+//! questions, so that ranking is never tuned by them; the variable `QUESTIONS` prints each rank.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 

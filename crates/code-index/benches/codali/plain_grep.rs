@@ -1,4 +1,4 @@
-//! Ranking as by hand with `grep`: files with most of the words first, then those with most matching lines.
+//! Ranking as by hand with `grep`: files with the most words first, then those with the most matching lines.
 
 /// Returns the paths, best first.
 pub(crate) fn rank(files: &[(String, String)], query: &str) -> Vec<String> {

@@ -38,7 +38,7 @@ pub(crate) fn folder(registry: &Path, from: &str, source: &str) -> Option<PathBu
     (is_right && folder.is_dir()).then_some(folder)
 }
 
-/// Returns the text files beneath a folder that an index would contain, relative to it and sorted.
+/// Returns the text files below a folder that an index would contain, relative to it and sorted.
 pub(crate) fn texts(folder: &Path) -> Vec<(String, String)> {
     let mut texts = Vec::new();
     collect(folder, "", &mut texts);

@@ -1,9 +1,9 @@
 //! The interpreter that a script names on its first line.
 
-/// The longest first line in bytes that is looked at.
+/// The most bytes of a first line that are parsed.
 const LINE_BYTES: usize = 256;
 
-/// Returns the ending of the files for the interpreter of a script: `py` for `#!/usr/bin/env python3`.
+/// Returns the file extension for the interpreter of a script: `py` for `#!/usr/bin/env python3`.
 pub(super) fn ending(text: &[u8]) -> Option<&'static str> {
     let line = text.strip_prefix(b"#!")?;
     let line = &line[..line.len().min(LINE_BYTES)];
@@ -11,7 +11,7 @@ pub(super) fn ending(text: &[u8]) -> Option<&'static str> {
     let mut words = line.split_ascii_whitespace();
     let mut program = last(words.next()?);
     if program == "env" {
-        // Options of `env`, and variables that it sets, come first.
+        // Skip options of `env` and variables that it sets.
         program = last(words.find(|word| !word.starts_with('-') && !word.contains('='))?);
     }
     Some(match program.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.') {

@@ -46,7 +46,7 @@ impl Grammar for Dialect {
                 let name = if node.kind() == "string" { unquoted(node, text) } else { text_of(node, text) };
                 Some(DefinitionNode::new("constant", name, node))
             }
-            // A property of an object within a type is not one of the type.
+            // A property of an object within a type is not a property of the type.
             "property_signature" if declares_type(scopes.grandparent()) => named("property", Scope::Leaf),
             "internal_module" | "module" => named("namespace", Scope::Namespace),
             "method_definition" | "method_signature" | "abstract_method_signature" if scopes.is_in_type() => {
@@ -80,7 +80,7 @@ impl Grammar for Dialect {
             "assignment_expression" if scopes.scope().is_none() => {
                 let name = exported_name(node.child_by_field_name("left")?, text)?;
                 let value = node.child_by_field_name("right");
-                // What is exported under its own name is declared elsewhere.
+                // A value exported under its own name is declared elsewhere.
                 if value.is_some_and(|value| text_of(value, text) == name) {
                     return None;
                 }
@@ -159,7 +159,7 @@ fn exported_name(left: Node<'_>, text: &[u8]) -> Option<String> {
     is_exports.then(|| field(left, "property", text))?
 }
 
-/// Returns the kind and scope of what a name stands for, if its value is a function or a class.
+/// Returns the kind and scope of a name whose value is a function or a class.
 fn of_value(value: Option<Node<'_>>) -> Option<(&'static str, Scope)> {
     match value? {
         value if value.kind() == "class" => Some(("class", Scope::Type)),

@@ -15,8 +15,8 @@ use tree_sitter::Node;
 
 use super::{Grammar, children, field, text_of, unquoted};
 
-/// Returns true for a name in upper case, by which some languages mark a constant. A single letter is a name like any
-/// other, such as that of a matrix or a module.
+/// Returns true for an upper-case name, which marks a constant in some languages. A single letter is an ordinary name, such as
+/// that of a matrix or a module.
 fn is_constant_name(name: &str) -> bool {
     name.len() > 1 && name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase)
 }

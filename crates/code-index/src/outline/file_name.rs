@@ -3,7 +3,7 @@
 use crate::search::query::Term;
 use crate::words;
 
-/// Stems that carry no meaning of their own, so that the folder's name counts instead.
+/// Stems without a meaning, for which the folder's name counts instead.
 const NAMELESS: [&str; 5] = ["mod", "lib", "index", "main", "init"];
 
 /// Extensions of prose and data.

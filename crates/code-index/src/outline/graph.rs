@@ -12,11 +12,11 @@ use crate::outline::manifests::{Manifests, is_manifest};
 use crate::resolve::{Lead, Project};
 use crate::store::packed_outline::imports;
 
-/// The most files to which an import leads one by one. More are a group, which every import that leads to them shares: of
-/// a namespace with a thousand files, each imported by all, a million pairs would be kept otherwise.
+/// The most files to which an import leads individually. More form a group that all imports leading to them share: otherwise a
+/// namespace of a thousand files that all import it would need a million pairs.
 const MOST_SINGLE_FILES: usize = 8;
 
-/// The longest time of resolving all imports, for a caller without a limit of its own.
+/// The longest time for resolving all imports, for a caller without a time limit.
 const LONGEST_RESOLVING: Duration = Duration::from_secs(60);
 
 /// The resolved imports of all files.
@@ -43,7 +43,7 @@ struct FileEdges {
     member_of: Vec<usize>,
 }
 
-/// Files that imports lead to together.
+/// Files to which imports lead as a group.
 #[derive(Debug)]
 struct Group {
     members: Vec<usize>,
@@ -51,7 +51,7 @@ struct Group {
     inbound: Vec<(usize, String)>,
 }
 
-/// A direction in which edges are followed.
+/// A direction of following edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     Inbound,
@@ -185,8 +185,8 @@ impl Graph {
         edges.into_iter().map(edge).collect()
     }
 
-    /// Calls `reach` with the neighbours of a file. Each group is followed once, for each kind of dependency: a second time
-    /// leads to the same files, and no sooner.
+    /// Calls `reach` with the direct dependencies of a file. Each group is followed once for each kind of dependency: following
+    /// it again would reach the same files no sooner.
     fn follow<'g>(
         &'g self,
         direction: Direction,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// The most values that are kept of all manifests in JSON; those of further ones are left out. A value takes a hundred times
-/// the memory of its few bytes in a file.
+/// The most values to keep from all JSON manifests; further ones are left out. A value takes a hundred times the memory of its
+/// few bytes in a file.
 const MOST_VALUES: usize = 500_000;
 
 /// The keys of `package.json` that matter for imports.
@@ -22,14 +22,14 @@ pub(crate) fn is_manifest(path: &str) -> bool {
         || (name.starts_with("tsconfig") && name.ends_with(".json"))
 }
 
-/// The manifests of a project, by the folder that each is in; the root is the empty text.
+/// The manifests of a project, by their folders; the root is the empty text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manifests {
     pub(crate) cargo: BTreeMap<String, CargoPackage>,
     /// Names of Go modules.
     pub(crate) go: BTreeMap<String, GoModule>,
     pub(crate) node: BTreeMap<String, Value>,
-    /// By path, because a configuration extends another by its path.
+    /// Keyed by path, because a configuration extends another by its path.
     pub(crate) typescript: BTreeMap<String, Value>,
     /// Names of Dart packages.
     #[cfg(feature = "more-languages")]
@@ -76,7 +76,7 @@ impl Manifests {
             }
             #[cfg(feature = "more-languages")]
             "pubspec.yaml" => {
-                // The one line that matters needs no parser of YAML: a key of the outermost level.
+                // The only relevant line is a key of the outermost level, which does not need a YAML parser.
                 let name = text.lines().find_map(|line| line.strip_prefix("name:"));
                 if let Some(name) = name.map(|name| name.split('#').next().unwrap_or_default()) {
                     let name = name.trim().trim_matches(['\'', '"']);
@@ -109,7 +109,7 @@ impl Manifests {
         self.counted(Value::Object(kept))
     }
 
-    /// Counts the values of a manifest; `None` if they are too many together with the others.
+    /// Counts the values of a manifest; `None` if the total is too large.
     fn counted(&mut self, value: Value) -> Option<Value> {
         let all = self.values + count(&value);
         (all <= MOST_VALUES).then(|| {
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_matters_for_imports_is_kept() {
+    fn only_keys_for_imports_are_kept() {
         let mut manifests = Manifests::default();
         manifests
             .add("a/package.json", r#"{"name": "a", "scripts": {"x": [1, 2]}, "exports": {".": "./a.js"}}"#);
@@ -216,7 +216,7 @@ mod tests {
             manifests.add(&format!("{number}/tsconfig.json"), &text.replace("exports", "extends"));
         }
         assert_eq!((manifests.node.len(), manifests.typescript.len()), (1, 0));
-        // The control: a small one is kept beside a large one.
+        // The control: a small one is kept next to a large one.
         manifests.add("small/package.json", r#"{"name": "small"}"#);
         assert!(manifests.node.contains_key("small"));
     }

@@ -42,14 +42,14 @@ impl Parsers {
         };
         let tree = parser.parse_with_options(&mut piece, None, Some(options));
         if tree.is_none() {
-            // Without a reset the parser would resume in the middle of the next text.
+            // Without a reset, the parser would resume in the middle of the next text.
             parser.reset();
         }
         tree
     }
 
     fn parser(&mut self, language: Language) -> Option<&mut Parser> {
-        // Parsers are kept: making one loads the tables of its grammar.
+        // Keep parsers: creating one loads the tables of its grammar.
         let position = self.made.iter().position(|(made, _)| *made == language);
         let index = match position {
             Some(index) => index,

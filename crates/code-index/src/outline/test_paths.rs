@@ -1,6 +1,6 @@
 //! Recognizes paths of tests, examples and benchmarks.
 
-/// Returns true if a path looks like a test, an example or a benchmark, which use definitions of other files.
+/// Returns true if a path looks like a test, an example or a benchmark, which use definitions from other files.
 pub(crate) fn uses_others(path: &str) -> bool {
     let mut parts = path.rsplit('/');
     let name = parts.next().unwrap_or_default().to_ascii_lowercase();

@@ -33,12 +33,12 @@ impl LocalIndex {
 pub(crate) fn until<T>(deadline: Instant, cancel: &CancelFlag, work: impl FnOnce(&CancelFlag) -> T) -> T {
     let ends = CancelFlag::new();
     if deadline <= Instant::now() {
-        // The work could be faster than the timer thread begins.
+        // The work could finish before the timer thread starts.
         ends.cancel();
     }
     let raised = ends.clone();
     let _guard = cancel.on_cancel(Box::new(move || raised.cancel()));
-    // The timer thread ends as soon as `done` is dropped, so a scope that is done early does not wait.
+    // The timer thread ends as soon as `done` is dropped, so finishing early does not wait.
     let (done, waiting) = mpsc::channel::<()>();
     thread::scope(|scope| {
         let late = ends.clone();

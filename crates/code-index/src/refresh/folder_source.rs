@@ -1,4 +1,4 @@
-//! The files of a folder that are indexed.
+//! The indexed files of a folder.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,15 +14,16 @@ use crate::hidden_parts::{HiddenParts, VisibleContent};
 /// The time limit of listing a folder.
 const WALK_TIME: Duration = Duration::from_secs(120);
 
-/// The file with rules of git outside of the tree, and the most bytes of it that are compared: of a larger one none are obeyed.
+/// The file with git's rules outside of the tree. A file over the limit below is not obeyed.
 const EXCLUDE_FILE: &str = ".git/info/exclude";
 const EXCLUDE_BYTES: u64 = 256 << 10;
 
 /// A folder whose files are indexed.
 ///
-/// Leaves out links and special files, names that begin with a dot, files that usually hold credentials, protected names ([`ProtectedNames::default`]
-/// and those of the root's policy), folders added with [`FolderSource::without`], the default exclusions of WAP,
-/// and files that git ignores by rules that [`GitIgnores`] obeys. A path that is left out is in no answer, even if a request names it.
+/// Leaves out links and special files, names that begin with a dot, files that usually hold credentials, protected names
+/// ([`ProtectedNames::default`] and those of the root's policy), folders added with [`FolderSource::without`], the default
+/// exclusions of WAP, and files that git ignores by rules that [`GitIgnores`] obeys. A path that is left out never appears in
+/// answers, even if a request names it.
 #[derive(Debug)]
 pub struct FolderSource {
     root: FileRoot,
@@ -54,8 +55,8 @@ pub(crate) struct ReadSource {
     pub(crate) stamp: FileStamp,
 }
 
-/// Returns a path as the store and answers have it: on one line, and the same text as in every other answer about the workspace.
-/// `None` if it is not UTF-8, and so in no index.
+/// Returns the text of a path in the store and in answers: on one line, and the same as in all other answers about the workspace.
+/// `None` if it is not UTF-8, and therefore not indexed.
 pub(crate) fn written(path: &RelPath) -> Option<String> {
     path.to_str()?;
     let mut written = path.to_string();
@@ -80,7 +81,7 @@ impl FolderSource {
         }
     }
 
-    /// Leaves out one more folder with everything beneath it: a state folder for instance.
+    /// Leaves out another folder with everything below it, such as a state folder.
     #[must_use]
     pub fn without(mut self, folder: RelPath) -> FolderSource {
         if !folder.is_root() {
@@ -89,7 +90,7 @@ impl FolderSource {
         self
     }
 
-    /// Takes no word, name or import from some parts of files.
+    /// Hides parts of files: no word, name or import is taken from them.
     #[must_use]
     pub fn hiding(self, parts: Arc<dyn HiddenParts>) -> FolderSource {
         FolderSource { hidden: Some(parts), ..self }
@@ -113,7 +114,7 @@ impl FolderSource {
         self.root.check_alive().is_ok()
     }
 
-    /// Lists the files beneath a folder in the order of their paths.
+    /// Lists the files below a folder in the order of their paths.
     pub(crate) fn list(&self, start: &RelPath, cancel: &CancelFlag) -> Result<Listing, FsError> {
         let limits = WalkLimits { timeout: WALK_TIME, ..WalkLimits::default() };
         let ignores = Mutex::new(GitIgnores::new(&self.root));
@@ -149,7 +150,7 @@ impl FolderSource {
         self.admits_by(path, &mut self.ignores())
     }
 
-    /// Returns the rules of git whose changes no feed reports, because they lie in git's own folder.
+    /// Returns git's rules that no feed covers, because they are in git's own folder.
     pub(crate) fn clone_rules(&self) -> Option<Vec<u8>> {
         self.read(&RelPath::parse(EXCLUDE_FILE).ok()?, EXCLUDE_BYTES).map(|read| read.content)
     }
@@ -159,13 +160,12 @@ impl FolderSource {
         GitIgnores::new(&self.root)
     }
 
-    /// As [`FolderSource::admits`], with rules that were read for other paths. Sorted paths read each file of rules once.
+    /// As [`FolderSource::admits`], with rules that were read for other paths. For sorted paths, each rules file is read once.
     pub(crate) fn admits_by(&self, path: &RelPath, ignores: &mut GitIgnores<'_>) -> bool {
         self.admits_components(path, |step, is_folder| !ignores.ignores(step, is_folder))
     }
 
-    /// Returns true if the name allows a file to be indexed. Leaves out git's rules, which have to be read from
-    /// files.
+    /// Returns true if the name allows a file to be indexed. Ignores git's rules, which have to be read from files.
     pub(crate) fn may_show(&self, path: &RelPath) -> bool {
         self.admits_components(path, |_, _| true)
     }
@@ -189,7 +189,8 @@ impl FolderSource {
         if name.starts_with(b".") || self.left_out.iter().any(|folder| path.starts_with(folder)) {
             return false;
         }
-        // Left out of the index and not of its answers: what such a file holds would show in which other files there is room for.
+        // Exclude it from the index, not only from answers: otherwise its content would affect which other files fit into an
+        // answer.
         if !is_folder && str::from_utf8(name).is_ok_and(usually_holds_credentials) {
             return false;
         }

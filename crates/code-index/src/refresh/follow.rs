@@ -20,31 +20,29 @@ const MOST_CHANGES: usize = 2_000;
 /// The longest single wait for changes, and so the longest delay of a cancellation.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// The time in which changes are collected: one save by an editor causes several.
+/// The time for collecting changes: an editor's save causes several.
 const GATHER: Duration = Duration::from_millis(5);
 
-/// The pause after work, as a multiple of its duration, so that a file that is written constantly is not read
-/// constantly.
+/// The pause after work, as a multiple of its duration, so that a constantly written file is not constantly read.
 const REST: u32 = 4;
 
 /// The longest pause, and the pause after a failure.
 const LONGEST_REST: Duration = Duration::from_secs(5);
 
-/// The first interval of polling a feed that does not run yet.
+/// The initial interval for polling a feed that is not running yet.
 const FEED_POLL: Duration = Duration::from_millis(50);
 
-/// A [`LocalIndex`] that updates itself before each request, as far as time permits.
+/// A [`LocalIndex`] that updates itself before each request, if time permits.
 ///
-/// Before a request it applies the changes that its [`Follows`] reports. Work that exceeds the time limit of the
-/// index or of the caller is left for later, and the answer then reports that the index is being built. With
-/// [`FollowingIndex::keep_up`] on a separate thread there is seldom anything left to do. If a request finds the
-/// store damaged, the store is rebuilt and the request repeated.
+/// Before a request it applies the changes that its [`Follows`] reports. Work that exceeds the time limit of the index or of the
+/// caller is deferred, and the answer then reports that the index is being built. With [`FollowingIndex::keep_up`] on a separate
+/// thread there is rarely any work left. If a request finds the store damaged, the store is rebuilt and the request repeated.
 pub struct FollowingIndex {
     index: LocalIndex,
     follows: Follows,
     max_wait: Duration,
     position: Mutex<Position>,
-    /// The rules of `.git/info/exclude` that the last refresh of the whole folder has used. They are in no feed.
+    /// The rules of `.git/info/exclude` that the last refresh of the whole folder used. No feed covers them.
     clone_rules: Mutex<Option<Vec<u8>>>,
 }
 
@@ -55,7 +53,7 @@ pub enum Follows {
     Feed(Arc<dyn ChangeFeed>),
     /// The whole folder is compared with the index before each request.
     Folder,
-    /// No source: the index is read only when it has to be rebuilt.
+    /// No source: files are only read when the index has to be rebuilt.
     Nothing,
 }
 
@@ -89,15 +87,15 @@ impl FollowingIndex {
 
     /// Updates the index until `ends` is raised. Meant for a separate thread.
     ///
-    /// Of several processes with the same index, one does the work and the others wait to replace it. Waiting is
-    /// not a request: the feed may pause if there were no requests for a while, and the next request resumes it.
+    /// Of several processes with the same index, one does the work and the others wait to take its place. Waiting does not count
+    /// as a request: the feed may pause if there were no requests for a while, and the next request resumes it.
     pub fn keep_up(&self, ends: &CancelFlag) {
         let mut lead = None;
         let mut pause = FEED_POLL;
         let mut has_looked = false;
         while !ends.is_cancelled() {
             let position = *self.position();
-            // After one full refresh there is nothing to do until the feed reports changes.
+            // After a full refresh there is nothing to do until the feed reports changes.
             if has_looked && matches!(position, Position::Unknown) {
                 let Some(feed) = self.feed() else { return };
                 if feed.cursor().is_none() {
@@ -119,7 +117,7 @@ impl FollowingIndex {
                 if !feed.wait(cursor, WAIT) && !self.has_other_rules() {
                     continue;
                 }
-                // An editor's save is several changes.
+                // An editor's save causes several changes.
                 thread::sleep(GATHER);
             }
             pause = FEED_POLL;
@@ -155,9 +153,9 @@ impl FollowingIndex {
 
     /// Applies all changes. Until that is done, answers report that the index is being built.
     fn catch_up(&self, position: &mut Position, cancel: &CancelFlag) -> Result<(), IndexError> {
-        self.index.is_behind.store(true, Ordering::SeqCst);
+        self.index.is_outdated.store(true, Ordering::SeqCst);
         self.apply_changes(position, cancel)?;
-        self.index.is_behind.store(false, Ordering::SeqCst);
+        self.index.is_outdated.store(false, Ordering::SeqCst);
         Ok(())
     }
 
@@ -190,7 +188,7 @@ impl FollowingIndex {
         }
     }
 
-    /// Applies changes before a request, as far as time permits.
+    /// Applies changes before a request, if time permits.
     fn freshen(&self, call: &Call<'_>) -> Result<(), IndexError> {
         if matches!(self.follows, Follows::Nothing) {
             return Ok(());
@@ -201,10 +199,10 @@ impl FollowingIndex {
             && matches!(feed.changes_since(cursor, 1), FeedPage::Changes { paths, .. } if paths.is_empty())
             && !self.has_other_rules()
         {
-            self.index.is_behind.store(false, Ordering::SeqCst);
+            self.index.is_outdated.store(false, Ordering::SeqCst);
             return Ok(());
         }
-        // Out of time is not an error: the answer then reports that the index is being built.
+        // A timeout is not an error: the answer then reports that the index is being built.
         match until(deadline, call.cancel, |ends| self.catch_up(&mut position, ends)) {
             Err(IndexError::Cancelled) if !call.cancel.is_cancelled() => Ok(()),
             other => other,

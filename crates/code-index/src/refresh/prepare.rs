@@ -41,7 +41,7 @@ pub(crate) struct PreparedText {
     pub(crate) declared: String,
 }
 
-/// Prepares files one after the other; each thread has its own.
+/// Prepares files one by one; each thread has its own.
 pub(crate) struct Preparer {
     limits: IndexLimits,
     parsers: Parsers,
@@ -53,7 +53,7 @@ impl Preparer {
         Preparer { limits, parsers: Parsers::default(), words: Bag::new(limits.words) }
     }
 
-    /// Extracts words, definitions and imports from what is visible of a file's content.
+    /// Extracts words, definitions and imports from the visible parts of a file's content.
     pub(crate) fn prepare(
         &mut self,
         path: &str,

@@ -12,7 +12,7 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
         None => return Lead::Outside,
     };
     let folder = parent(project.path(file));
-    let beside = || from_folder(folder, name).and_then(|path| project.file(&path));
+    let sibling = || from_folder(folder, name).and_then(|path| project.file(&path));
     let in_include_folder = || {
         outward(folder).find_map(|around| {
             INCLUDE_FOLDERS.iter().find_map(|include| {
@@ -24,7 +24,7 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
             })
         })
     };
-    let file = if is_local { beside().or_else(in_include_folder) } else { in_include_folder() };
+    let file = if is_local { sibling().or_else(in_include_folder) } else { in_include_folder() };
     let file = file.or_else(|| by_ending(project, folder, name, is_local));
     match file {
         Some(file) => Lead::To(vec![file]),

@@ -10,7 +10,7 @@ use crate::store::packed_outline::definitions;
 /// The most namespaces of one file: each is combined with every type of the file.
 const MOST_NAMESPACES: usize = 64;
 
-/// The most parts of a name that count as namespaces of their own.
+/// The most parts of a name that count as separate namespaces.
 const MOST_PARTS: usize = 32;
 
 /// The namespaces of a project.
@@ -43,7 +43,7 @@ impl Namespaces {
                 for definition in &defined {
                     let files =
                         namespaces.types.entry((namespace.to_owned(), definition.name.clone())).or_default();
-                    // Files come in order, so one that is there already is the last.
+                    // Files come in order, so only the last can already be there.
                     if files.last() != Some(&number) {
                         files.push(number);
                     }

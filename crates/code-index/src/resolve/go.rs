@@ -4,21 +4,21 @@ use super::{Lead, Project, from_folder, inside, outward, parent};
 use crate::language::Language;
 
 pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
-    let own = parent(project.path(file));
-    let own_module = outward(own).find(|folder| project.manifests.go.contains_key(*folder));
+    let own_folder = parent(project.path(file));
+    let own_module = outward(own_folder).find(|folder| project.manifests.go.contains_key(*folder));
     // A local replacement applies to the module that declares it.
     if let Some((folder, module)) =
         own_module.and_then(|folder| Some((folder, project.manifests.go.get(folder)?)))
     {
         for (name, target_folder) in &module.replaced {
-            if let (Some(rest), Some(base)) = (beneath(target, name), from_folder(folder, target_folder)) {
+            if let (Some(rest), Some(base)) = (subpath(target, name), from_folder(folder, target_folder)) {
                 return package(project, &inside(&base, rest));
             }
         }
     }
     let modules = project.manifests.go.iter();
     let mut matching: Vec<(&str, &str)> = modules
-        .filter_map(|(folder, module)| Some((folder.as_str(), beneath(target, &module.name)?)))
+        .filter_map(|(folder, module)| Some((folder.as_str(), subpath(target, &module.name)?)))
         .collect();
     // The module with the longest name is the innermost.
     matching.sort_by_key(|(_, rest)| rest.len());
@@ -29,7 +29,7 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
 }
 
 /// Returns the part of an import after the module's name.
-fn beneath<'t>(target: &'t str, module: &str) -> Option<&'t str> {
+fn subpath<'t>(target: &'t str, module: &str) -> Option<&'t str> {
     let rest = target.strip_prefix(module)?;
     if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
 }
@@ -39,7 +39,7 @@ fn package(project: &Project, folder: &str) -> Lead {
     let of_package = |file: &usize| {
         let path = project.path(*file);
         let is_go = project.files[*file].language == Some(Language::Go);
-        // An import never sees the tests of a package.
+        // Imports do not include the tests of a package.
         is_go && parent(path) == folder && !path.ends_with("_test.go")
     };
     let files: Vec<usize> = project.files_of(folder).filter(of_package).collect();

@@ -7,7 +7,7 @@ use crate::language::Language;
 use crate::store::ImportingFile;
 use crate::store::packed_outline::definitions;
 
-/// The number of leading parts by which a package belongs to the project: `com.example` of `com.example.shop`.
+/// The number of leading parts that identify a package as the project's own: `com.example` of `com.example.shop`.
 const OWN_PARTS: usize = 2;
 
 /// The packages of a project.

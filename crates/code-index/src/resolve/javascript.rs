@@ -8,7 +8,7 @@ use super::{Lead, Project, from_folder, inside, outward, parent};
 /// The extensions that an import may omit, in the order in which they are tried.
 const ENDINGS: [&str; 10] = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
 
-/// The most folders of `rootDirs`: each is combined with every other.
+/// The most folders of `rootDirs`: all pairs are combined.
 const MOST_ROOTS: usize = 16;
 
 /// The most configurations in a chain of `extends`.

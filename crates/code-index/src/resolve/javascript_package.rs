@@ -12,7 +12,7 @@ const CONDITIONS: [&str; 8] =
 /// The deepest nesting of conditions; deeper ones are ignored.
 const DEEPEST: usize = 16;
 
-/// The longest path of an export; a longer one names no file.
+/// The longest path of an export; a longer one is not a file.
 const LONGEST_PATH_BYTES: usize = 4096;
 
 /// Resolves a package name.

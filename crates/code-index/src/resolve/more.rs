@@ -37,7 +37,7 @@ pub(super) fn resolve(project: &Project, file: usize, language: Language, target
         Language::Lua => required::lua(project, file, target),
         Language::Php => project.more.php.resolve(project, file, target),
         Language::Ruby => required::ruby(project, file, target),
-        Language::Zig => sourced::beside(project, file, target),
+        Language::Zig => sourced::sibling(project, file, target),
         _ => Lead::Outside,
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn resolve(project: &Project, file: usize, import: &Import) -> Lead {
                 continue;
             }
             let mut files = lead(project, &base, module, name);
-            // A module does not import itself, so another one of the same name is meant.
+            // A module does not import itself, so it means another module of the same name.
             files.retain(|target| *target != file);
             if !files.is_empty() {
                 return Lead::To(files);

@@ -77,7 +77,7 @@ fn library(project: &Project, file: usize, name: &str) -> Option<usize> {
 /// next name.
 fn inside_crate(project: &Project, root: usize, start: &[String], names: &[&str], checks: bool) -> Lead {
     let mut path = start.to_vec();
-    // An inline module has no file of its own, so its nearest parent with a file is used.
+    // An inline module has no file, so use its nearest parent with one.
     let mut last_file = None;
     let mut used = 0;
     for length in (0..=path.len()).rev() {

@@ -42,7 +42,7 @@ impl RustModules {
         for root in roots {
             modules.add_crate(project, root);
         }
-        // Without a manifest, a file that is not a module of another one is a crate root.
+        // Without a manifest, a file that is not a module of another file is a crate root.
         for name in ["lib.rs", "main.rs"] {
             for (number, file) in project.files.iter().enumerate() {
                 if last(&file.path) == name && !modules.modules_of_files.contains_key(&number) {
@@ -120,8 +120,8 @@ pub(super) fn module_file(project: &Project, file: usize, is_root: bool, target:
     }
     let name = last(path);
     let is_folder_module = is_root || matches!(name, "mod.rs" | "lib.rs" | "main.rs");
-    let beneath =
+    let module_folder =
         if is_folder_module { folder.to_owned() } else { inside(folder, name.trim_end_matches(".rs")) };
-    let at = |ending: &str| project.file(&inside(&beneath, &format!("{target}{ending}")));
+    let at = |ending: &str| project.file(&inside(&module_folder, &format!("{target}{ending}")));
     at(".rs").or_else(|| at("/mod.rs"))
 }

@@ -8,13 +8,13 @@ use crate::hidden_parts::VisibleContent;
 use crate::search::query::Term;
 use crate::words;
 
-/// The longest line in bytes; a longer one is cut around its first match. Such lines are usually generated, and
-/// one of them could fill the whole answer.
+/// The longest line in bytes; a longer one is truncated around its first match. Such lines are usually generated, and one of them
+/// could fill the whole answer.
 const LINE_BYTES: usize = 400;
 /// The number of bytes that a cut line keeps before the match.
 const BYTES_BEFORE: usize = 100;
 
-/// Renders the lines at some bytes of a content, with their endings; `…` marks a cut. No cut divides a hidden part.
+/// Renders the lines in a byte range of a content, with their endings; `…` marks a cut. No cut divides a hidden part.
 pub(crate) fn excerpt(
     content: &[u8],
     visible: &VisibleContent<'_>,
@@ -58,7 +58,7 @@ fn push_cut(
 /// Returns the nearest boundary between characters at or before a byte.
 fn boundary(content: &[u8], at: usize, least: usize) -> usize {
     let is_within = |at: usize| content.get(at).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
-    // No character has more than four bytes; where there are more, these are no text.
+    // No character has more than four bytes; longer runs are not text.
     (least..=at).rev().take(4).find(|at| !is_within(*at)).unwrap_or(at)
 }
 
@@ -67,7 +67,7 @@ fn first_match(text: &[u8], terms: &[Term]) -> usize {
     let folded = text.to_ascii_lowercase();
     let offsets = terms.iter().filter_map(|term| {
         let mut candidates = memmem::find_iter(&folded, term.needle());
-        candidates.find(|at| words::stands_at(text, *at, &term.word))
+        candidates.find(|at| words::begins_at(text, *at, &term.word))
     });
     offsets.min().unwrap_or_default()
 }

@@ -22,7 +22,7 @@ pub(crate) type Mask = u32;
 pub(crate) struct Matches<'t> {
     terms: &'t [Term],
     total: f64,
-    /// 1-based lines with the terms on them, ordered; each term once a line.
+    /// 1-based lines with their terms, ordered; each term once per line.
     pub(crate) matches: Vec<(usize, Mask)>,
     /// The number of matches of each term.
     counts: Vec<usize>,
@@ -38,7 +38,7 @@ impl<'t> Matches<'t> {
         for (index, term) in terms.iter().enumerate() {
             let (mut line, mut count) = (0, 0);
             let candidates = memmem::find_iter(&folded, term.needle()).take(MOST_CANDIDATES);
-            for at in candidates.filter(|at| words::stands_at(text, *at, &term.word)).take(MOST_MATCHES) {
+            for at in candidates.filter(|at| words::begins_at(text, *at, &term.word)).take(MOST_MATCHES) {
                 line = lines.line_of(at, line);
                 count += 1;
                 if matches.last() != Some(&(line, 1 << index)) {
@@ -74,8 +74,8 @@ impl<'t> Matches<'t> {
         self.worth(head.fold(0, |mask, (_, bit)| mask | bit))
     }
 
-    /// Returns the sum of the terms' weights times the logarithm of their counts. Unlike BM25 it has no upper
-    /// bound: of two files with a term, the one with ten times as many matches is about it.
+    /// Returns the sum of the terms' weights times the logarithm of their counts. Unlike BM25 it has no upper bound: of two files
+    /// with a term, the one with ten times as many matches is the one about it.
     pub(crate) fn amount(&self) -> f64 {
         let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         let amounts = self.terms.iter().zip(&self.counts);

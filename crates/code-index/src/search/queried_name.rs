@@ -26,7 +26,7 @@ impl<'q> QueriedName<'q> {
             queried = QueriedName { name, within: Some(queried.name) };
             length += name.len();
         }
-        // Only separators may stand between the names of a path.
+        // Only separators may separate the names of a path.
         let joined = bare.split("::").flat_map(|part| part.split(['.', '#']));
         let is_path = bare.starts_with(first) && joined.map(str::len).sum::<usize>() == length;
         is_path.then_some(queried)

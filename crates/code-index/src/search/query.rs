@@ -29,7 +29,7 @@ pub(crate) struct Term {
 }
 
 impl Term {
-    /// Returns the prefix that every match begins with: a stem in `i` also stands for words in `y`.
+    /// Returns the prefix that every match begins with: a stem that ends in `i` also matches words in `y`.
     pub(crate) fn needle(&self) -> &[u8] {
         self.word.strip_suffix('i').filter(|rest| rest.len() >= 3).unwrap_or(&self.word).as_bytes()
     }

@@ -14,7 +14,7 @@ const EMPTY_WORDS: [&str; 58] = [
     "with",
 ];
 
-/// Returns the distinct words of a query in their order; the flag marks a whole name of several parts.
+/// Returns the distinct words of a query in order; the flag marks a whole name of several parts.
 pub(crate) fn words_of(query: &str) -> Vec<(String, bool)> {
     let all = distinct(query, |_| true);
     let telling = distinct(query, |name| !EMPTY_WORDS.contains(&name.to_ascii_lowercase().as_str()));

@@ -128,7 +128,7 @@ impl Scan<'_> {
     /// Returns the offset of the `=` of a constant, if the keyword in `at..end` begins one with a simple type.
     fn value_of_constant(&self, at: usize, end: usize) -> Option<usize> {
         let text = self.text;
-        // A const parameter of a type follows these.
+        // A const parameter of a type follows one of these.
         if matches!(text[..at].trim_ascii_end().last(), Some(b'<' | b',' | b'(')) {
             return None;
         }

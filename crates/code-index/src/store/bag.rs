@@ -1,4 +1,4 @@
-//! Counts the words of a text, and writes each as often as the store should count it.
+//! Counts the words of a text, and repeats each as often as the store should count it.
 
 use std::hash::BuildHasher;
 
@@ -52,7 +52,7 @@ impl Bag {
         }
     }
 
-    /// Returns the words of some names, separated by blanks for the store's tokenizer.
+    /// Returns the words of some names, separated by spaces for the store's tokenizer.
     pub(crate) fn words_of_names<'t>(&mut self, names: impl IntoIterator<Item = &'t str>) -> String {
         self.add_all(names);
         let words = self.write(|count| count.min(COUNTED_WORDS));
@@ -156,7 +156,7 @@ mod tests {
         let (few, often) = bag.words_of_text(&text);
         assert_eq!(few, "onc twic twic fiv fiv fiv ");
         assert_eq!(often, "six mani mani lot lot lot ");
-        // Nothing of the previous text is left.
+        // Nothing from the previous text is left.
         assert_eq!(bag.words_of_names(["six_six six six", "six"]), "six_six six six six ");
     }
 }

@@ -1,4 +1,4 @@
-//! The stored form of outlines: bytes in which each definition and import is encoded relative to the previous one.
+//! The stored form of outlines: bytes with each definition and import encoded relative to the previous one.
 //!
 //! Outlines are a large part of the store. A change of this format needs a new store version.
 
@@ -69,7 +69,7 @@ pub(crate) fn pack_definitions(outline: &Outline) -> Vec<u8> {
     for (index, one) in outline.definitions.iter().enumerate() {
         let earlier = &outline.definitions[..index];
         let kind = number_of(&KINDS, &one.kind).unwrap_or(OTHER_KIND);
-        // The nearest definition of that name: unpacking takes the same one by its distance.
+        // Use the nearest definition of that name: unpacking finds the same one by its distance.
         let back = |container: &str| {
             earlier.iter().rev().take(SEARCHED_BACK).position(|definition| definition.name == container)
         };
@@ -101,7 +101,7 @@ pub(crate) fn pack_definitions(outline: &Outline) -> Vec<u8> {
         if let Some(distance) = distance {
             put_number(&mut packed, distance as u64);
         }
-        // A definition without a container does not end the run of its neighbours' container.
+        // A definition without a container does not end a run of definitions with the same container.
         named = one.container.as_deref().or(named);
         put_difference(&mut packed, i64::from(one.line_start) - line);
         if one_line == 0 {
@@ -248,9 +248,9 @@ pub(crate) fn pack_imports(imports: &[Import]) -> Vec<u8> {
         if kind == OTHER_IMPORT {
             put_text(&mut packed, &one.kind);
         }
-        put_behind(&mut packed, before, &one.target);
+        put_relative(&mut packed, before, &one.target);
         if same_spelling == 0 {
-            put_behind(&mut packed, &one.target, &one.spelled);
+            put_relative(&mut packed, &one.target, &one.spelled);
         }
         (line, before) = (i64::from(one.line), &one.target);
     }
@@ -282,19 +282,19 @@ fn import(unpacking: &mut Unpacking<'_>, line: i64, before: &str) -> Option<Impo
         number => IMPORT_KINDS.get(usize::from(number))?,
     };
     // Longer targets are never written; resolving one takes time quadratic in its parts.
-    let target = text_behind(unpacking, before).filter(|target| target.len() <= NAME_BYTES)?;
-    let spelled = if head & SAME_SPELLING == 0 { text_behind(unpacking, &target)? } else { target.clone() };
+    let target = text_relative(unpacking, before).filter(|target| target.len() <= NAME_BYTES)?;
+    let spelled = if head & SAME_SPELLING == 0 { text_relative(unpacking, &target)? } else { target.clone() };
     Some(Import { line: line.checked_add(further)?.try_into().ok()?, kind: kind.to_owned(), target, spelled })
 }
 
 /// Appends a text as its difference from `base`.
-fn put_behind(packed: &mut Vec<u8>, base: &str, text: &str) {
+fn put_relative(packed: &mut Vec<u8>, base: &str, text: &str) {
     let shared = alike(base, text, MOST_ALIKE);
     packed.extend(u8::try_from(shared));
     put_text(packed, &text[shared..]);
 }
 
-fn text_behind(unpacking: &mut Unpacking<'_>, base: &str) -> Option<String> {
+fn text_relative(unpacking: &mut Unpacking<'_>, base: &str) -> Option<String> {
     let shared = usize::from(unpacking.byte()?);
     let begin = base.get(..shared)?;
     Some([begin, unpacking.text()?].concat())

@@ -9,11 +9,11 @@ use crate::language::Language;
 /// Marks a database as an index of this crate: the bytes `cidx`.
 pub(crate) const APPLICATION: i32 = 0x6369_6478;
 
-/// The version of the tables, of the word splitting, of what is left out of files, and of what a language reports of them.
+/// The version of the tables, the word splitting, the exclusions from files, and the definitions of languages.
 const FORMAT: i32 = 7;
 
-/// The version of a store, whose last byte is the number of languages: files of a language that a store does not
-/// know have no definitions in it. A store of another version is rebuilt from the files.
+/// The version of a store, whose last byte is the number of languages: a store has no definitions for files of a language that it
+/// does not know. A store of another version is rebuilt from the files.
 #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "checked at compile time")]
 pub(crate) const VERSION: i32 = {
     let languages = Language::ALL.len();
@@ -21,8 +21,7 @@ pub(crate) const VERSION: i32 = {
     FORMAT << 8 | languages as i32
 };
 
-/// The size up to which full text is buffered before it is written: each write makes a segment that has to be
-/// merged.
+/// The size up to which full text is buffered before it is written: each write creates a segment that has to be merged.
 const GATHERED_BYTES: u32 = 4 << 20;
 
 /// The number of segments of one size that are merged: a smaller one merges more often, a larger one slows down

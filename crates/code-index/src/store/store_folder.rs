@@ -25,7 +25,7 @@ const CHECK_BYTES: u64 = 8 << 20;
 /// The number of pages, of 4 KiB each, from which the write-ahead log is checkpointed.
 const LOG_PAGES: u32 = 8_192;
 
-/// The longest wait for another process that uses the store: it may have been stopped.
+/// The longest wait for another process that uses the store, which may be suspended.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The pause between two attempts to lock the folder.
@@ -66,7 +66,7 @@ impl StoreFolder {
         if !fs::symlink_metadata(folder).map_err(OpenError::Folder)?.is_dir() {
             return Err(OpenError::Folder(io::ErrorKind::NotADirectory.into()));
         }
-        // Links above the folder are the user's own; below it, none is followed.
+        // Links above the folder belong to the user; none is followed below it.
         let folder = fs::canonicalize(folder).map_err(OpenError::Folder)?;
         let [database, lock, leader] = [DATABASE_NAME, "lock", "leader"].map(|name| folder.join(name));
         Ok(StoreFolder { database, lock, leader })
@@ -76,7 +76,7 @@ impl StoreFolder {
     pub(crate) fn open(&self) -> Result<(Connections, StoreState), OpenError> {
         let _held = self.hold()?;
         let (writer, state) = self.open_writer()?;
-        // Under the same lock: another process could replace the store in between, and each would have another one.
+        // Open both under the same lock: if another process replaced the store in between, they would be different stores.
         Ok((Connections { reader: self.reader()?, writer }, state))
     }
 
@@ -96,7 +96,7 @@ impl StoreFolder {
         Ok((self.create()?, state))
     }
 
-    /// Rebuilds the store, whatever its state.
+    /// Rebuilds the store in any state.
     pub(crate) fn replace(&self) -> Result<Connections, OpenError> {
         let _held = self.hold()?;
         let writer = self.create()?;
@@ -111,8 +111,8 @@ impl StoreFolder {
         Ok(connection)
     }
 
-    /// Moves the log into the store as far as no other connection prevents it, and empties the log then. SQLite does
-    /// not do it on closing, see [`StoreFolder::connect`].
+    /// Moves the log into the store and empties it, unless another connection prevents that. SQLite does not do this on closing;
+    /// see [`StoreFolder::connect`].
     pub(crate) fn checkpoint(writer: &Connection) -> Result<(), rusqlite::Error> {
         writer.busy_timeout(Duration::ZERO)?;
         writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -122,7 +122,7 @@ impl StoreFolder {
     pub(crate) fn bytes(&self) -> u64 {
         ["", "-wal"]
             .iter()
-            .map(|ending| fs::metadata(self.beside(ending)).map_or(0, |metadata| metadata.len()))
+            .map(|ending| fs::metadata(self.sibling(ending)).map_or(0, |metadata| metadata.len()))
             .sum()
     }
 
@@ -154,7 +154,7 @@ impl StoreFolder {
     /// Removes links, hard-linked and special files with the names of the store's files.
     fn remove_foreign(&self) -> Result<(), OpenError> {
         for ending in ["", "-wal", "-shm", "-journal"] {
-            let path = self.beside(ending);
+            let path = self.sibling(ending);
             match fs::symlink_metadata(&path) {
                 // Writing to a file with a second name would change a file outside of the folder.
                 Ok(metadata) if metadata.is_file() && metadata.nlink() == 1 => {}
@@ -168,7 +168,7 @@ impl StoreFolder {
 
     fn check(&self, length: u64) -> Result<Option<Connection>, rusqlite::Error> {
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // In this order: the page check evaluates expressions of the schema, which must be ours by then.
+        // Check in this order: the page check evaluates expressions of the schema, which must be ours.
         if !schema::is_current(&connection)? || !has_only_our_tables(&connection)? {
             return Ok(None);
         }
@@ -183,14 +183,14 @@ impl StoreFolder {
 
     fn create(&self) -> Result<Connection, OpenError> {
         for ending in ["", "-wal", "-shm", "-journal"] {
-            match fs::remove_file(self.beside(ending)) {
+            match fs::remove_file(self.sibling(ending)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(OpenError::Folder(error));
                 }
                 _ => {}
             }
         }
-        // SQLite gives its other files the mode of this one. Other users must not read the source code in it.
+        // SQLite's other files inherit the mode of this one. Other users must not read the source code in it.
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600).open(&self.database).map_err(OpenError::Folder)?;
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -205,9 +205,9 @@ impl StoreFolder {
         // The store may be forged: no writes to SQLite's own tables, no unsafe functions in its schema.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        // Plans do not depend on bound values, so that a cached statement is not planned anew.
+        // Make plans independent of bound values, so that a cached statement is not planned again.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        // After a checkpoint on closing SQLite deletes the log by its name, and that may be a newer store's log.
+        // After a checkpoint on closing, SQLite deletes the log by its name, which may be a newer store's log.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             // Must come first in an empty database; has no effect in any other.
@@ -215,7 +215,7 @@ impl StoreFolder {
             connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
             connection.query_row(&format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}"), [], |_| Ok(()))?;
         }
-        // A power cut costs time at most: a lost or damaged store is rebuilt from the files.
+        // A power failure only costs time: a lost or damaged store is rebuilt from the files.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.pragma_update(None, "cell_size_check", true)?;
@@ -224,7 +224,7 @@ impl StoreFolder {
         Ok(connection)
     }
 
-    fn beside(&self, ending: &str) -> PathBuf {
+    fn sibling(&self, ending: &str) -> PathBuf {
         let mut name = self.database.as_os_str().to_owned();
         name.push(ending);
         PathBuf::from(name)
@@ -246,7 +246,7 @@ fn is_unreadable(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown)
 }
 
-/// The most tables, indexes and the like that are compared; our store has fewer.
+/// The most schema objects that are compared; our store has fewer.
 const MOST_OBJECTS: u32 = 100;
 
 /// Returns true if a store has exactly the tables of [`schema::create`]: no triggers, no views, no computed

@@ -1,10 +1,10 @@
-//! The names in the text of a task: paths, folders, and names as code spells them.
+//! The names in the text of a task: paths, folders, and names spelled as in code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most names of a task that are looked up.
 const MOST_NAMES: usize = 12;
-/// The most files that one spelling may name; one that fits more names none of them.
+/// The most files that a spelling may match; one that matches more names none.
 const MOST_FILES_OF_SPELLING: usize = 4;
 
 /// The most clauses of a task, and the fewest words of one.
@@ -24,7 +24,7 @@ pub(super) struct TaskNames {
     pub(super) folders: Vec<String>,
     /// Folders whose bare name is a word of the task.
     pub(super) word_folders: Vec<String>,
-    /// Names as code spells them.
+    /// Names spelled as in code.
     pub(super) names: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl TaskNames {
                     add(&mut names.files, named.into_iter().cloned());
                     continue;
                 }
-                if path.contains('/') && paths.iter().any(|one| super::is_beneath(one, path)) {
+                if path.contains('/') && paths.iter().any(|one| super::is_below(one, path)) {
                     add(&mut names.folders, [path.to_owned()]);
                     continue;
                 }
@@ -60,7 +60,7 @@ impl TaskNames {
     }
 }
 
-/// Returns the clauses of a task that has several, without those of few words.
+/// Returns the clauses of a task that has several, without short ones.
 pub(super) fn clauses(task: &str) -> Vec<&str> {
     let ends = [", ", "; ", ": ", ". ", "\n", " - "];
     let mut clauses = vec![task];
@@ -73,7 +73,7 @@ pub(super) fn clauses(task: &str) -> Vec<&str> {
 }
 
 /// Returns the words of a task that begin with the names of a few files, such as `calculator` with that of `calc.py`, with these
-/// files. Names and words are of letters only.
+/// files. Names and words consist of letters only.
 pub(super) fn abbreviations<'t>(task: &'t str, paths: &[String]) -> Vec<(&'t str, Vec<String>)> {
     let mut by_name: BTreeMap<String, Vec<&String>> = BTreeMap::new();
     for path in paths {
@@ -100,8 +100,7 @@ pub(super) fn abbreviations<'t>(task: &'t str, paths: &[String]) -> Vec<(&'t str
     abbreviated
 }
 
-/// Returns how a type, a variant or a function is called that a constant or a tag in capitals stands for: `RunCommand` for
-/// `RUN_COMMAND`.
+/// Returns the name of the type, variant or function for a constant or tag in capitals: `RunCommand` for `RUN_COMMAND`.
 fn other_spelling(name: &str) -> Option<String> {
     let is_in_capitals = name.contains('_') && !name.chars().any(char::is_lowercase);
     let capitalized = |part: &str| {
@@ -134,8 +133,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| word.len() >= 2)
 }
 
-/// Returns a word as a name of code if it is spelled like one: with an underscore, `::`, a dot between names, or a capital
-/// letter behind a small one.
+/// Returns a word as a name of code if it is spelled like one: with an underscore, `::`, a dot between names, or a capital letter
+/// after a small one.
 fn code_name(word: &str) -> Option<String> {
     let word = word.strip_suffix("()").unwrap_or(word);
     let is_name =
@@ -148,7 +147,7 @@ fn code_name(word: &str) -> Option<String> {
     (is_name && has_letter && is_code && !word.starts_with('.')).then(|| word.to_owned())
 }
 
-/// Checks whether a path is another one, or ends with it at a border of names.
+/// Checks whether a path equals another, or ends with it at a component boundary.
 fn ends_with_path(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }

@@ -69,7 +69,7 @@ fn each_error_has_a_text() {
     .collect::<Vec<_>>();
     texts.push(cancelled());
     texts.push(IndexError::TimedOut.to_string());
-    // The folder of an index cannot be created beneath a file.
+    // The folder of an index cannot be created below a file.
     let code = tempfile::tempdir().unwrap();
     std::fs::write(code.path().join("file"), "").unwrap();
     let root = FileRoot::open(code.path(), &RootRules::none(), FsPolicy::default()).unwrap();

@@ -14,7 +14,7 @@ fn fixture() -> Fixture {
             "mod login;\nfn main() {\n    println!(\"{}\", login::check_password(\"a\", \"b\"));\n}\n".into(),
         ),
         ("notes.md", "How passwords are checked: see the form.\n".into()),
-        ("big.txt", "filler\n".repeat(500) + "the needle stands here\n" + &"filler\n".repeat(500)),
+        ("big.txt", "filler\n".repeat(500) + "the needle is here\n" + &"filler\n".repeat(500)),
     ])
 }
 
@@ -37,7 +37,7 @@ fn a_hit_shows_the_lines_that_match() {
     let response = search(&index, "needle");
     let hit = &response.hits[0];
     assert_eq!(hit.path, "big.txt");
-    assert!(hit.snippet.contains("the needle stands here\n"), "{}", hit.snippet);
+    assert!(hit.snippet.contains("the needle is here\n"), "{}", hit.snippet);
     assert!((hit.line_start..=hit.line_end).contains(&501));
     assert_eq!(hit.snippet.lines().count() as u64, hit.line_end - hit.line_start + 1);
     assert!(hit.score.is_finite() && hit.score > 0.0);

@@ -94,7 +94,7 @@ fn a_request_sees_every_earlier_change() {
 }
 
 #[test]
-fn rules_that_are_in_no_feed_are_followed() {
+fn rules_outside_of_feeds_are_followed() {
     let fixture = Fixture::new([("a.rs", "fn apricot() {}\n"), ("private/b.rs", "fn blueberry() {}\n")]);
     fixture.write(".git/info/exclude", "# nothing\n");
     let index = following(&fixture, Follows::Feed(feed(&fixture)));
@@ -103,7 +103,7 @@ fn rules_that_are_in_no_feed_are_followed() {
     assert_eq!(search_paths(&index, "blueberry"), Vec::<String>::new());
     fs::remove_file(fixture.code.path().join(".git/info/exclude")).unwrap();
     assert_eq!(search_paths(&index, "blueberry"), ["private/b.rs"]);
-    // Without a request as well.
+    // The same without a request.
     kept(&index, || {
         fixture.write(".git/info/exclude", "private/\n");
         wait_until(|| paths(index.index(), "blueberry").is_empty());
@@ -198,7 +198,7 @@ fn a_hurried_request_is_answered_as_building() {
             || hurried == Err(wap_core::IndexError::TimedOut),
         "{hurried:?}"
     );
-    // The control: with time it is up to date.
+    // The control: with enough time it is up to date.
     assert_eq!(call(|call| index.search(call, &search)).unwrap().freshness.state, IndexState::Ready);
 }
 
@@ -213,7 +213,7 @@ fn of_two_that_keep_one_store_one_works_and_the_other_takes_over() {
             wait_until(|| first.index().status().unwrap().files == 1);
             fixture.write("b.rs", "fn blueberry() {}\n");
             wait_until(|| paths(second.index(), "blueberry") == ["b.rs"]);
-            // Both can answer meanwhile.
+            // Both can answer in the meantime.
             assert_eq!(
                 (search_paths(&first, "blueberry"), search_paths(&second, "blueberry")),
                 (vec!["b.rs".to_owned()], vec!["b.rs".to_owned()])
@@ -225,7 +225,7 @@ fn of_two_that_keep_one_store_one_works_and_the_other_takes_over() {
 }
 
 #[test]
-fn damage_that_a_request_meets_is_repaired() {
+fn damage_found_by_a_request_is_repaired() {
     let fixture =
         Fixture::new((0..60).map(|number| (format!("f{number}.rs"), format!("fn name_{number}() {{}}\n"))));
     let index = following(&fixture, Follows::Folder);

@@ -57,7 +57,7 @@ fn groups_of_files_have_the_depths_of_single_ones() {
         let shallow = impact(&fixture, "Top.cs", 1);
         assert_eq!(at_depths(&shallow.outbound), [count]);
         let of_b = impact(&fixture, "b0.cs", 9);
-        // All of A depends on it, and on A depend the others of B, and the top.
+        // All of A depends on it, and the others of B and the top depend on A.
         assert_eq!(at_depths(&of_b.inbound), [count, count]);
         assert_eq!(at_depths(&of_b.outbound), [count, count - 1]);
     }

@@ -57,9 +57,9 @@ fn hidden_protected_and_ignored_files_are_in_no_answer() {
     let links = ["link.rs", "linked", "linked/x.rs", "inner.rs", "env.rs"];
     let all: Vec<RelPath> = LEFT_OUT.iter().chain(&links).map(|path| RelPath::parse(path).unwrap()).collect();
     assert_eq!(index.update(&all, &CancelFlag::new()).unwrap().read, 0);
-    let beneath: Vec<RelPath> =
+    let folders: Vec<RelPath> =
         [".agentd", ".git", "state", "sub"].iter().map(|path| RelPath::parse(path).unwrap()).collect();
-    index.update(&beneath, &CancelFlag::new()).unwrap();
+    index.update(&folders, &CancelFlag::new()).unwrap();
     assert_eq!(paths(&index, "secretword"), ["seen.rs"]);
 
     for file in LEFT_OUT.iter().chain(&links) {

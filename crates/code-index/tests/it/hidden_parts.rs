@@ -9,7 +9,7 @@ use wap_core::{CodeHit, CodeIndex, DiagnoseImpact, ReadAst, ReadSnippet};
 
 use crate::fixture::{Fixture, call, paths, refresh, search, symbols};
 
-/// Hides some values wherever they stand; further ones may become known later.
+/// Hides some values wherever they occur; more may become known later.
 #[derive(Debug, Default)]
 struct Values(Mutex<Vec<String>>);
 
@@ -77,14 +77,14 @@ fn the_store_has_no_word_of_a_hidden_part_and_no_question_matches_one() {
 }
 
 #[test]
-fn neither_rank_nor_passage_depends_on_what_is_hidden() {
+fn neither_rank_nor_passage_depends_on_hidden_parts() {
     let filler = "// nothing\n".repeat(60);
     let text = format!("// needle\n{filler}// needle near {VALUE}\n{filler}// gamma\n");
     let fixture =
         Fixture::new([("a.rs", text.as_str()), ("b.rs", "// needle gamma\n"), ("c.rs", "// gamma\n")]);
     let hits = |open: &LocalIndex, query: &str| -> Vec<CodeHit> { search(open, query).hits };
     let open = index(&fixture, &Values::of([VALUE]));
-    // A word that is hidden everywhere counts as little as one that is nowhere.
+    // A word that is hidden everywhere counts like one that occurs nowhere.
     assert_eq!(hits(&open, "needle epsilon"), hits(&open, "needle nowhere"));
     let passage = |open: &LocalIndex, query: &str| {
         let hits = hits(open, query);
@@ -100,7 +100,7 @@ fn neither_rank_nor_passage_depends_on_what_is_hidden() {
 }
 
 #[test]
-fn a_value_that_becomes_known_after_indexing_is_matched_and_named_no_more() {
+fn a_value_that_becomes_known_after_indexing_is_no_longer_matched() {
     let text = "void Alpha9Beta::Gamma7Delta() {}\nvoid login() {}\n";
     let fixture = Fixture::new([("a.cpp", text), ("b.txt", "only Alpha9Beta::Gamma7Delta\n")]);
     let values = Values::of(["nothing of it"]);
@@ -129,10 +129,10 @@ fn a_value_that_becomes_known_after_indexing_is_matched_and_named_no_more() {
 fn no_cut_of_a_long_line_divides_a_hidden_part() {
     let token = "t0k3n".repeat(8);
     for before in [60, 80, 99, 100, 101, 120, 139, 140, 141, 160] {
-        for behind in [200, 260, 290, 300, 301, 330] {
-            let (before, behind) = ("x".repeat(before), "y".repeat(behind));
+        for after in [200, 260, 290, 300, 301, 330] {
+            let (before, after) = ("x".repeat(before), "y".repeat(after));
             let line =
-                format!("{}{token}{before} needle {behind}{token}{}\n", "z".repeat(300), "w".repeat(300));
+                format!("{}{token}{before} needle {after}{token}{}\n", "z".repeat(300), "w".repeat(300));
             let fixture = Fixture::new([("a.txt", line)]);
             let parts = |open: &LocalIndex| {
                 let snippet = search(open, "needle").hits.remove(0).snippet;
@@ -142,7 +142,7 @@ fn no_cut_of_a_long_line_divides_a_hidden_part() {
             assert!(!parts(&index(&fixture, &Values::of([&token]))));
         }
     }
-    // The control: a cut that knows of no hidden part divides one.
+    // The control: a cut without knowledge of hidden parts divides one.
     let line = format!("{}{token}{} needle {}\n", "z".repeat(300), "x".repeat(80), "y".repeat(400));
     let fixture = Fixture::new([("a.txt", line)]);
     let snippet = search(&fixture.index(), "needle").hits.remove(0).snippet;

@@ -11,7 +11,7 @@ use crate::fixture::{Fixture, call, paths, refresh, symbols};
 const GUARD: Duration = Duration::from_secs(60);
 
 #[test]
-fn deep_nesting_and_broken_sources_come_to_an_end() {
+fn deep_nesting_and_broken_sources_terminate() {
     let depth = 100_000;
     let brackets = "(".repeat(depth);
     let sources = [
@@ -91,7 +91,7 @@ fn more_languages_come_to_an_end() {
         ("fine.lua", "function fine() end\n".to_owned()),
     ];
     let mut fixture = Fixture::new(sources.clone());
-    // So long that what was parsed is read, too.
+    // Long enough that parsed trees are also read.
     fixture.limits.parse_time = GUARD / 4;
     let (index, _) = fixture.open();
     let began = Instant::now();
@@ -102,7 +102,7 @@ fn more_languages_come_to_an_end() {
     }
     assert!(began.elapsed() < GUARD, "{:?}", began.elapsed());
     assert_eq!(paths(&index, "fine")[0], "fine.lua");
-    // The guard is of use only if these were parsed to their end.
+    // The guard is only useful if these were parsed completely.
     for path in ["constants.rb", "names.lua", "comments.lua", "declared.sh", "names.dart", "assigned.ps1"] {
         assert!(!symbols(&index, path).unwrap().symbols.is_empty(), "{path}");
     }

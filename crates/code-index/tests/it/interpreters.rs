@@ -1,11 +1,11 @@
-//! Scripts without an ending.
+//! Scripts without an extension.
 
 use code_index::Language;
 
 use crate::fixture::{Fixture, symbols};
 
 #[test]
-fn a_script_without_an_ending_is_in_the_language_of_its_interpreter() {
+fn a_script_without_an_extension_is_in_the_language_of_its_interpreter() {
     let cases = [
         ("#!/usr/bin/python3\n", Some(Language::Python)),
         ("#!/usr/bin/env python3.12\n", Some(Language::Python)),
@@ -21,7 +21,7 @@ fn a_script_without_an_ending_is_in_the_language_of_its_interpreter() {
     ];
     for (text, expected) in cases {
         assert_eq!(Language::of_text("bin/tool", text.as_bytes()), expected, "{text:?}");
-        // The controls: an ending decides alone, and so does a hidden file.
+        // The controls: an extension decides alone, and hidden files stay hidden.
         assert_eq!(Language::of_text("bin/tool.txt", text.as_bytes()), None, "{text:?}");
         assert_eq!(Language::of_text("bin/.tool", text.as_bytes()), None, "{text:?}");
         assert_eq!(Language::of_text("bin/tool.go", text.as_bytes()), Some(Language::Go), "{text:?}");

@@ -1,4 +1,4 @@
-//! Forged stores that came with the folder of code.
+//! Forged stores that came with a folder of code.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -33,7 +33,7 @@ fn a_store_with_a_foreign_schema_is_replaced_before_the_first_request() {
     let plants = [
         ("a trigger", "CREATE TRIGGER t AFTER INSERT ON file BEGIN UPDATE fact SET value = 77 WHERE name = 'graph'; END".to_owned()),
         ("a view in place of a table", format!("DROP TABLE outline; CREATE VIEW outline AS {endless}")),
-        ("a view beside the tables", format!("CREATE VIEW more AS {endless}")),
+        ("a view next to the tables", format!("CREATE VIEW more AS {endless}")),
         ("a column that is computed", "ALTER TABLE file ADD COLUMN c TEXT GENERATED ALWAYS AS (hex(zeroblob(100000000)))".to_owned()),
         ("an index over an expression", "CREATE INDEX i ON file (length(hex(zeroblob(1000))))".to_owned()),
         ("a table", "CREATE TABLE more (x)".to_owned()),
@@ -61,7 +61,7 @@ fn a_store_with_a_foreign_schema_is_replaced_before_the_first_request() {
     assert_eq!(value(&Connection::open(database(&fixture)).unwrap()), Ok(77));
 }
 
-/// Returns SQL that adds a text, with forged contents, which the index has never read.
+/// Returns SQL that adds a text with forged contents that the index never read.
 fn planted_text(path: &str, id: u32) -> String {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     format!(

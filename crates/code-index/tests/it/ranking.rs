@@ -1,5 +1,5 @@
-//! The order of hits. The files of a case differ in one sign of relevance; files of equal score come in the order of
-//! their paths, which is usually the wrong one.
+//! The order of hits. The files of a case differ in one sign of relevance; files with the same score are ordered by path, which
+//! is usually the wrong order.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn every_sign_of_a_right_file_counts() {
 }
 
 #[test]
-fn files_that_are_called_or_define_what_is_asked_for_are_found_among_many_that_mention_it() {
+fn files_named_after_or_defining_the_query_are_found_among_many_mentions() {
     let many = (0..60).map(|number| (format!("notes/{number}.txt"), "a lease, another lease\n"));
     let few = [("src/lease.rs", "// A lease.\n"), ("src/held.rs", "struct LeaseHolder;\n")];
     let few = few.map(|(path, content)| (path.to_owned(), content));
@@ -73,13 +73,13 @@ fn an_exact_name_finds_its_definition_first_and_shows_it() {
     for query in ["get", "Getter.get", "get.other"] {
         assert_eq!(first(query).0, "src/get.py", "{query}");
     }
-    // Another spelling, or more than a name, is a search for words as ever.
+    // Another spelling, or more than a name, is an ordinary search for words.
     assert_ne!(first("READ_FILE").0, "src/long.rs");
     assert_ne!(first("call read_file").0, "src/long.rs");
     assert_ne!(first("Writer::read_file").0, "src/long.rs");
 }
 
-/// A text of pieces, each with how often it is repeated.
+/// A text of pieces, each with its number of repetitions.
 fn content(pieces: &Value) -> String {
     let piece = |piece: &Value| {
         piece[0].as_str().unwrap().repeat(usize::try_from(piece[1].as_u64().unwrap()).unwrap())

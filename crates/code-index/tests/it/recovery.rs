@@ -17,7 +17,7 @@ fn fixture() -> Fixture {
 fn a_store_that_could_not_be_rebuilt_is_rebuilt_later() {
     let fixture = fixture();
     let index = fixture.index();
-    // A folder stands where the store should be: as a full disk, it fails in the middle of a rebuild.
+    // A folder in place of the store: like a full disk, it makes a rebuild fail halfway.
     let database = fixture.state.path().join("index/index.db");
     fs::remove_file(&database).unwrap();
     fs::create_dir(&database).unwrap();
@@ -29,7 +29,7 @@ fn a_store_that_could_not_be_rebuilt_is_rebuilt_later() {
 }
 
 #[test]
-fn damage_that_an_update_meets_is_repaired() {
+fn damage_found_by_an_update_is_repaired() {
     let fixture = fixture();
     let index = following(&fixture, Follows::Feed(feed(&fixture)));
     assert_eq!(search_paths(&index, "name_7"), ["f7.rs"]);
@@ -42,7 +42,7 @@ fn damage_that_an_update_meets_is_repaired() {
 }
 
 #[test]
-fn an_index_with_more_files_than_its_limit_says_that_it_lacks_some() {
+fn an_index_with_more_files_than_its_limit_reports_missing_ones() {
     for (files, state) in [(59, IndexState::Building), (60, IndexState::Ready)] {
         let mut fixture = fixture();
         fixture.limits.files = files;
@@ -70,7 +70,7 @@ fn an_index_reads_the_store_that_it_writes_while_others_replace_it() {
     });
 }
 
-/// Deleted by its name, the log could be that of a store which has replaced this one meanwhile.
+/// Deleted by its name, the log could belong to a store that has replaced this one.
 #[test]
 fn closing_a_store_empties_its_log_without_deleting_it() {
     let fixture = fixture();
@@ -83,7 +83,7 @@ fn closing_a_store_empties_its_log_without_deleting_it() {
 }
 
 #[test]
-fn a_hurried_request_to_a_whole_index_says_that_it_lacks_the_last_changes() {
+fn a_hurried_request_to_a_complete_index_reports_missing_changes() {
     let fixture = Fixture::new((0..300).map(|number| (format!("f{number}.rs"), "fn filler() {}\n")));
     drop(fixture.index());
     fixture.write("new.rs", "fn brand_new() {}\n");

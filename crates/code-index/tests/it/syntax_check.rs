@@ -1,4 +1,4 @@
-//! The first error of syntax after a change: the cases in `fixtures/vectors/syntax-errors.json`, and bounds.
+//! The first syntax error after a change: the cases in `fixtures/vectors/syntax-errors.json`, and bounds.
 
 use code_index::TreeSyntaxCheck;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The files that matter for a task.
+//! The files that are relevant for a task.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn a_file_that_the_task_names_comes_first_then_definitions_and_neighbours() {
 }
 
 #[test]
-fn a_file_whose_name_abbreviates_a_word_is_ranked_beneath_whole_matches() {
+fn a_file_whose_name_abbreviates_a_word_is_ranked_below_whole_matches() {
     let calc = ("src/calc.py", "def divide(a, b):\n    return a / b\n");
     let readme = ("README.md", "The calculator of this project.\n");
     let other = ("src/zero.py", "def on_zero():\n    raise ZeroDivisionError\n");
@@ -50,13 +50,13 @@ fn a_file_whose_name_abbreviates_a_word_is_ranked_beneath_whole_matches() {
         let files = files_for(&fixture.index(), task, 10);
         paths(&files).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    // Prose says what the project is, and is no whole match of code.
+    // Prose describes the project, and is not a whole match in code.
     let mut all = ranked(&[calc, readme, other]);
     assert_eq!(all[0], "src/zero.py");
     all.sort_unstable();
     assert_eq!(all, ["README.md", "src/calc.py", "src/zero.py"]);
     assert_eq!(ranked(&[calc, other]), ["src/zero.py", "src/calc.py"]);
-    // Where code has the word, the beginning of it says nothing.
+    // If code has the word, its beginning does not matter.
     let whole = ("src/machine.py", "class Calculator:\n    pass\n");
     assert!(!ranked(&[calc, whole]).contains(&"src/calc.py".to_owned()));
 }
@@ -67,7 +67,7 @@ fn most_files_that_a_person_would_open_first_are_ranked_high() {
     let truth = fs::read(repository.join("fixtures/first-message/this-repository.json")).unwrap();
     let truth: Value = serde_json::from_slice(&truth).unwrap();
     let state = tempfile::tempdir().unwrap();
-    // The table holds the tasks themselves.
+    // The table contains the tasks themselves.
     let source = source(&repository).without(RelPath::parse("fixtures/first-message").unwrap());
     let (index, _) = LocalIndex::open(state.path(), source, Default::default()).unwrap();
     refresh(&index);

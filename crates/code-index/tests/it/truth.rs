@@ -15,7 +15,7 @@ const LANGUAGES: [&str; 8] = ["rust", "python", "typescript", "go", "java", "c",
 const MORE_LANGUAGES: [&str; 10] =
     ["bash", "dart", "elixir", "erlang", "lua", "php", "powershell", "r", "ruby", "zig"];
 
-/// Lines about files, each file with the same lines whatever their order.
+/// Lines about files, compared without regard to their order.
 type Table = BTreeMap<String, Vec<String>>;
 
 struct Analysis {
@@ -31,7 +31,7 @@ fn definitions_and_imports_are_those_of_the_lists_written_by_hand() {
 
 #[cfg(feature = "more-languages")]
 #[test]
-fn so_are_those_of_more_languages() {
+fn definitions_and_imports_of_more_languages_are_those_of_the_lists() {
     check(&MORE_LANGUAGES);
 }
 

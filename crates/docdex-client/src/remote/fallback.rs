@@ -1,4 +1,4 @@
-//! Two indexes: the second answers when the first cannot.
+//! Combines two indexes: the second answers when the first cannot.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,7 +29,7 @@ impl<'a> FallbackIndex<'a> {
         FallbackIndex { first, second, failures: Mutex::default() }
     }
 
-    /// Returns the operations that the first index could not answer so far, named as in a Codali need, with their last errors.
+    /// Returns the operations that the first index failed to answer so far, named as in a Codali need, with their last errors.
     #[must_use]
     pub fn failures(&self) -> Vec<(&'static str, IndexError)> {
         self.lock().iter().map(|(operation, error)| (*operation, error.clone())).collect()
@@ -48,7 +48,7 @@ impl DelegatingIndex for FallbackIndex<'_> {
         question: impl Fn(&dyn CodeIndex) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
         match question(self.first) {
-            // A cancelled caller no longer waits for the second index either.
+            // A cancelled caller does not wait for the second index either.
             Err(IndexError::Cancelled) => Err(IndexError::Cancelled),
             Err(error) => {
                 self.lock().insert(operation, error);

@@ -6,11 +6,11 @@ use std::thread;
 
 use wap_core::{CancelFlag, IndexError};
 
-/// The most requests that wait for the daemon at the same time, those of cancelled calls included. Each holds a thread, a
+/// The most requests that wait for the daemon at the same time, including those of cancelled calls. Each holds a thread, a
 /// connection, and up to a whole answer.
 const MOST_REQUESTS: usize = 32;
 
-/// The threads of requests that have not ended yet; each has one of the counted references.
+/// The threads of running requests; each holds one of the counted references.
 #[derive(Debug, Default)]
 pub(super) struct RequestThreads {
     running: Arc<()>,
@@ -25,12 +25,12 @@ impl RequestThreads {
         request: impl FnOnce() -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, IndexError> {
         let running = Arc::clone(&self.running);
-        // The first reference is that of the index.
+        // The index holds the first reference.
         if Arc::strong_count(&running) > MOST_REQUESTS + 1 {
             let cause = "too many requests wait for the docdex daemon; try again later".to_owned();
             return Err(IndexError::Failed { cause });
         }
-        // Room for both messages, so that neither sender waits.
+        // The channel has room for both messages, so that neither sender waits.
         let (send, receive) = mpsc::sync_channel(2);
         let answer = send.clone();
         let _guard = cancel.on_cancel(Box::new(move || drop(send.try_send(Err(IndexError::Cancelled)))));
@@ -48,7 +48,7 @@ impl RequestThreads {
     }
 }
 
-/// Has the last word when a request ends, by a panic too: the sender of the cancellation keeps the channel open.
+/// Sends the final message when a request ends, also by a panic: the cancellation's sender keeps the channel open.
 struct Ended<T>(SyncSender<Result<T, IndexError>>);
 
 impl<T> Drop for Ended<T> {

@@ -1,4 +1,4 @@
-//! Pages of the web that a docdex daemon has fetched.
+//! Web pages that a docdex daemon fetched.
 
 use std::collections::HashMap;
 
@@ -10,25 +10,25 @@ use super::wire::unreadable;
 /// The most pages that are taken from an answer.
 const MOST_PAGES: usize = 20;
 
-/// The longest excerpt of a page in bytes; a longer one is cut between lines.
+/// The longest excerpt of a page in bytes; a longer one is truncated between lines.
 const EXCERPT_BYTES: usize = 8 << 10;
 
 /// The longest title and address in bytes.
 const LINE_BYTES: usize = 2_000;
 
-/// A page of the web.
+/// A web page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebPage {
-    /// The title; empty if the daemon gives none.
+    /// The title; empty if the daemon has none.
     pub title: String,
     /// The address, `http` or `https`.
     pub url: String,
-    /// The daemon's digest of the page, else the beginning of its text; at most 8 KiB.
+    /// The daemon's digest of the page, or the beginning of its text; at most 8 KiB.
     pub text: String,
 }
 
-/// Converts the answer of a search with `webDiscovery`. Pages that the daemon could not fetch keep the passage that its
-/// search engine shows, and are left out without one.
+/// Converts the answer of a search with `webDiscovery`. Pages that the daemon could not fetch keep the excerpt of its search
+/// engine, and are left out without one.
 pub(super) fn pages(answer: &Value) -> Result<Vec<WebPage>, IndexError> {
     let discovery = answer.get("webDiscovery").filter(|value| value.is_object()).ok_or_else(unreadable)?;
     let results = list(discovery.pointer("/discovery/results"))?;
@@ -88,7 +88,7 @@ fn page(value: &Value) -> Result<WebPage, IndexError> {
     })
 }
 
-/// Returns the lines of a text that fit, with a line of three dots if some are left out.
+/// Returns the lines of a text that fit, followed by a line of three dots if some are left out.
 fn excerpt(text: &str) -> String {
     let kept = cut(text, EXCERPT_BYTES);
     if kept.len() == text.len() {

@@ -16,8 +16,8 @@ use wap_core::{
 /// The estimated number of bytes of a token.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// The most brackets, colons and commas of an answer outside of its texts. A value takes a hundred times the memory of its
-/// three bytes, so the length alone bounds too little.
+/// The most brackets, colons and commas of an answer outside of its texts. A value of three bytes takes a hundred times that in
+/// memory, so bounding the length is not enough.
 const MOST_MARKS: usize = 500_000;
 
 /// Parses an answer.
@@ -28,7 +28,7 @@ pub(super) fn parsed(text: &str) -> Result<Value, IndexError> {
     serde_json::from_str(text).map_err(|_| unreadable())
 }
 
-/// Counts the marks that begin or separate values.
+/// Counts the characters that begin or separate values.
 fn marks(text: &str) -> usize {
     let (mut count, mut in_text, mut is_escaped) = (0, false, false);
     for byte in text.bytes() {
@@ -77,7 +77,7 @@ pub(super) fn snippet(answer: &Value) -> Result<Option<ReadSnippetResponse>, Ind
         return Ok(None);
     };
     let content = text(snippet, &["text"]).ok_or_else(unreadable)?;
-    // The daemon omits the lines of a piece that no search has returned before.
+    // The daemon omits the lines of a document that no search has returned before.
     let line_start = number(snippet, &["line_start"]).map(|line| line.max(1));
     let lines = content.lines().count().max(1) as u64;
     let last = |start: u64| number(snippet, &["line_end"]).unwrap_or(start + lines - 1).max(start);
@@ -131,7 +131,7 @@ pub(super) fn ast(answer: &Value, max_nodes: u32) -> Result<ReadAstResponse, Ind
     Ok(ReadAstResponse { total_nodes: total.max(nodes.len() as u64), nodes, ..ReadAstResponse::default() })
 }
 
-/// Converts the dependencies of a file. Direct ones have a kind in `edges`; the daemon gives only the paths of others.
+/// Converts the dependencies of a file. Direct ones have a kind in `edges`; of the others, the daemon only returns the paths.
 pub(super) fn impact(answer: &Value, file: &str) -> Result<ReadImpactResponse, IndexError> {
     let edges = list(answer, &["edges"]).unwrap_or_default();
     let side = |key: &str, own: &str, other: &str| -> Result<Vec<ImpactEdge>, IndexError> {
@@ -176,7 +176,7 @@ pub(super) fn diagnostics(
         let import = text(entry, &["import", "specifier"]).ok_or_else(unreadable)?;
         diagnostics.push(UnresolvedImport { file, line, import });
     }
-    // Never fewer than those that the answer shows to exist.
+    // Never fewer than the answer shows.
     let least = if listed.is_empty() { 0 } else { request.offset.saturating_add(listed.len() as u64) };
     let total = number(answer, &["total"]).unwrap_or(least).max(least);
     Ok(DiagnoseImpactResponse { diagnostics, total, ..DiagnoseImpactResponse::default() })
@@ -219,7 +219,7 @@ fn range(item: &Value) -> Result<(u64, u64, u64, u64), IndexError> {
     Ok((start, end, columns.0.max(1), columns.1.max(1)))
 }
 
-/// Percent-encodes a text as one segment of a URL's path.
+/// Percent-encodes a text as one segment of a URL path.
 pub(super) fn path_segment(text: &str) -> String {
     let mut segment = String::new();
     for byte in text.bytes() {

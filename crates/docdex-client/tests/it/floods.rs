@@ -1,4 +1,4 @@
-//! Answers of a daemon that are within the limit on their length, and take much to read.
+//! Answers of a daemon that are within the length limit, but expensive to read.
 
 use std::io::Write;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use wap_core::{CodeIndex, DiagnoseImpact, IndexError, ReadImpact};
 use crate::call::call;
 use crate::remote_harm::{GUARD, index, search, server, with_body};
 
-/// Returns the most memory that this process has held, in bytes.
+/// Returns the peak memory of this process, in bytes.
 fn peak_bytes() -> u64 {
     let lines = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = lines.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -39,7 +39,7 @@ fn many_small_values_are_refused_before_they_take_memory() {
         assert!(answer.as_ref().is_err_and(too_long), "{value}: {answer:?}");
     }
     assert!(peak_bytes() < 400 << 20, "{}", peak_bytes());
-    // The control: a text of that length holds no values, whatever characters it has.
+    // The control: a text of that length has no values, with any characters.
     let text = r#"[{:,\"\\"#.repeat(1 << 20);
     let hit = format!(r#"{{"hits":[{{"doc_id":"d","path":"a.rs","snippet":"{text}"}}]}}"#);
     assert_eq!(search(&patient(hit), 5).unwrap().hits[0].snippet.len(), 6 << 20);
@@ -78,7 +78,7 @@ fn many_pages_take_no_longer_than_their_number() {
 }
 
 #[test]
-fn an_answer_that_is_no_text_is_unreadable_and_its_daemon_reached() {
+fn an_answer_that_is_not_text_is_unreadable_but_its_daemon_reachable() {
     let index = index(server(|stream, _| {
         let _ = stream
             .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\n\"\xff\xfe\"");

@@ -32,7 +32,7 @@ impl Daemon {
             .map(|(path, status, body)| ((*path).to_owned(), *status, (*body).to_owned()))
             .collect();
         let heads = Arc::clone(&requests);
-        // The thread ends with the test program: it holds nothing but its socket.
+        // The thread ends with the test program: it only holds its socket.
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { break };
@@ -174,7 +174,7 @@ fn malformed_answers_are_failures() {
 }
 
 #[test]
-fn a_daemon_that_is_slow_or_gone_is_given_up() {
+fn a_slow_or_dead_daemon_is_given_up() {
     let slow = Daemon::start(&[("/search", 200, SEARCH)], Duration::from_secs(20));
     let slow = slow.index_within(Duration::from_millis(500));
     let refusing = RefusingAddress::bind();

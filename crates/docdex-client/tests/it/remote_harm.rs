@@ -25,7 +25,7 @@ pub(crate) const GUARD: Duration = Duration::from_secs(30);
 pub(crate) fn server(answer: impl Fn(&mut TcpStream, &str) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    // The thread ends with the test program: it holds nothing but its socket.
+    // The thread ends with the test program: it only holds its socket.
     thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { break };
@@ -85,7 +85,7 @@ fn a_redirect_is_not_followed_and_the_token_goes_nowhere_else() {
         }
     }
     assert_eq!(*heads.lock().unwrap(), Vec::<String>::new());
-    // The control: the other server answers, and gets the token, if the request goes to it directly.
+    // The control: the other server answers and receives the token if the request goes to it directly.
     assert!(search(&index(elsewhere), 5).is_ok());
     assert!(heads.lock().unwrap()[0].to_lowercase().contains("authorization: bearer secret"));
 }
@@ -100,7 +100,7 @@ fn cancelled_search(index: &RemoteIndex, requests: &Receiver<()>) -> Result<Sear
                 index.search(&call, &SearchCode { query: "a".into(), limit: 5 })
             })
         });
-        // A refused request never comes to the daemon.
+        // A refused request never reaches the daemon.
         while requests.recv_timeout(Duration::from_millis(10)).is_err() && !answer.is_finished() {}
         cancel.cancel();
         answer.join().unwrap()

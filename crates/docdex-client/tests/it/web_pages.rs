@@ -1,4 +1,4 @@
-//! Pages of the web in the answers of a docdex daemon.
+//! Web pages in the answers of a docdex daemon.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -74,7 +74,7 @@ fn pages_and_their_texts_are_bounded() {
 }
 
 #[test]
-fn an_address_that_is_none_of_the_web_fails_the_answer() {
+fn an_address_that_is_not_of_the_web_fails_the_answer() {
     for url in [
         "",
         "file:///etc/passwd",

@@ -1,4 +1,4 @@
-//! The errors that the owner of a folder receives.
+//! The errors for the owner of a folder.
 
 use std::fs;
 use std::os::unix::fs::symlink;

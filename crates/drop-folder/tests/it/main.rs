@@ -1,4 +1,4 @@
-//! Files that are dropped into a folder, observed, read and moved away.
+//! Tests of files that are dropped into a folder, observed, read and moved away.
 
 mod errors;
 mod observations;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use sandbox_fs::{FileRoot, FsPolicy, NewNames, RootRules};
 
-/// Opens a folder as the owner of a drop folder does.
+/// Opens a folder like the owner of a drop folder.
 fn open(path: &Path) -> FileRoot {
     let policy = FsPolicy::private().with_new_names(NewNames::Any);
     FileRoot::open(path, &RootRules::none(), policy).expect("the folder was just made")

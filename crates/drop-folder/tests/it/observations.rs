@@ -1,4 +1,4 @@
-//! Files from look to look, against a model that remembers every listing.
+//! Observations of files, compared to a model that remembers every listing.
 
 use std::collections::HashMap;
 use std::fs;
@@ -31,9 +31,9 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Notes belong to one version of a file: they stay as long as it does, and no longer.
+    /// Notes belong to one version of a file, and exist exactly as long as it does.
     #[test]
-    fn notes_live_as_long_as_the_version_that_they_are_about(events in prop::collection::vec(event(), 1..40)) {
+    fn notes_exist_as_long_as_their_version(events in prop::collection::vec(event(), 1..40)) {
         let folder = tempfile::tempdir().unwrap();
         let path = |file: u8| folder.path().join(format!("{file}.txt"));
         let root = open(folder.path());
@@ -80,7 +80,7 @@ fn a_file_that_was_moved_in_settles_sooner_than_one_that_is_written() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("inbox")).unwrap();
     fs::write(folder.path().join("moved.txt"), "whole").unwrap();
-    // The move has to come later than the writing by more than the clock's grain.
+    // The move has to be later than the write by more than the clock's resolution.
     let modified = std::time::SystemTime::now() - Duration::from_secs(1);
     fs::File::open(folder.path().join("moved.txt")).unwrap().set_modified(modified).unwrap();
     fs::rename(folder.path().join("moved.txt"), folder.path().join("inbox/moved.txt")).unwrap();

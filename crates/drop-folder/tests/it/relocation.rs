@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use drop_folder::{move_to_free_name, rename_beside};
+use drop_folder::{move_to_free_name, rename_with_suffix};
 use proptest::prelude::*;
 use rel_path::RelPath;
 use sandbox_fs::FsError;
@@ -17,7 +17,7 @@ fn name(text: &str) -> RelPath {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// However often the same names arrive, every content is kept under a name of its own.
+    /// However often the same names arrive, every content is kept under its own name.
     #[test]
     fn nothing_is_ever_overwritten(arrivals in prop::collection::vec("(a|b)(-2)?(\\.txt|\\.tar\\.gz)?|\\.a", 1..12)) {
         let folder = tempfile::tempdir().unwrap();
@@ -38,7 +38,7 @@ proptest! {
 }
 
 #[test]
-fn the_number_stands_before_the_extension() {
+fn the_number_precedes_the_extension() {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (folder.path().join("from"), folder.path().join("to"));
     fs::create_dir(&from).unwrap();
@@ -51,12 +51,12 @@ fn the_number_stands_before_the_extension() {
     assert_eq!(names, ["reply.txt", "reply-2.txt", "reply-3.txt"]);
     let gone = move_to_free_name(&open(&from), &name("reply.txt"), &open(&to));
     assert!(matches!(gone, Err(FsError::NotFound { .. })), "{gone:?}");
-    let beside = rename_beside(&open(&to), &name("reply.txt"), "changed").unwrap();
-    assert_eq!(beside.to_string(), "reply.txt.changed-1");
+    let renamed = rename_with_suffix(&open(&to), &name("reply.txt"), "changed").unwrap();
+    assert_eq!(renamed.to_string(), "reply.txt.changed-1");
 }
 
 #[test]
-fn a_name_of_the_greatest_length_makes_room_for_its_number() {
+fn a_name_of_maximum_length_is_truncated_for_its_number() {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (folder.path().join("from"), folder.path().join("to"));
     fs::create_dir(&from).unwrap();

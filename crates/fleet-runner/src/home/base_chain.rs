@@ -1,4 +1,4 @@
-//! The bundles of the commits that tasks start from: one of everything, then ones of what is new since.
+//! The bundles of the commits that tasks start from: a full one, then incremental ones.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ use super::durable_file;
 use super::task_files::TaskFiles;
 use crate::private_folder::make_private_folder;
 
-/// The most bundles of a chain; then a new one of everything begins another.
+/// The maximum number of bundles in a chain; after that a new full one begins another.
 const MOST: usize = 8;
 
 /// The file that lists the chain.
@@ -36,14 +36,14 @@ pub enum ChainError {
     File(#[from] io::Error),
 }
 
-/// The chain of bundles of one repository, in a folder of its own.
+/// The chain of bundles of one repository, in a separate folder.
 #[derive(Debug)]
 pub struct BaseChain {
     folder: PathBuf,
 }
 
 impl BaseChain {
-    /// Opens the folder, and makes it if it is missing.
+    /// Opens the folder, creating it if it is missing.
     ///
     /// # Errors
     ///
@@ -53,9 +53,9 @@ impl BaseChain {
         Ok(BaseChain { folder })
     }
 
-    /// Returns the bundles that lead to a commit, oldest first, making the last one if it is missing; they are on the disk then. The
-    /// chain of a commit that does not descend from the last one begins anew, and so does one of eight bundles, or with one that is
-    /// missing or has another size than it was written with.
+    /// Returns the bundles that lead to a commit, oldest first, making the last one if it is missing; afterwards they
+    /// are on the disk. A new chain begins for a commit that does not descend from the last one, after eight bundles,
+    /// and if a bundle is missing or its size has changed.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl BaseChain {
         let tips: Vec<String> = chain.iter().map(|base| base.tip.clone()).collect();
         let file = self.folder.join(NEW);
         source.write(commit, &tips, &file, BUNDLE_LIMIT_BYTES)?;
-        // A thin bundle needs the newest of those before it; one that does not need it is one of everything.
+        // A thin bundle needs the newest one before it; one that does not need it is a full bundle.
         if let Some(last) = tips.last()
             && !is_needed(&file, last)?
         {
@@ -82,7 +82,7 @@ impl BaseChain {
             source.write(commit, &[], &file, BUNDLE_LIMIT_BYTES)?;
         }
         let bundle = BundleName::of_file(&file)?;
-        // Before the name: a task is refused for good if its bundle is empty after a loss of power.
+        // Sync before the rename: a task is refused for good if its bundle is empty after a power loss.
         durable_file::sync(&file)?;
         fs::rename(&file, self.path(&bundle))?;
         chain.push(BaseBundle { bundle, tip: commit.to_owned() });
@@ -90,7 +90,7 @@ impl BaseChain {
         Ok(self.files(chain))
     }
 
-    /// Returns the path of a bundle's file, which need not be there.
+    /// Returns the path of a bundle's file, which need not exist.
     #[must_use]
     pub fn path(&self, bundle: &BundleName) -> PathBuf {
         self.file(&bundle.digest)
@@ -135,8 +135,8 @@ impl BaseChain {
         chain.into_iter().map(|base| BaseFile { path: self.path(&base.bundle), base }).collect()
     }
 
-    /// Reads the list. A chain with a part that is missing, or has another size, is none. Digests are left to the upload, which
-    /// compares them anyway: those of a whole chain are of up to 2 GiB.
+    /// Reads the list. A chain with a missing part, or one of a different size, is discarded. Digests are left to the
+    /// upload, which compares them anyway: a whole chain may have up to 2 GiB.
     fn read(&self) -> Vec<BaseBundle> {
         let read = fs::read(self.folder.join(LIST)).ok();
         let chain: Option<Vec<BaseBundle>> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());

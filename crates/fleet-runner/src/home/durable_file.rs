@@ -7,7 +7,8 @@ use std::path::Path;
 /// The beginning of the name of a file that is being written, here and by the writer of bundles: that of `tempfile`.
 const UNFINISHED: &str = ".tmp";
 
-/// Writes a file in a folder, over one of the same name; it is on the disk when this returns. After a failure the old one is there.
+/// Writes a file in a folder, replacing one of the same name; it is on the disk when this returns. After a failure the
+/// old one is intact.
 pub(super) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
     file.write_all(bytes)?;
@@ -21,7 +22,7 @@ pub(super) fn sync(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Checks whether a name is that of a file that is being written, or that a killed process has left so.
+/// Checks whether a name belongs to a file that is being written, or that a killed process has left unfinished.
 pub(super) fn is_unfinished(name: &str) -> bool {
     name.starts_with(UNFINISHED)
 }

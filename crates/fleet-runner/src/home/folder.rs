@@ -20,26 +20,26 @@ pub struct HomeFolder {
 }
 
 impl HomeFolder {
-    /// Opens the folder, and makes what is missing. What a process which was killed has left is removed, deliveries above all, and
-    /// so are bundles that neither the chain nor a task names: one process at a time may have the folder open, for which the lock of
-    /// the runner's records is one.
+    /// Opens the folder, creating missing parts. Leftovers of a killed process are removed, above all deliveries, and
+    /// so are bundles that neither the chain nor a task names: only one process at a time may have the folder open,
+    /// which the lock of the runner's records ensures.
     ///
     /// # Errors
     ///
-    /// A folder cannot be made, or that of deliveries not be emptied; the error names it then.
+    /// If a folder cannot be made, or that of deliveries cannot be emptied; the error names it.
     pub fn open(folder: &Path) -> io::Result<HomeFolder> {
         let incoming = folder.join("incoming");
         make_empty(&incoming)?;
         let tasks = TaskFiles::open(folder.join("tasks"))?;
         let chain = BaseChain::open(folder.join("bases"))?;
-        // What stays takes room alone, and the next process tries again.
+        // Leftovers only take space, and the next process tries again.
         let _ = tasks.remove_leftovers();
         let _ = chain.remove_unnamed(&tasks);
         Ok(HomeFolder { tasks, chain, incoming })
     }
 }
 
-/// Makes a folder that is empty.
+/// Makes an empty folder.
 fn make_empty(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

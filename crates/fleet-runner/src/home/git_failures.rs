@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use cocode_fleet::TaskName;
 use cocode_runner::{BundleRefusal, DeliveryError, GitError, RunnerError};
 
-/// The time for which failures count as this machine's, whose disk may be full: what a host has done is not lost by that.
+/// The time for which failures count as this machine's, whose disk may be full: a host's work must not be lost by that.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
-/// The part of it for failures that no full disk and the like explains.
+/// The divisor of that time for failures that a full disk and the like cannot explain.
 const SHARE_OF_OTHERS: u32 = 4;
 
-/// The least failures in that time.
+/// The minimum number of failures in that time.
 const LEAST: u32 = 4;
 
-/// The failures at deliveries that could not be judged. A host can make one that git fails at on every machine: without an end,
-/// home would judge it for ever.
+/// The failures at deliveries that could not be judged. A host can make one at which git fails on every machine:
+/// without a limit, home would judge it forever.
 #[derive(Debug)]
 pub(super) struct GitFailures {
     pub(super) patience: Duration,
@@ -30,7 +30,7 @@ pub(super) struct GitFailures {
 struct Failures {
     epoch: u64,
     first: Instant,
-    /// The number of those of git and of files.
+    /// The number of failures of git and of files.
     count: u32,
     /// The kind that was reported last.
     reported: Option<Discriminant<RunnerError>>,
@@ -43,7 +43,7 @@ impl Default for GitFailures {
 }
 
 impl GitFailures {
-    /// Counts a failure to judge the delivery of an attempt, and returns whether the delivery is at fault, as far as can be known.
+    /// Counts a failure to judge the delivery of an attempt, and returns whether the delivery is probably at fault.
     pub(super) fn are_the_deliverys(&self, name: &TaskName, epoch: u64, error: &RunnerError) -> bool {
         if !can_be_the_deliverys(error) {
             return false;
@@ -56,7 +56,7 @@ impl GitFailures {
         failures.count >= LEAST && failures.first.elapsed() >= patience
     }
 
-    /// Returns whether people have to read of a failure: it is another one than the last one of the attempt.
+    /// Returns whether a failure should be reported to people: it differs from the last one of the attempt.
     pub(super) fn is_news(&self, name: &TaskName, epoch: u64, error: &RunnerError) -> bool {
         let mut of_tasks = self.lock();
         let kind = Some(discriminant(error));
@@ -74,7 +74,7 @@ impl GitFailures {
     }
 }
 
-/// Returns the failures of an attempt. Those of an earlier one are forgotten.
+/// Returns the failures of an attempt. Those of an earlier one are dropped.
 fn of_attempt<'a>(
     of_tasks: &'a mut HashMap<TaskName, Failures>,
     name: &TaskName,

@@ -27,32 +27,32 @@ pub struct HomeJournal<O> {
     stop: StopFlag,
     observer: O,
     logs: Mutex<HashMap<TaskName, ElsewhereLog>>,
-    /// The keys of the records, so that what happens to a task costs one of them and not all.
+    /// The keys of the records, so that an event of a task reads one of them rather than all.
     keys: Mutex<HashMap<TaskName, String>>,
-    /// The last failures of giving out a task again.
+    /// The last failures of resubmitting a task.
     retry_failures: Mutex<HashMap<TaskName, String>>,
-    /// The runs of which a server may have tasks, as far as this process has given them out.
+    /// The runs whose tasks this process has submitted, so that a server may have them.
     sent: Mutex<HashSet<RunName>>,
     git_failures: GitFailures,
 }
 
-/// An observer of what happens to tasks, beside the events of their agents.
+/// An observer of task events, in addition to the events of their agents.
 pub trait FleetObserver: RunObserver + Send + Sync + 'static {
     /// The task of an agent is in the queue of the server.
     fn queued(&self, agent: &str);
 
-    /// Something else has happened to the task of an agent; `text` is a line for a person.
+    /// Another event of an agent's task; `text` is a line for a person.
     fn say(&self, agent: &str, text: &str);
 
-    /// The server can be reached, or cannot because of a problem. A problem that lasts is repeated.
+    /// The server can be reached, or cannot because of a problem. A persistent problem is repeated.
     fn connection(&self, problem: Option<&str>);
 }
 
 impl<O: FleetObserver> HomeJournal<O> {
     /// Makes the journal over the records of a runner.
     ///
-    /// The check of an agent gets the variables of its definition in `definitions`. `stop` ends a judgement that is under way, which
-    /// can be repeated.
+    /// The check of an agent gets the variables of its definition in `definitions`. `stop` ends a running judgement,
+    /// which can be repeated.
     #[must_use]
     pub fn new(
         runner: Arc<Runner>,
@@ -77,8 +77,9 @@ impl<O: FleetObserver> HomeJournal<O> {
         }
     }
 
-    /// Sets the time after which a delivery is not believed any more at whose judgement this machine has failed each time, such as for
-    /// want of space [default: an hour]. Until then it is judged again. After other failures of git, a fourth of that time has to do.
+    /// Sets the time after which a delivery is no longer believed if this machine has failed to judge it each time,
+    /// such as for lack of space [default: an hour]. Until then it is judged again. For other failures of git, a
+    /// quarter of that time is used.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> HomeJournal<O> {
         self.git_failures.patience = patience;
@@ -97,15 +98,16 @@ impl<O: FleetObserver> HomeJournal<O> {
         &self.observer
     }
 
-    /// Cancels a task that no server has, without one, and returns true; its agent's name is free then. Returns false, and does
-    /// nothing, where a server may have a task of the run: then only the server can cancel it. `record` is that of the task.
+    /// Cancels a task that no server has, without a server, and returns true; its agent's name is then free. Returns
+    /// false, and does nothing, if a server may have a task of the run: then only the server can cancel it. `record` is
+    /// that of the task.
     ///
     /// # Errors
     ///
-    /// [`JudgeError::Failed`] if the task's file cannot be removed, or the record not be written. A task without a file is never
-    /// given out, whatever its record says.
+    /// [`JudgeError::Failed`] if the task's file cannot be removed, or the record not be written. A task without a file
+    /// is never submitted, whatever its record says.
     pub fn withdraw(&self, name: &TaskName, record: &AgentRecord) -> Result<bool, JudgeError> {
-        // Held to the end, so that the task is not given out meanwhile.
+        // Held to the end, so that the task is not submitted in the meantime.
         let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         if sent.contains(&name.run) || !self.tasks.is_unsent(&name.run) {
             return Ok(false);
@@ -119,7 +121,7 @@ impl<O: FleetObserver> HomeJournal<O> {
         Ok(true)
     }
 
-    /// Notes that a server may get tasks of a run from here on.
+    /// Records that a server may receive tasks of a run from here on.
     fn mark_sent(&self, run: &RunName) -> std::io::Result<()> {
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         if !sent.contains(run) {
@@ -150,12 +152,12 @@ impl<O: FleetObserver> HomeJournal<O> {
         detail: Option<&str>,
     ) {
         let Ok(Some(record)) = self.record(name) else { return };
-        // An earlier start's word, or one about work that is judged already: the record stays as it is.
+        // A report of an earlier start, or about work that is already judged: the record stays unchanged.
         let _ = self.runner.set_elsewhere_state(&record, state, host, epoch, detail);
     }
 
-    /// Makes a task that was given up one that waits, if its retry is requested, under a new generation: nothing of the earlier one
-    /// counts. After a failure, or in the next process if this one is killed, it begins again.
+    /// Makes a given-up task wait again, if its retry is requested, under a new generation, for which the earlier one
+    /// does not count. After a failure, or in the next process if this one is killed, it starts again.
     fn give_out_again(&self, name: &TaskName, record: &AgentRecord) -> Result<bool, JudgeError> {
         let broken = |error: std::io::Error| JudgeError::Failed(error.to_string());
         if !self.tasks.begin_retry(name).map_err(broken)? {
@@ -167,14 +169,15 @@ impl<O: FleetObserver> HomeJournal<O> {
         let epoch = record.elsewhere.as_ref().map_or(0, |elsewhere| elsewhere.epoch);
         let state = AgentState::Pending;
         self.runner.set_elsewhere_state(record, state, None, epoch, None).map_err(failed)?;
-        // Last, so that a failure before this loses no request. One that stays is removed with the next look at the journal.
+        // Last, so that a failure before this does not lose a request. A leftover is removed with the next reading of
+        // the journal.
         let _ = self.tasks.end_retry(name);
         self.retry_failures.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         Ok(true)
     }
 
-    /// Reports that a task could not be given out again. The next look at the journal repeats it, and the same reason is not reported
-    /// twice.
+    /// Reports that a task could not be resubmitted. The next reading of the journal retries, and the same reason is
+    /// not reported twice.
     fn report_retry(&self, name: &TaskName, error: &JudgeError) {
         let reason = error.to_string();
         let mut failures = self.retry_failures.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,17 +214,17 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
             }
             match record {
                 Some(record) if !record.state.is_final() => {
-                    // A process that was killed has given it out again, and not noted that: what comes later is no retry.
+                    // A killed process has resubmitted it without recording that: later steps are not a retry.
                     let _ = self.tasks.end_retry(&name);
                     open.push(name);
                 }
-                // Given up or cancelled, it can be retried. The others do not wait for one that cannot.
+                // Given up or cancelled, it can be retried. A failure must not delay the others.
                 Some(record) if record.verdict.is_none() => match self.give_out_again(&name, record) {
                     Ok(true) => open.push(name),
                     Ok(false) => {}
                     Err(error) => self.report_retry(&name, &error),
                 },
-                // What is judged, or was removed by hand, needs no file.
+                // A judged or manually removed task needs no file.
                 _ => {
                     let _ = self.tasks.remove(&name);
                 }
@@ -232,7 +235,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
 
     fn task(&self, name: &TaskName) -> Result<SubmittedTask, JudgeError> {
         let broken = |error: std::io::Error| JudgeError::Failed(error.to_string());
-        // Before the file is read: one that was withdrawn until then is not here any more.
+        // Before the file is read: a task withdrawn until then is no longer here.
         self.mark_sent(&name.run).map_err(broken)?;
         let task = self.tasks.get(name).map_err(broken)?;
         let task = task.ok_or_else(|| JudgeError::Failed(format!("the task {name} is not here any more")))?;
@@ -334,7 +337,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
         };
         match self.runner.judge_delivery(&record, &delivery, &self.stop, &self.observer) {
             Ok(_) => {}
-            // It was resolved otherwise meanwhile.
+            // It was resolved differently in the meantime.
             Err(RunnerError::Delivery { source: DeliveryError::Over { .. }, .. }) => {}
             Err(RunnerError::Delivery { ref source, agent: _ }) if source.is_about_delivery() => {
                 self.git_failures.forget(name);
@@ -345,7 +348,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
                 let reason = format!("its delivery could not be judged each time: {}", error_chain(&error));
                 return Err(JudgeError::NotBelieved(reason));
             }
-            // The run that was stopped ends the task, or a later one judges it.
+            // The stopped run ends the task, or a later one judges it.
             Err(error @ RunnerError::Delivery { source: DeliveryError::Stopped, .. }) => {
                 return Err(failed(error));
             }
@@ -359,7 +362,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
         }
         self.git_failures.forget(name);
         self.logs.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
-        // Left behind, it is removed with the next look at the journal.
+        // A leftover is removed with the next reading of the journal.
         let _ = self.tasks.remove(name);
         Ok(())
     }
@@ -376,7 +379,7 @@ impl<O: FleetObserver> ResultJudge for HomeJournal<O> {
                 Notice::Dead { reasons } => {
                     (AgentState::Failed, Some(format!("given up: {}", reasons.join("; "))))
                 }
-                // No other notice ends a task today; the record is for people, and says no more than is certain.
+                // No other notice ends a task today; the record is for people, and states only what is certain.
                 _ => (AgentState::Failed, Some("the fleet gave it up without a reason".to_owned())),
             };
             let elsewhere = record.elsewhere.as_ref();

@@ -1,4 +1,4 @@
-//! Home's side: the tasks that were submitted, what they start from, and what becomes of them.
+//! Home's side: submitted tasks, their bases, and their outcomes.
 
 mod base_chain;
 mod durable_file;

@@ -1,7 +1,7 @@
-//! Requests to give out a task again: files beside those of the tasks.
+//! Requests to resubmit a task: files next to those of the tasks.
 //!
-//! A request is renamed when it is begun and removed when the task is given out, so that it is carried out once, whenever a
-//! process is killed.
+//! A request is renamed when it is begun and removed when the task is submitted, so that it is carried out once,
+//! whenever a process is killed.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,8 +19,8 @@ pub(super) const REQUESTED: &str = "retry";
 pub(super) const BEGUN: &str = "retrying";
 
 impl TaskFiles {
-    /// Requests that a task be given out again. The process that has the records open does so with the next look at the journal. The
-    /// request is on the disk when this returns.
+    /// Requests that a task be resubmitted. The process that has the records open does so with the next reading of the
+    /// journal. The request is on the disk when this returns.
     ///
     /// # Errors
     ///

@@ -22,7 +22,7 @@ pub struct TaskFiles {
 }
 
 impl TaskFiles {
-    /// Opens the folder, and makes it if it is missing.
+    /// Opens the folder, creating it if it is missing.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl TaskFiles {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is not that of a task.
+    /// If the file cannot be read, or is not a task's.
     pub fn get(&self, name: &TaskName) -> io::Result<Option<Task>> {
         match fs::read(self.path(name)) {
             Ok(bytes) => Task::parse(&bytes, &TaskLimits::default()).map(Some).map_err(io::Error::other),
@@ -75,7 +75,7 @@ impl TaskFiles {
         Ok(names)
     }
 
-    /// Removes a task, if it is there.
+    /// Removes a task, if it exists.
     ///
     /// # Errors
     ///
@@ -87,11 +87,11 @@ impl TaskFiles {
         }
     }
 
-    /// Removes what is left of tasks that are not here any more: requests, marks, and half-written files. Other files stay.
+    /// Removes leftovers of removed tasks: requests, marks, and half-written files. Other files stay.
     ///
     /// # Errors
     ///
-    /// The folder cannot be read, or a file not be removed.
+    /// If the folder cannot be read, or a file cannot be removed.
     pub(super) fn remove_leftovers(&self) -> io::Result<()> {
         let names = self.names()?;
         let runs: HashSet<&str> = names.iter().map(|name| name.run.as_str()).collect();

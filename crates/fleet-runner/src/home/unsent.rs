@@ -1,7 +1,7 @@
-//! Runs of which no server has a task: a file for each, beside those of the tasks.
+//! Runs without tasks on a server: a file for each, next to those of the tasks.
 //!
-//! The file is there before the first task of the run, and removed before a server can get one of them. So a run without it may
-//! be on a server, and so may one of an earlier version, which wrote no such file.
+//! The file exists before the first task of the run, and is removed before a server can receive one of them. So a run
+//! without it may be on a server, and so may one of an earlier version, which wrote no such file.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,7 +16,7 @@ use super::task_files::TaskFiles;
 pub(super) const UNSENT: &str = "unsent";
 
 impl TaskFiles {
-    /// Notes that no server has a task of a run, which comes before its first task. It is on the disk when this returns.
+    /// Records that no server has a task of a run; called before its first task. It is on the disk when this returns.
     ///
     /// # Errors
     ///
@@ -32,15 +32,15 @@ impl TaskFiles {
         self.unsent_path(run).exists()
     }
 
-    /// Notes that a server may get tasks of a run from here on. It is on the disk when this returns.
+    /// Records that a server may receive tasks of a run from here on. It is on the disk when this returns.
     ///
     /// # Errors
     ///
-    /// The file cannot be removed; no server may get a task of the run then.
+    /// If the file cannot be removed; then no server may receive a task of the run.
     pub fn mark_sent(&self, run: &RunName) -> io::Result<()> {
         match fs::remove_file(self.unsent_path(run)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            // A process that was killed may have removed the name, and not synced that.
+            // A killed process may have removed the name without syncing that.
             _ => durable_file::sync(self.folder()),
         }
     }

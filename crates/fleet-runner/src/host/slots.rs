@@ -32,14 +32,14 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Makes `count` folders in a folder, empty; what else is there is removed. One process at a time may have the folder, for which
-    /// the lock of the [`BaseRepository`](cocode_runner::BaseRepository) is one.
+    /// Makes `count` empty folders in a folder, removing everything else there. Only one process at a time may have the
+    /// folder, which the lock of the [`BaseRepository`](cocode_runner::BaseRepository) ensures.
     ///
     /// # Errors
     ///
-    /// A folder cannot be made, or something there not be removed.
+    /// If a folder cannot be made, or something there cannot be removed.
     pub fn make(folder: PathBuf, count: usize) -> io::Result<Slots> {
-        // What a process that was killed has left.
+        // Leftovers of a killed process.
         remove_tree(&folder)?;
         for number in 0..count {
             make_private_folder(&folder.join(number.to_string()))?;
@@ -48,7 +48,7 @@ impl Slots {
         Ok(Slots { folder, states: Mutex::new(states), changed: Condvar::new() })
     }
 
-    /// Returns the folder that holds those of the slots.
+    /// Returns the parent folder of the slots.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -58,7 +58,7 @@ impl Slots {
         self.lock().len()
     }
 
-    /// Takes a slot: one that is prepared for the commit if there is one, else an empty one. Waits for one that is being
+    /// Takes a slot: one prepared for the commit if there is one, otherwise an empty one. Waits for one that is being
     /// prepared, which does not take long.
     pub(super) fn take(&self, commit: &str) -> Result<(Slot<'_>, Option<Workplace>), ExecuteError> {
         let mut states = self.lock();
@@ -98,7 +98,7 @@ impl Slots {
         }
     }
 
-    /// Marks an empty slot as being prepared, unless one is prepared or being prepared already.
+    /// Marks an empty slot as being prepared, unless one is already prepared or being prepared.
     pub(super) fn begin_preparing(&self) -> Option<usize> {
         let mut states = self.lock();
         let is_enough = |state: &SlotState| matches!(state, SlotState::Preparing | SlotState::Free(Some(_)));
@@ -124,7 +124,8 @@ impl Slots {
     }
 }
 
-/// Returns the free slot that suits a task best: prepared for its commit, else empty, else prepared for another one.
+/// Returns the free slot that suits a task best: prepared for its commit, otherwise empty, otherwise prepared for
+/// another commit.
 fn best(states: &[SlotState], commit: &str) -> Option<usize> {
     let find = |is_it: &dyn Fn(&SlotState) -> bool| states.iter().position(is_it);
     find(&|state| matches!(state, SlotState::Free(Some(workplace)) if workplace.commit == commit))
@@ -132,7 +133,7 @@ fn best(states: &[SlotState], commit: &str) -> Option<usize> {
         .or_else(|| find(&|state| matches!(state, SlotState::Free(_))))
 }
 
-/// A slot that is taken; its folder is emptied when it is dropped.
+/// A taken slot; its folder is emptied when it is dropped.
 pub(super) struct Slot<'a> {
     slots: &'a Slots,
     number: usize,
@@ -141,7 +142,7 @@ pub(super) struct Slot<'a> {
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        // What stays prevents the next task from starting here, which that one says.
+        // Leftovers prevent the next task from starting here, which reports it.
         let _ = clear(&self.folder);
         self.slots.set(self.number, SlotState::Free(None));
     }
@@ -150,7 +151,7 @@ impl Drop for Slot<'_> {
 /// Empties a folder.
 pub(super) fn clear(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
-        // Not by the standard library, which gives up at folders that an agent has closed or nested a thousand times.
+        // Not with the standard library, which fails at folders that an agent has closed or nested a thousand times.
         remove_tree(&entry?.path())?;
     }
     Ok(())

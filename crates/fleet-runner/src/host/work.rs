@@ -1,4 +1,4 @@
-//! A host's side of a fleet: each task is a repository of its own, in which the runner runs one agent as everywhere.
+//! A host's side of a fleet: each task has a separate repository, in which the runner runs one agent as usual.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -81,7 +81,7 @@ impl TaskExecutor for HostWork {
         result_file: &Path,
     ) -> Result<TaskOutcome, ExecuteError> {
         let commit = &task.base_commit;
-        // Dropped after the slot, which is free then.
+        // Dropped after the slot, which is then free.
         let _next = Next { shared: &self.shared, commit };
         let (slot, prepared) = self.shared.slots.take(commit)?;
         let workplace = prepared.map_or_else(|| self.shared.prepare(&slot.folder, commit), Ok)?;
@@ -151,12 +151,12 @@ impl HostWork {
         repository: &Path,
         result_file: &Path,
     ) -> Result<TaskOutcome, ExecuteError> {
-        // One that could not be started says nothing about the task: another host may do better.
+        // A failure to start says nothing about the task: another host may do better.
         if record.launched_at_ms.is_none() && stop.is_none() {
             let why = record.detail.clone().unwrap_or_else(|| "the agent could not be started".to_owned());
             return Err(ExecuteError::Failed(why));
         }
-        // Nor does one whose work this machine could not read, or bring into the repository, for instance on a full disk.
+        // Nor does a failure of this machine to read or import the work, for instance on a full disk.
         if stop.is_none() && (record.import_failed || record.verdict.is_none()) {
             let reasons = record.warnings.iter().chain(&record.detail).map(String::as_str);
             let why =
@@ -186,7 +186,7 @@ impl HostWork {
     }
 }
 
-/// Returns what the host's verdict says of uncommitted files; `None` if the definition does not ask for it.
+/// Returns the host's verdict on uncommitted files; `None` if the definition does not ask for it.
 fn is_clean(record: &AgentRecord) -> Option<bool> {
     let parts = &record.verdict.as_ref()?.parts;
     parts.iter().find(|part| part.name == PartName::CleanTree).map(|part| part.holds)
@@ -196,7 +196,7 @@ pub(super) fn work_failed<E: std::error::Error>(error: E) -> ExecuteError {
     ExecuteError::Failed(error_chain(&error))
 }
 
-/// Sends the lines of an agent's log on.
+/// Forwards the lines of an agent's log.
 struct Sink<'a>(Mutex<&'a mut dyn EventSink>);
 
 impl RunObserver for Sink<'_> {

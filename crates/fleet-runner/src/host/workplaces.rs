@@ -1,4 +1,4 @@
-//! The contents of a slot: a repository of its own for a task, and a runner, prepared beforehand if possible.
+//! The contents of a slot: a separate repository for a task, and a runner, prepared in advance if possible.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,10 +30,10 @@ pub(super) struct Workplace {
 }
 
 impl Workplaces {
-    /// Joins the commits that tasks start from, the slots, and what all runners have in common.
+    /// Combines the commits that tasks start from, the slots, and the shared configuration of all runners.
     ///
-    /// Of `config`, repository, state folder and worktrees are replaced by those of each task. `launchers` are kept from one task to
-    /// the next, so that the confinement is proved once for all.
+    /// The repository, state folder and worktrees in `config` are replaced by those of each task. `launchers` are kept
+    /// from one task to the next, so that the confinement is proved once for all.
     #[must_use]
     pub fn new(
         bases: BaseRepository,
@@ -46,7 +46,7 @@ impl Workplaces {
 
     /// Makes a workplace at a commit in the empty folder of a slot.
     pub(super) fn prepare(&self, slot: &Path, commit: &str) -> Result<Workplace, ExecuteError> {
-        // Beside the worktree, since everything else in the folders of slots is hidden from the agent.
+        // Next to the worktree, since everything else in the folders of slots is hidden from the agent.
         let visible = slot.join("work");
         let repository = visible.join("repository");
         make_private_folder(&visible).map_err(work_failed)?;
@@ -61,7 +61,7 @@ impl Workplaces {
         Ok(Workplace { runner, repository, commit: commit.to_owned() })
     }
 
-    /// Prepares a free slot for a task on the same commit, on a thread of its own. A failure is found again by the task.
+    /// Prepares a free slot for a task on the same commit, on a separate thread. A failure is found again by the task.
     pub(super) fn prepare_next(self: &Arc<Workplaces>, commit: &str) {
         self.prepare_next_on(thread::Builder::new(), commit);
     }
@@ -70,13 +70,14 @@ impl Workplaces {
         let Some(number) = self.slots.begin_preparing() else { return };
         let preparing = Preparing { shared: Arc::clone(self), number, workplace: None };
         let commit = commit.to_owned();
-        // At the limit of processes no thread starts. The slot is dropped with the closure then, and its next task prepares it.
+        // At the limit of processes no thread starts. The slot is then dropped with the closure, and its next task
+        // prepares it.
         let _ = thread.spawn(move || preparing.run(&commit));
     }
 }
 
-/// A slot that is being prepared. It is free once this is dropped: also if the preparation panics, or its thread does not start,
-/// so that nothing waits for it in vain.
+/// A slot that is being prepared. It is free once this is dropped: also if the preparation panics, or its thread does
+/// not start, so that waiters are never stuck.
 struct Preparing {
     shared: Arc<Workplaces>,
     number: usize,

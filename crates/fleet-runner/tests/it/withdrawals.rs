@@ -57,7 +57,7 @@ fn a_task_that_a_server_may_have_is_not_withdrawn() {
 }
 
 #[test]
-fn a_task_is_not_given_out_while_that_cannot_be_noted() {
+fn a_task_is_not_submitted_while_that_cannot_be_recorded() {
     let home = unsent(&["a"]);
     let mark = home.task_file(&home.name).with_file_name(format!("{}.unsent", home.name.run));
     fs::remove_file(&mark).unwrap();

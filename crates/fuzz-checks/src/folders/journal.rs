@@ -10,9 +10,9 @@ use change_journal::{
     RunKey, RunState, StepKind, StepRecord,
 };
 
-/// Checks that a journal with damaged bytes is read, refused or quarantined, and that content which is read is what its hash says.
+/// Checks that a journal with damaged bytes is read, refused or quarantined, and that content that is read matches its hash.
 ///
-/// The bytes choose which of a sound journal's bytes are changed.
+/// The bytes choose the changed bytes of an intact journal.
 pub fn journal_reader(data: &[u8]) {
     let mut choices = Unstructured::new(data);
     let mut database = sound_journal().to_vec();
@@ -59,14 +59,14 @@ fn read_all(reader: &JournalReader) {
     for text in TEXTS {
         let hash = ContentHash::of(text.as_bytes());
         if let Ok(Some(content)) = reader.content(&hash) {
-            assert_eq!(content, text.as_bytes(), "content is what its hash says");
+            assert_eq!(content, text.as_bytes(), "content matches its hash");
         }
     }
 }
 
 const TEXTS: [&str; 3] = ["one\n", "two\n", "three\n"];
 
-/// The bytes of a journal with a few runs, made once.
+/// Returns the bytes of a journal with a few runs, created once.
 fn sound_journal() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     BYTES.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! The changes that a command leaves in its layer, beside a model of both folders.
+//! The changes that a command leaves in its layer, compared with a model of both folders.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use cow_layer::{LayerStore, ScanLimits, ScanRules};
 use rustix::fs::{CWD, FileType, Mode, XattrFlags, lsetxattr, mknodat};
 use sandbox_fs::{FileRoot, FsPolicy, RootRules};
 
-/// The files that the workspace has at the start.
+/// The initial files of the workspace.
 const START: [&str; 5] = ["a", "d/a", "d/b", "d/d/a", "e/a"];
 const NAMES: [&str; 4] = ["a", "b", "d", "e"];
 
@@ -25,10 +25,10 @@ enum Node {
 
 type Model = BTreeMap<String, Node>;
 
-/// Checks that the changes of a layer are what a model of the command's work says, and that adopting them makes the workspace
-/// the same as the model.
+/// Checks that the changes of a layer match a model of the command's work, and that adopting them makes the workspace equal to
+/// the model.
 ///
-/// The bytes choose the operations of a command, which are written to the layer as an overlay would write them.
+/// The bytes choose the operations of a command, which are written to the layer in the way of an overlay.
 pub fn layer_changes(data: &[u8]) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (workspace, layers) = (folder.path().join("workspace"), folder.path().join("layers"));
@@ -90,11 +90,11 @@ fn read_into(folder: &Path, prefix: &str, model: &mut Model) {
     }
 }
 
-/// A command, as an overlay sees it.
+/// A command, from the view of an overlay.
 struct Command<'a> {
     upper: &'a Path,
     lower: Model,
-    /// The command's view now.
+    /// The command's current view.
     view: Model,
 }
 
@@ -115,7 +115,7 @@ impl Command<'_> {
         Ok(())
     }
 
-    /// True if the parent of `name` is a folder that the command sees.
+    /// Returns true if the parent of `name` is a folder that the command sees.
     fn has_parent(&self, name: &str) -> bool {
         parent(name).is_none_or(|parent| self.view.get(parent) == Some(&Node::Folder))
     }
@@ -148,7 +148,7 @@ impl Command<'_> {
         }
         let path = self.clear(name);
         fs::create_dir(&path).expect("a folder");
-        // The kernel marks a folder only where it hides something; over nothing the mark changes nothing.
+        // The kernel marks a folder only if it hides something; otherwise the mark has no effect.
         attribute(&path, "user.overlay.opaque", b"y");
         self.view.insert(name.to_owned(), Node::Folder);
     }
@@ -162,11 +162,11 @@ impl Command<'_> {
         if hides {
             mknodat(CWD, &path, FileType::CharacterDevice, Mode::empty(), 0).expect("a whiteout");
         }
-        let beneath = format!("{name}/");
-        self.view.retain(|other, _| other != name && !other.starts_with(&beneath));
+        let prefix = format!("{name}/");
+        self.view.retain(|other, _| other != name && !other.starts_with(&prefix));
     }
 
-    /// True if the workspace has the entry at a place that no new folder of the layer hides.
+    /// Returns true if the workspace has the entry and no new folder of the layer hides it.
     fn is_lower(&self, name: &str) -> bool {
         let is_hidden = ancestors(name).any(|folder| {
             let path = self.upper.join(folder);
@@ -176,7 +176,7 @@ impl Command<'_> {
         self.lower.contains_key(name) && !is_hidden
     }
 
-    /// Copies the folders on the way, removes what the layer has at `name`, and returns its place.
+    /// Copies the parent folders, removes the layer's entry at `name`, and returns its path.
     fn clear(&self, name: &str) -> std::path::PathBuf {
         for folder in ancestors(name) {
             let path = self.upper.join(folder);
@@ -187,7 +187,7 @@ impl Command<'_> {
         }
         let path = self.upper.join(name);
         if path.is_dir() {
-            fs::remove_dir_all(&path).expect("an own folder");
+            fs::remove_dir_all(&path).expect("a folder of the layer");
         } else {
             let _ = fs::remove_file(&path);
         }
@@ -199,7 +199,7 @@ fn parent(name: &str) -> Option<&str> {
     name.rfind('/').map(|end| &name[..end])
 }
 
-/// The folders above, from the outermost one.
+/// Returns the parent folders, outermost first.
 fn ancestors(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('/').map(|(end, _)| &name[..end])
 }

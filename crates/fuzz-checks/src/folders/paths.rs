@@ -1,13 +1,13 @@
-//! The rules for paths, beside a plain walk over the components.
+//! The rules for paths, compared with a plain walk over the components.
 
 use rel_path::{
     MAX_COMPONENT_BYTES, MAX_COMPONENTS, MAX_PATH_BYTES, ProtectedNames, RelPath, check_new_name,
 };
 
-/// Checks that a path is accepted exactly if a walk over its components stays in the root and within the limits, that it reads
-/// again as itself, and that a protected name protects the path and everything beneath it, in any case of its letters.
+/// Checks that a path is accepted exactly if a walk over its components stays in the root and within the limits, that it parses
+/// back to itself, and that a protected name protects the path and everything below it, in any letter case.
 ///
-/// The bytes up to the first line end are the path, the rest is joined to it.
+/// The bytes up to the first line ending are the path, and the rest is joined to it.
 pub fn path_rules(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
     let (first, second) = (&data[..end], data.get(end + 1..).unwrap_or_default());
@@ -52,7 +52,7 @@ fn components(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'/').filter(|part| !matches!(*part, b"" | b"."))
 }
 
-/// Walks through the components and checks that none climbs above the start.
+/// Walks over the components and checks that none climbs above the start.
 fn is_inside(bytes: &[u8]) -> bool {
     let mut depth = 0_usize;
     for part in components(bytes) {

@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 
 use cocode_runner::BundleHeader;
 
-/// Checks that a header which is read renders as itself, and that reading stops at its end and within the limit.
+/// Checks that a parsed header renders as itself, and that reading stops at its end and within the limit.
 pub fn bundle_header(data: &[u8]) {
     let mut reader = Cursor::new(data);
     let Ok((header, bytes)) = BundleHeader::read(&mut reader) else { return };

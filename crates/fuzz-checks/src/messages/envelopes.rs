@@ -5,7 +5,7 @@ use codali_envelope::{
     render_request, render_response,
 };
 
-/// Checks that requests and responses which are read are within their limits, and that each form of them reads as themselves.
+/// Checks that parsed requests and responses are within their limits, and that each rendered form parses back to the same value.
 pub fn envelope_readers(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     for strictness in [Strictness::Strict, Strictness::Tolerant] {

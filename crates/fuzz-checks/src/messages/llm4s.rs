@@ -4,8 +4,8 @@ use serde_json::Value;
 use wap_core::llm4s::{Incoming, decode, decode_command, limits_from_config};
 use wap_core::{JsonValues, check_json_size};
 
-/// Checks that messages are read or refused with a text, that a command which is read alone is the same within a message, and that
-/// the count of values agrees with one that is made of the parsed text.
+/// Checks that messages are parsed or refused with a text, that a single command is the same within a message, and that the count
+/// of values agrees with that of the parsed text.
 pub fn llm4s_messages(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     match decode(&text) {
@@ -30,7 +30,7 @@ fn check_wrapped(message: &Incoming) {
     }
 }
 
-/// The scanner of bytes may count more than there are, but never fewer: it guards memory.
+/// The byte scanner may count too many values, but never too few: it guards memory.
 fn check_count(text: &str, value: &Value) {
     if check_json_size(text.as_bytes()).is_err() {
         return;

@@ -2,7 +2,7 @@
 
 use cocode_env::{LINE_LIMIT_BYTES, LogLine, LogStream};
 
-/// Checks that the lines of a stream do not depend on how it is cut, are bounded, and hold every byte but the line ends.
+/// Checks that the lines of a stream do not depend on its chunks, are bounded, and contain every byte except the line endings.
 ///
 /// The first byte is the length of the pieces.
 pub fn log_lines(data: &[u8]) {

@@ -12,12 +12,12 @@ use wap_core::Workspace;
 use wap_mcp::{HttpMcp, McpConfig, ServerName};
 
 const NAME: ServerName = ServerName { name: "fuzz", title: "A server that is fuzzed", version: "1" };
-/// The versions that a client may name; the last is none.
+/// The versions that a client may name; the last is invalid.
 const VERSIONS: [&str; 4] = ["2026-07-28", "2025-11-25", "2024-11-05", "1"];
 const MOST_BODY_BYTES: usize = 1 << 20;
 const MOST_ANSWER_BYTES: usize = 8 << 20;
 
-/// Checks that any body is answered with a status of HTTP and, where there is an answer, one of JSON-RPC.
+/// Checks that any body is answered with an HTTP status and, if there is an answer, with JSON-RPC.
 ///
 /// The first byte chooses the version that the client names; the rest is the body.
 pub fn mcp_messages(data: &[u8]) {
@@ -42,7 +42,7 @@ pub fn mcp_messages(data: &[u8]) {
             .headers()
             .get("content-type")
             .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        // A stream may stay open; only whole answers are looked at.
+        // A stream may stay open; only check complete answers.
         if is_json {
             let answer = Limited::new(response.into_body(), MOST_ANSWER_BYTES)
                 .collect()

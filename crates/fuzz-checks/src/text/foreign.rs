@@ -5,7 +5,7 @@ use tagproto::{Dialect, Strictness, read_in};
 
 use super::tags::check_reply;
 
-/// The lines of which replies are made: those that open, part and close a block in each format, and some between them.
+/// The lines for building replies: those that open, divide and close a block in each format, and some in between.
 const LINES: [&str; 36] = [
     "src/a.rs",
     "`src/a.rs`",
@@ -45,9 +45,9 @@ const LINES: [&str; 36] = [
     "prose",
 ];
 
-/// Checks the reading of replies that are made of lines of these formats, by the same promises as any reply's.
+/// Checks replies of lines in these formats, with the same promises as for any reply.
 ///
-/// The bytes choose the lines; the rest of them is taken as text.
+/// The bytes choose the lines; the remaining bytes are used as text.
 pub fn foreign_formats(data: &[u8]) {
     let mut choices = Unstructured::new(data);
     let Ok(text) = reply(&mut choices) else { return };

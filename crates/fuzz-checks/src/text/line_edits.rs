@@ -1,12 +1,12 @@
-//! Edits by line numbers, beside a list of lines.
+//! Edits by line numbers, compared with a list of lines.
 
 use arbitrary::{Result, Unstructured};
 use text_edit::{EditLimits, Lines, Numbering, Operation, Source, apply};
 
 use super::short_lines;
 
-/// Checks that edits by line numbers do to a text what the same edits do to a list of its lines, and that every line which the
-/// map calls kept has its old bytes.
+/// Checks that edits by line numbers have the same effect on a text as on a list of its lines, and that every line that the map
+/// reports as kept has its old bytes.
 pub fn line_edits(data: &[u8]) {
     let mut choices = Unstructured::new(data);
     let Ok((text, operations)) = case(&mut choices) else { return };
@@ -57,7 +57,7 @@ fn case(choices: &mut Unstructured<'_>) -> Result<(String, Vec<Operation>)> {
     Ok((text, operations))
 }
 
-/// Carries out one operation on a list of lines; `None` if its numbers are none of the list's.
+/// Applies one operation to a list of lines; `None` if its numbers are not in the list.
 fn edit(mut lines: Vec<String>, operation: &Operation) -> Option<Vec<String>> {
     let (range, content) = match operation {
         Operation::Replace { start_line, end_line, content } => {

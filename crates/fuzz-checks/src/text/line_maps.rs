@@ -1,12 +1,12 @@
-//! Maps of lines, beside one line after another.
+//! Line maps, compared line by line.
 
 use arbitrary::{Result, Unstructured};
 use text_edit::{LineMap, Mapped, MappedRange, Source};
 
 use super::short_lines;
 
-/// Checks maps between three versions of a text: a kept line has its bytes and its order, a composed map keeps what both keep,
-/// an inverse leads back, and ranges and gaps agree with their lines.
+/// Checks maps between three versions of a text: a kept line has its bytes and its order, a composed map keeps the lines that
+/// both keep, an inverse leads back, and ranges and gaps agree with their lines.
 pub fn line_maps(data: &[u8]) {
     let mut choices = Unstructured::new(data);
     let Ok(texts) = versions(&mut choices) else { return };
@@ -34,7 +34,7 @@ fn versions(choices: &mut Unstructured<'_>) -> Result<[String; 3]> {
     Ok([first, second, third])
 }
 
-/// Returns the text with some lines left out and some put in.
+/// Returns the text with some lines removed and some added.
 fn changed(choices: &mut Unstructured<'_>, text: &str) -> Result<String> {
     let mut new = String::new();
     for line in text.split_inclusive('\n') {
@@ -52,11 +52,11 @@ fn check_map(map: &LineMap, old: &Source<'_>, new: &Source<'_>) {
     let rebuilt = LineMap::new(map.old_lines(), map.new_lines(), map.hunks().to_vec());
     assert_eq!(rebuilt.as_ref(), Some(map), "the parts of a map make it");
     let inverse = map.inverse();
-    let mut behind = 0;
+    let mut last = 0;
     for line in 1..=map.old_lines() {
         let Mapped::Kept(now) = map.map(line) else { continue };
-        assert!(now > behind, "kept lines stay in order");
-        behind = now;
+        assert!(now > last, "kept lines stay in order");
+        last = now;
         assert_eq!(old.line_text(line), new.line_text(now), "a kept line");
         assert_eq!(inverse.map(now), Mapped::Kept(line), "the way back");
     }

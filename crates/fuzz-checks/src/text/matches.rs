@@ -1,12 +1,12 @@
-//! Matching by text, beside a search that tries every line.
+//! Matching by text, compared with a search that tries every line.
 
 use arbitrary::{Result, Unstructured};
 use text_edit::{EditLimits, MatchRule, NoMatch, Numbering, Operation, SearchText, Source, apply, find_text};
 
 use super::short_lines;
 
-/// Checks that whole lines are found exactly where a plain comparison of every position finds them once, that they are refused
-/// where it finds them more than once, and that replacing them changes no other byte.
+/// Checks that whole lines are found exactly if a plain comparison of every position finds them once, that they are refused if it
+/// finds them more than once, and that replacing them changes no other byte.
 pub fn text_matches(data: &[u8]) {
     let mut choices = Unstructured::new(data);
     let Ok((text, search, replacement)) = case(&mut choices) else { return };
@@ -28,7 +28,7 @@ fn case(choices: &mut Unstructured<'_>) -> Result<(String, String, String)> {
     Ok((text, search, short_lines(choices, 4)?))
 }
 
-/// The lines of a text without their endings; a last line without an ending counts.
+/// Returns the lines of a text without their endings; a last line without an ending counts.
 fn lines_of(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').map(|line| line.strip_suffix('\n').unwrap_or(line)).map(bare).collect()
 }
@@ -61,7 +61,7 @@ fn check_lines(text: &str, search: &str) {
     }
 }
 
-/// The lines of a search text; unlike a file's, one line feed at its end alone adds none.
+/// Returns the lines of a search text; unlike in a file, a single line feed at its end adds no line.
 fn search_lines(search: &str) -> Vec<&str> {
     let search = search.strip_suffix('\n').unwrap_or(search);
     bare(search).split('\n').map(bare).collect()
@@ -79,7 +79,7 @@ fn check_anywhere(text: &str, search: &str) {
         (0..plain.len()).filter(|at| plain.get(*at..).is_some_and(|rest| rest.starts_with(&search))).count();
     assert!(
         count <= 1,
-        "{search:?} stands at {count} places of {text:?}, and line {:?} was taken",
+        "{search:?} occurs {count} times in {text:?}, and line {:?} was taken",
         matched.lines
     );
 }
@@ -102,13 +102,13 @@ fn check_replacing(text: &str, search: &str, replacement: &str) {
     let [lines] = outcome.lines.as_slice() else { panic!("one passage, not {:?}", outcome.lines) };
     let source = Source::parse(text.as_bytes()).expect("a text");
     let span = source.lines_span(lines.clone()).expect("lines of the text");
-    let (mut before, behind) = (&text.as_bytes()[..span.start], &text.as_bytes()[span.end..]);
-    if behind.is_empty() {
-        // Where the last line had no ending and goes, the one before it loses its own.
+    let (mut before, after) = (&text.as_bytes()[..span.start], &text.as_bytes()[span.end..]);
+    if after.is_empty() {
+        // If a last line without an ending is removed, the previous one loses its ending.
         before = before.strip_suffix(b"\n").unwrap_or(before);
         before = before.strip_suffix(b"\r").unwrap_or(before);
     }
-    let is_kept = edited.bytes.starts_with(before) && edited.bytes.ends_with(behind);
+    let is_kept = edited.bytes.starts_with(before) && edited.bytes.ends_with(after);
     assert!(
         is_kept,
         "{search:?} by {replacement:?} in {text:?}: {:?}",

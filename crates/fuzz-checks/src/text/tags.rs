@@ -2,8 +2,8 @@
 
 use tagproto::{Decoder, Dialect, Item, Reply, Strictness, parse, read_in, render_block};
 
-/// Checks strict parsing: whole and in pieces give the same, every block that can be rendered parses again as itself, and every
-/// position lies in the text.
+/// Checks strict parsing: a reply gives the same result whole and in pieces, every block that can be rendered parses back to
+/// itself, and every position is within the text.
 ///
 /// The first byte is the length of the pieces; the rest is the reply, invalid UTF-8 replaced.
 pub fn tag_parser(data: &[u8]) {
@@ -27,8 +27,8 @@ pub fn tag_parser(data: &[u8]) {
     }
 }
 
-/// Checks the reading of damaged replies in both dialects: bounded, positions in the text, and without a repair the same as
-/// strict parsing.
+/// Checks the reading of damaged replies in both dialects: bounded, with positions within the text, and without a repair the same
+/// as strict parsing.
 pub fn tag_repair(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     for dialect in [Dialect::CodingAgent, Dialect::Agentd] {
@@ -44,8 +44,8 @@ pub fn tag_repair(data: &[u8]) {
     }
 }
 
-/// Checks that the items of a reply without a repair are those of strict parsing. A block may be an error instead: some damage
-/// is reported and not repaired, such as a citation in a body.
+/// Checks that the items of a reply without a repair are those of strict parsing. A block may be an error instead: some damage is
+/// reported and not repaired, such as a citation in a body.
 fn check_unrepaired(items: &[Item<'_>], strict: &[Item<'_>]) {
     assert_eq!(items.len(), strict.len(), "a reply without a repair has the blocks of strict parsing");
     for (item, strict) in items.iter().zip(strict) {
@@ -54,7 +54,7 @@ fn check_unrepaired(items: &[Item<'_>], strict: &[Item<'_>]) {
     }
 }
 
-/// Checks that a reply is bounded, and refused replies hold nothing to run.
+/// Checks that a reply is bounded, and that refused replies contain nothing to run.
 pub(super) fn check_reply(text: &str, reply: &Reply<'_>) {
     assert!(reply.items.len() <= Reply::MOST_BLOCKS + 1, "{} blocks", reply.items.len());
     assert!(reply.refused.is_none() || reply.items.is_empty(), "a refused reply has nothing to run");
@@ -63,12 +63,12 @@ pub(super) fn check_reply(text: &str, reply: &Reply<'_>) {
 
 fn check_positions(text: &str, items: &[Item<'_>]) {
     let total_lines = text.lines().count();
-    let mut behind = 0;
+    let mut last = 0;
     for item in items {
         let range = item.span().range();
-        assert!(text.get(range.clone()).is_some(), "{range:?} lies outside of the text");
-        assert!(range.start >= behind, "blocks are in order");
-        behind = range.start;
+        assert!(text.get(range.clone()).is_some(), "{range:?} is outside of the text");
+        assert!(range.start >= last, "blocks are in order");
+        last = range.start;
         let lines = item.lines();
         assert!(lines.first >= 1 && lines.first <= lines.last, "{lines:?}");
         assert!(lines.last as usize <= total_lines.max(1), "{lines:?} of {total_lines}");
@@ -79,8 +79,8 @@ fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let cut = (bytes..rest.len()).find(|cut| rest.is_char_boundary(*cut)).unwrap_or(rest.len());
-        let (piece, behind) = rest.split_at(cut);
-        rest = behind;
+        let (piece, tail) = rest.split_at(cut);
+        rest = tail;
         (!piece.is_empty()).then_some(piece)
     })
 }

@@ -38,7 +38,7 @@ pub(crate) fn root(path: &Path) -> FileRoot {
     FileRoot::open(path, &RootRules::none(), FsPolicy::default()).expect("the folder is a good root")
 }
 
-/// Makes a call of its own.
+/// Makes a separate call.
 pub(crate) fn call<T>(make: impl FnOnce(&Call<'_>) -> T) -> T {
     static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

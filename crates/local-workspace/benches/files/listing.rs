@@ -1,4 +1,4 @@
-//! Listing a tree beside the `find` program.
+//! Listing a tree, compared with the `find` program.
 
 use std::process::{Command, Stdio};
 

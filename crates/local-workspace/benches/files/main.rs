@@ -1,4 +1,5 @@
-//! The speed of searching, listing, reading and editing files, beside the programs that people would use instead.
+//! The speed of searching, listing, reading and editing files, compared with the programs that people would use
+//! instead.
 //!
 //! `cargo xtask bench files` runs it, `cargo xtask bench search` the part with a list that is kept. It makes its own trees in the target folder, once. Ours and theirs are measured in
 //! turns, and a ratio is the median of the ratios of all turns, so that a busy machine slows both. The processor time of

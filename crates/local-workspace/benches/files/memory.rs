@@ -1,4 +1,4 @@
-//! The peak of memory on a file of one endless line, in a process of its own.
+//! The peak of memory on a file of one endless line, in a separate process.
 
 use std::fs::{self, File};
 use std::io::Write;

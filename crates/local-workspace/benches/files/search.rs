@@ -1,4 +1,4 @@
-//! Content search beside the `rg` program.
+//! Content search, compared with the `rg` program.
 
 use std::process::{Command, Stdio};
 

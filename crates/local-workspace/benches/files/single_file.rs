@@ -70,7 +70,8 @@ pub(crate) fn measure(parent: &Path, table: &mut Table) {
     workspace.checkpoint();
 }
 
-/// Does what an edit does to a file: read, examine, change a line, write beside, exchange if it is still the same.
+/// Does the work of an edit to a file: read, examine, change a line, write a new file next to it, exchange if it
+/// is still the same.
 fn edit_one_line(root: &sandbox_fs::FileRoot, path: &RelPath, number: usize) {
     let before = root.open_file(path).and_then(|file| file.read_to_end(64 << 20)).expect("it can be read");
     let expected = Expected::Content(sandbox_fs::ContentHash::of(&before));

@@ -1,4 +1,4 @@
-//! The measurements, beside the wanted values.
+//! The measurements, with their targets.
 
 use std::fmt;
 use std::time::Duration;
@@ -36,7 +36,7 @@ impl Table {
         });
     }
 
-    /// A time beside another one that was not measured in turns.
+    /// A time next to another that was not measured alternately.
     pub(crate) fn ratio(&mut self, what: &str, ours: Duration, theirs: (&str, Duration), most: f64) {
         let ratio = ours.as_secs_f64() / theirs.1.as_secs_f64();
         let turns = Turns { ours, theirs: theirs.1, ratio, processor_ratio: None };

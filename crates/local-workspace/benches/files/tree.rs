@@ -24,7 +24,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Makes a tree of so many files beneath `parent`, unless it is there.
+    /// Makes a tree of this many files below `parent`, unless it exists.
     pub(crate) fn make(parent: &Path, files: usize) -> Tree {
         let folder = parent.join(format!("tree-{files}"));
         // The tree is complete once this file says how large it is.

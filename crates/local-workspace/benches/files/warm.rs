@@ -1,4 +1,4 @@
-//! Searching with a list of files that is kept, beside `rg` and beside searching without it.
+//! Searching with a kept list of files, compared with `rg` and with searching without it.
 
 use std::fs;
 use std::hint::black_box;
@@ -60,7 +60,7 @@ pub(crate) fn measure(tree: &Tree, table: &mut Table) {
     changes(tree, &warm, table);
 }
 
-/// Makes the list, beside calls that do not have it.
+/// Makes the list, concurrently with calls that do not have it.
 fn building(tree: &Tree, cold: &LocalWorkspace, warm: &LocalWorkspace, table: &mut Table) {
     let request = request(COMMON, QueryType::Literal);
     let mut calls = || drop(search(cold, &request));

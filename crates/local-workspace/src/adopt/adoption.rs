@@ -1,4 +1,4 @@
-//! Bringing what a command did into the workspace, path by path, and keeping out what does not belong there.
+//! Adopts the changes of a command into the workspace, path by path, and keeps out the ones that do not belong there.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::git::linked_folders::linked_folder;
 /// there, no possible target is removed before them, and [no reference is missing meanwhile](ReferenceTurn).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
-    /// The permissions of a folder that stays, which may be in the way of what is done in it.
+    /// The permissions of a folder that stays, which may obstruct changes within it.
     Folder,
     Removal,
     Change,
@@ -31,11 +31,11 @@ enum Turn {
     Head,
     ListRemoval,
     ReferenceRemoval,
-    /// Possible targets of references, and contents of which another effect may hold no copy yet.
+    /// Possible targets of references, and contents of which another effect may not have a copy yet.
     Last,
 }
 
-/// Orders effects so that each can be carried out after those before it.
+/// Orders effects so that they can be carried out in sequence.
 pub(crate) fn in_order(effects: &[Effect]) -> Vec<usize> {
     let replaced: BTreeSet<&RelPath> =
         effects.iter().filter(|effect| is_replaced_folder(effect)).map(|effect| &effect.path).collect();
@@ -47,7 +47,7 @@ pub(crate) fn in_order(effects: &[Effect]) -> Vec<usize> {
             && (in_git_folder(&effect.path).is_some() || !effect.is_undoable())
             && !makes_room(effect)
     };
-    // A folder that goes with something in it that goes late goes after that.
+    // A folder is removed after any late removals within it.
     let around: BTreeSet<RelPath> = effects
         .iter()
         .filter(|effect| is_late(effect))
@@ -70,7 +70,7 @@ pub(crate) fn in_order(effects: &[Effect]) -> Vec<usize> {
     let mut order: Vec<_> = (0..effects.len()).collect();
     order.sort_by(|one, other| {
         let by_path = effects[*one].path.cmp(&effects[*other].path);
-        // A folder goes after what is in it, and comes before.
+        // A folder is removed after its entries, and created before them.
         let goes = matches!(
             turns[*one],
             Turn::Removal | Turn::RepositoryRemoval | Turn::ReferenceRemoval | Turn::Last
@@ -95,9 +95,9 @@ fn turn(effect: &Effect) -> Turn {
     match in_git_folder(&effect.path) {
         None if goes => Turn::Removal,
         None => Turn::Change,
-        // A `.git` file leads to a repository, which comes first.
+        // A `.git` file points to a repository, which comes first.
         Some(part) if part.names.is_empty() && effect.kind_after() == Some(PresentKind::File) => Turn::Head,
-        // The folder itself comes before what is in it, and goes after.
+        // The folder itself is created before its entries, and removed after them.
         Some(part) if part.names.is_empty() => {
             if goes {
                 Turn::Last
@@ -122,14 +122,14 @@ fn turn(effect: &Effect) -> Turn {
 pub(crate) struct Adopted {
     pub done: Vec<usize>,
     pub failed: Vec<(usize, AdoptError)>,
-    /// Removals that were left, because what is removed may be the only copy of something that failed.
+    /// Removals that were skipped, because they may remove the only copy of something that failed.
     pub left: Vec<usize>,
 }
 
-/// Carries out recorded effects one after the other by `put`, which is given their indexes.
+/// Carries out recorded effects in sequence by calling `put` with their indexes.
 ///
-/// If a part of a repository cannot be had, the rest of it is left as well. If the only copy of some content cannot be
-/// adopted, a large renamed file for instance, nothing is removed that may be that copy.
+/// If a part of a repository cannot be adopted, the rest is skipped as well. If the only copy of some content cannot
+/// be adopted, such as a large renamed file, anything that may be that copy is kept.
 pub(crate) fn adopt(
     effects: &[Effect],
     workspace: Option<&Path>,
@@ -161,7 +161,7 @@ pub(crate) fn adopt(
     adopted
 }
 
-/// Returns the repositories that a `.git` file led to before an effect and leads to after it.
+/// Returns the repositories that a `.git` file pointed to before an effect and points to after it.
 pub(crate) fn linked_repositories(effect: &Effect, workspace: Option<&Path>) -> BTreeSet<RelPath> {
     let is_link = in_git_folder(&effect.path).is_some_and(|part| part.names.is_empty());
     let texts = [effect.text_before(), effect.text_after()].into_iter().flatten().filter(|_| is_link);
@@ -169,8 +169,8 @@ pub(crate) fn linked_repositories(effect: &Effect, workspace: Option<&Path>) -> 
     folders.filter_map(|folder| in_git_folder(&folder).map(|part| part.folder)).collect()
 }
 
-/// Looks at what is to be replaced. A file that is too large to be read, or that the command has closed to its owner, goes at
-/// once, because nothing of it is kept.
+/// Reads the state to replace. A file that is too large to read, or that the command has closed to its owner, is
+/// removed at once, because none of it is kept.
 fn present_to_replace(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
     match Present::of_any_kind(root, path) {
         Err(FsError::TooLarge { .. } | FsError::OsPermission { .. }) => {
@@ -180,7 +180,7 @@ fn present_to_replace(root: &FileRoot, path: &RelPath) -> Result<Option<Present>
     }
 }
 
-/// Puts what a command wrote where it must not back to what was there. Answers with the paths where that failed.
+/// Restores paths that a command must not write. Returns the paths where that failed.
 pub(crate) fn put_back(root: &FileRoot, effects: &[Effect]) -> Vec<RelPath> {
     let modes = {
         let mut modes = FolderModes::default();
@@ -191,7 +191,7 @@ pub(crate) fn put_back(root: &FileRoot, effects: &[Effect]) -> Vec<RelPath> {
             let is_known =
                 matches!(&effect.before, Some(EffectSide::Kept(present)) if present.attributes.is_some());
             let is_new = effect.kind_after() != Some(PresentKind::Folder) && !is_known;
-            // The access list of a folder that has to be made again is unknown.
+            // The access list of a folder that has to be recreated is unknown.
             let wanted = mode(&effect.before).map(|mode| if is_new { without_mask(mode) } else { mode });
             modes.add(&effect.path, mode(&effect.after), wanted);
         }

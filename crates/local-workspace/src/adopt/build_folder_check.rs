@@ -1,11 +1,11 @@
 //! Finds files in build folders that git would obey, after a command has ended, and renames them out of git's way.
 //!
-//! Build folders are bound through, so nothing in them is judged when changes are adopted. Looking at all of one after each
-//! command would cost what the folder holds. A folder whose entries have changed says so by its time of change, which no
-//! command can set: changed folders are followed as far as the change goes, the others within a small budget.
+//! Build folders are bind-mounted, so nothing in them is judged when changes are adopted. Examining a whole build
+//! folder after each command would be too expensive. A folder whose entries have changed shows it by its ctime, which
+//! no command can set: changed folders are followed to the end of the change, the others within a small budget.
 //!
-//! From one command to the next the folders that were examined are watched, and only those with a changed entry are
-//! examined again. This is so only while no repository lies in them: its files can change through other names.
+//! Between commands the examined folders are watched, and only those with a changed entry are examined again. This
+//! holds only while they contain no repository, whose files can change through other names.
 
 mod repository_names;
 
@@ -33,7 +33,7 @@ const CHANGED_FOLDERS: usize = 20_000;
 /// The number of unchanged folders that are examined. An ordinary `node_modules` of 30,000 entries has about 4,000.
 const OTHER_FOLDERS: usize = 6_000;
 
-/// The number of entries that are read in folders, and the same again in repositories.
+/// The number of entries read in folders, and again in repositories.
 const ENTRIES: usize = 200_000;
 
 /// The most folders that are watched between commands.
@@ -42,7 +42,7 @@ const WATCHED_FOLDERS: usize = 8_000;
 /// The largest file that is read, in bytes.
 const FILE_BYTES: u64 = 1 << 20;
 
-/// The suffix that a file which git would obey is renamed with.
+/// The suffix added to a file that git would obey.
 const SUFFIX: &str = ".agentd-refused";
 
 /// The number of names that are tried.
@@ -61,7 +61,7 @@ impl Moment {
         Moment(i128::try_from(now).unwrap_or(i128::MAX) - ONE_TICK)
     }
 
-    /// Returns whether something that changed at a time, in nanoseconds since 1970, changed later.
+    /// Returns whether a time, in nanoseconds since 1970, is later.
     pub(crate) fn is_before(self, nanoseconds: i128) -> bool {
         nanoseconds >= self.0
     }
@@ -70,9 +70,9 @@ impl Moment {
 /// The findings in build folders.
 #[derive(Debug, Default)]
 pub(crate) struct BuildFolderFindings {
-    /// Files that git would obey, with the reason; they have another name now, or are gone if they were links.
+    /// Files that git would obey, with the reason; they were renamed, or removed if they were symlinks.
     pub taken_away: Vec<(String, Refusal)>,
-    /// Those of which that failed.
+    /// The ones for which that failed.
     pub left: Vec<(String, Refusal)>,
     /// True if a budget ended before everything was examined.
     pub is_cut: bool,
@@ -82,15 +82,15 @@ pub(crate) struct BuildFolderFindings {
 #[derive(Debug, Default)]
 pub(crate) struct BuildFoldersBefore {
     pub folders: Vec<RelPath>,
-    /// The files of their repositories that are judged when they are new.
+    /// The files of their repositories that are judged if they are new.
     files: BTreeMap<RelPath, FileStamp>,
     /// True if the list is incomplete.
     is_cut: bool,
-    /// Reports changes of what was examined; `None` if all of it has to be examined again.
+    /// Reports changes in the examined folders; `None` if everything has to be examined again.
     watch: Option<BuildFolderWatch>,
 }
 
-/// Watches on all folders that an examination would look at.
+/// Watches on all folders that an examination would read.
 #[derive(Debug)]
 struct BuildFolderWatch {
     folders: FolderWatch,
@@ -99,8 +99,8 @@ struct BuildFolderWatch {
 }
 
 impl BuildFoldersBefore {
-    /// Records the contents of repositories before a command. A repository that is not among them was completed, or
-    /// moved there, by the command: then all of it is judged, at any age of its parts.
+    /// Records the contents of repositories before a command. A repository that is missing from the record was
+    /// completed, or moved there, by the command: then all of it is judged, whatever the age of its parts.
     pub(crate) fn look(root: &FileRoot, folders: Vec<RelPath>) -> BuildFoldersBefore {
         let mut check = Check::new(root, Moment(i128::MAX), &folders, None);
         check.walk();
@@ -108,7 +108,7 @@ impl BuildFoldersBefore {
         BuildFoldersBefore { folders, files, is_cut, watch: None }
     }
 
-    /// Does the same after an earlier command, of which only the changes since are examined.
+    /// Does the same after an earlier command, examining only the changes since.
     pub(crate) fn look_again(
         root: &Arc<FileRoot>,
         folders: Vec<RelPath>,
@@ -129,7 +129,7 @@ impl BuildFoldersBefore {
                 return BuildFoldersBefore { folders, files: BTreeMap::new(), is_cut, watch: Some(watch) };
             }
         }
-        // The roots first: one that is replaced meanwhile has another inode later.
+        // The roots first: one that is replaced in the meantime has a different inode later.
         let roots = identities(root, &folders);
         let mut check = Check::new(root, Moment(i128::MAX), &folders, None);
         check.watch = FolderWatch::start(Arc::clone(root)).ok();
@@ -139,7 +139,7 @@ impl BuildFoldersBefore {
         BuildFoldersBefore { folders, files, is_cut, watch }
     }
 
-    /// Forgets the contents once they were checked, but not what is needed to look again.
+    /// Drops the contents once they were checked, but keeps the data for the next examination.
     pub(crate) fn without_contents(self) -> BuildFoldersBefore {
         let is_cut = self.is_cut || self.watch.is_none();
         BuildFoldersBefore { files: BTreeMap::new(), is_cut, ..self }
@@ -155,7 +155,7 @@ impl BuildFolderWatch {
         }
         let mut changed = BTreeSet::new();
         for path in paths {
-            // What has its name now may be another folder.
+            // A different folder may have its name now.
             self.folders.forget(&path);
             if folders.contains(&path) {
                 changed.insert(path);
@@ -163,7 +163,7 @@ impl BuildFolderWatch {
                 changed.extend(path.parent());
             }
         }
-        // What was removed is gone with all of its folders.
+        // A removed folder is gone with all of its subfolders.
         let is_there = |folder: &RelPath| root.metadata(folder).is_ok_and(|now| now.is_folder());
         Some(changed.into_iter().filter(is_there).collect())
     }
@@ -175,7 +175,7 @@ fn identities(root: &FileRoot, folders: &[RelPath]) -> Vec<Option<(u64, u64)>> {
     folders.iter().map(identity).collect()
 }
 
-/// Looks for what git would obey and was made, changed or completed since a moment.
+/// Finds files that git would obey and that were made, changed or completed since a moment.
 pub(crate) fn check(root: &FileRoot, before: &mut BuildFoldersBefore, since: Moment) -> BuildFolderFindings {
     let watch = before.watch.take().and_then(|mut watch| {
         let changed = watch.changed(root, &before.folders)?;
@@ -214,8 +214,8 @@ struct Check<'a> {
     contents: ContentsOnDisk<'a>,
     obeyed: Vec<(RelPath, FileKind, Refusal)>,
     is_cut: bool,
-    /// Watches every folder outside of repositories before it is examined, and those that are left out at the end.
-    /// `None` if the next examination cannot go by changes.
+    /// Watches every folder outside of repositories before it is examined, and the skipped ones at the end. `None`
+    /// if the next examination cannot rely on changes.
     watch: Option<FolderWatch>,
     examined: BTreeSet<RelPath>,
 }
@@ -243,7 +243,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Takes watched folders for unchanged, unless they are new or among those that the check begins with.
+    /// Treats watched folders as unchanged, unless they are new or among the folders from which the check starts.
     fn watching(mut self, watch: FolderWatch) -> Check<'a> {
         self.watch = Some(watch);
         self
@@ -283,7 +283,7 @@ impl<'a> Check<'a> {
         } else {
             Err(io::ErrorKind::Other.into())
         };
-        // One that cannot be entered is not examined either, and its parent reports if that changes.
+        // A folder that cannot be entered is not examined either, and its parent reports if that changes.
         if watched.is_err_and(|error| error.kind() != io::ErrorKind::NotADirectory) {
             self.watch = None;
         }
@@ -293,7 +293,7 @@ impl<'a> Check<'a> {
         metadata.status_changed_nanoseconds >= self.since.0
     }
 
-    /// Looks at one folder outside of any repository.
+    /// Examines one folder outside of any repository.
     fn folder(&mut self, folder: &RelPath) {
         self.watch(folder);
         let entries = self.entries(folder);
@@ -302,7 +302,7 @@ impl<'a> Check<'a> {
         }
         let has = |name: &[u8]| entries.iter().any(|(entry, _)| entry.eq_ignore_ascii_case(name));
         let is_bare = has(b"HEAD") && (has(b"commondir") || has(b"objects") && has(b"refs"));
-        // Any of these may be what was missing, and the whole may have had another name.
+        // Any of these may have been missing before, and the whole may have had another name.
         let is_part_new = is_bare
             && (self.root.metadata(folder).is_ok_and(|metadata| self.is_new(&metadata))
                 || entries.iter().any(|(name, metadata)| is_part(name) && self.is_new(metadata)));
@@ -328,7 +328,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Looks at one entry of the repository in `folder`, or at that itself, and at everything beneath.
+    /// Examines one entry of the repository in `folder`, or the folder itself, and everything below.
     fn in_repository(&mut self, folder: &RelPath, path: &RelPath, metadata: Metadata, is_part_new: bool) {
         self.watch = None;
         let mut waiting = vec![(path.clone(), metadata, is_part_new)];
@@ -358,10 +358,10 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Returns whether a file of a repository is the command's doing, by itself or as a part of the repository.
+    /// Returns whether the command made or changed a file of a repository, by itself or with the whole repository.
     fn is_to_be_judged(&self, path: &RelPath, metadata: &Metadata, is_part_new: bool) -> bool {
         let is_known = |before: &BuildFoldersBefore| before.files.get(path) == Some(&metadata.stamp());
-        // Beyond the end of the look before, what has stayed shows by its time of change only.
+        // Past the end of the previous examination, only the ctime shows that a file is unchanged.
         self.is_new(metadata)
             || self.before.is_some_and(|before| !is_known(before) && (!before.is_cut || is_part_new))
     }
@@ -372,11 +372,12 @@ impl<'a> Check<'a> {
             FileKind::File => {
                 let limit = if is_index(path) { INDEX_BYTES } else { FILE_BYTES };
                 let bytes = self.root.open_file(path).and_then(|file| match file.read_to_end(limit) {
-                    // Its beginning decides.
+                    // Its beginning is enough.
                     Err(_) if is_reference(path.components()) => file.read_range(0, REFERENCE_BYTES + 1),
                     bytes => bytes,
                 });
-                // What cannot be read cannot be judged: this is neither a reference nor anything else that is harmless.
+                // An unreadable file cannot be judged: this content is neither a reference nor anything else that is
+                // harmless.
                 let bytes = bytes.unwrap_or_else(|_| b"ref:\0".to_vec());
                 EffectSide::Kept(Present::file(bytes, Some(metadata.mode)))
             }
@@ -390,7 +391,7 @@ impl<'a> Check<'a> {
             is_layered: false,
             was_there: &|_| false,
             is_there: &|path| self.root.metadata(path).is_ok(),
-            // What is in build folders is judged here.
+            // Build folders are judged here.
             is_unjudged: &|_| false,
             format: &|settings| self.contents.format(settings),
             lacks_object: &|_, _| false,
@@ -400,10 +401,10 @@ impl<'a> Check<'a> {
         };
         let refusal = InRepository { folder: folder.clone(), names }.refusal(&effect, &context)?;
         let runs_nothing = match &refusal {
-            // A repository without a working tree says so of itself.
+            // A repository without a working tree sets this itself.
             Refusal::Settings(change) => change.sets_only("core.bare"),
             Refusal::Attributes | Refusal::ObjectCache => true,
-            // Other objects are not other settings.
+            // A different object store does not change settings.
             Refusal::Redirection if path == folder => false,
             Refusal::Redirection => path.parent().is_some_and(|parent| parent.file_name() == Some(b"info")),
             _ => false,
@@ -426,7 +427,7 @@ impl<'a> Check<'a> {
         let mut left = self.left_entries;
         let read = open.names(|name, kind| {
             left = left.saturating_sub(1);
-            // Files of builds are many, and only those that a repository would have are of interest.
+            // Builds have many files, and only those that a repository would have matter.
             let is_of_interest = kind != FileKind::File || may_be_obeyed(folder, name);
             if left > 0 && is_of_interest {
                 names.push(name.to_vec());
@@ -444,7 +445,7 @@ impl<'a> Check<'a> {
         names.into_iter().filter_map(metadata).collect()
     }
 
-    /// The same for a folder in a mount, which no watch reports on.
+    /// The same for a folder in a mount, which watches do not cover.
     fn entries_in_mount(&mut self, folder: &RelPath) -> Vec<(Vec<u8>, Metadata)> {
         self.watch = None;
         let limits = WalkLimits { depth: 1, entries: self.left_entries as u64, ..WalkLimits::default() };
@@ -473,7 +474,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Gives a file a name that git does not know, and removes a link.
+/// Renames a file so that git ignores it, and removes a symlink.
 fn take_away(root: &FileRoot, path: &RelPath, kind: FileKind) -> Result<(), FsError> {
     if kind != FileKind::File {
         return root.remove_file(path, None).map(drop);

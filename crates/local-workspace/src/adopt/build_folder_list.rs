@@ -1,8 +1,9 @@
-//! The build folders of a workspace, searched once and held from one command to the next.
+//! The build folders of a workspace, searched once and kept between commands.
 //!
-//! A search lists folders down to a small depth. The entries of those folders are watched, and the files that it depends
-//! on are compared: the `.gitignore` of each, git's own list of ignored paths, and the index. A change is followed in the
-//! folder in which it was made. Where something cannot be watched, each command begins with a search.
+//! A search lists folders down to a small depth. The entries of those folders are watched, and the files that the
+//! search depends on are compared: the `.gitignore` of each, git's own list of ignored paths, and the index. A change
+//! is followed in the folder in which it was made. Where something cannot be watched, each command begins with a
+//! search.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,29 +18,29 @@ use crate::adopt::former_build_folders::FormerBuildFolders;
 use crate::adopt::tracked_folders::{FolderSet, TrackedFolders, settled_stamp};
 use crate::hidden::Hidden;
 
-/// The limits of the search for build folders. Those beyond it are part of the layer like other folders, and what a command builds there
-/// is copied, which takes longer than the search on a machine with other work.
+/// The limits of the search for build folders. Deeper ones are part of the layer like other folders, and builds there
+/// are copied, which takes longer than the search on a busy machine.
 const SEARCH: WalkLimits = WalkLimits { depth: 3, entries: 5_000, timeout: Duration::from_millis(500) };
 
 /// The largest list of ignored paths that is read, in bytes.
 const EXCLUDE_BYTES: u64 = 256 << 10;
 
-/// The build folders that are there, and what tells that they are still the same.
+/// The existing build folders, and the data to detect changes.
 #[derive(Debug, Default)]
 pub(crate) struct BuildFolderList {
     folders: BTreeSet<RelPath>,
     /// `None` if the next call has to search.
     watch: Option<FolderWatch>,
-    /// True if there are no watches to be had.
+    /// True if watches are unavailable.
     is_unwatchable: bool,
-    /// The `.gitignore` files that the search has used, each with its stamp if that would show every later write.
+    /// The `.gitignore` files that the search has used, each with its stamp if that reveals every later write.
     rules: BTreeMap<RelPath, Option<FileStamp>>,
     /// The list of ignored paths that the search has used, if there was one.
     excluded: Option<Vec<u8>>,
     reader: TrackedFolders,
     /// The tracked folders that the search has used; `None` if it needed none.
     tracked: Option<FolderSet>,
-    /// Those that were part of another one, by their links.
+    /// Build folders that were part of a wider one, by their hard links.
     pub(crate) former: FormerBuildFolders,
 }
 
@@ -73,7 +74,7 @@ impl BuildFolderList {
         rewritten.map(|(path, _)| path.clone()).collect()
     }
 
-    /// Searches again where one of these paths has changed the answer.
+    /// Searches again where one of these paths may have changed the answer.
     fn follow(&mut self, root: &Arc<FileRoot>, hidden: &Hidden, paths: Vec<RelPath>) {
         let mut again: Vec<RelPath> = Vec::new();
         for path in paths {
@@ -102,14 +103,14 @@ impl BuildFolderList {
             }
         }
         for folder in &again {
-            // What lies in a build folder is not searched.
+            // Folders within a build folder are not searched.
             if !self.folders.iter().any(|around| folder.starts_with(around)) {
                 self.search(root, hidden, folder);
             }
         }
     }
 
-    /// Searches everything, and watches it from now on if that is possible.
+    /// Searches everything, and watches it from then on if possible.
     fn search_all(&mut self, root: &Arc<FileRoot>, hidden: &Hidden) {
         (self.folders, self.tracked, self.watch) = (BTreeSet::new(), None, None);
         self.rules.clear();
@@ -120,7 +121,7 @@ impl BuildFolderList {
         self.search(root, hidden, &RelPath::root());
     }
 
-    /// Searches a folder, which may be gone, and everything beneath it.
+    /// Searches a folder, which may be gone, and everything below it.
     fn search(&mut self, root: &Arc<FileRoot>, hidden: &Hidden, start: &RelPath) {
         let mut visitor = Visitor {
             root,
@@ -153,7 +154,7 @@ impl BuildFolderList {
         let tracked;
         (self.reader, tracked) = visitor.build_folders.into_reader();
         self.tracked = tracked.or(self.tracked.take());
-        // The next search may get further in its time.
+        // The next search may cover more within its timeout.
         self.watch = visitor.watch.filter(|_| !is_cut);
     }
 }
@@ -173,7 +174,7 @@ impl Visitor<'_> {
     fn visit(&mut self, entry: &WalkEntry, start_depth: usize) -> Visit {
         if entry.path.file_name() == Some(b".gitignore") {
             match entry.kind {
-                // What it leads to can change anywhere.
+                // Its target can change anywhere.
                 FileKind::Link => self.watch = None,
                 _ => drop(self.rules.insert(entry.path.clone(), settled_stamp(self.root, &entry.path))),
             }
@@ -185,7 +186,7 @@ impl Visitor<'_> {
         }
     }
 
-    /// Decides about a folder that lies so many levels deep.
+    /// Decides about a folder that is `depth` levels deep.
     fn visit_folder(&mut self, path: &RelPath, depth: usize) -> Visit {
         if path.file_name() == Some(b".git") || self.hidden.hides(path) {
             return Visit::Skip;
@@ -193,7 +194,7 @@ impl Visitor<'_> {
         if self.build_folders.contains(path) {
             return Visit::TakeOnly;
         }
-        // Before it is listed, so that no change falls in between.
+        // Before listing it, so that no change is missed in between.
         if depth < SEARCH.depth && self.watch.as_mut().is_some_and(|watch| watch.watch(path).is_err()) {
             self.watch = None;
             self.is_unwatchable = true;

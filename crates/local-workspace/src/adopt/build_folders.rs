@@ -1,6 +1,6 @@
 //! Folders of what can be built again: ignored by git and in the default exclusions.
 //!
-//! What commands do in them is not recorded: they are large, and users do not edit their contents.
+//! Changes by commands in them are not recorded: they are large, and users do not edit their contents.
 
 use file_index::GitIgnores;
 use rel_path::RelPath;
@@ -9,14 +9,14 @@ use wap_core::Exclusions;
 
 use crate::adopt::tracked_folders::{FolderSet, TrackedFolders};
 
-/// Tells build folders from others, in the order of paths.
+/// Distinguishes build folders from others, in path order.
 #[derive(Debug)]
 pub(crate) struct BuildFolders<'a> {
     root: &'a FileRoot,
     ignores: GitIgnores<'a>,
     exclusions: Exclusions,
     reader: TrackedFolders,
-    /// Folders with files that git tracks, among those that are excluded; read when it is needed.
+    /// Excluded folders with files that git tracks; read on demand.
     tracked: Option<FolderSet>,
 }
 
@@ -25,28 +25,28 @@ impl<'a> BuildFolders<'a> {
         BuildFolders::with_reader(root, TrackedFolders::default())
     }
 
-    /// The same with what was read of the index before.
+    /// The same, reusing an earlier reading of the index.
     pub(crate) fn with_reader(root: &'a FileRoot, reader: TrackedFolders) -> BuildFolders<'a> {
         let (ignores, exclusions) = (GitIgnores::new(root), Exclusions::defaults());
         BuildFolders { root, ignores, exclusions, reader, tracked: None }
     }
 
-    /// Returns what was read of the index, and the tracked folders if any answer depends on them.
+    /// Returns the reading of the index, and the tracked folders if any answer depends on them.
     pub(crate) fn into_reader(self) -> (TrackedFolders, Option<FolderSet>) {
         (self.reader, self.tracked)
     }
 
-    /// Returns whether a path lies in one.
+    /// Returns whether a path is within a build folder.
     pub(crate) fn surrounds(&mut self, path: &RelPath) -> bool {
         let mut around: Vec<_> = std::iter::successors(path.parent(), RelPath::parent).collect();
-        // The outermost first: of those beneath a build folder git is not asked.
+        // The outermost first: git is not asked about folders within a build folder.
         around.reverse();
         around.iter().any(|folder| self.contains(folder))
     }
 
-    /// Checks whether the folder `path` is a build folder, provided that it does not lie in one.
+    /// Checks whether the folder `path` is a build folder, provided that it is not within one.
     pub(crate) fn contains(&mut self, path: &RelPath) -> bool {
-        // Git does not say that it ignores its own folder, and what is in there is no build.
+        // Git does not report its own folder as ignored, and its content is not a build.
         let is_git = path.components().any(|name| name.eq_ignore_ascii_case(b".git"));
         !is_git
             && self.exclusions.excludes(&path.to_string(), true)
@@ -54,7 +54,8 @@ impl<'a> BuildFolders<'a> {
             && !self.is_tracked(path)
     }
 
-    /// Returns whether git tracks files in a folder: they were not built, whatever a `.gitignore` says that a model wrote.
+    /// Returns whether git tracks files in a folder: these were not built, even if a model's `.gitignore` lists the
+    /// folder.
     fn is_tracked(&mut self, path: &RelPath) -> bool {
         let (root, reader) = (self.root, &mut self.reader);
         self.tracked.get_or_insert_with(|| reader.read(root)).contains(path.as_bytes())

@@ -1,4 +1,4 @@
-//! The beginnings of protected names: a link there would put another folder in place of one in which changes are noticed.
+//! The beginnings of protected names: a symlink there would replace a folder whose changes are noticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ impl EntryBeginnings {
         EntryBeginnings(lists.collect())
     }
 
-    /// Returns whether a path ends with one of them.
+    /// Returns whether a path ends with such a beginning.
     pub(crate) fn end(&self, path: &RelPath) -> bool {
         let names: Vec<_> = path.components().collect();
         let ends_like = |(count, list): (&usize, &ProtectedNames)| {

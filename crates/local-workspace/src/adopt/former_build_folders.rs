@@ -1,7 +1,7 @@
-//! Build folders that lie in what may have been a wider one, with files that have another name there.
+//! Build folders within a former wider build folder, with files that have another name there.
 //!
-//! Within a build folder names of one file stay linked. Where a part of it alone is one now, because git's rules or its index have
-//! changed, a command that writes to that part directly would change files around it unseen.
+//! Within a build folder, hard links are kept. If only a part of it is still a build folder, because git's rules or its
+//! index have changed, a command that writes to that part directly would change files around it unnoticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,21 +10,22 @@ use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot, FolderAt, WalkLimits};
 use wap_core::Exclusions;
 
-/// The limits of the look into one folder. One beyond them counts as one that leads out.
+/// The limits for examining one folder. A folder that exceeds them counts as leading out.
 const LOOK: WalkLimits =
     WalkLimits { depth: usize::MAX, entries: 100_000, timeout: Duration::from_millis(500) };
 
-/// The build folders that have been looked at.
+/// The examined build folders.
 #[derive(Debug, Default)]
 pub(crate) struct FormerBuildFolders {
-    /// Those of which no file has a name outside. None gets one while commands have layers: a link cannot lead out of a mount.
+    /// Those without files that have a name outside. They stay so while commands have layers: a hard link cannot cross
+    /// mounts.
     closed: BTreeSet<RelPath>,
 }
 
 impl FormerBuildFolders {
-    /// Returns those of the build folders through which a file around them may be changed.
+    /// Returns the build folders through which a file outside of them may be changed.
     pub(crate) fn leading_out(&mut self, root: &FileRoot, folders: &[RelPath]) -> Vec<RelPath> {
-        // One that was part of a wider one meanwhile may have got links.
+        // A folder that was part of a wider one in the meantime may have new hard links.
         self.closed.retain(|folder| folders.contains(folder));
         let exclusions = Exclusions::defaults();
         let mut leading_out = Vec::new();
@@ -44,14 +45,14 @@ impl FormerBuildFolders {
         leading_out
     }
 
-    /// Forgets all of it, because a command without a layer can make links between any two folders.
+    /// Forgets everything, because a command without a layer can link any two folders.
     pub(crate) fn forget(&mut self) {
         self.closed.clear();
     }
 }
 
 fn may_lead_out(root: &FileRoot, folder: &RelPath) -> bool {
-    // No link leads into a mount.
+    // No hard link leads into a mount.
     if matches!(root.folder_at(folder), Ok(FolderAt::Mount)) {
         return false;
     }

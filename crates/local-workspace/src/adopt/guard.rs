@@ -30,7 +30,7 @@ use crate::git::stored_names::{Fate, StoredNames, store_around};
 use crate::git::version_control;
 use crate::hidden::Hidden;
 
-/// Returns whether the repository in a folder surely lacks an object of this name.
+/// Returns whether the repository in a folder certainly lacks an object of this name.
 type LacksObject<'a> = dyn Fn(&RelPath, &[u8]) -> bool + 'a;
 
 /// Judges an effect by its content, and by the objects that are missing.
@@ -40,14 +40,13 @@ type ByContent<'a> = dyn Fn(&Verdicts<'_>, &Effect, &LacksObject<'_>) -> Option<
 pub(crate) struct Guard<'a> {
     pub protected: &'a ProtectedNames,
     pub hidden: &'a Hidden,
-    /// Tells whether something was at a path before the command.
+    /// Returns whether a path existed before the command.
     pub was_there: &'a dyn Fn(&RelPath) -> bool,
-    /// Tells whether something is now at a path that none of the effects is about: file tools may have put it there
-    /// while the command ran.
+    /// Returns whether a path without an effect exists now: file tools may have created it while the command ran.
     pub is_there_now: &'a dyn Fn(&RelPath) -> bool,
-    /// True if the effects are those of the command alone, and not also of programs beside it.
+    /// True if the effects are the command's alone, without those of concurrent programs.
     pub is_layered: bool,
-    /// The build folders that the command wrote to without anything that holds it back.
+    /// The build folders that the command could write to directly.
     pub written_through: &'a [RelPath],
     /// The workspace as it is now.
     pub root: &'a FileRoot,
@@ -58,7 +57,7 @@ pub(crate) struct Guard<'a> {
 pub(crate) struct Sorted {
     pub allowed: Vec<Effect>,
     pub refused: Vec<(Effect, Refusal)>,
-    /// Not adopted and not worth a word, because git computes it again.
+    /// Not adopted and not reported, because git recomputes it.
     pub dropped: Vec<Effect>,
     /// Working trees that the allowed effects add, remove or move.
     pub working_trees: WorkingTrees,
@@ -94,8 +93,8 @@ impl Guard<'_> {
             lists.get_or_read(list.clone(), read)
         };
         let stored = StoredNames::new(self.root, &effects, &positions, self.is_layered);
-        // Nothing of what decides whether settings are refused depends on the object format. Files that lead to each other are
-        // compared once the others are judged.
+        // The refusal of settings does not depend on the object format. Files that point to each other are compared
+        // once the others are judged.
         let plain = RepositoryContext {
             workspace,
             is_layered: self.is_layered,
@@ -117,7 +116,7 @@ impl Guard<'_> {
             formats.get_or_read(settings.clone(), || format_after(effect, &was_there, &is_refused))
         };
         let beginnings = LazyCell::new(|| EntryBeginnings::of(self.protected));
-        // Without a layer the folder has what is refused, too, until it is restored.
+        // Without a layer, refused files are also in the folder until they are reverted.
         let kept = kept_repositories(&effects, &plain, &is_there);
         let kept_around = |path: &RelPath| {
             let mut around = std::iter::successors(Some(path.clone()), RelPath::parent);
@@ -131,7 +130,7 @@ impl Guard<'_> {
                     .or_else(|| kept_around(&effect.path))
                     .or_else(|| {
                         let part = in_git_folder(&effect.path)?;
-                        // A repository that goes as a whole takes its settings and hooks with it.
+                        // A repository that is removed as a whole takes its settings and hooks with it.
                         if is_there(&part.folder) { part.refusal(effect, &context) } else { None }
                     })
                     .or_else(|| part_refusal(effect, &context))
@@ -161,7 +160,7 @@ impl Guard<'_> {
         verdicts.sorted()
     }
 
-    /// Judges effects that are adopted only with certain objects, by those that are adopted so far.
+    /// Judges effects that depend on certain objects, by the objects adopted so far.
     fn judge_by_objects(
         &self,
         verdicts: &Verdicts<'_>,
@@ -190,7 +189,7 @@ impl Guard<'_> {
             let part = repository_part(&effect.path, context);
             let is_index_of =
                 |part: &InRepository<'_>| is_index(&effect.path) && !part.inner(context).is_data();
-            // What else an index or object holds depends on no other one.
+            // The rest of an index or object depends on no other object.
             let is_judged = store_around(&effect.path).is_some() || part.as_ref().is_some_and(is_index_of);
             let refusal = if is_judged { None } else { by_content(verdicts, effect, &lacks_object) };
             refusal.or_else(|| {
@@ -211,7 +210,7 @@ impl Guard<'_> {
         if !is_judged_elsewhere {
             return Some(name);
         }
-        // Editors obey their files there, too. A branch, or a file in a store, may have any name but one with a dot in front.
+        // Editors obey their files there, too. A branch, or a file in a store, may have any name without a leading dot.
         let is_of_other_program = |name: &ProtectedName| {
             let is_hidden = name.pattern().starts_with('.') && !name.pattern().starts_with("./");
             is_hidden && !version_control::is_folder(name.pattern())
@@ -219,7 +218,7 @@ impl Guard<'_> {
         self.protected.never_among(&effect.path, &is_of_other_program)
     }
 
-    /// Consults the list of protected names, and the paths where a symlink would get around it.
+    /// Consults the list of protected names, and the paths where a symlink would circumvent it.
     fn listed(
         &self,
         effect: &Effect,
@@ -232,7 +231,8 @@ impl Guard<'_> {
             let (entry, reason) = (name.pattern().to_owned(), name.reason().to_owned());
             return Some(Refusal::Protected { entry, reason });
         }
-        // A link at the beginning of a name on either list would put another folder in its place, in which no change is noticed.
+        // A symlink at the beginning of a name on either list would replace its folder by one whose changes are not
+        // noticed.
         let is_link = effect.kind_after() == Some(PresentKind::Other);
         let begins =
             || self.protected.found_at_or_beneath(&effect.path).is_some() || beginnings.end(&effect.path);
@@ -240,8 +240,8 @@ impl Guard<'_> {
     }
 }
 
-/// Returns whether git would take an effect for the lock of a process that is at work, and do nothing until it is removed, or no
-/// maintenance in the case of `gc.pid`: all processes of the command have ended. No reference has such a name.
+/// Returns whether git would take an effect for the lock of a running process, and refuse to work until it is removed,
+/// or skip maintenance in the case of `gc.pid`: all processes of the command have ended. No reference has such a name.
 pub(crate) fn is_new_lock(effect: &Effect) -> bool {
     let file = Some(PresentKind::File);
     let is_new_file = effect.kind_before() != file && effect.kind_after() == file;
@@ -249,10 +249,10 @@ pub(crate) fn is_new_lock(effect: &Effect) -> bool {
     is_new_file && effect.path.file_name().is_some_and(is_lock) && in_git_folder(&effect.path).is_some()
 }
 
-/// The repositories in which nothing is adopted, each with the reason: `.git` folders of which the command has removed what makes
-/// them repositories, repositories that would have another format, new ones without objects of their own, and those of submodules that go
-/// with contents that could not be restored. One that is gone with
-/// the folder that it was the repository of is like any other folder that is gone.
+/// The repositories in which nothing is adopted, each with the reason: `.git` folders from which the command has
+/// removed essential parts, repositories that would have another format, new ones without their own objects, and those
+/// of submodules that are removed with contents that could not be restored. A repository that is removed with its
+/// working folder is like any other removed folder.
 fn kept_repositories(
     effects: &[Effect],
     context: &RepositoryContext<'_>,
@@ -266,7 +266,7 @@ fn kept_repositories(
             return Some(submodule);
         }
         let Some(part) = in_git_folder(&effect.path) else {
-            // Only settings decide the format.
+            // Only settings determine the format.
             let is_settings = effect.path.file_name() == Some(b"config");
             let changes_format = is_settings && part_refusal(effect, context) == Some(Refusal::Format);
             return effect.path.parent().filter(|_| changes_format).map(|folder| (folder, Refusal::Format));

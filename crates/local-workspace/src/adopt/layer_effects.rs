@@ -17,18 +17,18 @@ use crate::command::effect::{Effect, EffectSide, Unkept};
 use crate::git::guard::{INDEX_BYTES, in_git_folder, is_judged_whole};
 use crate::git::repository_parts::{is_repository, repositories_with_part};
 
-/// Names of editors and agents that are looked for in new build folders.
+/// Names of editors and agents for which new build folders are searched.
 static OBEYED_IN_BUILDS: LazyLock<ProtectedNames> =
     LazyLock::new(|| ProtectedNames::new([".agentd", ".vscode/tasks.json", ".idea", ".mcp.json"]));
 
-/// The limits on the contents that are kept of one command's effects, before and after.
+/// The limits on the contents kept for one command's effects, before and after.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeepLimits {
     /// The largest file that is kept, in bytes.
     pub file_bytes: u64,
     /// Bytes of all files together.
     pub total_bytes: u64,
-    /// Bytes of all indexes of git together, which come on top.
+    /// Bytes of all git indexes together, in addition.
     pub index_bytes: u64,
 }
 
@@ -38,15 +38,15 @@ impl Default for KeepLimits {
     }
 }
 
-/// The most bytes that are copied to make files of their own of the names of hard-linked files. A warning names this limit.
+/// The maximum number of bytes copied to turn hard links into separate files. A warning names this limit.
 const COPIED_BYTES: u64 = 4 << 30;
 
-/// Lists the changes of a layer. New build folders, and folders of very many files, are one change, unless there is
-/// something in them that git or an editor would obey.
+/// Lists the changes of a layer. New build folders, and folders of very many files, are one change, unless they
+/// contain something that git or an editor would obey.
 ///
-/// Each name of a hard-linked file is a file of its own then, unless all of them lie in one new build folder: a later command
-/// writes to build folders directly, and must not reach anything else through them. Returns the number of these files, too. Names for
-/// whose copies there is no room are marked, and cannot be adopted.
+/// Afterwards, each name of a hard-linked file is a separate file, unless all of them are in one new build folder: a
+/// later command writes to build folders directly, and must not reach anything else through them. Also returns the
+/// number of these files. Names whose copies exceed the limit are marked, and cannot be adopted.
 pub(crate) fn list(
     layer: &Layer,
     root: &FileRoot,
@@ -75,11 +75,12 @@ fn list_linked(
     if trees.is_empty() {
         return Ok(changes);
     }
-    // A folder that is one change hides its contents, so a second scan looks in it for what git or an editor obeys.
+    // A folder that is one change hides its contents, so a second scan searches it for names that git or an editor
+    // obeys.
     let one_by_one = limits.with_tree_entries(u64::MAX);
     let all = layer.changes(rules(one_by_one))?;
     let obeyed = obeyed(&all, root, protected);
-    // Packages in a build folder bring settings of editors along, which is no reason to keep each of their files.
+    // Packages in a build folder come with editor settings, which does not justify keeping each of their files.
     let is_to_be_opened = |tree: &RelPath| {
         if protected.found_at_or_beneath(tree).is_some() {
             return true;
@@ -94,7 +95,7 @@ fn list_linked(
     layer.changes(rules(one_by_one).whole_folders(&is_plain_build))
 }
 
-/// Checks whether a path that is obeyed is one that is looked for in new build folders as well.
+/// Checks whether an obeyed path is also searched for in new build folders.
 fn is_obeyed_in_builds(path: &RelPath) -> bool {
     in_git_folder(path).is_some() || path.file_name() == Some(b"HEAD") || OBEYED_IN_BUILDS.protects(path)
 }
@@ -118,7 +119,7 @@ fn obeyed(changes: &LayerChanges, root: &FileRoot, protected: &ProtectedNames) -
     changes.iter().map(|change| &change.path).filter(|path| is_obeyed(path)).cloned().collect()
 }
 
-/// Reads both sides of every change, as far as they are kept. The root's own permissions are not among them.
+/// Reads both sides of every change, as far as they are kept, except the permissions of the root.
 pub(crate) fn effects(
     layer: &Layer,
     root: &FileRoot,
@@ -178,7 +179,7 @@ impl Reader<'_> {
             Side::Symlink { target } => EffectSide::link(target.clone()),
             Side::File { mode, size_bytes } => {
                 let mode = Some(mode & 0o777);
-                // The guard needs an index as a whole.
+                // The guard needs a whole index.
                 let is_index = is_judged_whole(&change.path);
                 let limit = if is_index {
                     INDEX_BYTES.min(self.left_index_bytes)

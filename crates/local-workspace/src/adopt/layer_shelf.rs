@@ -1,4 +1,4 @@
-//! The layers of commands: where they are kept, and which step each one belongs to.
+//! The layers of commands, and the steps that they belong to.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -21,7 +21,8 @@ pub(crate) struct LayerShelf {
 }
 
 impl LayerShelf {
-    /// Opens the folder for layers, making it if its parent exists. The error says why there are none, in a few words.
+    /// Opens the folder for layers, creating it if its parent exists. The error briefly states why layers are
+    /// unavailable.
     pub(crate) fn open(folder: &Path, root: &Arc<FileRoot>) -> Result<LayerShelf, String> {
         let opened = || -> io::Result<_> {
             match DirBuilder::new().mode(0o700).create(folder) {
@@ -37,7 +38,7 @@ impl LayerShelf {
         Ok(LayerShelf { store, root: Arc::clone(root) })
     }
 
-    /// Makes the layer of a command. One that is left of another attempt at the same step goes.
+    /// Makes the layer of a command. A layer left by an earlier attempt at the same step is removed.
     pub(crate) fn create(&self, run: RunNumber, step: u32) -> Result<Layer, LayerError> {
         let name = name(run, step);
         let mut layer = match self.store.create(&name) {
@@ -51,7 +52,8 @@ impl LayerShelf {
         Ok(layer)
     }
 
-    /// Makes a layer that belongs to no step, and that the next opening removes. One that is left of the same name goes.
+    /// Makes a temporary layer without a step, which the next opening removes. An existing one of the same name is
+    /// removed.
     pub(crate) fn create_passing(&self, name: &str) -> Result<Layer, LayerError> {
         let name: LayerName = name.parse().expect("names of passing layers are letters, hyphens and numbers");
         self.store.discard(&name)?;
@@ -60,7 +62,7 @@ impl LayerShelf {
         Ok(layer)
     }
 
-    /// The steps whose layers are there. Layers that were quarantined stay; other names that belong to no step are discarded.
+    /// The steps that have layers. Quarantined layers stay; other names that belong to no step are discarded.
     pub(crate) fn steps(&self) -> Result<Vec<(RunNumber, u32)>, LayerError> {
         let mut steps = Vec::new();
         for name in self.store.existing()? {
@@ -82,7 +84,7 @@ impl LayerShelf {
         self.store.quarantine(&name(run, step))
     }
 
-    /// Removes a layer. What cannot be removed now goes at the next opening.
+    /// Removes a layer. Anything that cannot be removed now is removed at the next opening.
     pub(crate) fn discard(&self, run: RunNumber, step: u32) {
         let _ = self.store.discard(&name(run, step));
     }

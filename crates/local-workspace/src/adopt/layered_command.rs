@@ -22,13 +22,13 @@ use crate::git::repository_parts::may_be_part;
 use crate::runs::EngineRun;
 use crate::step_record::encode;
 
-/// So many paths are adopted before others are let in.
+/// The number of paths that are adopted before other changes get a turn.
 const BATCH: usize = 256;
 
-/// Contents of more bytes than these are written into the journal before the commit.
+/// Contents above this size are written into the journal before the commit.
 const MANY_BYTES: usize = 4 << 20;
 
-/// A file that a command's version has replaced, still open, with its path and what it held.
+/// A file that a command's version has replaced, still open, with its path and content.
 type ReplacedFile = (RelPath, OpenFile, sandbox_fs::ContentHash);
 
 /// Records how a command ended with its changes, in one commit.
@@ -37,7 +37,7 @@ type Record<'r> = dyn Fn(CommandOutcome, &[JournalChange<'_>]) -> Recorded + 'r;
 /// The changes on a layer.
 pub(crate) struct LayerSnapshot {
     changes: LayerChanges,
-    /// The number of files of which each name has become a file of its own.
+    /// The number of files whose names became separate files.
     separated: usize,
     sorted: Sorted,
     /// The last change of any run that was recorded before.
@@ -45,7 +45,7 @@ pub(crate) struct LayerSnapshot {
 }
 
 impl LocalWorkspace {
-    /// Records how a command ended and what it did on its layer, takes that over, and drops the layer.
+    /// Records the end of a command and its changes on its layer, adopts them, and drops the layer.
     pub(crate) fn record_layered(
         &self,
         run: &EngineRun<'_>,
@@ -66,7 +66,7 @@ impl LocalWorkspace {
             self.take_over(outcome, &layer, snapshot, (&record, &mut let_others_in), &mut replaced);
         drop(turn);
         if !is_needed {
-            // What is left of it goes at the next opening.
+            // Any rest is removed at the next opening.
             let _ = layer.discard();
         }
         for (path, file, content) in replaced {
@@ -75,8 +75,8 @@ impl LocalWorkspace {
         outcome
     }
 
-    /// Records a command whose processes may not all have ended. They may still write to its layer, so nothing is taken
-    /// from there, and the next opening removes it.
+    /// Records a command whose processes may not all have ended. They may still write to its layer, so nothing is
+    /// adopted from it, and the next opening removes it.
     pub(crate) fn record_dropped(
         &self,
         run: &EngineRun<'_>,
@@ -88,13 +88,13 @@ impl LocalWorkspace {
         self.record(run, step, notes.add_to(outcome), &[]).outcome
     }
 
-    /// Lists and reads what was done on a layer, and makes sure that adopting it can go on after a crash. Changes of files
-    /// may be made meanwhile.
+    /// Lists and reads the changes on a layer, and makes sure that their adoption can resume after a crash. Files may
+    /// change in the meantime.
     pub(crate) fn look_at_layer(&self, layer: &Layer) -> Result<LayerSnapshot, String> {
         let newest = self.journal.reader().latest_changes(None, 1).map_err(|error| error.to_string())?;
         let last_change = newest.first().map_or(ChangeNumber(0), |change| change.number);
         let protected = &self.root.policy().protected;
-        // The user may have changed what names such paths while the command ran.
+        // The user may have changed the rules for such paths while the command ran.
         protected.look_again();
         let written_through = self.written_through().folders.clone();
         let (changes, separated) =
@@ -121,8 +121,8 @@ impl LocalWorkspace {
         guard.sort(effects)
     }
 
-    /// Brings contents into the journal before the commit that refers to them, if they are many: others wait for that
-    /// commit, and not for these.
+    /// Writes large contents into the journal before the commit that refers to them, so that others wait only for the
+    /// commit.
     fn keep_contents(&self, sorted: &Sorted) {
         let effects = || sorted.allowed.iter().chain(sorted.refused.iter().map(|(effect, _)| effect));
         let contents =
@@ -132,7 +132,7 @@ impl LocalWorkspace {
         }
         let mut unflushed = 0;
         for bytes in contents() {
-            // What cannot be kept now fails the commit, which says so.
+            // A failure here also fails the commit, which reports it.
             let _ = self.journal.keep_content(bytes);
             unflushed += bytes.len();
             if unflushed >= MANY_BYTES {
@@ -150,9 +150,9 @@ impl LocalWorkspace {
         Ok(changes.filter_map(|change| RelPath::from_bytes(&change.path).ok()).collect())
     }
 
-    /// Takes over what a command did on a layer, once `record` has recorded it with the outcome. The caller has the turn to
-    /// change files, and gives it to others for a moment whenever `let_others_in` is called, which is never before the commit. The last
-    /// of the files that are replaced are added to `replaced`.
+    /// Adopts the changes on a layer, once `record` has recorded them with the outcome. The caller has the turn to
+    /// change files, and yields it briefly whenever `let_others_in` is called, which is never before the commit. The
+    /// last of the replaced files are added to `replaced`.
     ///
     /// Returns the outcome, and whether the layer has to be kept for the next opening.
     pub(crate) fn take_over(
@@ -175,8 +175,8 @@ impl LocalWorkspace {
                 return (record(notes.add_to(outcome), &[]).outcome, false);
             }
         };
-        // Which names make a folder a repository depends on what others have put there meanwhile, and may put there
-        // until the last path is in its place.
+        // The names that make a folder a repository depend on the entries that others have put there in the
+        // meantime, and may put there until the last path is in place.
         let may_make_repository = sorted
             .allowed
             .iter()
@@ -189,7 +189,7 @@ impl LocalWorkspace {
         if !is_recorded {
             return (outcome, false);
         }
-        // What they change then that is still to come is seen by the exchange, and stays theirs.
+        // If they then change a path that is still to come, the exchange detects it and keeps their version.
         let let_others_in: &mut dyn FnMut() = if may_make_repository { &mut || {} } else { let_others_in };
         let recorded = RecordedEffects { changes: &changes, effects: &selection.wanted, numbers: &numbers };
         self.adopt_recorded(outcome, layer, &recorded, let_others_in, replaced)
@@ -245,12 +245,13 @@ impl LocalWorkspace {
         let failed = adopted.failed.iter().map(|(index, _)| *index).chain(adopted.left.iter().copied());
         let failed: Vec<_> = failed.map(|index| numbers[index]).collect();
         let outcome = self.finish_adoption(outcome, published, &failed, &failures);
-        // Only the layer can go on with what the journal does not keep, so the journal has to know first how far it is.
+        // Only the layer can resume changes that the journal does not keep, so the journal has to record the progress
+        // first.
         let is_up_to_layer = effects.iter().any(|effect| !effect.is_undoable());
         (outcome, returned == Returned::NotAll || is_up_to_layer && self.journal.flush().is_err())
     }
 
-    /// Notes in the journal what came of recorded changes.
+    /// Records the outcomes of recorded changes in the journal.
     fn finish_adoption(
         &self,
         outcome: CommandOutcome,
@@ -260,7 +261,8 @@ impl LocalWorkspace {
     ) -> CommandOutcome {
         let outcome = failures.add_to(outcome);
         if !failed.is_empty() {
-            // From now on the same step must answer what is answered here. If even this fails, recovery finds the same.
+            // From now on the same step must give the answer given here. If even this fails, recovery reaches the same
+            // result.
             let _ = self.journal.conflict_changes(failed, &encode(&outcome));
             let _ = self.journal.flush();
         }
@@ -271,20 +273,20 @@ impl LocalWorkspace {
     }
 }
 
-/// Effects that the journal has.
+/// Effects recorded in the journal.
 struct RecordedEffects<'a> {
-    /// The changes on the layer that they come from.
+    /// The layer changes that they come from.
     changes: &'a LayerChanges,
     effects: &'a [Effect],
     /// The journal's numbers, in the same order.
     numbers: &'a [ChangeNumber],
 }
 
-/// Notes what of a layer could not be kept as it was.
+/// Notes the parts of a layer that could not be kept unchanged.
 fn note_changes(changes: &LayerChanges, separated: usize, notes: &mut EffectNotes) {
     if changes.unnameable() > 0 {
         notes.other.push(format!(
-            "{} entries were not kept, because they lie deeper, or have longer names, than any path may",
+            "{} entries were not kept, because they are deeper, or have longer names, than any path may",
             changes.unnameable()
         ));
     }
@@ -299,16 +301,16 @@ fn note_changes(changes: &LayerChanges, separated: usize, notes: &mut EffectNote
     notes.rights = changes.left_out().iter().map(|left| (left.path.to_string(), left.right.into())).collect();
 }
 
-/// The end of versions of other programs that an adoption left in the layer.
+/// The fate of other programs' versions that an adoption left in the layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Returned {
-    /// All are in the workspace; also if there were none.
+    /// All are in the workspace, or there were none.
     All,
     /// The layer still holds one, so that it must not be discarded.
     NotAll,
 }
 
-/// Words the failures of an adoption, and returns what it left in the layer.
+/// Describes the failures of an adoption, and returns the versions that it left in the layer.
 fn failures(
     layer: &Layer,
     changes: &LayerChanges,
@@ -348,8 +350,8 @@ fn failures(
     (notes, returned)
 }
 
-/// Moves another program's version out of a layer that is about to be discarded. Returns the note about it; `None` if the layer holds
-/// none. Where that fails, the layer is quarantined, and the note of the error names it.
+/// Moves another program's version out of a layer that is about to be discarded. Returns the note about it; `None` if
+/// the layer has none. On failure, the layer is quarantined, and the error names it.
 fn return_displaced(layer: &Layer, change: &LayerChange) -> Result<Option<String>, String> {
     let path = &change.path;
     match layer.return_displaced(change) {
@@ -359,15 +361,15 @@ fn return_displaced(layer: &Layer, change: &LayerChange) -> Result<Option<String
         Err(error) => {
             let name = layer.quarantine().map_or_else(|_| layer.name().to_string(), |name| name.to_string());
             Err(format!(
-                "another program saved `{path}` at the same moment, and one of the two versions could not be moved beside it ({error}): \
+                "another program saved `{path}` at the same moment, and one of the two versions could not be moved next to it ({error}): \
                  it is in `layers/{name}` of the state folder, show this to the user"
             ))
         }
     }
 }
 
-/// Makes sure that an adoption can go on after a crash: what the journal does not keep is synced, and the list of
-/// changes with it.
+/// Makes sure that an adoption can resume after a crash: contents that the journal does not keep are synced,
+/// together with the list of changes.
 fn prepare(layer: &Layer, changes: &LayerChanges, wanted: &[Effect]) -> Result<(), cow_layer::LayerError> {
     let mut unkept = wanted
         .iter()

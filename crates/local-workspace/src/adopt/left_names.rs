@@ -1,6 +1,6 @@
-//! Names of hard-linked files that a command made and that are not adopted, because there is no room for copies.
+//! Names of hard-linked files that a command made and that are not adopted, because copies would exceed the limit.
 //!
-//! Such a file keeps its first name. What cannot do without the other names, or might lose the file, is not adopted either.
+//! Such a file keeps its first name. Effects that need the other names, or might lose the file, are not adopted either.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::in_git_folder;
 
-/// The effects that would bring a name for which there is no room, or a tree that holds one.
+/// The effects that would add a name above the limit, or a tree that contains one.
 #[derive(Debug, Default)]
 pub(crate) struct LeftNames {
     pub(crate) effects: Vec<Effect>,
     /// The repositories that would lack a part.
     pub(crate) repositories: BTreeSet<RelPath>,
-    /// True if one of the files may be beneath a name that no path can name.
+    /// True if one of the files may be below a name that cannot be a path.
     has_unnameable: bool,
 }
 
 impl LeftNames {
-    /// Takes them out of the effects that are allowed, and returns the others.
+    /// Removes such names from the allowed effects, and returns the others.
     pub(crate) fn take(changes: &LayerChanges, allowed: Vec<Effect>) -> (LeftNames, Vec<Effect>) {
         let is_left =
             |effect: &Effect| changes.find(&effect.path).is_some_and(|change| change.is_left_shared());
@@ -33,9 +33,8 @@ impl LeftNames {
         (LeftNames { effects, repositories, has_unnameable: changes.unnameable() > 0 }, others)
     }
 
-    /// Takes those out of the `wanted` effects that would remove or replace what may be the only version of a file that is kept
-    /// out: it was too large for the journal, and what the command made of it is among the effects that are kept out, a left name for
-    /// instance.
+    /// Removes the `wanted` effects that would remove or replace the possibly only version of a file: it was too large
+    /// for the journal, and its new version is among the rejected effects, such as a left name.
     pub(crate) fn take_only_versions<'a>(
         &self,
         wanted: Vec<Effect>,
@@ -47,7 +46,7 @@ impl LeftNames {
             matches!(side, Some(EffectSide::Unkept(_))) && kind != Some(PresentKind::Other)
         };
         let has_left_tree = || {
-            // One that is a folder is a tree, and may hold every name of a file.
+            // A folder is a whole tree, and may hold every name of a file.
             self.effects.iter().any(|effect| effect.kind_after() == Some(PresentKind::Folder))
         };
         let may_lose = !self.effects.is_empty() && (self.has_unnameable || has_left_tree())

@@ -1,4 +1,5 @@
-//! Repositories and working trees that a command moves: kept where they were if they cannot be adopted where they went.
+//! Repositories and working trees that a command moves: kept at their old path if they cannot be adopted at the new
+//! one.
 
 use std::collections::BTreeSet;
 
@@ -12,21 +13,21 @@ use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::{Refusal, in_git_folder};
 
-/// The answers about paths by which a moved repository is recognised.
+/// The queries about paths by which a moved repository is recognised.
 pub(crate) struct Moves<'a> {
-    /// Returns whether something was at a path before the command.
+    /// Returns whether a path existed before the command.
     pub was_there: &'a dyn Fn(&RelPath) -> bool,
-    /// Returns whether something is at a path after it.
+    /// Returns whether a path exists after it.
     pub is_there: &'a dyn Fn(&RelPath) -> bool,
     /// Returns whether a folder was a repository, and is gone.
     pub is_removed: &'a dyn Fn(&RelPath) -> bool,
 }
 
-/// A file as seen from the `.git` that it is or lies in, with its content: the same before and after a move.
+/// A file relative to its `.git`, with its content: the same before and after a move.
 type OwnFile = (Vec<u8>, ContentHash);
 
 impl Verdicts<'_> {
-    /// Judges links, references and moves until none of them refuses more: each of them depends on what the others have refused.
+    /// Judges links, references and moves until none of them refuses more: each depends on the refusals of the others.
     pub(crate) fn settle(
         &mut self,
         moves: &Moves<'_>,
@@ -36,7 +37,8 @@ impl Verdicts<'_> {
         self.leave_out_rest_of_bare_repositories();
         self.keep_moved_repositories(moves);
         loop {
-            // References depend on which objects are adopted, and files that lead to each other on references of working trees.
+            // References depend on the adopted objects, and files that point to each other depend on references of
+            // working trees.
             self.judge_links(judge_link);
             while self.judge_references(judge_references) {
                 self.judge_links(judge_link);
@@ -47,9 +49,9 @@ impl Verdicts<'_> {
         }
     }
 
-    /// Keeps the repositories and working trees that the effects remove if they also make one of which a part is refused, and it may
-    /// be the same one under another name. Nothing of that one is kept if its folder is new. Returns true if more is refused than
-    /// before.
+    /// Keeps removed repositories and working trees if the effects also make one that is partly refused and may be the
+    /// same under another name. The new one is refused as a whole if its folder is new. Returns true if more is refused
+    /// than before.
     fn keep_moved_repositories(&mut self, moves: &Moves<'_>) -> bool {
         // A command could make a chain of them that needs a round for each.
         if self.move_rounds >= ROUNDS {
@@ -62,7 +64,7 @@ impl Verdicts<'_> {
         self.refused().count() > before
     }
 
-    /// Returns the folders of which parts are refused that would make them bare repositories.
+    /// Returns the folders that refused parts would make bare repositories.
     fn made_bare_repositories(&self) -> BTreeSet<RelPath> {
         let folder_of = |why: &Refusal| match why {
             Refusal::BareRepository(folder) => Some(folder.clone()),
@@ -71,8 +73,8 @@ impl Verdicts<'_> {
         self.refused().filter_map(|(_, why)| folder_of(why)).collect()
     }
 
-    /// Leaves out what else git puts into a bare repository that is refused, such as a description and a list of branches: nothing obeys
-    /// these, and alone they are of no use. What another program has put there stays, and its folders.
+    /// Drops the other files that git puts into a refused bare repository, such as a description and a list of
+    /// branches: nothing obeys these, and alone they are useless. Files of other programs and their folders stay.
     fn leave_out_rest_of_bare_repositories(&mut self) {
         // A command may make many of them, so each path is looked up by the folders above it.
         let made = self.made_bare_repositories();
@@ -109,7 +111,7 @@ impl Verdicts<'_> {
             effect.after.is_none()
                 && effect.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(b"HEAD"))
         });
-        // A `.git` goes with the folder around it. What it holds are parts of it.
+        // A `.git` is removed with the folder around it. Its entries are parts of it.
         let is_own = |folder: &RelPath| in_git_folder(folder).is_none_or(|part| part.names.is_empty());
         let removed: BTreeSet<RelPath> = heads
             .filter_map(|effect| effect.path.parent())
@@ -126,8 +128,8 @@ impl Verdicts<'_> {
         self.refuse_what_depends();
     }
 
-    /// Keeps folders with a `.git` that are removed, if a file of that `.git` is refused elsewhere, at the same place in another one and
-    /// with the same content: its settings and hooks, or the `.git` file of a working tree.
+    /// Keeps folders with a `.git` that are removed, if a file of that `.git` is refused elsewhere, at the same path in
+    /// another `.git` and with the same content: its settings and hooks, or the `.git` file of a working tree.
     fn keep_moved_folders(&mut self, moves: &Moves<'_>) {
         let is_new = |effect: &Effect| effect.before.is_none() && effect.after.is_some();
         let is_needed = |why: &Refusal| !matches!(why, Refusal::ObjectCache | Refusal::Lock);
@@ -161,7 +163,7 @@ fn lies_in(effect: &Effect, folders: &BTreeSet<RelPath>) -> bool {
     with_folders(&effect.path).any(|folder| folders.contains(&folder))
 }
 
-/// Returns a file of a `.git` by one side of an effect, with the folder around the `.git`.
+/// Returns the file of a `.git` on one side of an effect, with the folder around the `.git`.
 fn own_file(effect: &Effect, side: Option<&EffectSide>) -> Option<(OwnFile, RelPath)> {
     let Some(EffectSide::Kept(present)) = side else { return None };
     let part = in_git_folder(&effect.path).filter(|_| present.kind == PresentKind::File)?;

@@ -1,8 +1,9 @@
-//! The order in which files change that hold the references of a repository, so that none is missing for a moment.
+//! The order in which the reference files of a repository change, so that no reference is ever missing.
 //!
-//! Git reads a reference from its own file, or from `packed-refs` where that is missing. So the single files come first, then the list, and
-//! single files are removed last: each reference has the value before or after at any time. What says which branch is checked out
-//! changes between the two, when both branches are there. With tables, the list of tables names only tables that are there.
+//! Git reads a reference from its own file, or from `packed-refs` if that is missing. So loose files are written first,
+//! then the list, and loose files are removed last: at any time, each reference has its old or new value. The
+//! checked-out branch changes in between, when both branches exist. With reftables, the list of tables names only
+//! existing tables.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -15,13 +16,13 @@ use crate::git::guard::in_git_folder;
 /// The position of a file of a repository among those that change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReferenceTurn {
-    /// A reference, or a table of them, that comes or changes.
+    /// A reference, or a table of them, that is added or changes.
     Reference,
-    /// The list of references that have no files of their own.
+    /// The list of references without loose files.
     PackedReferences,
-    /// A file that git reads first: what is checked out, and the `.git` of a working tree.
+    /// A file that git reads first: `HEAD`, and the `.git` of a working tree.
     Head,
-    /// The list is removed: what is checked out by now has a file of its own.
+    /// The list is removed: the checked-out branch now has a loose file.
     ListRemoval,
     /// A reference that is removed, or a folder around one.
     Removal,
@@ -30,14 +31,14 @@ pub(crate) enum ReferenceTurn {
 /// The turns of paths that change together.
 #[derive(Debug, Default)]
 pub(crate) struct ReferenceOrder {
-    /// References that are removed after all else, and the folders around them.
+    /// References that are removed after everything else, and the folders around them.
     late: BTreeSet<RelPath>,
-    /// Lists of references that are removed alone.
+    /// Lists of references that are removed separately.
     lists: BTreeSet<RelPath>,
 }
 
 impl ReferenceOrder {
-    /// Determines the order of paths from the kinds of what is there after the change, `None` for nothing.
+    /// Determines the order of paths from the kinds of their entries after the change, `None` for nothing.
     pub(crate) fn of<'a>(
         paths: impl Iterator<Item = (&'a RelPath, Option<EntryKind>)> + Clone,
     ) -> ReferenceOrder {
@@ -47,7 +48,7 @@ impl ReferenceOrder {
         if !going.iter().any(|path| Store::of(path).is_some()) {
             return order;
         }
-        // A file system may take two spellings for one name.
+        // A file system may treat two spellings as one name.
         let (mut needed, mut files) = (BTreeSet::new(), BTreeSet::new());
         for (path, after) in paths {
             let Some(kind) = after else { continue };
@@ -60,7 +61,7 @@ impl ReferenceOrder {
         }
         for path in going.iter().copied() {
             let Some(store) = Store::of(path) else { continue };
-            // A repository of which nothing stays is removed in the order of its paths.
+            // A repository that is removed completely is removed in path order.
             if store.folder.child(b"HEAD").is_ok_and(|head| going.contains(&head)) {
                 continue;
             }
@@ -96,7 +97,8 @@ impl ReferenceOrder {
     }
 }
 
-/// Sorts paths that are restored: removals make room first, a folder is removed after its entries, and created before them.
+/// Sorts paths that are restored: removals make room first, a folder is removed after its entries, and created before
+/// them.
 pub(crate) fn sort_for_restoring<T>(items: &mut [T], of: impl Fn(&T) -> (&RelPath, Option<EntryKind>)) {
     let order = ReferenceOrder::of(items.iter().map(&of));
     items.sort_by_cached_key(|item| {
@@ -108,7 +110,7 @@ pub(crate) fn sort_for_restoring<T>(items: &mut [T], of: impl Fn(&T) -> (&RelPat
     });
 }
 
-/// A part of a repository in which references are kept.
+/// A part of a repository that stores references.
 struct Store {
     /// The folder of the repository or of its working tree.
     folder: RelPath,
@@ -117,7 +119,7 @@ struct Store {
 }
 
 impl Store {
-    /// Returns the store that a path is or lies in.
+    /// Returns the store that a path is, or is within.
     fn of(path: &RelPath) -> Option<Store> {
         in_git_folder(path)?;
         let names: Vec<&[u8]> = path.components().collect();

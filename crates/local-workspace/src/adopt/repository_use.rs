@@ -1,4 +1,4 @@
-//! Repositories that another program uses beside a command.
+//! Repositories that another program uses concurrently with a command.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +16,11 @@ pub(crate) const LOCKS: [&[u8]; 4] = [b"index.lock", b"HEAD.lock", b"config.lock
 /// The most indexes that are held open while a command runs.
 const HELD_INDEXES: usize = 32;
 
-/// The most folders in which a repository is looked for before a command.
+/// The maximum number of folders searched for a repository before a command.
 const LOOKED_AT: usize = 1_000;
 
-/// Has the layer hold the files that another program may replace without a change that counts: the indexes of the workspace's repository,
-/// of its working trees and submodules, and of the repositories in folders right beneath.
+/// Makes the layer hold the files that another program may replace without a relevant change: the indexes of the
+/// workspace's repository, of its working trees and submodules, and of the repositories in its direct subfolders.
 pub(crate) fn hold_indexes(layer: &mut Layer, root: &FileRoot) {
     let folders = |path: &RelPath| {
         let entries = root.list(path).unwrap_or_default().into_iter();
@@ -41,8 +41,8 @@ pub(crate) fn hold_indexes(layer: &mut Layer, root: &FileRoot) {
     }
 }
 
-/// Lets a command's index replace the one that another program has written meanwhile, if that one has the same entries as when the
-/// command began, and no commit was made: `git status` writes the index anew when files have other times.
+/// Lets a command's index replace one that another program has written in the meantime, if that has the same entries as
+/// when the command began, and no commit was made: `git status` rewrites the index when files have new times.
 pub(crate) fn replace_refreshed_indexes(layer: &Layer, root: &FileRoot, changes: &mut LayerChanges) {
     let is_saved = |change: &&LayerChange| change.saved_meanwhile && is_main_index(&change.path);
     let saved: Vec<RelPath> = changes.iter().filter(is_saved).map(|change| change.path.clone()).collect();
@@ -53,7 +53,8 @@ pub(crate) fn replace_refreshed_indexes(layer: &Layer, root: &FileRoot, changes:
     }
 }
 
-/// Returns whether a path is an index, and both contents have the same entries: `git status` writes one anew when files have other times.
+/// Returns whether a path is an index, and both contents have the same entries: `git status` rewrites it when files
+/// have new times.
 pub(crate) fn is_refreshed_index(path: &RelPath, then: &[u8], now: &[u8]) -> bool {
     let formats = [ObjectFormat::Sha1, ObjectFormat::Sha256];
     is_main_index(path) && formats.into_iter().any(|format| has_same_entries(then, now, format))
@@ -66,23 +67,22 @@ fn has_other_index(layer: &Layer, root: &FileRoot, path: &RelPath) -> bool {
     !both.is_some_and(|(then, now)| is_refreshed_index(path, &then, &now))
 }
 
-/// Returns whether the checked-out commit beside an index is certainly the one of the start.
+/// Returns whether the checked-out commit of an index is certainly the same as at the start.
 fn has_same_commit(layer: &Layer, root: &FileRoot, index: &RelPath) -> bool {
     let Some(tree) = index.parent() else { return false };
-    // Branches of a working tree are those of the repository around it.
+    // A working tree has the branches of the repository around it.
     let all = tree.parent().filter(|all| all.file_name() == Some(b"worktrees"));
     let repository = all.and_then(|all| all.parent()).unwrap_or_else(|| tree.clone());
     let Ok(head) = tree.child(b"HEAD") else { return false };
     let text = root.open_file(&head).and_then(|file| file.read_to_end(REFERENCE_BYTES));
     let text = text.ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let Some(text) = text else { return false };
-    let beneath = |folder: &RelPath, name: &str| RelPath::parse(name).and_then(|name| folder.join(&name));
-    let branch = text.trim_end().strip_prefix("ref: ").map(|name| beneath(&repository, name));
-    let paths: Result<Vec<_>, _> =
-        [Ok(head), beneath(&repository, "packed-refs"), beneath(&tree, "logs/HEAD")]
-            .into_iter()
-            .chain(branch)
-            .collect();
+    let child = |folder: &RelPath, name: &str| RelPath::parse(name).and_then(|name| folder.join(&name));
+    let branch = text.trim_end().strip_prefix("ref: ").map(|name| child(&repository, name));
+    let paths: Result<Vec<_>, _> = [Ok(head), child(&repository, "packed-refs"), child(&tree, "logs/HEAD")]
+        .into_iter()
+        .chain(branch)
+        .collect();
     let is_old = |path: &RelPath| match root.metadata(path) {
         Ok(metadata) => layer.began_after(metadata.stamp().status_changed_nanoseconds),
         Err(FsError::NotFound { .. }) => true,
@@ -94,7 +94,7 @@ fn has_same_commit(layer: &Layer, root: &FileRoot, index: &RelPath) -> bool {
 /// The changed repositories that another program uses.
 #[derive(Debug, Default)]
 pub(crate) struct RepositoriesInUse {
-    /// Those of which it has changed a part, or is changing one now.
+    /// Repositories in which it has changed a part, or is changing one now.
     pub(crate) folders: BTreeSet<RelPath>,
     /// The locks by which some of them are in use, by the repository.
     pub(crate) locks: BTreeMap<RelPath, RelPath>,
@@ -115,8 +115,8 @@ impl RepositoriesInUse {
             }
             all.insert(part.folder);
         }
-        // The command itself has met one that was there before, and did its work without what that locks. If it has removed it, or
-        // changed that all the same, git may still be at work there.
+        // The command itself has met a lock that existed before, and worked without the locked file. If it has removed
+        // the lock, or changed that file all the same, git may still be at work there.
         let counts = |lock: &RelPath| {
             let Ok(metadata) = root.metadata(lock) else { return false };
             let is_new = !layer.began_after(metadata.stamp().status_changed_nanoseconds);
@@ -144,7 +144,7 @@ impl RepositoriesInUse {
     }
 }
 
-/// The most folders of references of one repository that are looked at. Each branch with a slash in its name may have one.
+/// The maximum number of reference folders examined per repository. Each branch with a slash in its name may have one.
 const REFERENCE_FOLDERS: usize = 4_096;
 
 /// The references of a repository that a command changed, as another program uses them.
@@ -158,8 +158,8 @@ struct ReferenceUse<'a> {
 }
 
 impl ReferenceUse<'_> {
-    /// Returns whether another program now depends on what the command moves or removes: it has checked out a branch that the
-    /// command moves, or the command removes objects and a reference or an index is new that may name one of them.
+    /// Returns whether another program now depends on something that the command moves or removes: it has checked out a
+    /// branch that the command moves, or the command removes objects and a new reference or index may name one of them.
     fn is_in_the_way(&self) -> bool {
         let working_trees = self.working_trees();
         let mut heads = working_trees.iter().filter_map(|folder| folder.child(b"HEAD").ok());
@@ -182,19 +182,19 @@ impl ReferenceUse<'_> {
             return false;
         }
         let mut indexes = working_trees.iter().filter_map(|folder| folder.child(b"index").ok());
-        self.beneath(b"packed-refs").is_some_and(|list| self.is_newer(&list))
+        self.child(b"packed-refs").is_some_and(|list| self.is_newer(&list))
             || indexes.any(|index| self.is_newer(&index) && has_other_index(self.layer, self.root, &index))
             || working_trees.iter().any(|folder| self.has_newer_reference(folder))
     }
 
-    /// Returns the folders that have a `HEAD`: that of the repository and those of its working trees.
+    /// Returns the folders that have a `HEAD`: the repository and its working trees.
     fn working_trees(&self) -> Vec<RelPath> {
-        let all = self.beneath(b"worktrees").map(|all| self.root.list(&all).unwrap_or_default());
+        let all = self.child(b"worktrees").map(|all| self.root.list(&all).unwrap_or_default());
         let records = all.into_iter().flatten().map(|entry| entry.path);
         std::iter::once(self.folder.clone()).chain(records).collect()
     }
 
-    /// Returns whether the command changes the branch that a `HEAD` now leads to.
+    /// Returns whether the command changes the branch that a `HEAD` now points to.
     fn moves_branch_of(&self, head: &RelPath) -> bool {
         let text = self.root.open_file(head).and_then(|file| file.read_to_end(REFERENCE_BYTES));
         let Ok(text) = text else { return false };
@@ -202,12 +202,12 @@ impl ReferenceUse<'_> {
     }
 
     fn changes_branch(&self, name: &[u8]) -> bool {
-        let paths = [self.beneath(name), self.beneath(b"packed-refs")];
+        let paths = [self.child(name), self.child(b"packed-refs")];
         paths.into_iter().flatten().any(|path| self.changes.find(&path).is_some())
     }
 
-    /// Returns whether a reference was made or changed in the `refs` of a folder: git makes a new file for it then, which changes the
-    /// folder around it.
+    /// Returns whether a reference was made or changed in the `refs` of a folder: git then makes a new file, which
+    /// changes the folder around it.
     fn has_newer_reference(&self, folder: &RelPath) -> bool {
         let mut open: Vec<RelPath> = folder.child(b"refs").into_iter().collect();
         let mut looked_at = 0;
@@ -230,7 +230,7 @@ impl ReferenceUse<'_> {
         metadata.is_ok_and(|metadata| !self.layer.began_after(metadata.stamp().status_changed_nanoseconds))
     }
 
-    fn beneath(&self, names: &[u8]) -> Option<RelPath> {
+    fn child(&self, names: &[u8]) -> Option<RelPath> {
         RelPath::from_bytes(names).and_then(|names| self.folder.join(&names)).ok()
     }
 }

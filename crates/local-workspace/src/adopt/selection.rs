@@ -22,7 +22,7 @@ use crate::command::effects::not_undoable;
 use crate::git::guard::in_git_folder;
 use crate::git::refusal::Refusal;
 
-/// The effects of a command on its layer, by what happens to them.
+/// The effects of a command on its layer, by their treatment.
 pub(crate) struct Selection {
     /// To be adopted.
     pub(crate) wanted: Vec<Effect>,
@@ -30,9 +30,9 @@ pub(crate) struct Selection {
     conflicts: Vec<Effect>,
     /// Kept out by the guard, with its reasons.
     refused: Vec<(Effect, Refusal)>,
-    /// Kept out for want of room.
+    /// Kept out because copies would exceed the limit.
     left: LeftNames,
-    /// Kept out, since they would replace what may be the only version of a file that is kept out.
+    /// Kept out, since they would replace the possibly only version of a file that is kept out.
     only_versions: Vec<Effect>,
     /// The locks of repositories that others use, by the folders of the repositories.
     locks: BTreeMap<RelPath, RelPath>,
@@ -51,14 +51,14 @@ impl Selection {
         let Sorted { allowed, refused, working_trees, .. } = sorted;
         let RepositoriesInUse { folders: in_use, locks } = RepositoriesInUse::of(layer, root, changes);
         let (left, allowed) = LeftNames::take(changes, allowed);
-        // Of a repository that lacks a part, nothing else is adopted either.
+        // If a repository lacks a part, nothing else of it is adopted either.
         let in_use: BTreeSet<_> = in_use.union(&left.repositories).cloned().collect();
         let working_trees = working_trees.folders_of(&in_use);
         let is_theirs = |effect: &Effect| {
             changes.find(&effect.path).is_none_or(|change| change.saved_meanwhile)
                 || is_touched(effect, changed)
                 || in_git_folder(&effect.path).is_some_and(|part| in_use.contains(&part.folder))
-                // What leads back to a `.git` file stays as it was.
+                // A file that points back to a `.git` file stays unchanged.
                 || !linked_repositories(effect, root.path()).is_disjoint(&in_use)
                 || with_folders(&effect.path).any(|folder| working_trees.contains(&folder))
         };
@@ -69,7 +69,7 @@ impl Selection {
         Selection { wanted, conflicts, refused, left, only_versions, locks }
     }
 
-    /// Adds what the model has to know about them to the notes.
+    /// Adds the information for the model to the notes.
     pub(crate) fn note(&self, root: &FileRoot, notes: &mut EffectNotes) {
         notes.left_names = self.left.effects.iter().map(|effect| effect.path.to_string()).collect();
         notes.left_repositories = self.left.repositories.iter().map(RelPath::to_string).collect();
@@ -118,8 +118,8 @@ impl Selection {
     }
 }
 
-/// Checks whether an effect is about a path that was changed while the layer was read, or takes a folder away in which
-/// one was.
+/// Checks whether an effect concerns a path that was changed while the layer was read, or removes a folder that
+/// contains one.
 fn is_touched(effect: &Effect, paths: &BTreeSet<RelPath>) -> bool {
     let goes = effect.kind_after() != Some(PresentKind::Folder);
     paths.contains(&effect.path) || goes && paths.iter().any(|path| path.starts_with(&effect.path))

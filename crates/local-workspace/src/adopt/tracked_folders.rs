@@ -15,8 +15,8 @@ use crate::git::repository_context::format_on_disk;
 /// Folders, by the bytes of their paths.
 pub(crate) type FolderSet = Arc<BTreeSet<Vec<u8>>>;
 
-/// The tracked folders among those in the default exclusions, read again only when the index has changed: that of a large
-/// repository takes milliseconds.
+/// The tracked folders among those in the default exclusions, read again only when the index has changed: reading that
+/// of a large repository takes milliseconds.
 #[derive(Debug, Default)]
 pub(crate) struct TrackedFolders {
     last: Option<(IndexIdentity, FolderSet)>,
@@ -27,12 +27,12 @@ pub(crate) struct TrackedFolders {
 struct IndexIdentity {
     /// `None` if there is no index.
     stamp: Option<FileStamp>,
-    /// `None` if the settings do not say it with certainty.
+    /// `None` if the settings do not determine it with certainty.
     format: Option<ObjectFormat>,
 }
 
 impl TrackedFolders {
-    /// Returns the excluded folders with files that the index names; none if it cannot be read.
+    /// Returns the excluded folders with files in the index; none if it cannot be read.
     pub(crate) fn read(&mut self, root: &FileRoot) -> FolderSet {
         let Ok(settings) = RelPath::parse(".git/config") else { return FolderSet::default() };
         let Ok(index) = RelPath::parse(".git/index") else { return FolderSet::default() };
@@ -55,8 +55,9 @@ impl TrackedFolders {
     }
 }
 
-/// Returns the stamp of a file; `None` if it is not there, or was written so recently that another write within the same
-/// tick of the file system's clock would have the same stamp. Of a clock of another machine, that is always possible.
+/// Returns the stamp of a file; `None` if it is not there, or was written so recently that another write within the
+/// same tick of the file system's clock would have the same stamp. With another machine's clock, that is always
+/// possible.
 pub(crate) fn settled_stamp(root: &FileRoot, path: &RelPath) -> Option<FileStamp> {
     let now = Moment::now();
     let stamp = root.metadata(path).ok()?.stamp();
@@ -72,7 +73,7 @@ fn tracked_folders(index: &[u8], format: Option<ObjectFormat>) -> BTreeSet<Vec<u
     let mut visit = |entry: git_index::Entry<'_>| {
         let folder =
             entry.path.iter().rposition(|byte| *byte == b'/').map_or(&b""[..], |at| &entry.path[..at]);
-        // What only keeps the folder in git says nothing about the rest. Entries come folder by folder.
+        // A file that only keeps the folder in git says nothing about the rest. Entries come folder by folder.
         let name = entry.path.get(folder.len()..).unwrap_or_default();
         if folder == before || matches!(name, b"/.gitkeep" | b"/.gitignore" | b"/.keep") {
             return;
@@ -86,10 +87,10 @@ fn tracked_folders(index: &[u8], format: Option<ObjectFormat>) -> BTreeSet<Vec<u
             }
         }
     };
-    // In the wrong format it names few folders, and too many are better than too few.
+    // In the wrong format, few folders are found, and too many are better than too few.
     let both = [ObjectFormat::Sha1, ObjectFormat::Sha256];
     for format in both.into_iter().filter(|one| format.is_none_or(|format| format == *one)) {
-        // What a program of the user's left half written names fewer folders.
+        // An index left half written by a user's program has fewer folders.
         let _ = git_index::check(index, format, &mut visit);
     }
     folders

@@ -21,7 +21,7 @@ use crate::git::settings::worktree;
 use crate::git::stored_names::object_checks::depends_on_objects;
 use crate::git::stored_names::{Fate, store_around};
 
-/// The parts of a repository that do not depend on what is checked out.
+/// The parts of a repository that do not depend on the checked-out commit.
 const OWN_PARTS: [&[u8]; 11] = [
     b"objects",
     b"modules",
@@ -39,15 +39,15 @@ const OWN_PARTS: [&[u8]; 11] = [
 /// The rounds in which linked files are judged again because others were refused. Ordinary work needs one or two.
 pub(super) const ROUNDS: usize = 16;
 
-/// Judges the effects at some indexes by what was decided about all.
+/// Judges the effects at some indexes by the decisions about all.
 pub(super) type Refusals<'a> = dyn Fn(&Verdicts<'_>, &[usize]) -> Vec<Option<Refusal>> + 'a;
 
-/// The contents by what was decided about effects so far.
+/// The contents that follow from the decisions so far.
 pub(crate) struct Decided<'a> {
     pub verdicts: &'a Verdicts<'a>,
     pub root: &'a FileRoot,
     pub disk: &'a ContentsOnDisk<'a>,
-    /// By the path of the settings, and whether the effect on them is adopted.
+    /// Keyed by the path of the settings and a flag: whether the effect on them is adopted.
     pub worktrees: &'a Remembered<(RelPath, bool), NamedWorktree>,
 }
 
@@ -68,21 +68,22 @@ impl LinkedContents for Decided<'_> {
 pub(crate) struct Verdicts<'a> {
     effects: &'a [Effect],
     refusals: Vec<Option<Refusal>>,
-    /// The folders above what is refused, which cannot be removed, each with the reason of one refusal.
+    /// The folders above refused effects, which cannot be removed, each with the reason of one refusal.
     staying: BTreeMap<RelPath, Refusal>,
     /// Working trees that the effects add, remove or move, and that are adopted so far.
     working_trees: WorkingTrees,
     /// The index of the effect on each path.
     positions: &'a BTreeMap<&'a RelPath, usize>,
-    /// The indexes of the effects on files by which folders of git lead to each other.
+    /// The indexes of the effects on files by which git folders point to each other.
     links: BTreeMap<&'a RelPath, usize>,
     /// The indexes of the effects that are adopted only with certain objects and references.
     references: Vec<usize>,
     /// The number of times that these were judged by the objects that are adopted.
     rounds: usize,
-    /// The number of times that it was looked for moved repositories.
+    /// The number of searches for moved repositories.
     pub(super) move_rounds: usize,
-    /// The indexes of repositories and working trees, and what split ones share. A branch may have such a name.
+    /// The index files of repositories and working trees, and the shared files of split indexes. A branch may
+    /// have such a name.
     indexes: BTreeSet<&'a RelPath>,
 }
 
@@ -115,8 +116,8 @@ impl<'a> Verdicts<'a> {
         verdicts
     }
 
-    /// Decides about the files that lead to each other, each by the content that the others will have. One that is
-    /// refused keeps the content that it had, so those that fitted the new one are judged again.
+    /// Decides about the files that point to each other, each by the future content of the others. A refused file
+    /// keeps its old content, so files that fitted the new content are judged again.
     pub(crate) fn judge_links(&mut self, refusal: &dyn Fn(&Verdicts<'_>, &Effect) -> Option<Refusal>) {
         for round in 0.. {
             let allowed = self.links.values().copied().filter(|index| self.refusals[*index].is_none());
@@ -137,8 +138,8 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Decides about the files with references, each by the objects that are adopted so far. Returns true if one is refused: others
-    /// may depend on that.
+    /// Decides about the files with references, each by the objects adopted so far. Returns true if one is refused:
+    /// others may depend on it.
     pub(crate) fn judge_references(&mut self, refusals: &Refusals<'_>) -> bool {
         let allowed = self.references.iter().copied().filter(|index| self.refusals[*index].is_none());
         let allowed: Vec<_> = allowed.collect();
@@ -163,7 +164,7 @@ impl<'a> Verdicts<'a> {
         is_refused
     }
 
-    /// Returns what becomes of an effect by what was decided so far.
+    /// Returns the fate of an effect according to the decisions so far.
     pub(crate) fn fate(&self, index: usize) -> Fate {
         match &self.refusals[index] {
             Some(Refusal::ObjectCache) => Fate::Dropped,
@@ -172,8 +173,8 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Keeps what git needs beside an object file that stays, because its change or removal is refused on a layer: all packs that a
-    /// list names, and the index of a pack. Git removes those that are superfluous when it collects garbage.
+    /// Keeps the files that git needs along with an object file that stays because its change or removal is refused on
+    /// a layer: all packs in a list, and the index of a pack. Git removes superfluous ones when it collects garbage.
     pub(crate) fn keep_packs_whole(&mut self) {
         let (mut folders, mut stems) = (BTreeSet::new(), BTreeSet::new());
         for (effect, why) in self.refused().filter(|(effect, _)| effect.before.is_some()) {
@@ -209,8 +210,7 @@ impl<'a> Verdicts<'a> {
         self.refuse_what_depends();
     }
 
-    /// Keeps the objects of a repository that the effects remove if one that they add is refused: git removes those that it has put into
-    /// a pack.
+    /// Keeps removed objects of a repository if an added one is refused: git removes objects that it has packed.
     pub(crate) fn keep_packed_objects(&mut self) {
         let is_new = |effect: &Effect| effect.before.is_none() && effect.after.is_some();
         let refused = self.refused().filter(|(effect, why)| is_new(effect) && **why != Refusal::ObjectCache);
@@ -226,7 +226,7 @@ impl<'a> Verdicts<'a> {
         self.refuse_what_depends();
     }
 
-    /// Returns the content that a file will have by what was decided so far. `on_disk` reads what is there now.
+    /// Returns the future content of a file according to the decisions so far. `on_disk` reads the current content.
     pub(crate) fn content(
         &self,
         path: &RelPath,
@@ -239,13 +239,13 @@ impl<'a> Verdicts<'a> {
         }
         match effect.text_before() {
             Some(text) => Some(text.to_vec()),
-            // What had no room beside much else that changed is not nothing.
+            // A file whose content exceeded the limits still exists.
             None if effect.kind_before() == Some(PresentKind::File) => on_disk(path),
             None => None,
         }
     }
 
-    /// Returns the effects by what was decided about each. Those are left out that would remove a folder that stays.
+    /// Returns the effects sorted by decision, without those that would remove a folder that stays.
     pub(crate) fn sorted(&self) -> Sorted {
         let mut sorted = Sorted { working_trees: self.working_trees.clone(), ..Sorted::default() };
         for (index, effect) in self.effects.iter().enumerate() {
@@ -273,12 +273,12 @@ impl<'a> Verdicts<'a> {
         self.effects.iter().zip(&self.refusals).filter_map(|(effect, why)| Some((effect, why.as_ref()?)))
     }
 
-    /// Iterates over the effects that nothing refuses so far.
+    /// Iterates over the effects that are not refused so far.
     pub(super) fn allowed(&self) -> impl Iterator<Item = &'a Effect> {
         self.effects.iter().zip(&self.refusals).filter(|(_, why)| why.is_none()).map(|(effect, _)| effect)
     }
 
-    /// Refuses `why` all allowed effects for which `depends` returns true.
+    /// Refuses all allowed effects for which `depends` returns true, with the reason `why`.
     pub(super) fn refuse_all(&mut self, why: &Refusal, depends: &dyn Fn(&Effect) -> bool) {
         self.refuse_each(&|effect| depends(effect).then(|| why.clone()));
     }
@@ -292,9 +292,9 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Refuses what cannot be adopted without something that is refused.
+    /// Refuses effects that depend on refused ones.
     pub(super) fn refuse_what_depends(&mut self) {
-        // In this order: each goes by what the ones before have refused.
+        // In this order: each depends on the refusals of those before.
         self.keep_indexes_whole();
         self.keep_tables_whole();
         self.keep_packed_references();
@@ -307,7 +307,7 @@ impl<'a> Verdicts<'a> {
             }
         }
         self.staying = staying;
-        // What came in place of one of them has no room.
+        // The entry that would replace one of them has no room.
         for (effect, refusal) in self.effects.iter().zip(&mut self.refusals) {
             let replaces_folder = effect.kind_before() == Some(PresentKind::Folder)
                 && !matches!(effect.kind_after(), None | Some(PresentKind::Folder));
@@ -317,7 +317,7 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Refuses what lies in a new folder that is refused.
+    /// Refuses the contents of refused new folders.
     fn keep_out_of_refused_folders(&mut self) {
         let folder = Some(PresentKind::Folder);
         let is_new = |effect: &Effect| effect.kind_after() == folder && effect.kind_before() != folder;
@@ -335,10 +335,10 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Refuses all of an index of which a part is refused, for any reason: git reads a split index together with the one that it shares,
-    /// and the one before may need what the command removed.
+    /// Refuses a whole index if a part of it is refused, for any reason: git reads a split index together with its
+    /// shared index, and the previous one may need files that the command removed.
     fn keep_indexes_whole(&mut self) {
-        // One that was judged by settings which are refused since would be read in another way.
+        // An index that was judged by settings refused since would be read differently.
         let settings: BTreeSet<RelPath> = self
             .refused()
             .filter(|(effect, _)| decides_format(effect))
@@ -362,8 +362,8 @@ impl<'a> Verdicts<'a> {
         self.keep_heads_with_indexes();
     }
 
-    /// Refuses what says which commit is checked out, and the state of unfinished work, in a repository that was there and of which an
-    /// index is refused. Against another commit than its own, an index is a set of changes that take that commit back.
+    /// Refuses the checked-out commit and the state of unfinished work in an existing repository whose index is
+    /// refused. Relative to a different commit, an index is a set of changes that revert that commit.
     fn keep_heads_with_indexes(&mut self) {
         let is_main =
             |effect: &&Effect| self.indexes.contains(&effect.path) && in_git_folder(&effect.path).is_some();
@@ -372,7 +372,7 @@ impl<'a> Verdicts<'a> {
         if repositories.is_empty() {
             return;
         }
-        // What a working tree has checked out is a branch of the repository around it.
+        // A working tree's branch belongs to the repository around it.
         let around = |folder: &RelPath| {
             folder.parent().filter(|all| all.file_name() == Some(b"worktrees")).and_then(|all| all.parent())
         };
@@ -391,7 +391,7 @@ impl<'a> Verdicts<'a> {
         });
     }
 
-    /// Refuses all of the tables of references of a repository of which a part is refused, for any reason: git reads all that are listed.
+    /// Refuses all reftables of a repository if a part is refused, for any reason: git reads all that are listed.
     fn keep_tables_whole(&mut self) {
         let folders: BTreeSet<RelPath> =
             self.refused().filter_map(|(effect, _)| tables_around(&effect.path)).collect();
@@ -402,7 +402,7 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Keeps the references that the effects remove if the list is refused that git puts them in.
+    /// Keeps removed references if the list into which git packs them is refused.
     fn keep_packed_references(&mut self) {
         let is_list = |effect: &Effect| effect.path.file_name() == Some(b"packed-refs");
         let lists = self.refused().filter(|(effect, _)| is_list(effect));
@@ -416,9 +416,9 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Refuses all of a working tree of which a needed part is refused.
+    /// Refuses a whole working tree if a needed part is refused.
     fn keep_working_trees_whole(&mut self) {
-        // Git needs none of what it computes itself.
+        // Git does not need files that it computes itself.
         let is_needed = |why: &Refusal| *why != Refusal::ObjectCache;
         let refused = self.refusals.iter().enumerate().filter(|(_, why)| why.as_ref().is_some_and(is_needed));
         let refused = refused.map(|(index, _)| index).chain(self.heads_without_branches()).collect();
@@ -427,7 +427,7 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Returns the indexes of the effects on the `HEAD` of new working trees that lead to a branch which is refused.
+    /// Returns the indexes of the effects on the `HEAD` of new working trees that point to a refused branch.
     fn heads_without_branches(&self) -> Vec<usize> {
         let leads_nowhere = |effect: &Effect| {
             let is_head = effect.before.is_none() && effect.path.file_name() == Some(b"HEAD");

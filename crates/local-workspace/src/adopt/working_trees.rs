@@ -1,9 +1,9 @@
 //! Working trees that a command adds, removes or moves: adopted as a whole or not at all.
 //!
-//! A working tree of `git worktree` is a folder with a `.git` file, and a folder `worktrees/NAME` in the repository that
-//! leads back to it. With one of them alone git finds nothing, or something else.
+//! A working tree of `git worktree` is a folder with a `.git` file, and a folder `worktrees/NAME` in the repository
+//! that points back to it. With only one of them, git finds nothing, or something else.
 //!
-//! A command may make many of them, so each path is looked up by the folders above it and never compared with each tree.
+//! A command may make many of them, so each path is looked up by its parent folders and never compared with each tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,15 +14,15 @@ use crate::command::effect::Effect;
 use crate::git::guard::in_git_folder;
 use crate::git::linked_folders::working_tree;
 
-/// Working trees: the folder `worktrees/NAME` of the repository, with the folders that its `gitdir` led to before and leads
-/// to now.
+/// Working trees: the folder `worktrees/NAME` of the repository, with the folders that its `gitdir` pointed to before
+/// and points to now.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkingTrees {
     trees: BTreeMap<RelPath, BTreeSet<RelPath>>,
 }
 
 impl WorkingTrees {
-    /// Finds those that effects add, remove or move: the ones whose `gitdir` or `commondir` changes.
+    /// Finds the working trees that effects add, remove or move: their `gitdir` or `commondir` changes.
     pub(crate) fn all(effects: &[Effect], workspace: Option<&Path>) -> WorkingTrees {
         let mut all = WorkingTrees::default();
         for effect in effects {
@@ -41,8 +41,8 @@ impl WorkingTrees {
         }
     }
 
-    /// Takes out those that cannot be adopted without all of the effects in `refused`, and returns the indexes of the effects
-    /// that belong to them. What goes with one of them may be needed by another one.
+    /// Removes working trees that cannot be adopted without the effects in `refused`, and returns the indexes of their
+    /// effects. An effect removed with one may be needed by another.
     pub(crate) fn take_split(&mut self, effects: &[Effect], refused: Vec<usize>) -> BTreeSet<usize> {
         let mut split = BTreeSet::new();
         if self.trees.is_empty() {
@@ -71,7 +71,7 @@ impl WorkingTrees {
         split
     }
 
-    /// Returns the indexes of the effects at and beneath each folder of the trees.
+    /// Returns the indexes of the effects at and below each folder of the trees.
     fn members(&self, effects: &[Effect]) -> BTreeMap<RelPath, Vec<usize>> {
         let parts: BTreeSet<&RelPath> =
             self.trees.iter().flat_map(|(record, folders)| folders.iter().chain([record])).collect();
@@ -84,7 +84,8 @@ impl WorkingTrees {
         members
     }
 
-    /// Returns the folders of those that are of one of these repositories, or have one of them as their own `.git`.
+    /// Returns the folders of working trees that belong to one of these repositories, or have one of them as their
+    /// own `.git`.
     pub(crate) fn folders_of(&self, repositories: &BTreeSet<RelPath>) -> BTreeSet<RelPath> {
         let is_of = |record: &RelPath, folders: &BTreeSet<RelPath>| {
             let of_record = in_git_folder(record).map(|part| part.folder);
@@ -96,7 +97,7 @@ impl WorkingTrees {
     }
 }
 
-/// Returns the folder of the repository that a file makes the one of a working tree.
+/// Returns the folder that a file marks as a working tree's record in the repository.
 fn record_of(path: &RelPath) -> Option<RelPath> {
     let record = path.parent().filter(|_| matches!(path.file_name(), Some(b"gitdir" | b"commondir")))?;
     (record.parent()?.file_name() == Some(b"worktrees")).then_some(record)
@@ -137,7 +138,7 @@ mod tests {
         (trees, split)
     }
 
-    /// With a look at each tree for each refusal this would take hours.
+    /// Examining each tree for each refusal would take hours.
     #[test]
     fn many_trees_are_split_by_their_own_refusals_only() {
         const TREES: usize = 20_000;
@@ -155,7 +156,7 @@ mod tests {
     fn tree_is_split_with_the_one_that_its_link_lies_in() {
         let folder = |depth: usize| vec!["d"; depth].join("/");
         let effects: Vec<_> = (1..30).flat_map(|depth| tree(&format!("t{depth}"), &folder(depth))).collect();
-        // A file that is no part of what git needs takes nothing with it.
+        // A file that git does not need takes nothing with it.
         let (trees, none) = split(&effects, vec![2]);
         assert_eq!((trees.trees.len(), none.len()), (29, 0));
         for first in 0..29 {

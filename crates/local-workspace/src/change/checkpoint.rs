@@ -1,4 +1,5 @@
-//! Syncing published files in the background, settling their changes in the journal, and looking at what they replaced.
+//! Syncing published files in the background, settling their changes in the journal, and checking the files that they
+//! replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -23,10 +24,10 @@ const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// The number of a path's latest changes among which the one in force is searched.
 const LATEST_CHANGES: u32 = 16;
 
-/// After this many failures of the disk in one round the rest waits for the next one.
+/// After this many disk failures in one round, the rest waits for the next round.
 const MOST_FAILURES: usize = 3;
 
-/// The background thread that syncs. Dropping it waits for what is under way.
+/// The background thread that syncs. Dropping it waits for pending work.
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
     queue: Option<Sender<Task>>,
@@ -34,7 +35,7 @@ pub(crate) struct Checkpoint {
     unsynced: Arc<Unsynced>,
 }
 
-/// The paths that the disk has not taken, published by the checkpoint's thread for the others.
+/// The paths that failed to sync, published by the checkpoint's thread for the others.
 #[derive(Debug, Default)]
 struct Unsynced(Mutex<Vec<String>>);
 
@@ -76,7 +77,7 @@ impl Checkpoint {
         Ok(Checkpoint { queue: Some(queue), thread: Some(thread), unsynced })
     }
 
-    /// The paths of changes that the disk has not taken yet, although it was asked to.
+    /// The paths of changes whose sync has failed so far.
     pub(crate) fn unsynced(&self) -> Vec<String> {
         self.unsynced.lock().clone()
     }
@@ -98,7 +99,7 @@ impl Checkpoint {
 
     fn send(&self, task: Task) {
         if let Some(queue) = &self.queue {
-            // If the thread is gone, changes stay unsettled and the next opening looks at them again.
+            // If the thread is gone, changes stay unsettled and the next opening checks them again.
             let _ = queue.send(task);
         }
     }
@@ -119,24 +120,24 @@ struct Worker {
     root: Arc<FileRoot>,
     journal: Journal,
     late_writes: Arc<LateWrites>,
-    /// The turns of changes: a file that is written again is another one, which a batch, an undo or an adoption must not
-    /// meet between its look at the file and its exchange.
+    /// The turns of changes: a rewritten file is a new one, which must not appear between the check and the exchange of
+    /// a batch, an undo or an adoption.
     turns: Arc<Turns>,
     unsynced: Arc<Unsynced>,
-    /// Changes that the disk did not take, oldest first, with their paths.
+    /// Changes that failed to sync, oldest first, with their paths.
     left: BTreeMap<RelPath, Vec<ChangeNumber>>,
-    /// The path of these that was tried last: the next round begins behind it.
+    /// The path of these that was tried last: the next round begins after it.
     last_tried: Option<RelPath>,
-    /// Changes whose sync could not be made, oldest first, with their paths.
+    /// Changes whose sync could not be attempted, oldest first, with their paths.
     not_made: BTreeMap<RelPath, Vec<ChangeNumber>>,
 }
 
 /// The paths of a round that are not synced.
 #[derive(Debug, Default)]
 struct NotSynced {
-    /// Those of which the disk did not take something.
+    /// Paths for which the disk reported an error.
     failed: BTreeSet<RelPath>,
-    /// Those whose sync could not be made.
+    /// Paths whose sync could not be attempted.
     not_made: BTreeSet<RelPath>,
 }
 
@@ -164,7 +165,7 @@ impl Worker {
             };
             let mut changes = Vec::new();
             let mut waiting = Vec::new();
-            // Everything that has queued up meanwhile shares one round: a file that was changed ten times is synced once.
+            // Everything that has queued up shares one round: a file that was changed ten times is synced once.
             for task in first.into_iter().chain(tasks.try_iter()) {
                 match task {
                     Task::Settle(more) => changes.extend(more),
@@ -187,10 +188,10 @@ impl Worker {
         }
         let NotSynced { failed, not_made } = self.sync(&by_path);
         for path in not_made.iter().filter(|path| !failed.contains(*path)) {
-            // They say nothing about the disk, so the files are only synced once more.
+            // These errors say nothing about the disk, so the files are only synced once more.
             self.not_made.extend(by_path.remove_entry(path));
         }
-        // With the newest change of a path the older ones are settled: nothing of theirs is to be brought into place any more.
+        // The newest change of a path settles the older ones: they no longer have to be published.
         let old = std::mem::take(&mut self.left);
         let (superseded, mut left): (BTreeMap<_, _>, BTreeMap<_, _>) =
             old.into_iter().partition(|(path, _)| by_path.contains_key(path) && !failed.contains(path));
@@ -199,7 +200,7 @@ impl Worker {
         if !failed.is_empty() {
             let numbers = |path: &RelPath| by_path[path].iter().copied();
             // Before anything else: the next process that opens the journal must not trust these files.
-            // Where that fails, too, they stay unsettled at least.
+            // If that fails, too, they at least stay unsettled.
             let _ = mark(&self.journal, failed.iter().flat_map(numbers));
         }
         for (path, numbers) in by_path {
@@ -209,12 +210,12 @@ impl Worker {
             }
         }
         settled.extend(self.write_again(left));
-        // What cannot be noted now is found again when the journal is next opened.
+        // Anything that cannot be recorded now is found again when the journal is next opened.
         let _ = self.journal.settle_changes(&settled);
         self.unsynced.set(self.left.keys());
     }
 
-    /// Syncs files, then the folders above them. Answers with the paths that are not synced.
+    /// Syncs files, then the folders above them. Returns the paths that are not synced.
     fn sync(&self, by_path: &BTreeMap<RelPath, Vec<ChangeNumber>>) -> NotSynced {
         // All folders on the way: those above the nearest one may be as new as the file.
         let folders: BTreeSet<_> = by_path.keys().flat_map(folders_above).collect();
@@ -224,21 +225,20 @@ impl Worker {
             not_synced.add(&sync.file(path), std::iter::once(path));
         }
         for folder in folders {
-            let beneath = by_path.keys().filter(|path| path.starts_with(&folder));
-            not_synced.add(&sync.folder(&folder), beneath);
+            let within = by_path.keys().filter(|path| path.starts_with(&folder));
+            not_synced.add(&sync.folder(&folder), within);
         }
         not_synced
     }
 
-    /// Writes what the disk did not take once more, and keeps what it does not take now either. Answers with the changes
-    /// that are on the disk.
+    /// Writes failed changes once more, and keeps those that fail again. Returns the changes that are now on the disk.
     fn write_again(&mut self, mut left: BTreeMap<RelPath, Vec<ChangeNumber>>) -> Vec<ChangeNumber> {
         let mut settled = Vec::new();
         let mut failures = 0;
         let (tried, others): (Vec<_>, Vec<_>) =
             left.keys().cloned().partition(|path| self.last_tried.as_ref().is_some_and(|last| path <= last));
         for path in others.into_iter().chain(tried) {
-            // A disk that takes nothing would make `wait` last for one attempt per file.
+            // A failing disk would make `wait` last for one attempt per file.
             if failures == MOST_FAILURES {
                 break;
             }
@@ -270,8 +270,8 @@ impl Worker {
         settled
     }
 
-    /// Reads the last of these changes again; `None` if it cannot be read, and if a newer one of the path is under way, which
-    /// is synced for itself.
+    /// Reads the last of these changes again; `None` if it cannot be read, or if a newer change of the path is pending,
+    /// which is synced separately.
     fn change_in_force(&self, path: &RelPath, numbers: &[ChangeNumber]) -> Option<RecordedChange> {
         let changes = self.journal.reader().changes_of_path(path.as_bytes(), LATEST_CHANGES).ok()?;
         let newest = changes.into_iter().find(|change| change.state != ChangeState::Conflicted)?;
@@ -279,7 +279,7 @@ impl Worker {
     }
 }
 
-/// The conversation of what no call has asked for.
+/// The conversation for work that no call has requested.
 fn no_conversation() -> ConversationId {
     ConversationId(String::new())
 }
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_begins_behind_the_last_path_that_was_tried() {
+    fn a_round_begins_after_the_last_path_that_was_tried() {
         let (_folder, mut worker, left) = worker(&[("a", "1"), ("b", "2"), ("c", "3")]);
         worker.last_tried = RelPath::parse("b").ok();
         let expected: Vec<_> = ["c", "a", "b"].map(|name| left[&RelPath::parse(name).unwrap()][0]).into();

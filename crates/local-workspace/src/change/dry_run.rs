@@ -1,4 +1,4 @@
-//! A workspace in which changes are only worked out.
+//! A workspace that only computes changes.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,13 +16,13 @@ use crate::change::planned_change::PlannedChange;
 use crate::change::read_only;
 use crate::engine::LocalWorkspace;
 
-/// A [`LocalWorkspace`] in which changes are only worked out, one on top of the other, and nothing is run.
+/// A [`LocalWorkspace`] that only computes changes, one on top of the other, and runs nothing.
 ///
-/// It answers changes as the workspace itself would, with the files as they are now and as earlier calls would have left
-/// them, and collects what each would do. Nothing is written, neither to a file nor to the journal, and nothing is
-/// answered from the record either. Commands are not run and answer [`Reason::Cancelled`].
+/// It answers changes as the workspace itself would, with the files as they are now and as earlier calls would have
+/// left them, and collects what each would do. Nothing is written to files or the journal, and nothing is answered from
+/// the record. Commands are not run and answer [`Reason::Cancelled`].
 ///
-/// [`read_file`](Workspace::read_file) sees what is planned. Listings and searches see the disk.
+/// [`read_file`](Workspace::read_file) sees planned changes. Listings and searches see the disk.
 #[derive(Debug)]
 pub struct DryWorkspace<'a> {
     workspace: &'a LocalWorkspace,
@@ -43,7 +43,7 @@ impl<'a> DryWorkspace<'a> {
         DryWorkspace { workspace, work: Mutex::new(Work { plan, planned: Vec::new() }) }
     }
 
-    /// Returns the effects of the changes so far, in their order, without those that were refused.
+    /// Returns the effects of the changes so far, in order, without refused ones.
     pub fn into_planned(self) -> Vec<PlannedChange> {
         self.work.into_inner().unwrap_or_else(PoisonError::into_inner).planned
     }
@@ -64,9 +64,9 @@ impl<'a> DryWorkspace<'a> {
         Ok(step.changed)
     }
 
-    /// The canonical path of a file that the plan has changed, with what it would hold.
+    /// The canonical path of a file that the plan has changed, with its planned content.
     fn planned_file(&self, path: &RelPath) -> Option<(RelPath, Option<std::sync::Arc<[u8]>>)> {
-        // The path of what exists, links followed, or else of what would be written there.
+        // The path of an existing file, symlinks followed, or else of the file that would be written.
         let canonical = self
             .workspace
             .root

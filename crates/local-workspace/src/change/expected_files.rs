@@ -12,15 +12,15 @@ use wap_core::{
 
 use crate::engine::LocalWorkspace;
 
-/// The files that changes were planned on, by canonical path: the version, or `None` where there was no file. Other paths may
-/// hold anything.
+/// The files that changes were planned on, by canonical path: the version, or `None` if there was no file. Other paths
+/// may have any content.
 pub type ExpectedFiles = BTreeMap<String, Option<FileVersion>>;
 
 /// A [`LocalWorkspace`] that refuses a change with [`Reason::Conflict`] if its file is not the expected one.
 ///
-/// The comparison is made with the bytes that the change replaces, and these are what the exchange of the file compares once
-/// more: a file that another program saves in between is not overwritten. A change that is made becomes the expected state.
-/// Commands and reads go through.
+/// The comparison uses the bytes that the change replaces, which the exchange of the file compares once more: a file
+/// that another program saves in between is not overwritten. A completed change becomes the expected state. Commands
+/// and reads pass through.
 #[derive(Debug)]
 pub struct ExpectingWorkspace<'a> {
     workspace: &'a LocalWorkspace,
@@ -36,7 +36,7 @@ impl<'a> ExpectingWorkspace<'a> {
 }
 
 impl LocalWorkspace {
-    /// Carries out a batch and adds what the caller should know. A change of a file that is not the expected one is refused.
+    /// Carries out a batch and adds warnings for the caller. A change of an unexpected file is refused.
     pub(crate) fn change_expected(
         &self,
         call: &Call<'_>,
@@ -56,7 +56,7 @@ impl LocalWorkspace {
     }
 }
 
-/// The refusal of a change of a file that is another one by now.
+/// The refusal of a change whose file is no longer the expected one.
 pub(crate) fn unexpected(path: &str, requested: &str) -> WapError {
     let text = format!("'{path}' has changed since this change was looked at; nothing was done to it");
     WapError::new(Reason::Conflict, text).with("path", requested)

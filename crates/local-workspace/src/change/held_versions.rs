@@ -1,4 +1,4 @@
-//! Versions of files whose bytes are still held, so that line numbers of an older version can be understood.
+//! Versions of files whose bytes are still held, to interpret line numbers of older versions.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ const MEMORY_BYTES: usize = 16 << 20;
 /// The number of changes of a path that are followed back.
 const EDITS_FOLLOWED: u32 = 256;
 
-/// Bytes of versions, in memory for a while and in the journal for conversations that outlive the process.
+/// Bytes of versions, in memory temporarily and in the journal for conversations that outlive the process.
 #[derive(Debug)]
 pub(crate) struct HeldVersions {
     journal: Journal,
@@ -32,7 +32,7 @@ struct Recent {
     versions: VecDeque<(ContentHash, Arc<[u8]>)>,
 }
 
-/// The way from one version to the next by an edit of ours.
+/// The step from one version to the next by one of our edits.
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
     pub before: ContentHash,
@@ -50,13 +50,13 @@ impl HeldVersions {
         HeldVersions { journal, recent: Mutex::default() }
     }
 
-    /// Holds the bytes of a version that a conversation is being shown.
+    /// Holds the bytes of a version that is being shown to a conversation.
     pub(crate) fn hold(&self, hash: ContentHash, bytes: &[u8], retention: Retention) {
         if bytes.len() as u64 > HELD_FILE_BYTES {
             return;
         }
         if retention == Retention::Durable {
-            // It rides with the next commit, at the latest the one that ends the reply. If it fails, later line numbers
+            // It is part of the next commit, at the latest the one that ends the reply. If it fails, later line numbers
             // of this version are refused, which is safe.
             let _ = self.journal.keep_content(bytes);
         }
@@ -95,11 +95,10 @@ impl HeldVersions {
         self.journal.reader().content(hash).ok().flatten().map(Arc::from)
     }
 
-    /// Finds out where the lines of version `from` are in version `to` of a file, whose text is `current`.
+    /// Maps the lines of version `from` to version `to` of a file, whose text is `current`.
     ///
-    /// Edits of ours are followed exactly, first those in the journal, then `planned` ones that are not yet there. Where
-    /// another program has changed the file in between, the texts before and after are compared. `None` if the bytes of
-    /// `from` are not held.
+    /// Our edits are followed exactly, first those in the journal, then `planned` ones. If another program has changed
+    /// the file in between, the texts before and after are compared. `None` if the bytes of `from` are not held.
     pub(crate) fn line_map(
         &self,
         path: &RelPath,
@@ -112,11 +111,12 @@ impl HeldVersions {
         let base = Source::parse(&base).ok()?;
         let edits = self.edits_since(path, from, to, planned);
         let map = self.follow(from, &base, &edits, to, current);
-        // A record that does not fit the texts, or a version on the way that is gone: then the ends are compared.
+        // If a record does not fit the texts, or an intermediate version is gone, the ends are compared.
         Some(map.unwrap_or_else(|| LineMap::between_versions(&base, current)))
     }
 
-    /// Returns the version from which changes of a run alone led to the version `to` of a file; that version itself if none did.
+    /// Returns the version from which only changes of a run led to the version `to` of a file; `to` itself if there are
+    /// none.
     pub(crate) fn before_run(&self, path: &RelPath, run: RunNumber, to: ContentHash) -> ContentHash {
         let changes =
             self.journal.reader().changes_of_path(path.as_bytes(), EDITS_FOLLOWED).unwrap_or_default();
@@ -131,7 +131,7 @@ impl HeldVersions {
         first
     }
 
-    /// The map along `edits`, with a comparison wherever one does not begin with what is there.
+    /// The map along `edits`, with a comparison wherever an edit does not start from the current version.
     fn follow(
         &self,
         from: &ContentHash,
@@ -159,8 +159,8 @@ impl HeldVersions {
         (map.new_lines() == current.total_lines()).then_some(map)
     }
 
-    /// The edits since the file last held version `from`, oldest first. If no edit knows that version, those that lead
-    /// up to `to` without a break: whenever it was shown, it was before them.
+    /// The edits since the file last held version `from`, oldest first. If no edit has that version, those that lead
+    /// up to `to` without a gap: the version was shown before all of them.
     fn edits_since(
         &self,
         path: &RelPath,
@@ -193,12 +193,12 @@ impl HeldVersions {
         edits
     }
 
-    /// The edits of a path that the journal knows, newest first, read as far as they are asked for.
+    /// The edits of a path in the journal, newest first, read lazily.
     fn recorded_edits(&self, path: &RelPath) -> impl Iterator<Item = Edit> {
         let reader = self.journal.reader();
         // A journal that cannot be read has no edits: texts are compared then.
         let changes = reader.changes_of_path(path.as_bytes(), EDITS_FOLLOWED).unwrap_or_default();
-        // Changes of one run stand together, so its steps are read once.
+        // Changes of one run are adjacent, so its steps are read once.
         let mut steps_of_run = None;
         changes.into_iter().filter(|change| change.state != ChangeState::Conflicted).filter_map(
             move |change| {
@@ -218,7 +218,7 @@ impl HeldVersions {
     }
 }
 
-/// One map after the other, if they meet in a version of the same length.
+/// Composes two maps, if they meet in a version of the same length.
 pub(crate) fn compose(first: &LineMap, second: &LineMap) -> Option<LineMap> {
     (first.new_lines() == second.old_lines()).then(|| first.compose(second))
 }

@@ -1,7 +1,7 @@
-//! Files that were replaced or removed while a program had them open, and to which it writes all the same.
+//! Files that were replaced or removed while a program had them open, and to which it still writes.
 //!
-//! Such a write goes to a file without a name and would be lost with it, unnoticed. Nothing can see it coming, so the
-//! last replaced files are held open for a while and looked at now and then.
+//! Such a write goes to a file without a name and would be lost with it, unnoticed. It cannot be predicted, so the
+//! last replaced files are held open for a while and checked now and then.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,26 +22,26 @@ use crate::change::publish::restoring_root;
 /// The limit on late writes that wait to be reported; the journal has the others.
 const MOST_NOTICED: usize = 256;
 
-/// Under which conversation the journal has late writes.
+/// The conversation under which the journal records late writes.
 const CONVERSATION: &str = "late-write";
 
-/// Most files that are held open.
+/// The maximum number of files held open.
 pub(crate) const HELD_FILES: usize = 64;
 
-/// Most bytes of the files that are held open: their space is free only when they are closed.
+/// The maximum size of the files held open: their space is freed only when they are closed.
 const HELD_BYTES: u64 = 64 << 20;
 
-/// The largest file that is read to find out whether it was written to; of larger ones size and time decide.
+/// The largest file that is read to detect writes; for larger ones, size and time are compared.
 const READ_BYTES: u64 = 4 << 20;
 
-/// The number of versions of one file that are kept, each in place of the one before, until it is looked at a last time: a
-/// server that has its log open writes to it all the time.
+/// The number of versions of one file that are kept before its last check, each replacing the previous: a server with
+/// an open log writes to it all the time.
 const MOST_VERSIONS: u32 = 16;
 
 /// The limit on the bytes of these versions together.
 const MOST_VERSIONS_BYTES: u64 = 64 << 20;
 
-/// The age of a file's time at which a later write shows in it: file systems take it from a clock that ticks every few
+/// The age at which a file's time reveals any later write: file systems take it from a clock that ticks every few
 /// milliseconds, some every two seconds.
 const SETTLED: Duration = Duration::from_secs(3);
 
@@ -52,9 +52,9 @@ const KEPT_PREFIX: &str = ".agentd-kept-";
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LateWrite {
-    /// Canonical path that the file had.
+    /// The canonical path that the file had.
     pub path: String,
-    /// Canonical path of the file that holds what was written; the reason if it could not be kept.
+    /// The canonical path of the file that holds the written content; the reason if it could not be kept.
     pub kept_as: Result<String, FsError>,
 }
 
@@ -89,40 +89,40 @@ pub(crate) struct LateWrites {
 #[derive(Debug)]
 struct Replaced {
     path: RelPath,
-    /// Whose change has replaced it.
+    /// The conversation whose change has replaced it.
     conversation: ConversationId,
     file: OpenFile,
     /// The content that it held when it was replaced, or that was kept last.
     content: ContentHash,
-    /// The metadata at the last check; `None` before the first, and if a later write might not show in it.
+    /// The metadata at the last check; `None` before the first, or if it might not reveal a later write.
     last_metadata: Option<Metadata>,
-    /// The metadata since some moment, where another machine's clock gives the times.
+    /// The metadata and since when it is unchanged, if another machine's clock provides the times.
     unchanged_since: Option<(Metadata, Instant)>,
-    /// The file that keeps what was written to it, once something was.
+    /// The file that keeps late writes, once there was one.
     kept: Option<Kept>,
-    /// The content that the journal has recorded, and whether that record names a kept file.
+    /// The content recorded in the journal, and true if that record names a kept file.
     recorded: Option<(ContentHash, bool)>,
-    /// True while what was written cannot be kept, which is reported once.
+    /// True while late writes cannot be kept, which is reported once.
     is_failing: bool,
 }
 
-/// A file of ours that keeps what was written to a replaced one.
+/// A file of ours that keeps late writes to a replaced file.
 #[derive(Debug)]
 struct Kept {
     path: RelPath,
     content: ContentHash,
-    /// The number of versions that were written, this one included.
+    /// The number of versions written, including this one.
     versions: u32,
-    /// Their bytes together.
+    /// Their total size.
     bytes: u64,
 }
 
 /// A check of a watched file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
-    /// Others follow.
+    /// More checks follow.
     OneOfMany,
-    /// The file is let go after it.
+    /// The file is closed after it.
     Last,
 }
 
@@ -135,12 +135,12 @@ impl Replaced {
         }
     }
 
-    /// Checks whether every later write gives the file another time than this.
+    /// Checks whether every later write changes the file's time.
     fn is_settled(&mut self, now: &Metadata) -> bool {
         if self.file.has_local_times() {
             return is_old(now);
         }
-        // Another machine's clock may be behind, so only time that has passed here says something.
+        // Another machine's clock may lag, so only time that has passed here counts.
         match &self.unchanged_since {
             Some((before, since)) if is_same(before, now) => since.elapsed() >= SETTLED,
             _ => {
@@ -150,7 +150,7 @@ impl Replaced {
         }
     }
 
-    /// Checks whether a further version has to wait for the last look.
+    /// Checks whether a further version has to wait for the last check.
     fn is_used_up(&self, now: &Metadata) -> bool {
         let is_too_large = self.is_failing && now.size_bytes > CONTENT_LIMIT_BYTES;
         is_too_large
@@ -165,9 +165,9 @@ impl LateWrites {
         LateWrites { root, journal, watched: Mutex::default(), noticed: Mutex::default() }
     }
 
-    /// Watches a file that had this content when it lost its name. The oldest ones are looked at a last time and let go.
+    /// Watches a file that had this content when it lost its name. The oldest files are checked a last time and closed.
     ///
-    /// A file that has other names is none of these: what is written to it is found there.
+    /// A file with other names is not watched: writes to it are visible there.
     pub(crate) fn watch(
         &self,
         path: RelPath,
@@ -200,14 +200,14 @@ impl LateWrites {
         }
     }
 
-    /// Looks at all of them.
+    /// Checks all of them.
     pub(crate) fn look(&self) {
         for replaced in self.watched().iter_mut() {
             self.look_at(replaced, Look::OneOfMany);
         }
     }
 
-    /// Looks at all of them a last time.
+    /// Checks all of them a last time.
     pub(crate) fn look_last(&self) {
         for replaced in self.watched().iter_mut() {
             self.look_at(replaced, Look::Last);
@@ -219,7 +219,7 @@ impl LateWrites {
         std::mem::take(&mut *self.noticed()).into_iter().map(|(_, noticed)| noticed).collect()
     }
 
-    /// The same of files that a conversation's changes have replaced.
+    /// The same for files that a conversation's changes have replaced.
     pub(crate) fn take_of(&self, conversation: &ConversationId) -> Vec<LateWrite> {
         let mut noticed = self.noticed();
         let (theirs, others) =
@@ -242,8 +242,8 @@ impl LateWrites {
         noticed.push_back((conversation.clone(), late));
     }
 
-    /// Records it as a change that did not come about, where `agentd log` has it: nothing puts it into the path's place or
-    /// takes it back, and the journal holds what was written. `None` stands for bytes that are not to be had.
+    /// Records it as a change that was not made, which `agentd log` lists: it is neither published nor reverted, and
+    /// the journal holds the written content. `None` stands for unavailable bytes.
     fn record(&self, path: &RelPath, late: &LateWrite, bytes: Option<&[u8]>) -> Result<(), JournalError> {
         let content = bytes.map_or(Content::NotKept(None), Content::Bytes);
         let written = EntryRecord { mode: None, content, ..EntryRecord::file(b"") };
@@ -267,12 +267,12 @@ impl LateWrites {
     }
 
     fn look_at(&self, replaced: &mut Replaced, look: Look) {
-        // A file that cannot be looked at has failed as a whole: there is nothing left to be kept.
+        // If the metadata of a file is unavailable, there is nothing left to keep.
         let Ok(now) = replaced.file.metadata_now() else { return };
         if replaced.may_be_written_to(&now) && (look == Look::Last || !replaced.is_used_up(&now)) {
             self.keep_if_written_to(replaced, now);
         }
-        // Of many versions the journal has the first and the last: each takes space that an undo may need.
+        // Of many versions the journal keeps the first and the last: each takes space that an undo may need.
         if look == Look::Last
             && let Some(kept) = &replaced.kept
             && replaced.recorded != Some((kept.content, true))
@@ -283,10 +283,10 @@ impl LateWrites {
         }
     }
 
-    /// Keeps what the file holds if that is not what is kept already. Where it fails, the next look tries again.
+    /// Keeps the file's content if it differs from the kept one. On failure, the next check tries again.
     fn keep_if_written_to(&self, replaced: &mut Replaced, now: Metadata) {
-        // From before the content is read: a write during the reading changes it again, and the next check finds that. A time that
-        // is so young that a write after this check may have the same one says nothing.
+        // From before the content is read: a write during the reading changes it again, and the next check finds that.
+        // A time that is so recent that a write after this check may have the same one proves nothing.
         let last_metadata = replaced.is_settled(&now).then_some(now);
         let Ok(content) = replaced.file.content_hash() else { return };
         if content == replaced.content {
@@ -306,15 +306,15 @@ impl LateWrites {
             return;
         }
         let late = LateWrite { path: replaced.path.to_string(), kept_as };
-        // If it cannot be recorded, what was written is kept beside the file all the same, and reported.
+        // If it cannot be recorded, the written content is still kept next to the file, and reported.
         if replaced.recorded.is_none() && self.record(&replaced.path, &late, bytes.as_deref().ok()).is_ok() {
             replaced.recorded = Some((content, is_kept));
         }
         self.note(&replaced.conversation, late);
     }
 
-    /// Writes these bytes of a file into the one that keeps it. The first time, and where that one is not as we left it, a
-    /// new one is made beside the path that the file had, or in the root if that folder is gone.
+    /// Writes these bytes of a file into the file that keeps them. The first time, or if that file is not as we left
+    /// it, a new one is made next to the path that the file had, or in the root if that folder is gone.
     fn keep(&self, replaced: &Replaced, bytes: &[u8]) -> Result<Kept, FsError> {
         let root = restoring_root(&self.root)?;
         let (versions, all_bytes) = replaced.kept.as_ref().map_or((0, 0), |kept| (kept.versions, kept.bytes));

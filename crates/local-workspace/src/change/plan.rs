@@ -1,4 +1,4 @@
-//! A batch of changes worked out against a staged view, before anything is written.
+//! A batch of changes computed against a staged view, before anything is written.
 
 mod modify;
 mod planned_file;
@@ -35,11 +35,11 @@ use crate::step_record::MapRecord;
 /// The most bytes of contents, before and after, that one plan holds.
 const PLAN_LIMIT_BYTES: u64 = 256 << 20;
 
-/// A batch in the making: what each file was and what it will be.
+/// A batch in preparation: the old and new state of each file.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     root: &'a FileRoot,
-    /// The files that git obeys, as they were when the first change was planned that depends on them.
+    /// The files that git obeys, as of the first planned change that depends on them.
     git_files: ContentsOnDisk<'a>,
     hidden: &'a Hidden,
     held: &'a HeldVersions,
@@ -47,18 +47,18 @@ pub(crate) struct Plan<'a> {
     files: BTreeMap<RelPath, PlannedFile>,
     /// Canonical paths in the order in which they are first changed.
     order: Vec<RelPath>,
-    /// The paths of `files` that differ in case at most.
+    /// The paths of `files` that differ only in case.
     spellings: Spellings,
-    /// The number of files that the plan leaves beneath each folder, by canonical path; an absent folder has 0.
+    /// The number of files that the plan leaves below each folder, by canonical path; an absent folder has 0.
     folders: BTreeMap<RelPath, usize>,
-    /// The number of files that the plan leaves at and beneath each path, by the path in lower case; an absent path has
+    /// The number of files that the plan leaves at and below each path, by the path in lower case; an absent path has
     /// 0.
     folded: BTreeMap<Vec<u8>, usize>,
     /// The bytes of contents that the plan holds.
     held_bytes: u64,
-    /// Edits that were worked out already, if some were.
+    /// Edits computed in advance, if any.
     prepared: Option<&'a PreparedEdits>,
-    /// The files that the changes are for, if that is known.
+    /// The files that the changes are for, if known.
     expected: Option<&'a ExpectedFiles>,
     /// The run of the changes, if it has begun.
     run: Option<RunNumber>,
@@ -72,7 +72,7 @@ pub(crate) struct PlannedStep {
     pub after: Option<Present>,
     pub changed: FileChanged,
     pub line_map: Option<MapRecord>,
-    /// The folders above that are not there yet, outermost first.
+    /// The missing folders above it, outermost first.
     pub missing_folders: Vec<RelPath>,
 }
 
@@ -95,17 +95,17 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The same with edits that were worked out before.
+    /// The same with edits computed in advance.
     pub(crate) fn with_prepared(self, prepared: Option<&'a PreparedEdits>) -> Plan<'a> {
         Plan { prepared, ..self }
     }
 
-    /// The same for these files: a change of another one is refused.
+    /// The same for these files: a change of any other is refused.
     pub(crate) fn expecting(self, expected: &'a ExpectedFiles) -> Plan<'a> {
         Plan { expected: Some(expected), ..self }
     }
 
-    /// The same for a run: what its earlier changes have made of a file is not the work of another program.
+    /// The same for a run: the results of its earlier changes do not count as another program's work.
     pub(crate) fn of_run(self, run: RunNumber) -> Plan<'a> {
         Plan { run: Some(run), ..self }
     }
@@ -121,7 +121,7 @@ impl<'a> Plan<'a> {
             .collect()
     }
 
-    /// The folders beneath which the plan creates a file.
+    /// The folders below which the plan creates a file.
     pub(crate) fn folders_of_new_files(&self) -> BTreeSet<RelPath> {
         let new_files = self.files.iter().filter(|(_, file)| file.before.is_none() && file.after.is_some());
         new_files.flat_map(|(path, _)| folders_above(path)).collect()
@@ -132,9 +132,9 @@ impl<'a> Plan<'a> {
         self.files.get(path).map(|file| file.after.as_ref())
     }
 
-    /// Works out one change after those before it. A failure leaves the plan as it was.
+    /// Plans one more change. A failure leaves the plan unchanged.
     ///
-    /// A long edit looks now and then whether it is still wanted.
+    /// A long edit regularly checks whether it was cancelled.
     pub(crate) fn change(
         &mut self,
         change: &FileChange,
@@ -166,7 +166,8 @@ impl<'a> Plan<'a> {
         let after = Present::file(bytes, before.as_ref().and_then(|present| present.mode))
             .with_attributes(before.as_ref().and_then(|present| present.attributes.clone()));
         self.check_repositories(&path, before.as_ref(), Some(&after))?;
-        // Last of the checks: it counts the bytes, and nothing after it fails, so a refused item leaves the plan as it was.
+        // Last of the checks: it counts the bytes, and nothing after it fails, so a refused item leaves the plan
+        // unchanged.
         self.make_room(before.as_ref(), Some(&after))?;
         let Rewrite { lines_added, lines_removed, changed, format_note } =
             Rewrite::between(before.as_ref().map(|present| &*present.bytes), &after.bytes);
@@ -229,7 +230,7 @@ impl<'a> Plan<'a> {
         PlannedStep { path, before, after, changed, line_map, missing_folders: Vec::new() }
     }
 
-    /// Takes note that the plan leaves a file, or no file, where it did otherwise before.
+    /// Records that the plan now leaves a file, or no file, at a path.
     fn count_file(&mut self, path: &RelPath, was_there: bool, is_there: bool) {
         if was_there == is_there {
             return;
@@ -246,19 +247,19 @@ impl<'a> Plan<'a> {
 
     /// Checks whether the plan leaves anything at a path.
     fn is_there(&self, path: &RelPath) -> bool {
-        // By folded name first: on a file system that ignores case, another spelling is the same entry.
+        // By folded name first: on a case-insensitive file system, another spelling is the same entry.
         if self.folded.get(&folded(path)).is_some_and(|count| *count > 0) {
             return true;
         }
         self.files.get(path).map_or_else(|| self.root.metadata(path).is_ok(), |file| file.after.is_some())
     }
 
-    /// Checks whether the plan leaves a file beneath a folder.
-    fn has_files_beneath(&self, folder: &RelPath) -> bool {
+    /// Checks whether the plan leaves a file below a folder.
+    fn has_files_below(&self, folder: &RelPath) -> bool {
         self.folders.get(folder).is_some_and(|count| *count > 0)
     }
 
-    /// Returns what a caller should know about a change of this file.
+    /// Returns the warnings about a change of this file.
     fn warnings(&self, path: &RelPath) -> Vec<String> {
         let obeyed = self.root.policy().protected.reported(path);
         let text = obeyed.map(|name| obeyed_warning(path, name.reason()));
@@ -287,7 +288,7 @@ impl<'a> Plan<'a> {
         Ok(present)
     }
 
-    /// The same for what is to be written.
+    /// The same for a file to be written.
     fn present_file(&self, path: &RelPath, requested: &str) -> Result<Option<Present>, WapError> {
         match self.present(path, requested)? {
             Some(present) if present.kind == PresentKind::Other => {
@@ -322,7 +323,7 @@ pub(crate) fn obeyed_warning(path: &RelPath, reason: &str) -> String {
     format!("edits a file that other programs obey: '{path}' ({reason})")
 }
 
-/// The folders that a path lies in, the nearest first.
+/// The folders that contain a path, the nearest first.
 fn folders_above(path: &RelPath) -> impl Iterator<Item = RelPath> {
     std::iter::successors(path.parent(), RelPath::parent)
 }

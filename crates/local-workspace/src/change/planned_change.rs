@@ -1,4 +1,4 @@
-//! Showing what a change would do.
+//! Previews of changes.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::undo::unified_diff::UnifiedDiff;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedChange {
-    /// Canonical path of the file.
+    /// The canonical path of the file.
     pub path: String,
-    /// A unified diff, empty if nothing would change; for contents that are not text a line that says so.
+    /// A unified diff, empty if nothing would change; a line of explanation for contents that are not text.
     pub diff: String,
     /// Lines that are new or different.
     pub lines_added: usize,
@@ -26,10 +26,10 @@ pub struct PlannedChange {
     pub obeyed_because: Option<String>,
     /// The step of the run that makes it, 0-based; 0 where it is not the change of one step.
     pub step: u32,
-    /// The bytes before and after, `None` where nothing was or will be there; `None` altogether where they are not kept.
+    /// The bytes before and after, `None` inside for a missing file; `None` outside if they are not kept.
     pub contents: Option<Contents>,
-    /// True if a file that stood there does not any more: it is gone, or a folder or a link is in its place. Links, pipes,
-    /// sockets and devices that are gone count, too.
+    /// True if a file is removed, or replaced by a folder or a symlink. Removed symlinks, pipes, sockets and devices
+    /// count, too.
     pub removes_a_file: bool,
 }
 
@@ -62,12 +62,12 @@ impl PlannedChange {
         PlannedChange { step, ..self }
     }
 
-    /// The same, with what obeys the file.
+    /// The same, with the reason why the file is obeyed.
     pub(crate) fn obeyed_by(self, name: Option<&ProtectedName>) -> PlannedChange {
         PlannedChange { obeyed_because: name.map(|name| name.reason().to_owned()), ..self }
     }
 
-    /// Describes an effect, with a diff where both sides are files whose contents are kept.
+    /// Describes an effect, with a diff if both sides are files whose contents are kept.
     pub(crate) fn of_effect(effect: &Effect) -> PlannedChange {
         let is_file = |kind: Option<PresentKind>| kind.is_none_or(|kind| kind == PresentKind::File);
         let removes_a_file = removes_a_file(effect.kind_before(), effect.kind_after());
@@ -108,7 +108,7 @@ impl PlannedChange {
         }
     }
 
-    /// A change of which a line has to be enough.
+    /// A change that is described by one line.
     pub(crate) fn said(path: &RelPath, what: &str) -> PlannedChange {
         let path = path.to_string();
         let diff = format!("{path}: {what}\n");
@@ -125,7 +125,7 @@ impl PlannedChange {
     }
 }
 
-/// Checks whether a file that stood at a path does not any more.
+/// Checks whether a file is removed from a path.
 fn removes_a_file(before: Option<PresentKind>, after: Option<PresentKind>) -> bool {
     match before {
         Some(PresentKind::File) => after != Some(PresentKind::File),

@@ -1,4 +1,4 @@
-//! Edits that are worked out before a batch has its turn, so that no call waits for a long one.
+//! Edits that are computed before a batch's turn, so that calls do not wait for long ones.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,10 +8,10 @@ use change_journal::ContentHash;
 use text_edit::{EditError, EditLimits, Edited, Numbering, Operation, Source};
 use wap_core::{CancelFlag, FileChange, ModifyFile, ModifyOperation};
 
-/// So many operations are few, as long as they are about lines.
+/// The number of operations by line that still counts as few.
 const FEW_OPERATIONS: usize = 16;
 
-/// Results of edits, by what they were made of.
+/// Results of edits, by their inputs.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedEdits {
     edits: Mutex<HashMap<ContentHash, Vec<PreparedEdit>>>,
@@ -34,7 +34,7 @@ impl PreparedEdits {
         changes.iter().any(|change| matches!(change, FileChange::Modify(modify) if may_take_long(modify)))
     }
 
-    /// From now on only what is known is answered, until [`PreparedEdits::open`].
+    /// Computes no further edits until [`PreparedEdits::open`].
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
         self.has_missed.store(false, Ordering::Relaxed);
@@ -50,7 +50,7 @@ impl PreparedEdits {
         self.has_missed.load(Ordering::Relaxed)
     }
 
-    /// Applies operations, or answers with what was prepared.
+    /// Applies operations, or returns the prepared result.
     pub(crate) fn apply(
         &self,
         text: &Source<'_>,

@@ -9,20 +9,20 @@ use change_journal::{
 use rel_path::RelPath;
 use sandbox_fs::{FileAttributes, FileKind, FileRoot, FsError};
 
-/// The largest content, before or after, that a change may have; larger files are refused for changes.
+/// The largest content, before or after, of a change; changes of larger files are refused.
 pub(crate) const CONTENT_LIMIT_BYTES: u64 = 64 << 20;
 
 /// The state of a path. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Present {
     pub kind: PresentKind,
-    /// The content of a file, the target of a link.
+    /// The content of a file, or the target of a symlink.
     pub bytes: Arc<[u8]>,
     pub hash: ContentHash,
-    /// Permission bits, where they are known.
+    /// The permission bits, if known.
     pub mode: Option<u32>,
-    /// Extended attributes as [`FileAttributes::to_bytes`] writes them, empty where there are none; `None` where they
-    /// were not read.
+    /// Extended attributes as [`FileAttributes::to_bytes`] writes them, empty if there are none; `None` if they were
+    /// not read.
     pub attributes: Option<Arc<[u8]>>,
 }
 
@@ -30,9 +30,9 @@ pub(crate) struct Present {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PresentKind {
     File,
-    /// A link or special file, which can only be deleted.
+    /// A symlink or special file, which can only be deleted.
     Other,
-    /// A folder, without regard to what is in it.
+    /// A folder, regardless of its entries.
     Folder,
 }
 
@@ -52,7 +52,7 @@ impl Present {
         Present { attributes, ..self }
     }
 
-    /// Looks at a canonical path.
+    /// Reads the state of a canonical path.
     pub(crate) fn on_disk(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
         let metadata = match root.metadata(path) {
             Ok(metadata) => metadata,
@@ -84,9 +84,9 @@ impl Present {
         }
     }
 
-    /// Looks at a recorded path where a change has left `left`. An entry that only answers to this name, and whose folder lists
-    /// it in another spelling, is another file, unless it is what was left: some file systems store names in a form of their
-    /// own.
+    /// Reads the state of a recorded path at which a change has left `left`. An entry that only responds to this name,
+    /// but is listed in another spelling, is a different file, unless it equals `left`: some file systems normalize
+    /// names.
     pub(crate) fn where_left(
         root: &FileRoot,
         path: &RelPath,
@@ -97,10 +97,10 @@ impl Present {
         Ok(if is_left || !root.is_stored_otherwise(path)? { Some(now) } else { None })
     }
 
-    /// Looks at a recorded path, which may be a folder, too. What is reached through a link has another path, so nothing is
-    /// here then.
+    /// Reads the state of a recorded path, which may also be a folder. An entry reached through a symlink has another
+    /// path, so then nothing is here.
     pub(crate) fn of_any_kind(root: &FileRoot, path: &RelPath) -> Result<Option<Present>, FsError> {
-        if is_behind_link(root, path) {
+        if is_under_symlink(root, path) {
             return Ok(None);
         }
         match Present::on_disk(root, path) {
@@ -113,7 +113,7 @@ impl Present {
         }
     }
 
-    /// Builds the state that the journal has recorded.
+    /// Builds a state from a record in the journal.
     pub(crate) fn recorded(kind: EntryKind, bytes: Vec<u8>, mode: Option<u32>) -> Present {
         let kind = match kind {
             EntryKind::File => PresentKind::File,
@@ -128,7 +128,7 @@ impl Present {
         Present { kind: PresentKind::Folder, ..Present::file(Vec::new(), None) }
     }
 
-    /// The content as it is compared and shown.
+    /// The content to compare and show.
     pub(crate) fn content(&self) -> &[u8] {
         &self.bytes
     }
@@ -144,7 +144,7 @@ impl Present {
         }
     }
 
-    /// Checks whether this is what the journal has recorded, permission bits aside.
+    /// Checks whether this equals the recorded entry, ignoring permission bits.
     pub(crate) fn is(&self, entry: &Entry) -> bool {
         entry.kind == self.kind.entry_kind() && entry.content == Some(self.hash)
     }
@@ -155,7 +155,7 @@ pub(crate) fn attribute_bytes(attributes: &FileAttributes) -> Arc<[u8]> {
     if attributes.is_empty() { Arc::new([]) } else { attributes.to_bytes().into() }
 }
 
-/// Attributes that the journal has recorded, as far as it still holds them.
+/// Attributes recorded in the journal, if it still holds them.
 pub(crate) fn kept_attributes(journal: &JournalReader, recorded: RecordedAttributes) -> Option<Arc<[u8]>> {
     read_attributes(journal, recorded).ok().flatten()
 }
@@ -172,7 +172,7 @@ pub(crate) fn read_attributes(
     })
 }
 
-/// Attributes as they were recorded; `None` if they are not known.
+/// Attributes from their recorded form; `None` if unknown.
 pub(crate) fn recorded_attributes(bytes: Option<&[u8]>) -> Option<FileAttributes> {
     match bytes? {
         [] => Some(FileAttributes::default()),
@@ -180,8 +180,8 @@ pub(crate) fn recorded_attributes(bytes: Option<&[u8]>) -> Option<FileAttributes
     }
 }
 
-/// Checks whether a link is on the way to a path.
-pub(crate) fn is_behind_link(root: &FileRoot, path: &RelPath) -> bool {
+/// Checks whether a symlink is among the parents of a path.
+pub(crate) fn is_under_symlink(root: &FileRoot, path: &RelPath) -> bool {
     let Some(folder) = path.parent().filter(|folder| !folder.is_root()) else { return false };
     match root.canonical_path(&folder) {
         Ok(canonical) => canonical != folder,

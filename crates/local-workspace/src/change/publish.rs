@@ -1,4 +1,4 @@
-//! Putting one file in its place.
+//! Publishing one file.
 
 use std::time::{Duration, SystemTime};
 
@@ -13,17 +13,17 @@ use crate::change::present::{CONTENT_LIMIT_BYTES, Present, PresentKind, recorded
 use crate::git::guard::{in_git_folder, is_main_index};
 use crate::git::version_control;
 
-/// The name beside an entry of another kind under which its successor is staged; no entry ever gets it.
+/// The name under which the successor of an entry of another kind is staged next to it; no entry ever gets it.
 const REHEARSAL: &[u8] = b".agentd-rehearsal";
 
-/// The same root for putting back what had its name already, whatever a new file may be called.
+/// The same root for restoring entries under their old names, which may be forbidden for new files.
 pub(crate) fn restoring_root(root: &FileRoot) -> Result<FileRoot, FsError> {
     root.check_alive()?;
     root.subfolder(&RelPath::root(), root.policy().clone().with_new_names(NewNames::Any))
 }
 
-/// The same root for carrying out what a command has done, or taking it back: what may not be adopted was sorted out
-/// before, and whatever the command was allowed to do is done.
+/// The same root for carrying out or reverting a command's changes: forbidden ones were sorted out before, and
+/// everything that the command was allowed to do is done.
 pub(crate) fn open_root(root: &FileRoot) -> Result<FileRoot, FsError> {
     root.check_alive()?;
     let policy = root.policy().clone();
@@ -49,15 +49,16 @@ pub(crate) fn needs_open_root(path: &RelPath, changes: &[RecordedChange]) -> boo
             .any(|side| is_closed(&side))
 }
 
-/// Puts one file in its place, or removes it, if what is there is `before`, which the change was planned against.
+/// Publishes one file, or removes it, if the current entry is `before`, which the change was planned against.
 ///
-/// Links and folders are put back and removed in the same way; a folder only if it is empty. A folder that gets
-/// permission bits can be written by its owner until [`FolderModes`](crate::change::folder_modes::FolderModes) gives it the rest.
+/// Symlinks and folders are restored and removed in the same way; a folder only if it is empty. A folder with
+/// permission bits stays writable for its owner until [`FolderModes`](crate::change::folder_modes::FolderModes) sets
+/// the final bits.
 ///
 /// # Errors
 ///
 /// Those of the file system; [`FsError::Changed`], [`FsError::AlreadyExists`] and [`FsError::NotFound`] if something
-/// else is there. Theirs then stays as it is.
+/// else is there, which then stays unchanged.
 pub(crate) fn publish_file(
     root: &FileRoot,
     path: &RelPath,
@@ -67,7 +68,7 @@ pub(crate) fn publish_file(
     publish_and_hold(root, path, before, after).map(drop)
 }
 
-/// The same, giving the file that was replaced or removed, which a program may still have open.
+/// The same, returning the file that was replaced or removed, which a program may still have open.
 ///
 /// # Errors
 ///
@@ -98,7 +99,7 @@ pub(crate) fn publish_and_hold(
             let created = create(root, path, after);
             if created.is_err() {
                 for folder in made.iter().rev() {
-                    // A folder that has entries by now stays, and so do those above it.
+                    // A folder that now has entries stays, and so do those above it.
                     let _ = root.remove_empty_folder(folder);
                 }
             }
@@ -113,8 +114,8 @@ pub(crate) fn has_moment_without_entry(before: EntryKind, after: EntryKind) -> b
     !matches!((before, after), (EntryKind::File, EntryKind::File) | (EntryKind::Folder, EntryKind::Folder))
 }
 
-/// Replaces an entry with one of another kind: two steps, because only files are exchanged. Where the second one fails, the
-/// old entry is put back.
+/// Replaces an entry with one of another kind: two steps, because only files are exchanged. If the second fails, the
+/// old entry is restored.
 fn change_kind(
     root: &FileRoot,
     path: &RelPath,
@@ -123,7 +124,7 @@ fn change_kind(
 ) -> Result<Option<OpenFile>, FsError> {
     let rehearsal = rehearse(root, path, after)?;
     let removed = remove(root, path, before)?;
-    // Its space and its inode are for the new entry.
+    // Frees its space and inode for the new entry.
     drop(rehearsal);
     let Err(error) = create(root, path, after) else { return Ok(removed) };
     if after.kind == PresentKind::Folder {
@@ -136,13 +137,13 @@ fn change_kind(
             .map(|bytes| Present { bytes: bytes.into(), ..before.clone() }),
         None => Ok(before.clone()),
     };
-    // Where this fails as well, the path is empty, which the caller can see.
+    // If this fails as well, the path is empty, which the caller can detect.
     let _ = old.and_then(|old| create(root, path, &old));
     Err(error)
 }
 
-/// Meets what is wrong with a new entry, a full disk for instance, before the old one is removed: a link or special file that
-/// is removed cannot be held open, as a file can.
+/// Detects problems with a new entry, such as a full disk, before the old one is removed: a removed symlink or special
+/// file cannot be held open, as a file can.
 fn rehearse<'root>(
     root: &'root FileRoot,
     path: &RelPath,
@@ -151,10 +152,10 @@ fn rehearse<'root>(
     check_new_name(root, path)?;
     match after.kind {
         PresentKind::File => {
-            let beside = path.parent().unwrap_or_default().child(REHEARSAL)?;
-            stage(root, &beside, None, after).map(Some).map_err(|error| named(error, path))
+            let sibling = path.parent().unwrap_or_default().child(REHEARSAL)?;
+            stage(root, &sibling, None, after).map(Some).map_err(|error| named(error, path))
         }
-        // A special file has no target, and cannot be made again.
+        // A special file has no target, and cannot be recreated.
         PresentKind::Other if after.bytes.is_empty() => {
             Err(FsError::NotAFile { path: path.clone(), kind: FileKind::Unknown })
         }
@@ -162,7 +163,7 @@ fn rehearse<'root>(
     }
 }
 
-/// Returns an error of staging as one of this path.
+/// Converts a staging error to one about this path.
 fn named(error: FsError, path: &RelPath) -> FsError {
     let path = path.clone();
     match error {
@@ -185,7 +186,7 @@ pub(crate) fn check_new_name(root: &FileRoot, path: &RelPath) -> Result<(), FsEr
     }
 }
 
-/// Removes an entry if it is `before`. Gives the file, where it is one.
+/// Removes an entry if it is `before`. Returns the file, if it is one.
 fn remove(root: &FileRoot, path: &RelPath, before: &Present) -> Result<Option<OpenFile>, FsError> {
     match before.kind {
         PresentKind::File => root.remove_file(path, Some(&before.hash)).map(|removed| removed.content),
@@ -194,7 +195,7 @@ fn remove(root: &FileRoot, path: &RelPath, before: &Present) -> Result<Option<Op
     }
 }
 
-/// Creates an entry at a free name in a folder that is there.
+/// Creates an entry at a free name in an existing folder.
 fn create(root: &FileRoot, path: &RelPath, after: &Present) -> Result<(), FsError> {
     match after.kind {
         PresentKind::File => stage(root, path, None, after)?.publish(Expected::Absent).map(drop),
@@ -203,7 +204,7 @@ fn create(root: &FileRoot, path: &RelPath, after: &Present) -> Result<(), FsErro
     }
 }
 
-/// Stages a version with the rights that it is to have, and for git's index with a time at which git believes none of it.
+/// Stages a version with its final rights, and git's index with a time that makes git distrust it.
 fn stage<'root>(
     root: &'root FileRoot,
     path: &RelPath,
@@ -212,14 +213,14 @@ fn stage<'root>(
 ) -> Result<Staged<'root>, FsError> {
     let mut staged = stage_with_rights(root, path, before, after)?;
     if is_main_index(path) {
-        // Git compares times of files in seconds, and looks into a file of the second of its index or a later one. An index that
-        // came back with the time of now would hide what changed within the second in which it was first written.
+        // Git compares file times in seconds, and reads a file if its time is that of the index or later. An index
+        // restored with the current time would hide changes within the second in which it was first written.
         staged.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1))?;
     }
     Ok(staged)
 }
 
-/// Stages a version with the rights that it is to have: those of the file that it replaces, or those that were recorded.
+/// Stages a version with its final rights: those of the file that it replaces, or the recorded ones.
 fn stage_with_rights<'root>(
     root: &'root FileRoot,
     path: &RelPath,
@@ -229,7 +230,7 @@ fn stage_with_rights<'root>(
     let mode = decided_mode(before, Some(after));
     let recorded = recorded_attributes(after.attributes.as_deref());
     match (before, recorded) {
-        // As with the bits: only a change that has other attributes after it than before decides them.
+        // As with the bits: only a change that alters the attributes sets them.
         (Some(before), Some(recorded)) if is_changed(before, after) => {
             root.stage_recorded(path, &after.bytes, mode, &recorded)
         }
@@ -241,7 +242,7 @@ fn stage_with_rights<'root>(
             let mode = after.mode.map_or(mode, |bits| FileMode::Exact(without_mask(bits)));
             root.stage(path, &after.bytes, mode)
         }
-        // A new file: its rights are those that the folder gives.
+        // A new file: its rights are determined by the folder.
         (None, Some(_)) => root.stage(path, &after.bytes, mode),
     }
 }
@@ -250,13 +251,13 @@ fn is_changed(before: &Present, after: &Present) -> bool {
     before.attributes.is_some() && before.attributes != after.attributes
 }
 
-/// Returns the permission bits of a file or folder whose access list, if any, is not recorded. The bits of its group
-/// may be the list's mask, so the group gets only those bits that all users have.
+/// Returns the permission bits of a file or folder whose access list, if any, is not recorded. The group bits may be
+/// the list's mask, so the group gets only the bits that all users have.
 pub(crate) fn without_mask(mode: u32) -> u32 {
     mode & !0o070 | mode & (mode & 0o007) << 3
 }
 
-/// Gives a folder the permission bits that it is to have, and those that let its owner fill it.
+/// Sets the final permission bits of a folder, plus those that let its owner fill it.
 fn give_mode(root: &FileRoot, path: &RelPath, folder: &Present) -> Result<(), FsError> {
     let Some(mode) = folder.mode else { return Ok(()) };
     if let Some(attributes) = recorded_attributes(folder.attributes.as_deref()) {
@@ -265,8 +266,8 @@ fn give_mode(root: &FileRoot, path: &RelPath, folder: &Present) -> Result<(), Fs
     root.set_folder_mode(path, mode | OWNER_BITS).map(drop)
 }
 
-/// The permission bits of the new version: only a change that has other bits after it than before decides them, so that
-/// those which a user sets meanwhile stay.
+/// The permission bits of the new version: only a change that alters the bits sets them, so that bits set by the user
+/// in the meantime stay.
 fn decided_mode(before: Option<&Present>, after: Option<&Present>) -> FileMode {
     let before = before.and_then(|present| present.mode);
     match after.and_then(|present| present.mode) {
@@ -275,12 +276,12 @@ fn decided_mode(before: Option<&Present>, after: Option<&Present>) -> FileMode {
     }
 }
 
-/// Removes a link or a special file.
+/// Removes a symlink or a special file.
 fn remove_other(root: &FileRoot, path: &RelPath, before: &Present) -> Result<(), FsError> {
     if !before.bytes.is_empty() {
         return root.remove_link(path, &before.bytes).map(drop);
     }
-    // What is no link has no target, and its kind is not recorded.
+    // A special file has no target, and its kind is not recorded.
     if Present::on_disk(root, path)?.as_ref() != Some(before) {
         return Err(FsError::Changed { path: path.clone() });
     }

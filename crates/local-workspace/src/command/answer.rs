@@ -70,8 +70,9 @@ pub(crate) fn answer(
     Err(error)
 }
 
-/// Returns a receipt as it stands in an answer. A command chooses the names and paths in it: characters that turn the direction
-/// of writing or are invisible are made visible. An option with one is left out: it could not be copied from what is shown.
+/// Returns a receipt for an answer. A command chooses the names and paths in it, so bidirectional and invisible
+/// characters are made visible. An option with such a character is left out: it could not be copied from the displayed
+/// text.
 pub(crate) fn denied(denied: &sandbox_exec::Denied) -> Denied {
     let sandbox_exec::Denied { what, why, allow, count, .. } = denied;
     let visible = |text: &str| text.replace(is_invisible, "\u{fffd}");
@@ -79,7 +80,7 @@ pub(crate) fn denied(denied: &sandbox_exec::Denied) -> Denied {
     Denied { what: visible(what), why: visible(why), allow, count: *count }
 }
 
-/// The same outcome for a record that cannot take all of it.
+/// The same outcome, shortened for a record with limited space.
 pub(crate) fn without_output(outcome: CommandOutcome) -> CommandOutcome {
     const LEFT_OUT: &str = "… the output is too long to be recorded …\n";
     match outcome {
@@ -93,7 +94,7 @@ pub(crate) fn without_output(outcome: CommandOutcome) -> CommandOutcome {
     }
 }
 
-/// A command has run, and nothing will know how it ended.
+/// The error for a command that has run without a record of its end.
 pub(crate) fn unrecorded(error: &JournalError, outcome: &CommandOutcome) -> WapError {
     let reason = match error {
         JournalError::NoSpace => Reason::NoSpace,
@@ -114,7 +115,7 @@ pub(crate) fn unrecorded(error: &JournalError, outcome: &CommandOutcome) -> WapE
     }
 }
 
-/// Shows of a line that was rewritten with carriage returns only what stood there last.
+/// Reduces a line that was rewritten with carriage returns to its last state.
 pub(crate) fn collapse_progress(text: &str) -> String {
     if !text.contains('\r') {
         return text.to_owned();
@@ -148,10 +149,10 @@ pub(crate) fn outcome_dropped() -> WapError {
     .with(WAS_DROPPED, true)
 }
 
-/// The detail of an outcome of which the layer was dropped.
+/// The detail of an outcome whose layer was dropped.
 const WAS_DROPPED: &str = "layerDropped";
 
-/// Checks whether it is known what a command with this outcome has changed.
+/// Checks whether the changes of a command with this outcome are known.
 pub(crate) fn has_known_effects(outcome: &CommandOutcome) -> bool {
     match outcome {
         Err(error) if error.reason() == Reason::OutcomeUnknown => error.detail(WAS_DROPPED).is_some(),
@@ -183,7 +184,7 @@ pub(crate) fn wait_error(error: WaitError) -> WapError {
     ending_unknown(&error.to_string())
 }
 
-/// It is over, and how it ended is not known. Nothing is wrong with the workspace.
+/// The command is over, but its outcome is unknown. The workspace is fine.
 fn ending_unknown(cause: &str) -> WapError {
     let text =
         format!("how the command ended is not known: {cause}; look at what it has done before repeating it");

@@ -1,6 +1,6 @@
-//! The changes of a command beyond the end of a comparison, as far as git or an editor would obey them.
+//! The changes of a command past the end of a comparison that git or an editor would obey.
 //!
-//! Of what lies there nothing is known from before, so it can be named and not put back.
+//! The earlier state there is unknown, so such paths can be named but not restored.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use crate::git::guard::{in_git_folder, is_watched_by_git};
 use crate::git::repository_parts::is_repository;
 use crate::hidden::Hidden;
 
-/// The limits of the look at names, which is cheap for each.
+/// The limits for checking names, which is cheap.
 const LIMITS: WalkLimits =
     WalkLimits { depth: rel_path::MAX_COMPONENTS, entries: 2_000_000, timeout: Duration::from_secs(20) };
 
 /// The most paths that are named.
 const NAMED: usize = 1_000;
 
-/// The changes beyond the end of a comparison.
+/// The changes past the end of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Beyond {
     /// New or changed files that git or an editor obeys.
@@ -30,7 +30,7 @@ pub(crate) struct Beyond {
     pub is_cut: bool,
 }
 
-/// Looks for files that git or an editor obeys, lie beyond `known_up_to` and were changed since a moment.
+/// Finds files past `known_up_to` that git or an editor obeys and that were changed since a moment.
 pub(crate) fn look(
     root: &FileRoot,
     (protected, hidden): (&ProtectedNames, &Hidden),
@@ -42,7 +42,7 @@ pub(crate) fn look(
         return Beyond { is_cut: true, ..beyond };
     };
     let mut walk = walk.visited_by(|entry| {
-        // What is complete was compared.
+        // Complete parts were compared.
         let is_compared = entry.path < *known_up_to && !known_up_to.starts_with(&entry.path);
         let is_folder = entry.kind == FileKind::Folder;
         if hidden.hides(&entry.path) {

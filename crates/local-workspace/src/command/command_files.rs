@@ -26,17 +26,17 @@ const NAMED_FOLDERS: usize = 4;
 pub(crate) enum CommandFiles {
     /// A layer, from which changes are adopted when the command has ended.
     Layer(Layer),
-    /// The folder itself, and what was in it before.
+    /// The folder itself, and its state before.
     Folder(Box<Before>),
 }
 
 impl LocalWorkspace {
-    /// Makes what the command of a step runs on.
+    /// Prepares the files that the command of a step runs on.
     pub(crate) fn command_files(&self, run: &EngineRun<'_>, step: u32) -> Result<CommandFiles, WapError> {
         if self.sandbox_report()?.layer == LayerKind::Overlay
             && let Ok(shelf) = &self.layers
         {
-            // A change of a file tool that is under way would look like another client's.
+            // A concurrent change by a file tool would look like another client's.
             let _no_batch_meanwhile = self.lock_changes();
             if let Ok(layer) = shelf.create(run.number(), step) {
                 return Ok(CommandFiles::Layer(layer));
@@ -45,12 +45,12 @@ impl LocalWorkspace {
         self.folder_files()
     }
 
-    /// Makes the folder itself what a command runs on.
+    /// Prepares the folder itself for a command.
     pub(crate) fn folder_files(&self) -> Result<CommandFiles, WapError> {
         Ok(CommandFiles::Folder(Box::new(self.look_before()?)))
     }
 
-    /// The policy of a command on this ground.
+    /// The policy of a command on these files.
     pub(crate) fn policy_on(&self, files: &CommandFiles) -> Policy {
         let mut policy = self.config.policy.clone();
         let uncovered = self.uncovered();
@@ -59,7 +59,7 @@ impl LocalWorkspace {
             CommandFiles::Folder(before) => {
                 self.build_folders().former.forget();
                 let folders: BTreeSet<RelPath> =
-                    before.build_folders().into_iter().chain(self.beneath_root(&uncovered)).collect();
+                    before.build_folders().into_iter().chain(self.relative_to_root(&uncovered)).collect();
                 policy.writable_mounts = self.in_workspace(&folders);
                 *self.written_through() = BuildFoldersBefore::look(&self.root, folders.into_iter().collect());
                 return policy;
@@ -70,28 +70,28 @@ impl LocalWorkspace {
         let spec = layer.mount_spec();
         let last = std::mem::take(&mut *self.written_through());
         *self.written_through() =
-            BuildFoldersBefore::look_again(&self.root, self.beneath_root(&uncovered), last);
+            BuildFoldersBefore::look_again(&self.root, self.relative_to_root(&uncovered), last);
         let mount = LayerMount::new(spec.lower, spec.upper, spec.work).with_uncovered(uncovered);
-        // What may not be written in a repository is sorted out when changes are adopted.
+        // Forbidden writes in a repository are sorted out when changes are adopted.
         policy.with_git_writable().with_layer(mount)
     }
 
-    pub(crate) fn beneath_root(&self, folders: &[PathBuf]) -> Vec<RelPath> {
+    pub(crate) fn relative_to_root(&self, folders: &[PathBuf]) -> Vec<RelPath> {
         let root = &self.config.policy.workspace;
-        let beneath = |folder: &PathBuf| {
+        let relative = |folder: &PathBuf| {
             RelPath::from_bytes(folder.strip_prefix(root).ok()?.as_os_str().as_bytes()).ok()
         };
-        folders.iter().filter_map(beneath).collect()
+        folders.iter().filter_map(relative).collect()
     }
 
-    /// Takes out of git's way what a command has left in build folders since a moment, and says so.
+    /// Renames files that git would obey and that a command has left in build folders since a moment, and reports them.
     pub(crate) fn check_build_folders(&self, since: Moment, outcome: CommandOutcome) -> CommandOutcome {
         let mut before = std::mem::take(&mut *self.written_through());
         let findings = check(&self.root, &mut before, since);
-        // Said once, it holds for every command.
+        // Reported once, it holds for every command.
         let is_said = findings.is_cut && !self.said_too_large.swap(true, Ordering::Relaxed);
         let too_large = is_said.then(|| too_large(&before.folders));
-        // Which folders they were is needed once more, when the other changes are judged.
+        // The folders are needed once more, when the other changes are judged.
         *self.written_through() = before.without_contents();
         let notes = EffectNotes {
             taken_away: findings.taken_away,
@@ -102,15 +102,15 @@ impl LocalWorkspace {
         notes.add_to(outcome)
     }
 
-    /// Returns the build folders that are there: their contents can be made again, and would be a lot to copy.
+    /// Returns the existing build folders: their contents can be rebuilt, and would be expensive to copy.
     pub(crate) fn uncovered(&self) -> Vec<PathBuf> {
         let folders = self.build_folders().current(&self.root, &self.hidden);
         self.in_workspace(&folders)
     }
 
-    /// Leaves out build folders through which a file around them may be changed: nothing writes to them directly.
+    /// Excludes build folders through which a file outside of them may be changed: they are not written to directly.
     pub(crate) fn without_leading_out(&self, mut build_folders: Vec<PathBuf>) -> Vec<PathBuf> {
-        let folders = self.beneath_root(&build_folders);
+        let folders = self.relative_to_root(&build_folders);
         let leading_out = self.build_folders().former.leading_out(&self.root, &folders);
         let leading_out = self.in_workspace(&leading_out);
         build_folders.retain(|folder| !leading_out.contains(folder));
@@ -123,7 +123,7 @@ impl LocalWorkspace {
     }
 }
 
-/// Returns the warning for build folders with more folders in them than are examined.
+/// Returns the warning for build folders with more subfolders than are examined.
 fn too_large(folders: &[RelPath]) -> String {
     let mut names: Vec<_> = folders.iter().take(NAMED_FOLDERS).map(|folder| format!("`{folder}`")).collect();
     if folders.len() > NAMED_FOLDERS {

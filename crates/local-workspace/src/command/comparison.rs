@@ -10,7 +10,7 @@ use crate::change::present::{Present, PresentKind};
 use crate::command::effect::{Effect, EffectSide, Unkept};
 use crate::command::tree_snapshot::{EntryState, TreeSnapshot};
 
-/// Lists everything that differs, sorted by path. What lies beyond the end of either snapshot is not known.
+/// Lists all differences, sorted by path. Paths past the end of either snapshot are unknown.
 pub(crate) fn compare(before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<Effect> {
     let paths: BTreeSet<&RelPath> = before.entries.keys().chain(after.entries.keys()).collect();
     let effect = |path: &RelPath| {
@@ -34,7 +34,7 @@ fn is_same(old: Option<&EntryState>, new: Option<&EntryState>) -> bool {
             let has_same_content = match (&old.bytes, &new.bytes) {
                 (Some(old), Some(new)) => old == new,
                 _ if old.kind == FileKind::File => new.is_untouched_since(old),
-                // Folders and special files are what they are called.
+                // Folders and special files have no content to compare.
                 _ => true,
             };
             old.kind == new.kind
@@ -47,7 +47,7 @@ fn is_same(old: Option<&EntryState>, new: Option<&EntryState>) -> bool {
     }
 }
 
-/// Returns what is at a path now. Git sets the times of packs that it uses again.
+/// Returns the current state of a path. Git sets the times of packs that it reuses.
 fn side_after(old: Option<&EntryState>, new: &EntryState) -> EffectSide {
     match side(new) {
         EffectSide::Unkept(unkept) => {

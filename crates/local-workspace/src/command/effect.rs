@@ -21,7 +21,7 @@ pub(crate) struct Effect {
 pub(crate) enum EffectSide {
     /// All of it is known.
     Kept(Present),
-    /// It is too large to be kept, could not be read, or is nothing that a journal could hold.
+    /// It is too large to keep, could not be read, or cannot be held in a journal.
     Unkept(Unkept),
 }
 
@@ -30,23 +30,23 @@ pub(crate) enum EffectSide {
 pub(crate) struct Unkept {
     pub kind: PresentKind,
     pub hash: Option<ContentHash>,
-    /// Permission bits, where they are known.
+    /// The permission bits, if known.
     pub mode: Option<u32>,
-    /// True if its beginning was read, and git stays in `refs` when it reads the file as a reference.
+    /// True if its beginning was read, and git stays within `refs` when it reads the file as a reference.
     pub stays_in_references: bool,
-    /// True if a file has the size that it had, and only its times say that it was written to.
+    /// True if a file has the same size as before, and only its times indicate a write.
     pub may_be_unchanged: bool,
 }
 
 impl Unkept {
-    /// One of which the content says nothing.
+    /// A side whose content is irrelevant.
     pub(crate) fn of(kind: PresentKind, mode: Option<u32>) -> Unkept {
         Unkept { kind, hash: None, mode, stays_in_references: false, may_be_unchanged: false }
     }
 }
 
 impl Effect {
-    /// Checks whether both sides are kept, so that it can be undone, and the undo in turn.
+    /// Checks whether both sides are kept, so that it can be undone and redone.
     pub(crate) fn is_undoable(&self) -> bool {
         [&self.before, &self.after].into_iter().flatten().all(|side| matches!(side, EffectSide::Kept(_)))
     }
@@ -80,7 +80,7 @@ impl Effect {
         content(self.after.as_ref())
     }
 
-    /// Returns whether git may be led out of `refs` by the file that this leaves, should it read that as a reference.
+    /// Returns whether the resulting file could lead git out of `refs`, if read as a reference.
     pub(crate) fn leads_out_of_references(&self) -> bool {
         match &self.after {
             Some(EffectSide::Unkept(unkept)) if unkept.kind == PresentKind::File => {
@@ -124,7 +124,7 @@ impl EffectSide {
         EffectSide::Unkept(Unkept::of(PresentKind::Other, None))
     }
 
-    /// The same with the attributes that a file or folder has, as far as it is kept.
+    /// The same with the attributes of a kept file or folder.
     pub(crate) fn with_attributes(self, read: impl FnOnce() -> Option<Arc<[u8]>>) -> EffectSide {
         match self {
             EffectSide::Kept(present) if present.kind != PresentKind::Other => {
@@ -149,14 +149,14 @@ impl EffectSide {
     }
 
     /// Returns the state that a publication expects at the path: the bytes only if they are kept, `None` if there is
-    /// nothing to compare with.
+    /// nothing to compare.
     pub(crate) fn present(&self) -> Option<Present> {
         match self {
             EffectSide::Kept(present) => Some(present.clone()),
             EffectSide::Unkept(unkept) => {
                 let hash = match unkept.kind {
                     PresentKind::File => unkept.hash?,
-                    // This is how a special file looks to a reader of symlinks.
+                    // A reader of symlinks sees a special file like this.
                     PresentKind::Other | PresentKind::Folder => ContentHash::of(&[]),
                 };
                 Some(Present {

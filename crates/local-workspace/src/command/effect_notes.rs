@@ -26,45 +26,45 @@ const NAMED: usize = 8;
 pub(crate) struct EffectNotes {
     /// Paths that were not adopted, with the reason.
     pub refused: Vec<(String, Refusal)>,
-    /// Files in build folders that git would obey and that have another name now, with the reason.
+    /// Files in build folders that git would obey and that were renamed, with the reason.
     pub taken_away: Vec<(String, Refusal)>,
-    /// Those that have not.
+    /// Such files that could not be renamed.
     pub not_taken_away: Vec<(String, Refusal)>,
     /// Paths that were not adopted and could not be restored either.
     pub not_put_back: Vec<String>,
-    /// Paths that another program has changed, which stay as it left them.
+    /// Paths that another program has changed, which keep its version.
     pub conflicts: Vec<String>,
-    /// Repositories that another program has changed, which stay as it left them.
+    /// Repositories that another program has changed, which keep its version.
     pub repositories: Vec<String>,
-    /// Files by which another program may be changing repositories, which stay as they are.
+    /// Files that indicate that another program may be changing repositories, which stay unchanged.
     pub locks: Vec<String>,
-    /// Names of hard-linked files that were not adopted, because there was no room for a copy of their own.
+    /// Names of hard-linked files that were not adopted, because a separate copy would exceed the limit.
     pub left_names: Vec<String>,
     /// Repositories with such names, which stay as they are.
     pub left_repositories: Vec<String>,
-    /// Paths with rights that they did not keep.
+    /// Paths with rights that were removed.
     pub rights: Vec<(String, Right)>,
-    /// Paths whose set-user-ID and set-group-ID bits could not be taken away.
+    /// Paths whose set-user-ID and set-group-ID bits could not be removed.
     pub rights_kept: Vec<String>,
-    /// Paths that others than their owner may now read or write and could not before, with the modes.
+    /// Paths that users other than the owner can newly read or write, with the modes.
     pub widened: Vec<String>,
-    /// Paths that git or an editor would obey and that nothing is known of from before.
+    /// Paths that git or an editor would obey and whose earlier state is unknown.
     pub unprotected: Vec<String>,
-    /// Folders that the user may not list, so that their changes are not known.
+    /// Folders that the user may not list, so that their changes are unknown.
     pub closed_folders: Vec<String>,
     /// Paths that could not be published, with the reason.
     pub failed: Vec<(String, String)>,
-    /// Paths of which the journal does not hold what was there, or what is there.
+    /// Paths for which the journal lacks the state before or after.
     pub not_undoable: Vec<String>,
     /// Settings of repositories that now fetch from or push to elsewhere, by the settings file.
     pub directions: Vec<(String, Vec<String>)>,
-    /// Files by which git shows other commits than there are, with what they replace.
+    /// Files that make git show other commits than there are, with the replaced ones.
     pub histories: Vec<(String, Vec<String>)>,
-    /// Files by which git notices or records fewer changes, with what they say.
+    /// Files that make git notice or record fewer changes, with their statements.
     pub unnoticed: Vec<(String, Vec<String>)>,
     /// Files and folders by which the command leaves or changes unfinished work of git, with what that is.
     pub unfinished: Vec<(String, String)>,
-    /// Paths with names that other programs obey, and what does.
+    /// Paths with names that other programs obey, with those programs.
     pub obeyed: Vec<(String, String)>,
     /// Whole sentences.
     pub other: Vec<String>,
@@ -151,7 +151,7 @@ impl EffectNotes {
         );
         say(
             quoted(&self.locks),
-            "nothing that git did was kept (no commit, branch or index), because git may be at work beside the command: these \
+            "nothing that git did was kept (no commit, branch or index), because git may be running alongside the command: these \
              files are there; if no git runs, ask the user to remove them, then run the git commands again: ",
         );
         say(
@@ -188,7 +188,7 @@ impl EffectNotes {
     }
 }
 
-/// One text for each reason, with the paths that it is about, the outermost first.
+/// One text per reason, with its paths, the outermost first.
 fn by_reason<Why: Display>(paths: &[(String, Why)]) -> Vec<String> {
     let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
     // There may be as many reasons as paths.
@@ -209,8 +209,8 @@ fn by_reason<Why: Display>(paths: &[(String, Why)]) -> Vec<String> {
     by_reason.into_iter().map(text).collect()
 }
 
-/// Returns the files among effects that other programs obey, with what does. Folders alone say nothing, unless their owner can
-/// reach less in them than before.
+/// Returns the files among effects that other programs obey, with those programs. Folders alone do not count, unless
+/// their owner has less access to them than before.
 pub(crate) fn obeyed_names(root: &FileRoot, effects: &[Effect]) -> Vec<(String, String)> {
     let pushed = PushedFolders::of(root, effects);
     let is_folder = |effect: &Effect| {
@@ -232,7 +232,7 @@ pub(crate) fn obeyed_names(root: &FileRoot, effects: &[Effect]) -> Vec<(String, 
 }
 
 /// Returns the paths to which effects give the group or others new rights to read or write, with the modes before and
-/// after. What access control lists allow is not looked at.
+/// after. Access control lists are not considered.
 pub(crate) fn widened_access<'a>(effects: impl IntoIterator<Item = &'a Effect>) -> Vec<String> {
     const READ_AND_WRITE: u32 = 0o066;
     let widened = |effect: &Effect| {
@@ -255,19 +255,19 @@ pub(crate) fn changed_directions<'a>(
     named.filter(|(_, settings)| !settings.is_empty()).collect()
 }
 
-/// Returns by which files effects make git show other commits than there are.
+/// Returns the files by which effects make git show other commits than there are.
 pub(crate) fn changed_histories(root: &FileRoot, effects: &[Effect]) -> Vec<(String, Vec<String>)> {
     let named = history::changed(root, effects).into_iter();
     named.map(|(path, what)| (path.to_string(), what)).collect()
 }
 
-/// Returns by which files effects make git notice or record fewer changes.
+/// Returns the files by which effects make git notice or record fewer changes.
 pub(crate) fn unnoticed_changes(root: &FileRoot, effects: &[Effect]) -> Vec<(String, Vec<String>)> {
     let named = unnoticed_changes::changed(root, effects).into_iter();
     named.map(|(path, what)| (path.to_string(), what)).collect()
 }
 
-/// Returns by which files effects leave unfinished work of git.
+/// Returns the files by which effects leave unfinished work of git.
 pub(crate) fn unfinished_work(root: &FileRoot, effects: &[Effect]) -> Vec<(String, String)> {
     let left = left_work::left(root, effects).into_iter();
     left.map(|(path, what)| (path.to_string(), what.to_owned())).collect()

@@ -36,7 +36,7 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// Returns the build folders, of which nothing else is known.
+    /// Returns the build folders, whose contents are unknown.
     pub(crate) fn build_folders(&self) -> Vec<RelPath> {
         self.snapshot.left_out.iter().cloned().collect()
     }
@@ -64,7 +64,7 @@ impl LocalWorkspace {
         }
     }
 
-    /// Records how a command ended and what it did to the folder since `before`.
+    /// Records the end of a command and its changes to the folder since `before`.
     pub(crate) fn record_compared(
         &self,
         run: &EngineRun<'_>,
@@ -138,7 +138,7 @@ impl LocalWorkspace {
         outcome
     }
 
-    /// Removes what git computes itself, whatever was there before, and brings back what a command removed of it.
+    /// Removes files that git computes itself, and restores the ones that a command removed.
     fn remove_dropped(&self, dropped: &[Effect]) {
         if dropped.is_empty() {
             return;
@@ -148,24 +148,24 @@ impl LocalWorkspace {
             ..effect.clone()
         };
         if let Ok(root) = open_root(&self.root) {
-            // Git does without those that stay away.
+            // Git works without the ones that stay missing.
             let _ = put_back(&root, &dropped.iter().map(going).collect::<Vec<_>>());
         }
     }
 
-    /// Gives the indexes that a command has changed a time at which git believes nothing of what they say about files: it looks into each
-    /// of them once. An index could say of an edited file that it is as it was committed.
+    /// Sets a time on changed indexes that makes git distrust their file data and read each file once. An index could
+    /// claim that an edited file is as committed.
     fn have_git_look_at_all_files(&self, allowed: &[Effect]) {
         let Ok(root) = open_root(&self.root) else { return };
         for effect in allowed.iter().filter(|effect| is_main_index(&effect.path)) {
             if let Some(EffectSide::Kept(present)) = &effect.after {
-                // The user's git may have written another one meanwhile.
+                // The user's git may have written another index in the meantime.
                 let _ = publish_file(&root, &effect.path, Some(present), Some(present));
             }
         }
     }
 
-    /// Names what git or an editor would obey beyond the end of the comparison.
+    /// Names the paths past the end of the comparison that git or an editor would obey.
     fn note_beyond(&self, before: &Before, after: &TreeSnapshot, notes: &mut EffectNotes) {
         let ends = [&before.snapshot.known_up_to, &after.known_up_to];
         let Some(known_up_to) = ends.into_iter().flatten().min() else { return };
@@ -178,7 +178,7 @@ impl LocalWorkspace {
         ));
     }
 
-    /// Leaves out what file tools have done while the command ran, and recorded themselves.
+    /// Excludes changes that file tools have made and recorded while the command ran.
     fn without_own_changes(&self, effects: Vec<Effect>, since: ChangeNumber) -> Vec<Effect> {
         let recorded = self.journal.reader().changes(since, u32::MAX).unwrap_or_default();
         if recorded.is_empty() {
@@ -199,7 +199,7 @@ impl LocalWorkspace {
         effects.into_iter().filter(|effect| !is_own(effect)).collect()
     }
 
-    /// Records how a command ended with its changes. Where that fails, the outcome says so.
+    /// Records the end of a command with its changes. On failure, the outcome says so.
     pub(crate) fn record(
         &self,
         run: &EngineRun<'_>,
@@ -245,7 +245,7 @@ pub(crate) fn not_undoable(effects: &[Effect]) -> impl Iterator<Item = String> {
     effects.iter().filter(|effect| !effect.is_undoable()).map(|effect| effect.path.to_string())
 }
 
-/// Says which files have another name that nothing is known of.
+/// Names the files with another, unknown name.
 fn note_linked(paths: &[RelPath]) -> Option<String> {
     let names: Vec<_> = paths.iter().take(5).map(|path| format!("`{path}`")).collect();
     let more = paths.len().saturating_sub(names.len());
@@ -258,7 +258,7 @@ fn note_linked(paths: &[RelPath]) -> Option<String> {
     })
 }
 
-/// Names the locks of git that are new, and may be those of a program beside the command.
+/// Names new git locks, which may belong to a concurrent program.
 fn note_locks(allowed: &[Effect]) -> Option<String> {
     let locks: Vec<_> = allowed.iter().filter(|effect| is_new_lock(effect)).collect();
     let names: Vec<_> = locks.iter().take(5).map(|effect| format!("`{}`", effect.path)).collect();
@@ -271,7 +271,7 @@ fn note_locks(allowed: &[Effect]) -> Option<String> {
     })
 }
 
-/// Says what a comparison could not see.
+/// Describes the gaps of a comparison.
 fn note_gaps(before: &TreeSnapshot, after: &TreeSnapshot, notes: &mut EffectNotes) {
     let new = after.new_build_folders.iter().map(|folder| format!("{folder}/"));
     notes.not_undoable.extend(new);

@@ -1,4 +1,4 @@
-//! Files that a forge obeys at the root of a repository, and that mean nothing to it further down.
+//! Files that a forge obeys only at the root of a repository.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use sandbox_fs::FileRoot;
 use crate::command::effect::Effect;
 use crate::git::guard::in_git_folder;
 
-/// The names that forges look for at the root of a repository only. Those that a pipeline can include, or a setting of the forge
-/// can name, from any folder are not among them.
+/// The names that forges read only at the root of a repository. Names that a pipeline can include, or a forge's
+/// settings can refer to, in any folder are excluded.
 const AT_ROOT: [&str; 6] = [
     ".github",
     ".github/workflows",
@@ -22,15 +22,15 @@ const AT_ROOT: [&str; 6] = [
 /// The end of the reasons of names that forges obey; a name that the user has listed has another.
 const WHEN_PUSHED: &str = "when pushed";
 
-/// The folders that a forge may get as repositories.
+/// The folders that may be pushed to a forge as repositories.
 pub(crate) struct PushedFolders<'a> {
     root: &'a FileRoot,
-    /// Those of which effects change the repository, which may be new.
+    /// Folders whose repository the effects change or create.
     changed: BTreeSet<RelPath>,
 }
 
 impl<'a> PushedFolders<'a> {
-    /// The workspace itself, every folder with a `.git` in it, and those that get one by effects.
+    /// The workspace itself, every folder with a `.git`, and those that receive one by effects.
     pub(crate) fn of<'e>(
         root: &'a FileRoot,
         effects: impl IntoIterator<Item = &'e Effect>,
@@ -39,7 +39,7 @@ impl<'a> PushedFolders<'a> {
         PushedFolders { root, changed: effects.into_iter().filter_map(repository).collect() }
     }
 
-    /// Returns whether no forge obeys a path with this entry, because it does not stand at the root of a repository.
+    /// Returns whether forges ignore a path with this entry, because it is not at the root of a repository.
     pub(crate) fn lack(&self, entry: &ProtectedName, path: &RelPath) -> bool {
         if !AT_ROOT.contains(&entry.pattern()) || !entry.reason().ends_with(WHEN_PUSHED) {
             return false;
@@ -55,7 +55,7 @@ impl<'a> PushedFolders<'a> {
             let folder = RelPath::from_bytes(&names[..*start].join(&b'/')).unwrap_or_default();
             *start == 0 || self.is_repository(&folder)
         };
-        // In another spelling, it is not found here, and counts.
+        // A path in another spelling is not found here, and counts.
         !starts.is_empty() && !starts.iter().any(is_pushed)
     }
 

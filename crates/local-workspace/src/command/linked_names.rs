@@ -1,6 +1,7 @@
-//! Files that a command without a layer has linked to where nothing is compared: to a build folder, or out of the folder.
+//! Files that a command without a layer has hard-linked to uncompared locations: to a build folder, or outside of the
+//! workspace.
 //!
-//! A later command on a layer writes to build folders directly, and so would change these files unseen.
+//! A later command on a layer writes to build folders directly, and so would change these files unnoticed.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +14,10 @@ use crate::change::publish::{open_root, publish_file};
 use crate::command::tree_snapshot::TreeSnapshot;
 use crate::git::guard::in_git_folder;
 
-/// The most files that get a new version.
+/// The maximum number of files to separate.
 const FILES: usize = 1_000;
 
-/// Gives each name that a command has linked to elsewhere a file of its own. Returns the paths where that failed.
+/// Turns each name that a command has linked to elsewhere into a separate file. Returns the paths where that failed.
 pub(crate) fn separate(root: &FileRoot, before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<RelPath> {
     let linked = linked_elsewhere(before, after);
     if linked.is_empty() {
@@ -32,7 +33,7 @@ pub(crate) fn separate(root: &FileRoot, before: &TreeSnapshot, after: &TreeSnaps
         .collect()
 }
 
-/// Returns the names outside of build folders of files that have got more names elsewhere meanwhile.
+/// Returns the names, outside of build folders, of files that have gained names elsewhere.
 fn linked_elsewhere(before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<RelPath> {
     let (had, have) = (elsewhere(before), elsewhere(after));
     let gained =
@@ -43,14 +44,14 @@ fn linked_elsewhere(before: &TreeSnapshot, after: &TreeSnapshot) -> Vec<RelPath>
 /// A file, by its device and inode.
 type FileNumber = (u64, u64);
 
-/// Returns the files with several names: the number of those that lie elsewhere, and the others. What may become a build folder by
-/// an entry of `.gitignore` counts as one.
+/// Returns the files with several names: the number of names elsewhere, and the other names. A folder that an entry of
+/// `.gitignore` could make a build folder counts as one.
 fn elsewhere(snapshot: &TreeSnapshot) -> BTreeMap<FileNumber, (u64, Vec<&RelPath>)> {
     let exclusions = Exclusions::defaults();
     let may_be_build = |path: &RelPath| {
         let mut around = std::iter::successors(path.parent(), RelPath::parent);
         around.any(|folder| {
-            // No folder of git's is one.
+            // Git's own folders are not.
             in_git_folder(&folder).is_none()
                 && !folder.is_root()
                 && exclusions.excludes(&folder.to_string(), true)
@@ -69,7 +70,7 @@ fn elsewhere(snapshot: &TreeSnapshot) -> BTreeMap<FileNumber, (u64, Vec<&RelPath
 }
 
 fn replace_by_copy(root: &FileRoot, path: &RelPath) -> Result<(), FsError> {
-    // What was refused has been restored by now.
+    // Refused paths have been restored by now.
     if root.metadata(path).is_ok_and(|now| now.links < 2) {
         return Ok(());
     }

@@ -1,4 +1,5 @@
-//! Large files that a command without a layer has left where they are refused, and that may be the only version of what it has removed.
+//! Large files that a command without a layer has left at refused paths, and that may be the only version of a file
+//! that it has removed.
 
 use rel_path::RelPath;
 use sandbox_fs::{FileRoot, FsError};
@@ -12,8 +13,8 @@ const SUFFIX: &[u8] = b".agentd-refused";
 /// The most names that are tried for one file.
 const NAMES: u32 = 100;
 
-/// Moves refused files that are not kept into the workspace's own folder, under a name that no program obeys, if the command has
-/// removed or changed a file that is not kept either. Returns the note about them.
+/// Moves refused files without a kept copy to the workspace's root, under a name that no program obeys, if the command
+/// has removed or changed a file without a kept copy. Returns the note about them.
 pub(crate) fn move_out<'a>(
     root: &FileRoot,
     refused: impl Iterator<Item = &'a Effect>,

@@ -15,7 +15,7 @@ use wap_core::{OUTPUT_PREFIX, Reason, WapError};
 
 use crate::errors::fs_read_error;
 
-/// The most bytes of one output that are kept.
+/// The maximum number of bytes kept of one output.
 pub(crate) const OUTPUT_LIMIT_BYTES: u64 = 64 << 20;
 
 /// The limit on the bytes of all outputs; the oldest are removed first.
@@ -29,8 +29,8 @@ pub(crate) struct OutputStore {
 }
 
 impl OutputStore {
-    /// Opens the folder, making it if its parent exists. A link is not followed to it: it might come with the
-    /// workspace and lead anywhere.
+    /// Opens the folder, creating it if its parent exists. A symlink to it is not followed: it might come
+    /// with the workspace and point anywhere.
     pub(crate) fn open(folder: &Path) -> io::Result<OutputStore> {
         match DirBuilder::new().mode(0o700).create(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -50,7 +50,7 @@ impl OutputStore {
         Ok(File::from(file))
     }
 
-    /// Takes an output over from another store, if it has one of this name.
+    /// Moves an output of this name here from another store, if it exists.
     pub(crate) fn take(&self, from: &OutputStore, name: &str) -> io::Result<()> {
         let Ok((file, size, _)) = from.read(name) else { return Ok(()) };
         let bytes = file.read_to_end(size).map_err(io::Error::other)?;
@@ -60,7 +60,7 @@ impl OutputStore {
     /// Removes an output that is not needed.
     pub(crate) fn discard(&self, name: &str) {
         let remove = || rustix::fs::unlinkat(self.folder.handle(), name, AtFlags::empty());
-        // A failure is tried once more; a file that stays all the same costs space only, until there is need for it.
+        // Retried once on failure; a file that still stays only costs space, until that is needed.
         let _ = remove().or_else(|_| remove());
     }
 
@@ -99,7 +99,7 @@ impl OutputStore {
         (count, bytes)
     }
 
-    /// Opens an output by the name behind the prefix. Answers with its size in bytes and its time, too.
+    /// Opens an output by the name after the prefix. Also returns its size in bytes and its time.
     pub(crate) fn read(&self, name: &str) -> Result<(OpenFile, u64, SystemTime), WapError> {
         let unknown = || {
             let text = format!("there is no output '{OUTPUT_PREFIX}{name}'; old outputs are removed");
@@ -125,13 +125,13 @@ pub(crate) fn output_name(run: RunNumber, step: u32) -> String {
     format!("{run}-{step}.txt")
 }
 
-/// The run of an output by its name.
+/// The run of an output, from its name.
 fn run_of(name: &[u8]) -> Option<RunNumber> {
     let run = name.split(|byte| *byte == b'-').next().filter(|_| is_output_name(name))?;
     std::str::from_utf8(run).ok()?.parse().ok().map(RunNumber)
 }
 
-/// Checks whether [`output_name`] makes this name. Nothing else in the folder is read or removed.
+/// Checks whether [`output_name`] makes this name. Other files in the folder are neither read nor removed.
 fn is_output_name(name: &[u8]) -> bool {
     let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let Some(name) = name.strip_suffix(b".txt") else { return false };

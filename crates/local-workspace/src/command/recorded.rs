@@ -1,4 +1,4 @@
-//! The record of a command, read without carrying anything out.
+//! The record of a command, read without side effects.
 
 use std::time::SystemTime;
 
@@ -13,7 +13,7 @@ use crate::step_record::decode;
 /// The record of a command that was started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedCommand {
-    /// Its end; `None` if none is recorded: it runs, or the process that ran it was killed.
+    /// Its end; `None` if none is recorded: it still runs, or the process that ran it was killed.
     pub end: Option<CommandEnd>,
 }
 
@@ -31,7 +31,7 @@ impl LocalWorkspace {
     ///
     /// # Errors
     ///
-    /// Those of reading the journal.
+    /// If reading the journal fails.
     pub fn recorded_command(&self, origin: &Origin) -> Result<Option<RecordedCommand>, WapError> {
         let key = journal_key(origin);
         let filter = RunFilter { conversation: Some(key.conversation.clone()), ..RunFilter::default() };

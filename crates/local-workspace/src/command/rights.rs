@@ -1,4 +1,4 @@
-//! Rights that no command gives: what is left of them after it, and how a result names them.
+//! Rights that commands must not grant: their removal after a command, and their names in a result.
 
 use rel_path::RelPath;
 use sandbox_fs::{FileKind, FileRoot};
@@ -8,7 +8,7 @@ use crate::command::effect::Effect;
 use crate::command::tree_snapshot::TreeSnapshot;
 
 const SET_ID_BITS: u32 = 0o6000;
-/// The one of the two that a new folder has from the folder around it.
+/// The bit that a new folder inherits from its parent.
 const SET_GROUP_ID: u32 = 0o2000;
 
 /// A right that something had after a command, and does not keep.
@@ -40,16 +40,15 @@ impl From<cow_layer::Right> for Right {
             cow_layer::Right::Capabilities => Right::Capabilities,
             cow_layer::Right::Owner => Right::Owner,
             cow_layer::Right::Device => Right::Device,
-            // Nothing else is known; what is new there is a bit of a mode first of all.
+            // Others are unknown, and most likely set-ID bits.
             _ => Right::SetIdBits,
         }
     }
 }
 
-/// Takes the set-user-ID and set-group-ID bits from what a command changed in the folder itself: from files all, from
-/// folders those that they did not have before. Where the bits are refused, there are none but those of a file that had
-/// them before, and got another name or other contents. Answers with the paths that had some; those that have them
-/// still are in the second list.
+/// Removes set-user-ID and set-group-ID bits from paths that a command changed in the folder itself: all from files,
+/// and new ones from folders. Where the kernel refuses these bits, only a file that had them before, and was renamed or
+/// rewritten, can have them. Returns the paths that had such bits, and in the second list those that still have them.
 pub(crate) fn take_set_id_bits(
     root: &FileRoot,
     effects: &[Effect],
@@ -66,7 +65,7 @@ pub(crate) fn take_set_id_bits(
     let Ok(open) = open_root(root) else {
         return (taken, with_bits.map(RelPath::to_string).collect());
     };
-    // By path, so that a folder comes after the one that it may have the bit from.
+    // By path, so that a folder comes after the parent from which it may have inherited the bit.
     for path in with_bits {
         match open.remove_set_id_bits(path, kept_bits(&open, path, before, after)) {
             Ok(true) => taken.push((path.to_string(), Right::SetIdBits)),

@@ -1,4 +1,4 @@
-//! Running one command to its end on its ground.
+//! Running one command to its end on its files.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::command::command_files::CommandFiles;
 use crate::command::output_store::OUTPUT_LIMIT_BYTES;
 use crate::engine::LocalWorkspace;
 
-/// Outputs up to this many bytes in both streams together are never worth a file.
+/// Outputs up to this size in both streams together are not written to a file.
 const SMALL_OUTPUT_BYTES: u64 = 4_000;
 
 /// A command that was checked and whose start is recorded.
@@ -48,7 +48,7 @@ impl LocalWorkspace {
         files: CommandFiles,
         observer: &mut dyn CommandObserver,
     ) -> Ran {
-        // What is not there cannot be protected, and is seen to afterwards.
+        // Missing paths cannot be protected, and are checked afterwards.
         let policy = &self.config.policy;
         let is_missing = |path: &&PathBuf| path.symlink_metadata().is_err();
         let missing: Vec<PathBuf> = [&policy.read_only, &policy.pinned, &policy.hidden]
@@ -61,7 +61,7 @@ impl LocalWorkspace {
         let running = match spawned {
             Ok(running) => running,
             Err(error) => {
-                // Only what has not been started at all is known to be over.
+                // Only a command that was never started is known to be over.
                 let is_over = !matches!(error, SpawnError::Unconfirmed);
                 return Ran { outcome: Err(spawn_error(error)), files, is_over };
             }
@@ -81,14 +81,14 @@ impl LocalWorkspace {
         prepared: &mut PreparedCommand<'_>,
         files: CommandFiles,
     ) -> (Result<Running, SpawnError>, CommandFiles) {
-        // With a background process to talk to, the command is in the network of that.
+        // With background processes, the command shares their network.
         let network = self.processes.network(conversation);
         let spawn = |files: &CommandFiles| match (self.launcher(), &network) {
             (Ok(launcher), None) => launcher.spawn(&self.policy_on(files), prepared.command),
             (Ok(launcher), Some(network)) => {
                 launcher.spawn_in(network, &self.policy_on(files), prepared.command)
             }
-            // It was there when what confines commands was asked about.
+            // It was there when the confinement was determined.
             (Err(_), _) => Err(SpawnError::NotStarted),
         };
         match (spawn(&files), files) {
@@ -96,7 +96,7 @@ impl LocalWorkspace {
                 let Ok(folder) = self.folder_files() else {
                     return (Err(SpawnError::NotStarted), CommandFiles::Layer(layer));
                 };
-                // It is empty; if it stays, the next opening removes it.
+                // The layer is empty; if it stays, the next opening removes it.
                 let _ = layer.discard();
                 let spawned = spawn(&folder);
                 let text =
@@ -108,7 +108,7 @@ impl LocalWorkspace {
         }
     }
 
-    /// Waits for the end. Answers with the outcome, and whether all processes are known to be gone.
+    /// Waits for the end. Returns the outcome, and true if all processes are known to be gone.
     fn wait(
         &self,
         call: &Call<'_>,
@@ -120,7 +120,7 @@ impl LocalWorkspace {
         observer.started(report);
         let killer = running.killer();
         let _kill_on_cancel = call.cancel.on_cancel(Box::new(move || killer.cancel()));
-        // Without a file the command runs all the same; what is left out is then counted only.
+        // Without a file the command still runs; omitted output is then only counted.
         let spool = self.outputs.create(output_name).ok().map(|file| Spool::new(file, OUTPUT_LIMIT_BYTES));
         let mut watch = |stream: ExecStream, bytes: &[u8]| {
             let stream = match stream {
@@ -148,7 +148,7 @@ impl LocalWorkspace {
         // A receipt names it.
         let is_named = outcome.denied.iter().any(Denied::is_of_background_job);
         if matches!(self.config.network, Network::Names(_)) {
-            // A process in the background, which would outlive the command, cannot be kept to names.
+            // A background process, which would outlive the command, cannot be restricted to allowed names.
             outcome
                 .denied
                 .iter_mut()
@@ -162,8 +162,8 @@ impl LocalWorkspace {
         (answer(&outcome, whole_output, report, warnings), true)
     }
 
-    /// Says which paths no mount could protect while the command ran, but for those that were `missing` and those that an
-    /// earlier answer has named. What a layer catches needs no mount.
+    /// Names the paths that no mount could protect while the command ran, except those that were `missing` and those
+    /// that an earlier answer has named. Paths on a layer need no mount.
     fn warn_unprotected(
         &self,
         running: &Running,

@@ -1,4 +1,4 @@
-//! The whole folder as it is at one moment, as far as it is kept, for comparing before and after a command.
+//! The whole folder at one moment, as far as it is kept, to compare before and after a command.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::hidden::Hidden;
 pub(crate) struct SnapshotLimits {
     /// The largest file whose content is kept, in bytes.
     pub file_bytes: u64,
-    /// Bytes of contents that are kept altogether; files that git obeys come on top.
+    /// The total bytes of contents kept; files that git obeys are kept in addition.
     pub total_bytes: u64,
     /// The number of entries that are visited.
     pub entries: u64,
@@ -37,33 +37,33 @@ impl Default for SnapshotLimits {
     }
 }
 
-/// The age below which a change may be followed by another with the same stamp: some file systems count in steps of ten
+/// The age below which a change may be followed by another with the same stamp: some file systems have ticks of ten
 /// milliseconds.
 const ONE_TICK: i128 = 50_000_000;
 
-/// One thing in the folder.
+/// One entry of the folder.
 #[derive(Clone, Debug)]
 pub(crate) struct EntryState {
     pub kind: FileKind,
     /// Permission bits, special ones included.
     pub mode: u32,
     stamp: FileStamp,
-    /// True if the change before it was so recent that the stamp proves nothing.
+    /// True if the last change was so recent that the stamp proves nothing.
     is_fresh: bool,
-    /// The content of a file or the target of a link, if it is kept.
+    /// The content of a file or the target of a symlink, if it is kept.
     pub bytes: Option<Arc<[u8]>>,
-    /// True if it is not kept, and git stays in `refs` when it reads it as the reference that it has the name of.
+    /// True if it is not kept, and git stays within `refs` when it reads it as a reference.
     pub stays_in_references: bool,
-    /// The attributes of a file or folder, as a change records them.
+    /// The attributes of a file or folder, in recorded form.
     pub attributes: Option<Arc<[u8]>>,
-    /// True for a file of a repository that has another name, through which git may write to it.
+    /// True for a file of a repository with another name, through which git may write to it.
     pub is_hard_linked: bool,
-    /// The number of its names; of a file only.
+    /// The number of its names; only for files.
     links: u64,
 }
 
 impl EntryState {
-    /// Checks whether the entry is certainly unchanged between two looks.
+    /// Checks whether the entry is certainly unchanged between two snapshots.
     pub(crate) fn is_untouched_since(&self, earlier: &EntryState) -> bool {
         self.stamp == earlier.stamp && self.mode == earlier.mode && !earlier.is_fresh
     }
@@ -79,7 +79,7 @@ impl EntryState {
         is_shared.then_some(((self.stamp.device, self.stamp.inode), self.links))
     }
 
-    /// Checks whether a file of a repository got another name between two looks.
+    /// Checks whether a file of a repository gained another name between two snapshots.
     pub(crate) fn was_hard_linked_since(&self, earlier: Option<&EntryState>) -> bool {
         let was_before =
             |earlier: &EntryState| earlier.is_hard_linked && earlier.stamp.inode == self.stamp.inode;
@@ -87,17 +87,17 @@ impl EntryState {
     }
 }
 
-/// Everything in the folder at one moment, build folders and the state folder apart.
+/// Everything in the folder at one moment, except build folders and the state folder.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TreeSnapshot {
     pub entries: BTreeMap<RelPath, EntryState>,
     /// The last path up to which the snapshot is complete; `None` if it is complete.
     pub known_up_to: Option<RelPath>,
-    /// The number of unreadable folders, and of entries that no path can name.
+    /// The number of unreadable folders, and of entries whose names cannot be paths.
     pub unreadable: u64,
     /// Build folders, whose contents are left out.
     pub left_out: BTreeSet<RelPath>,
-    /// Build folders that were not there before; only what git or an editor obeys is looked for in them.
+    /// New build folders; they are only searched for names that git or an editor obeys.
     pub new_build_folders: BTreeSet<RelPath>,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct SnapshotScope<'a> {
 }
 
 impl TreeSnapshot {
-    /// Takes a snapshot before a command. Contents of files that have not changed since `previous` are taken from there.
+    /// Takes a snapshot before a command. Contents of files that have not changed since `previous` are reused.
     pub(crate) fn before(
         scope: &SnapshotScope<'_>,
         previous: Option<&TreeSnapshot>,
@@ -118,7 +118,7 @@ impl TreeSnapshot {
         TreeSnapshot::take(scope, previous, None)
     }
 
-    /// Takes the snapshot after a command, leaving out what the one `before` it left out.
+    /// Takes the snapshot after a command, with the same omissions as `before`.
     pub(crate) fn after(scope: &SnapshotScope<'_>, before: &TreeSnapshot) -> Result<TreeSnapshot, FsError> {
         TreeSnapshot::take(scope, Some(before), Some(before))
     }
@@ -154,7 +154,7 @@ impl TreeSnapshot {
         let mut left_index_bytes = 2 * INDEX_BYTES;
         let mut last = RelPath::root();
         while let Some(entry) = walk.next() {
-            // Once a folder could not be read to its end, names that had been read before still follow.
+            // After a folder could not be read to its end, names that had been read before still follow.
             let summary = walk.summary();
             if !summary.out_of_entries && !summary.out_of_time {
                 last.clone_from(&entry.path);
@@ -177,7 +177,7 @@ impl TreeSnapshot {
                 None => root.attributes(&entry.path).ok().map(|attributes| attribute_bytes(&attributes)),
             };
             state.bytes = match earlier {
-                // Without bytes the file was over a limit then; it may fit now.
+                // Without bytes, the file exceeded a limit then; it may fit now.
                 Some(earlier) if earlier.bytes.is_some() => earlier.bytes.clone(),
                 _ => read(root, &entry.path, &metadata, *limits, (left_bytes, left_index_bytes)),
             };
@@ -230,7 +230,7 @@ impl Folders<'_> {
     fn is_left_out(&mut self, path: &RelPath) -> bool {
         let is_left_out = match self.before {
             None => self.build.contains(path),
-            // What a command writes into `.gitignore` must not hide what it does to a folder that was not ignored.
+            // A command's `.gitignore` must not hide its changes to a folder that was not ignored.
             Some(before) => {
                 let was_left_out = before.left_out.contains(path);
                 let is_new = !was_left_out && before.knows(path) && !before.entries.contains_key(path);
@@ -248,7 +248,7 @@ impl Folders<'_> {
     }
 }
 
-/// Checks whether git or an editor may obey what is at `path`.
+/// Checks whether git or an editor may obey the entry at `path`.
 fn is_obeyed(path: &RelPath, protected: &ProtectedNames) -> bool {
     is_watched_by_git(path)
         || is_reference(path.components())
@@ -264,7 +264,7 @@ impl EntryState {
             kind: metadata.kind,
             mode: metadata.mode,
             stamp: metadata.stamp(),
-            // A time in the future says nothing either.
+            // A time in the future proves nothing either.
             is_fresh: metadata.status_changed_nanoseconds > now - ONE_TICK,
             bytes: None,
             stays_in_references: false,
@@ -275,13 +275,14 @@ impl EntryState {
     }
 }
 
-/// Returns whether a file is kept whatever the others have left: one that git obeys, or a reference of ordinary length.
+/// Returns whether a file is kept regardless of the remaining budget: one that git obeys, or a reference of ordinary
+/// length.
 fn is_on_top(path: &RelPath, metadata: &Metadata) -> bool {
     let is_short = metadata.size_bytes <= REFERENCE_BYTES;
     is_watched_by_git(path) || is_short && is_reference(path.components())
 }
 
-/// Returns whether git stays in `refs` when it reads a file as a reference; false also if it cannot be read.
+/// Returns whether git stays within `refs` when it reads a file as a reference; false also if it cannot be read.
 pub(crate) fn reference_stays(root: &FileRoot, path: &RelPath) -> bool {
     let start = root.open_file(path).and_then(|file| file.read_range(0, REFERENCE_BYTES + 1));
     start.is_ok_and(|bytes| stays_in_references(&bytes))
@@ -302,7 +303,7 @@ fn read(
             if metadata.size_bytes > limit || !is_affordable {
                 return None;
             }
-            // One that has grown meanwhile is read up to the limit and not kept beyond it.
+            // A file that has grown in the meantime is read up to the limit, and not kept if it exceeds that.
             let bytes = root.open_file(path).ok()?.read_to_end(limit).ok()?;
             Some(bytes.into())
         }

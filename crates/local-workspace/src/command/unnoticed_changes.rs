@@ -1,5 +1,5 @@
-//! Finds the files by which git notices or records fewer changes than before a command: the user would look at `git status`, and not see
-//! them.
+//! Finds the files by which git notices or records fewer changes than before a command: the user would not see them in
+//! `git status`.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use crate::git::settings::changed_notice;
 /// The mark of an entry that is assumed to be unchanged.
 const ASSUMED: u16 = 0x8000;
 
-/// The mark of one that is taken to be not in the working tree.
+/// The mark of an entry that is assumed to be outside of the working tree.
 const ELSEWHERE: u16 = 0x4000;
 
-/// Returns the files of effects by which git notices or records fewer changes than before, each with what it does. Of a repository that
-/// is new, the user has seen nothing before.
+/// Returns the files of effects by which git notices or records fewer changes than before, each with its effect. New
+/// repositories do not count: the user has not seen their changes before.
 pub(crate) fn changed<'a>(root: &FileRoot, effects: &'a [Effect]) -> Vec<(&'a RelPath, Vec<String>)> {
     let files = effects.iter().filter(|effect| effect.kind_after() == Some(PresentKind::File));
     let positions: BTreeMap<&RelPath, &Effect> =
@@ -59,7 +59,7 @@ fn settings(root: &FileRoot, effect: &Effect) -> Vec<String> {
     if is_named && is_settings() { changed_notice(before, after) } else { Vec::new() }
 }
 
-/// Returns what an index newly says of files that are there. `git sparse-checkout` marks those that are not.
+/// Returns the new marks of an index on existing files. `git sparse-checkout` marks missing ones.
 fn new_marks(effect: &Effect, is_there: &dyn Fn(&RelPath) -> bool) -> Vec<String> {
     let before: BTreeMap<Vec<u8>, u16> = marks(effect.text_before()).into_iter().collect();
     let folder = effect.path.parent().and_then(|git| git.parent());

@@ -1,20 +1,20 @@
-//! The permission bits that git needs for its own files: without them it passes a file over, a hook that would have refused a
-//! commit for instance, or fails.
+//! The permission bits that git needs for its own files: without them it skips a file, such as a hook that would have
+//! refused a commit, or fails.
 
 use crate::change::present::PresentKind;
 use crate::command::effect::{Effect, EffectSide};
 use crate::git::guard::InRepository;
 
-/// Returns whether an effect takes from a file's owner the right to read it, or from a folder's owner the right to list or enter
-/// it.
+/// Returns whether an effect deprives the owner of a file of the right to read it, or the owner of a folder of the
+/// right to list or enter it.
 pub(crate) fn loses_access(effect: &Effect, kind: PresentKind) -> bool {
     let needed = if kind == PresentKind::Folder { 0o500 } else { 0o400 };
     loses(effect, needed)
 }
 
-/// Returns whether git could not use what an effect leaves at a path of a repository, as something new or as what was there.
+/// Returns whether git could not use the entry that an effect leaves at a path of a repository, whether new or changed.
 pub(super) fn lacks_access(part: &InRepository<'_>, effect: &Effect, kind: PresentKind) -> bool {
-    // Objects are read-only, and git-annex makes folders of contents that are.
+    // Objects are read-only, and so are git-annex's content folders.
     let stays_as_it_is = part.lies_among_objects() || part.first_is(&["annex", "lfs"]);
     let needed = match (kind, stays_as_it_is) {
         (PresentKind::Folder, _) if part.first_is(&["annex"]) => 0o500,
@@ -24,7 +24,7 @@ pub(super) fn lacks_access(part: &InRepository<'_>, effect: &Effect, kind: Prese
     };
     match &effect.before {
         Some(_) => loses(effect, needed),
-        // A new file may be one that git replaces, and does not write to.
+        // Git may replace a new file instead of writing to it.
         None => {
             let is_replaced = kind != PresentKind::Folder && !is_written_in_place(part);
             let needed = if is_replaced { 0o400 } else { needed };
@@ -33,7 +33,7 @@ pub(super) fn lacks_access(part: &InRepository<'_>, effect: &Effect, kind: Prese
     }
 }
 
-/// Returns whether git writes to a file that is there, and puts none in its place.
+/// Returns whether git writes to the existing file instead of replacing it.
 fn is_written_in_place(part: &InRepository<'_>) -> bool {
     const NAMES: [&str; 5] =
         ["COMMIT_EDITMSG", "EDIT_DESCRIPTION", "FETCH_HEAD", "NOTES_EDITMSG", "TAG_EDITMSG"];

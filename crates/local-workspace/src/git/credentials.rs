@@ -15,12 +15,12 @@ static CREDENTIALS: LazyLock<Regex> = LazyLock::new(|| {
 
 static GIT_FOLDER: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::new([".git"]));
 
-/// Checks whether a canonical path lies in a repository's own folder.
+/// Checks whether a canonical path is in a repository's own folder.
 pub(crate) fn may_be_in(path: &RelPath) -> bool {
     !surely_lacks(path.as_bytes(), b"git") && GIT_FOLDER.protects(path)
 }
 
-/// Masks credentials. Lines stay where they are.
+/// Masks credentials. Line numbers stay the same.
 pub(crate) fn mask(text: &[u8]) -> Cow<'_, [u8]> {
     CREDENTIALS.replace_all(text, |captures: &regex::bytes::Captures<'_>| {
         match (captures.get(1), captures.get(2)) {

@@ -1,12 +1,12 @@
-//! Names that some file systems take for one that git obeys, although git itself writes another one.
+//! Names that some file systems equate with one that git obeys, although git itself spells it differently.
 //!
-//! Where a folder of ext4 or of a share does not distinguish upper and lower case, it may also treat `ſ` as `s` and ignore
-//! invisible characters. What git obeys is recognised in upper and lower case; no program needs the other spellings.
+//! If a folder of ext4 or of a share does not distinguish upper and lower case, it may also treat `ſ` as `s` and ignore
+//! invisible characters. Names that git obeys are recognised in any case; no program needs the other spellings.
 
 use git_index::is_git_name;
 use rel_path::fold_name;
 
-/// Names in a repository's folder, and further down in it, by which something is judged, in small letters.
+/// Names within a repository's folder that determine how files are judged, in lower case.
 const JUDGED: [&str; 41] = [
     "alternates",
     "apply-opt",
@@ -51,10 +51,9 @@ const JUDGED: [&str; 41] = [
     ".git",
 ];
 
-/// Returns whether a name is another spelling of one by which files in a repository are judged, and differs from that by more
-/// than upper and lower case.
+/// Returns whether a name is another spelling of a judged name, and differs from it by more than case.
 pub(crate) fn is_disguised(name: &[u8]) -> bool {
-    // Nearly all names are plain, and no folding is needed for them.
+    // Nearly all names are plain, and need no folding.
     let is_plain = |byte: &u8| (0x21..0x7f).contains(byte) && *byte != b':';
     if name.iter().all(is_plain) && !name.ends_with(b".") {
         return false;

@@ -1,5 +1,5 @@
-//! Recognises files of a repository that make git run programs or look elsewhere, and so are not adopted from a
-//! command.
+//! Recognises files of a repository that make git run programs or read other paths, and so are not adopted from
+//! a command.
 
 pub(crate) use git_index::is_git_name;
 use git_index::{
@@ -23,22 +23,22 @@ use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::{is_repository, repositories_with_part};
 use crate::git::settings::{Surroundings, changed_directions, harmful, is_harmless, keeps_format};
 
-/// A folder in a repository's folder by which people say that they trust the repository.
+/// A folder in a repository's folder by which users declare that they trust the repository.
 const SAFE: &str = "safe";
 
 /// The largest index that is read, in bytes: about half a million files.
 pub(crate) const INDEX_BYTES: u64 = 64 << 20;
 
-/// A path as seen from the repository that it belongs to.
+/// A path relative to the repository that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InRepository<'a> {
     /// The repository's own folder, `.git` or a bare one.
     pub folder: RelPath,
-    /// The names beneath it; empty for the folder itself.
+    /// The names below it; empty for the folder itself.
     pub names: Vec<&'a [u8]>,
 }
 
-/// Finds the outermost `.git` that `path` is or lies in.
+/// Finds the outermost `.git` that `path` is or is within.
 pub(crate) fn in_git_folder(path: &RelPath) -> Option<InRepository<'_>> {
     let names: Vec<_> = path.components().collect();
     let index = names.iter().position(|name| is_git_name(name))?;
@@ -46,7 +46,7 @@ pub(crate) fn in_git_folder(path: &RelPath) -> Option<InRepository<'_>> {
     Some(InRepository { folder, names: names[index + 1..].to_vec() })
 }
 
-/// Returns whether a path has the name of an index of git, or of what several indexes share.
+/// Returns whether a path has the name of a git index, or of a shared index.
 pub(crate) fn is_index(path: &RelPath) -> bool {
     const SHARED: &[u8] = b"sharedindex.";
     path.file_name().is_some_and(|name| {
@@ -55,19 +55,19 @@ pub(crate) fn is_index(path: &RelPath) -> bool {
     })
 }
 
-/// Returns whether it is the index of a repository or working tree, and no part of a split one.
+/// Returns whether it is the main index of a repository or working tree, not a part of a split one.
 pub(crate) fn is_main_index(path: &RelPath) -> bool {
     let has_name = || path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(b"index"));
     in_git_folder(path).is_some_and(|part| !part.is_data() && has_name())
 }
 
-/// Returns whether a file is judged by all of its content, and so is read beyond the limits of other files.
+/// Returns whether a file is judged by its whole content, and so is read beyond the limits of other files.
 pub(crate) fn is_judged_whole(path: &RelPath) -> bool {
     let is_list = || path.file_name().is_some_and(|name| matches!(name, b"packed-refs" | b"shallow"));
     (is_index(path) || is_list() || tables_around(path).is_some()) && in_git_folder(path).is_some()
 }
 
-/// Checks whether the content of `path` decides what git does, so that it is always examined.
+/// Checks whether the content of `path` affects git's behaviour, so that it is always examined.
 pub(crate) fn is_watched_by_git(path: &RelPath) -> bool {
     let Some(last) = path.file_name() else { return false };
     match in_git_folder(path) {
@@ -90,7 +90,7 @@ impl InRepository<'_> {
         self.first_is(&["objects", "refs", "logs"]) && !is_alternate
     }
 
-    /// Returns whether it lies in the store of objects, of a submodule as well.
+    /// Returns whether it is in an object store, also of a submodule.
     pub(crate) fn lies_among_objects(&self) -> bool {
         let is_named = |name: &&[u8]| name.eq_ignore_ascii_case(b"objects");
         self.is_object() || self.first_is(&["modules", "worktrees"]) && self.names.iter().any(is_named)
@@ -114,7 +114,7 @@ impl InRepository<'_> {
                 .all(|(name, one)| name.eq_ignore_ascii_case(one.as_bytes()))
     }
 
-    /// Returns whether it is or lies in the folder of a submodule, of one in a working tree as well.
+    /// Returns whether it is, or is within, the folder of a submodule, also of one in a working tree.
     pub(crate) fn is_of_submodule(&self) -> bool {
         let is_of = |names: &[&[u8]]| {
             names.len() >= 2 && names.first().is_some_and(|name| name.eq_ignore_ascii_case(b"modules"))
@@ -122,12 +122,12 @@ impl InRepository<'_> {
         is_of(&self.names) || self.first_is(&["worktrees"]) && self.names.get(2..).is_some_and(is_of)
     }
 
-    /// Returns whether it is or lies in a further `.git`.
+    /// Returns whether it is, or is within, another `.git`.
     fn has_git_name(&self) -> bool {
         self.names.iter().any(|name| is_git_name(name))
     }
 
-    /// Returns whether git would obey a file of this name if the folder that it is in was a repository.
+    /// Returns whether git would obey a file of this name if its folder were a repository.
     fn has_obeyed_name(&self) -> bool {
         const NAMES: [&[u8]; 3] = [b"config", b"config.worktree", b"commondir"];
         let last = self.names.last().copied().unwrap_or_default();
@@ -138,8 +138,8 @@ impl InRepository<'_> {
             || self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"))
     }
 
-    /// Returns whether a file holds what a branch or its log consists of, whatever its name is: git can take that for
-    /// nothing else.
+    /// Returns whether a file has the content of a branch or its log, whatever its name: git cannot read that as
+    /// anything else.
     fn is_reference_or_log(&self, effect: &Effect) -> bool {
         // An unknown mode counts as executable.
         let is_runnable =
@@ -150,14 +150,14 @@ impl InRepository<'_> {
         if self.first_is(&["refs"]) {
             return is_name(text) || text.starts_with(b"ref: ") && stays_in_references(text);
         }
-        // A path in it would lead elsewhere, if it was the name of a folder.
+        // A path in it would lead elsewhere, if it named a folder.
         let leads_away = self.ends_with(&["commondir"]) && text.contains(&b'/');
         let mut words = text.splitn(3, |byte| *byte == b' ');
         let is_log = text.is_empty() || words.by_ref().take(2).filter(|word| is_name(word)).count() == 2;
         self.first_is(&["logs"]) && is_log && !leads_away
     }
 
-    /// Returns the reason for which an effect on this path is not adopted; `None` if it is.
+    /// Returns the reason why an effect on this path is not adopted; `None` if it is.
     ///
     /// A change of kind is judged twice: as the removal of the former entry, and as a new entry.
     pub(crate) fn refusal(&self, effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
@@ -171,7 +171,7 @@ impl InRepository<'_> {
             (_, Some(PresentKind::Other)) => Some(Refusal::Link),
             (Some(before), Some(after)) if before != after => {
                 let new = Effect { before: None, ..effect.clone() };
-                // A `HEAD` that is a link names a branch, and git replaces it when another one is checked out.
+                // A `HEAD` that is a symlink names a branch, and git replaces it on checkout.
                 let is_head = before == PresentKind::Other && after == PresentKind::File && self.is_head();
                 let removal = (!is_head).then(|| self.removal_refusal(before, context)).flatten();
                 removal.or_else(|| self.arrival_refusal(&new, after, context))
@@ -186,12 +186,12 @@ impl InRepository<'_> {
         after: PresentKind,
         context: &RepositoryContext<'_>,
     ) -> Option<Refusal> {
-        // What its owner cannot read is not judged by its content either.
+        // An entry that its owner cannot read is not judged by its content either.
         let is_lacking = lacks_access(self, effect, after);
         is_lacking.then_some(Refusal::Access).or_else(|| self.content_refusal(effect, after, context))
     }
 
-    /// Judges what is new, or was changed and is of the kind that it was.
+    /// Judges a new entry, or a changed one of the same kind.
     fn content_refusal(
         &self,
         effect: &Effect,
@@ -206,7 +206,7 @@ impl InRepository<'_> {
         if self.names.iter().any(|name| is_disguised(name)) {
             return Some(Refusal::Disguise);
         }
-        // Git makes none. In the folder that it lies in, it would obey that one.
+        // Git makes none. Within this folder, it would obey that one.
         if self.has_git_name() {
             return Some(Refusal::Redirection);
         }
@@ -219,7 +219,7 @@ impl InRepository<'_> {
         self.file_refusal(effect, context)
     }
 
-    /// Judges the removal of something of a kind.
+    /// Judges the removal of an entry of some kind.
     fn removal_refusal(&self, kind: PresentKind, context: &RepositoryContext<'_>) -> Option<Refusal> {
         let is_folder = kind == PresentKind::Folder;
         if self.names.is_empty() {
@@ -228,7 +228,7 @@ impl InRepository<'_> {
         if self.goes_with_its_folder(context) {
             return None;
         }
-        // Without one of them git takes the folder for no repository, and obeys one around it.
+        // Without one of them, git does not treat the folder as a repository, and obeys one around it.
         if is_folder && self.names.len() == 1 && self.first_is(&["objects", "refs"]) {
             return Some(Refusal::Removal);
         }
@@ -281,7 +281,7 @@ impl InRepository<'_> {
         if is_reference(self.names.iter().copied()) && effect.leads_out_of_references() {
             return Some(Refusal::Reference);
         }
-        if is_folder_only(self.names.iter().copied()) && !self.is_beside_tables(effect, context) {
+        if is_folder_only(self.names.iter().copied()) && !self.is_stub_of_tables(effect, context) {
             return Some(Refusal::FileForFolder);
         }
         if let Some(refusal) = reference_refusal(self, effect, context) {
@@ -307,7 +307,7 @@ impl InRepository<'_> {
         if self.has_hooks_name(context) {
             return (!self.is_sample()).then_some(Refusal::Hook);
         }
-        // Git writes none for a working tree, and takes them from there only where there is no `commondir`.
+        // Git writes none for a working tree, and reads them from there only without a `commondir`.
         if self.ends_with(&["config"]) && self.is_of_worktree() {
             return Some(Refusal::Redirection);
         }
@@ -339,8 +339,8 @@ impl InRepository<'_> {
         unfinished.or_else(foreign)
     }
 
-    /// Returns whether it is the file that git puts in place of the branches where it keeps references in tables.
-    fn is_beside_tables(&self, effect: &Effect, context: &RepositoryContext<'_>) -> bool {
+    /// Returns whether it is the placeholder for the branches that git writes when it keeps references in tables.
+    fn is_stub_of_tables(&self, effect: &Effect, context: &RepositoryContext<'_>) -> bool {
         const NOTE: &[u8] = b"this repository uses the reftable format";
         let repository = effect.path.parent().and_then(|refs| refs.parent());
         let tables = repository
@@ -359,7 +359,7 @@ impl InRepository<'_> {
         self.ends_with(&["config"]) || self.ends_with(&["config.worktree"])
     }
 
-    /// Returns whether it is or lies in a folder of hooks. A submodule may be called so.
+    /// Returns whether it is, or is within, a folder of hooks. A submodule may have this name.
     fn has_hooks_name(&self, context: &RepositoryContext<'_>) -> bool {
         let is_named =
             |part: &InRepository<'_>| part.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"));
@@ -376,24 +376,24 @@ impl InRepository<'_> {
     fn is_folder_for_file(&self, context: &RepositoryContext<'_>) -> bool {
         let names = self.names.as_slice();
         let is_repository = |count: &usize| self.is_repository_at(*count, context);
-        // Branches and logs may be called like anything.
+        // Branches and logs may have any name.
         let inner = if self.first_is(&["modules", "worktrees"]) { names.len() } else { 1 };
         let mut starts = std::iter::once(0).chain((1..inner).filter(is_repository));
         let is_among_hooks = |names: &[&[u8]]| names.len() > 1 && names[0].eq_ignore_ascii_case(b"hooks");
         starts.any(|start| is_file_only(names[start..].iter().copied()) || is_among_hooks(&names[start..]))
     }
 
-    /// Checks whether it lies in the folder of a submodule or of a working tree that is removed as a whole, with its settings
-    /// and hooks.
+    /// Checks whether it is in the folder of a submodule or of a working tree that is removed as a whole, with its
+    /// settings and hooks.
     pub(super) fn goes_with_its_folder(&self, context: &RepositoryContext<'_>) -> bool {
         self.folder_that_goes(context).is_some()
     }
 
-    /// Returns the folder with which it goes then.
+    /// Returns the folder with which it is removed.
     pub(super) fn folder_that_goes(&self, context: &RepositoryContext<'_>) -> Option<RelPath> {
         let goes = |count: usize| {
-            let beneath = RelPath::from_bytes(&self.names[..count].join(&b'/'));
-            let folder = beneath.and_then(|names| self.folder.join(&names)).ok()?;
+            let names = RelPath::from_bytes(&self.names[..count].join(&b'/'));
+            let folder = names.and_then(|names| self.folder.join(&names)).ok()?;
             let was_one = folder.child(b"HEAD").is_ok_and(|head| (context.was_there)(&head));
             (was_one && !(context.is_there)(&folder)).then_some(folder)
         };
@@ -404,7 +404,7 @@ impl InRepository<'_> {
     fn is_of_worktree(&self) -> bool {
         let is = |name: &[u8], wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
         match self.names.as_slice() {
-            // A submodule may be called so.
+            // A submodule may have this name.
             [.., modules, all, _, _] if is(modules, "modules") && is(all, "worktrees") => false,
             [.., all, _, _] => is(all, "worktrees"),
             _ => false,
@@ -417,23 +417,23 @@ impl InRepository<'_> {
         let is_of_submodule = self.is_of_submodule() && self.ends_with(&["config"]);
         let is_worktree =
             |value: Option<&str>| is_of_submodule && is_own_worktree(self, effect, value, context);
-        // It counts beside the settings of the repository only.
-        let has_harmless_beside = || {
-            let beside = effect.path.parent().and_then(|folder| folder.child(b"config.worktree").ok());
+        // It counts only next to the settings of the repository.
+        let has_harmless_sibling = || {
+            let sibling = effect.path.parent().and_then(|folder| folder.child(b"config.worktree").ok());
             let is_sound = |path: RelPath| match context.content.map(|content| content.content(&path)) {
-                // It is not decided yet.
+                // Not decided yet.
                 None => true,
                 Some(Some(text)) => is_harmless(&text),
                 Some(None) => !(context.is_there)(&path),
             };
-            self.ends_with(&["config"]) && beside.is_some_and(is_sound)
+            self.ends_with(&["config"]) && sibling.is_some_and(is_sound)
         };
         let is_unread = effect.kind_before() == Some(PresentKind::File) && effect.text_before().is_none();
         if is_unread {
             return Some(Refusal::UnreadSettings);
         }
         let surroundings =
-            Surroundings { is_worktree: &is_worktree, has_harmless_beside: &has_harmless_beside };
+            Surroundings { is_worktree: &is_worktree, has_harmless_sibling: &has_harmless_sibling };
         match harmful(effect.text_before(), after, &surroundings) {
             None => Some(Refusal::UnreadSettings),
             Some(_) if changes_format(effect, after, context) => Some(Refusal::Format),
@@ -442,31 +442,31 @@ impl InRepository<'_> {
     }
 }
 
-/// Returns why an index is refused.
+/// Returns the reason why an index is refused.
 fn index_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
     let Some(bytes) = effect.text_after() else { return Some(Refusal::UnreadIndex) };
-    // The index before, if it was one, says how git reads it where the settings do not.
+    // The previous index, if valid, determines the format if the settings do not.
     let format = context.format_of_index(&effect.path).or_else(|| format_of(effect.text_before()?));
     let Some(format) = format else { return Some(Refusal::UnreadFormat) };
     git_index::check(bytes, format, &mut |_| {}).err().map(Refusal::Index)
 }
 
-/// Returns the only object format in which a text is an index.
+/// Returns the object format in which a text is an index, if there is only one.
 fn format_of(index: &[u8]) -> Option<ObjectFormat> {
     let is_one = |format: &ObjectFormat| git_index::check(index, *format, &mut |_| {}).is_ok();
     let mut formats = [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().filter(is_one);
     formats.next().filter(|_| formats.next().is_none())
 }
 
-/// Returns whether settings change the format of a repository that was there: git would read its branches in another way, and
-/// its indexes were judged by the one that it had.
+/// Returns whether settings change the format of an existing repository: git would read its branches differently, and
+/// its indexes were judged by the old format.
 fn changes_format(effect: &Effect, after: &[u8], context: &RepositoryContext<'_>) -> bool {
     let was_there =
         effect.before.is_some() || effect.path.parent().is_some_and(|folder| (context.was_there)(&folder));
     was_there && !keeps_format(effect.text_before(), after)
 }
 
-/// Finds the repository that a path lies in, which may be a bare one that is there.
+/// Finds the repository that contains a path, which may be an existing bare one.
 pub(crate) fn in_any_repository<'a>(root: &FileRoot, path: &'a RelPath) -> Option<InRepository<'a>> {
     let is_there = |path: &RelPath| root.metadata(path).is_ok();
     let bare = || repositories_with_part(path).into_iter().find(|folder| is_repository(folder, &is_there));
@@ -477,7 +477,7 @@ pub(crate) fn in_any_repository<'a>(root: &FileRoot, path: &'a RelPath) -> Optio
     })
 }
 
-/// Returns what an effect changes about where git fetches from and pushes to.
+/// Returns the changes of an effect to the remotes that git fetches from and pushes to.
 pub(crate) fn directions(root: &FileRoot, effect: &Effect) -> Vec<String> {
     let is_settings = in_any_repository(root, &effect.path).is_some_and(|part| part.is_settings());
     let text = effect.text_after().filter(|_| is_settings);

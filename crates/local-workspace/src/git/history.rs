@@ -1,8 +1,8 @@
-//! Files by which git shows other commits than there are: replacements of objects, grafts, and the end of a shallow history. And those
-//! by which it merges as it did before.
+//! Files by which git shows other commits than there are: replacements of objects, grafts, and the end of a shallow
+//! history. And files by which it merges as before.
 //!
-//! Git obeys the former when it shows and checks out commits, and not when it pushes, so that the user would see another history
-//! than others get.
+//! Git obeys the former when it shows and checks out commits, but not when it pushes, so that the user would see a
+//! different history from others.
 
 use std::collections::BTreeSet;
 
@@ -17,9 +17,9 @@ use crate::git::guard::{InRepository, in_any_repository, in_git_folder};
 /// The beginning of the names of references that replace objects.
 const REPLACE: &[u8] = b"refs/replace/";
 
-/// Returns the files of effects by which git shows other commits than before, each with what it does.
+/// Returns the files of effects by which git shows other commits than before, each with its effect.
 pub(crate) fn changed<'a>(root: &FileRoot, effects: &'a [Effect]) -> Vec<(&'a RelPath, Vec<String>)> {
-    // A shallow clone is what it is called.
+    // A new shallow clone is as expected.
     let new_repositories: BTreeSet<RelPath> = effects
         .iter()
         .filter(|effect| effect.before.is_none() && effect.path.file_name() == Some(b"HEAD"))
@@ -35,7 +35,7 @@ pub(crate) fn changed<'a>(root: &FileRoot, effects: &'a [Effect]) -> Vec<(&'a Re
     let named = files.filter_map(|effect| {
         let part = in_any_repository(root, &effect.path)?;
         let is_shallow = effect.path.file_name() == Some(b"shallow");
-        // And a large clone leaves no room to read all of its tables.
+        // And the tables of a large clone may exceed the limits.
         let is_table = effect.text_after().is_none() && lies_in_new(effect);
         let is_new = is_shallow && is_of_new(effect) || is_table;
         let what = if is_new { Vec::new() } else { changes(&part, effect) };
@@ -44,9 +44,9 @@ pub(crate) fn changed<'a>(root: &FileRoot, effects: &'a [Effect]) -> Vec<(&'a Re
     named.collect()
 }
 
-/// Returns whether an effect changes what git puts into files in which it merges a conflict that it has recorded.
+/// Returns whether an effect changes the recorded resolution of a conflict, which git reuses in merges.
 ///
-/// A conflict that is new is recorded without that, so it is not reported.
+/// A new conflict is recorded without a resolution, so it is not reported.
 pub(crate) fn changes_resolution(effect: &Effect) -> bool {
     let names: Vec<_> = effect.path.components().collect();
     let [.., cache, _, name] = names.as_slice() else { return false };
@@ -73,7 +73,7 @@ fn changes(part: &InRepository<'_>, effect: &Effect) -> Vec<String> {
     };
     let is_replacement = part.names.windows(2).any(|two| two == [&b"refs"[..], b"replace"]);
     if is_replacement {
-        // What could not be read may be another one.
+        // Content that could not be read may differ.
         let is_same = effect.text_after().is_some_and(|after| effect.text_before() == Some(after));
         return if is_same { Vec::new() } else { replacements(1) };
     }

@@ -1,7 +1,7 @@
-//! The submodules and linked working trees of a repository, whose own folders lie in that of the repository.
+//! The submodules and linked working trees of a repository, whose own folders are within that of the repository.
 //!
-//! A submodule is named like its path, with slashes and any names in it, and a branch may be called like anything. So a name means
-//! something only behind the own folder of the submodule.
+//! A submodule is named by its path, with slashes and any names in it, and a branch may have any name. So a name is
+//! meaningful only below the submodule's own folder.
 
 use git_index::is_own_file;
 use rel_path::RelPath;
@@ -11,22 +11,24 @@ use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::is_repository;
 
 impl<'a> InRepository<'a> {
-    /// Returns the path as seen from the submodule or working tree that it lies in, the innermost one; the same where that is none.
+    /// Returns the path relative to the innermost submodule or working tree that contains it; unchanged if there is
+    /// none.
     ///
-    /// Of several folders that could be the submodule's, the outermost counts: in that one, `hooks` would hold its hooks.
+    /// Of several folders that could be the submodule's, the outermost counts: there, `hooks` would hold its hooks.
     pub(crate) fn inner(&self, context: &RepositoryContext<'_>) -> InRepository<'a> {
         let start = self.inner_start(context);
-        let folder = self.beneath(start).unwrap_or_else(|| self.folder.clone());
+        let folder = self.subfolder(start).unwrap_or_else(|| self.folder.clone());
         InRepository { folder, names: self.names[start..].to_vec() }
     }
 
-    /// Returns whether git itself keeps a file of this name, also if the names that look like a folder of hooks are those of a submodule.
+    /// Returns whether git itself keeps a file of this name, also if an apparent folder of hooks is part of a
+    /// submodule's name.
     pub(super) fn is_own(&self, context: &RepositoryContext<'_>) -> bool {
         let has_hooks = || self.names.iter().any(|name| name.eq_ignore_ascii_case(b"hooks"));
         is_own_file(self.names.iter().copied()) && (!has_hooks() || is_own_file(self.plain_names(context)))
     }
 
-    /// Returns the names with one name in place of those of each submodule, however many slashes it has.
+    /// Returns the names with those of each submodule collapsed to one, however many slashes it has.
     fn plain_names(&self, context: &RepositoryContext<'_>) -> Vec<&'a [u8]> {
         let mut plain: Vec<&[u8]> = Vec::new();
         let mut start = 0;
@@ -38,12 +40,12 @@ impl<'a> InRepository<'a> {
         plain
     }
 
-    /// Returns whether it is data of the submodule that it lies in: a branch or its log, and nothing of a repository that lies further down,
-    /// as that of another submodule does.
+    /// Returns whether it is data of its submodule: a branch or its log, and not part of a repository further down,
+    /// such as that of another submodule.
     pub(super) fn is_inner_data(&self, context: &RepositoryContext<'_>) -> bool {
         let is_of_data =
             |name: &&[u8]| [&b"refs"[..], b"logs"].iter().any(|one| name.eq_ignore_ascii_case(one));
-        // Most paths are those of objects, and each look at a folder takes its time.
+        // Most paths are objects, and examining folders is slow.
         if !self.names.iter().any(is_of_data) {
             return false;
         }
@@ -56,7 +58,7 @@ impl<'a> InRepository<'a> {
         std::iter::successors(Some(0), |start| self.next_start(*start, context)).last().unwrap_or_default()
     }
 
-    /// Returns the number of names up to the own folder of the next submodule or working tree behind a number of names.
+    /// Returns the number of names up to the own folder of the next submodule or working tree after `start` names.
     fn next_start(&self, start: usize, context: &RepositoryContext<'_>) -> Option<usize> {
         let first = self.names.get(start)?;
         if first.eq_ignore_ascii_case(b"worktrees") {
@@ -70,12 +72,12 @@ impl<'a> InRepository<'a> {
 
     /// Returns whether the first names lead to a repository's own folder, before the changes or after them.
     pub(super) fn is_repository_at(&self, count: usize, context: &RepositoryContext<'_>) -> bool {
-        self.beneath(count).is_some_and(|folder| {
+        self.subfolder(count).is_some_and(|folder| {
             is_repository(&folder, context.was_there) || is_repository(&folder, context.is_there)
         })
     }
 
-    fn beneath(&self, count: usize) -> Option<RelPath> {
+    fn subfolder(&self, count: usize) -> Option<RelPath> {
         RelPath::from_bytes(&self.names[..count].join(&b'/')).and_then(|names| self.folder.join(&names)).ok()
     }
 }

@@ -1,4 +1,4 @@
-//! Judges the files in which git keeps references: at a line that it cannot read, every command of it fails.
+//! Judges the files in which git keeps references: an unreadable line makes every git command fail.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::git::reference_tables::table_refusal;
 use crate::git::refusal::Refusal;
 use crate::git::repository_context::RepositoryContext;
 
-/// Returns why a file is refused in which git keeps references, or the ends of a shallow history.
+/// Returns the reason why a file with references, or with the ends of a shallow history, is refused.
 pub(crate) fn reference_refusal(
     part: &InRepository<'_>,
     effect: &Effect,
@@ -56,26 +56,26 @@ pub(crate) fn reference_refusal(
         return None;
     };
     let Some(text) = effect.text_after() else {
-        // One reference is judged by its beginning. Of a repository that was not there, nothing of the user's is in it.
+        // A single reference is judged by its beginning. A new repository contains nothing of the user's.
         let head = effect.path.parent().and_then(|folder| folder.child(b"HEAD").ok());
         let was_there = head.is_some_and(|head| (context.was_there)(&head));
-        // Behind blanks without end, a replacement of an object would be in force.
+        // After endless whitespace, a replacement of an object would be in force.
         let is_replacement = is_single && has_name(b"replace");
         return (is_replacement || !is_single && was_there).then_some(Refusal::UnreadReferences);
     };
-    // The file says `reftable` where a folder of branches would be.
+    // The file says `reftable`, in place of a folder of branches.
     if part.ends_with(&["refs", "heads"]) && part.inner(context).names.len() == 2 {
         return None;
     }
     let folder = match is_single {
-        // Submodules have settings of their own, and their names any number of slashes.
+        // Submodules have their own settings, and any number of slashes in their names.
         true if part.first_is(&["modules"]) => None,
         true => Some(part.folder.clone()),
         false => effect.path.parent(),
     };
     let settings = folder.and_then(|folder| folder.child(b"config").ok());
     let format = settings.and_then(|settings| (context.format)(&settings));
-    // Where the settings cannot be read with certainty, it may be in either.
+    // If the settings cannot be read with certainty, it may be in either.
     let is_readable = match format {
         Some(format) => judge(text, format),
         None => [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().any(|format| judge(text, format)),
@@ -88,7 +88,7 @@ pub(crate) fn reference_refusal(
     (is_single || is_packed).then(|| missing_object(part, effect, text, context))?
 }
 
-/// Returns the refusal of a file of which a new line names an object that the repository does not have.
+/// Returns the refusal of a file with a new line that names an object missing from the repository.
 fn missing_object(
     part: &InRepository<'_>,
     effect: &Effect,
@@ -116,19 +116,19 @@ pub(crate) fn may_hold_references(path: &RelPath) -> bool {
 }
 
 impl InRepository<'_> {
-    /// Returns the folder of the repository that has the objects which references here name; `None` where it has none.
+    /// Returns the folder of the repository with the objects that references here name; `None` if it has none.
     pub(crate) fn folder_with_objects(&self, context: &RepositoryContext<'_>) -> Option<RelPath> {
         let folder = self.inner(context).folder;
         let has = |name: &[u8]| folder.child(name).is_ok_and(|path| (context.is_there)(&path));
         let all = folder.parent().filter(|all| all.file_name() == Some(b"worktrees"));
-        // What belongs to a working tree is stored in the repository around it.
+        // The objects of a working tree are stored in the repository around it.
         if let Some(all) = all.filter(|_| folder != self.folder && has(b"commondir")) {
             return all.parent();
         }
         (folder == self.folder || has(b"objects")).then_some(folder)
     }
 
-    /// Returns whether git writes the log of a branch, or of another reference, where this would be a folder.
+    /// Returns whether git would write the log of a reference at this folder's path.
     pub(super) fn is_folder_for_log(&self, context: &RepositoryContext<'_>) -> bool {
         let inner = self.inner(context);
         let [logs, name @ ..] = inner.names.as_slice() else { return false };

@@ -1,4 +1,4 @@
-//! Keeps what Git LFS and git-annex store of large files, and what could not be restored.
+//! Protects the large contents that Git LFS and git-annex store, and contents that could not be restored.
 
 use rel_path::RelPath;
 
@@ -8,7 +8,8 @@ use crate::git::guard::{InRepository, Refusal, in_git_folder};
 use crate::git::repository_context::RepositoryContext;
 
 impl InRepository<'_> {
-    /// Refuses the removal or change of a content that could not be restored. It goes with the repository around it, as objects do.
+    /// Refuses the removal or change of a content that could not be restored. It may be removed with the repository
+    /// around it, as objects may.
     pub(super) fn large_content_refusal(
         &self,
         effect: &Effect,
@@ -25,8 +26,8 @@ impl InRepository<'_> {
         is_lost.then_some(Refusal::LargeContent)
     }
 
-    /// Refuses another content of Git LFS or git-annex under the name of one that was there, which is made from the content, and
-    /// another key of git-crypt: the user's next commit would be encrypted with it.
+    /// Refuses a different content of Git LFS or git-annex under an existing name, which is derived from the content,
+    /// and a different key of git-crypt: the user's next commit would be encrypted with it.
     pub(super) fn fixed_content_refusal(
         &self,
         effect: &Effect,
@@ -56,7 +57,7 @@ impl InRepository<'_> {
             )
     }
 
-    /// Returns whether its name is made from its content. Beside contents, git-annex keeps what it knows of them.
+    /// Returns whether its name is derived from its content. Next to contents, git-annex keeps metadata about them.
     fn has_name_of_content(&self) -> bool {
         match self.names.as_slice() {
             [.., objects, _, _, name] if objects.eq_ignore_ascii_case(b"objects") => {
@@ -69,7 +70,7 @@ impl InRepository<'_> {
 
     fn is_content(&self, context: &RepositoryContext<'_>) -> bool {
         let is = |name: &[u8], wanted: &[u8]| name.eq_ignore_ascii_case(wanted);
-        // Most paths are those of objects of git, and each look at a folder takes its time.
+        // Most paths are git objects, and examining folders is slow.
         let has_store = self
             .names
             .windows(2)
@@ -82,8 +83,8 @@ impl InRepository<'_> {
     }
 }
 
-/// Returns the submodule's repository that is removed as a whole with an object or content that could not be restored, by the effect on that,
-/// and why it stays.
+/// Returns the submodule's repository that is removed as a whole with an unrestorable object or content, given the
+/// effect on that, and the reason why it stays.
 pub(crate) fn submodule_with_lasting_content(
     effect: &Effect,
     context: &RepositoryContext<'_>,
@@ -101,8 +102,8 @@ pub(crate) fn submodule_with_lasting_content(
     Some((part.folder_that_goes(context)?, refusal))
 }
 
-/// Returns the repository that would be new at a path and take objects from another one, by the effect on the file that says so: with
-/// the folder around its `.git` if that is new, too.
+/// Returns the new repository that would borrow objects from another, given the effect on the file that says so;
+/// including the folder around its `.git` if that is new, too.
 pub(crate) fn borrowing_repository(effect: &Effect, was_there: &dyn Fn(&RelPath) -> bool) -> Option<RelPath> {
     const NAMES: [&[u8]; 2] = [b"alternates", b"http-alternates"];
     let names_others = match &effect.after {

@@ -1,4 +1,5 @@
-//! The contents of the files by which folders of git lead to each other. Settings are read once, however many files depend on them.
+//! The contents of the files by which git folders point to each other. Settings are read once, however many files
+//! depend on them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,9 +23,10 @@ const PATH_BYTES: u64 = 8 << 10;
 /// The working tree that the settings of a submodule name; `None` if there are no settings.
 pub(crate) type NamedWorktree = Option<Result<Option<String>, UnclearSettings>>;
 
-/// The contents of short files, and what their settings say.
+/// The contents of short files, and their settings.
 pub(crate) trait LinkedContents {
-    /// Returns the content that a short file will have once the changes are made, if no link leads to it.
+    /// Returns the content that a short file will have once the changes are made, if it is not reached
+    /// through a symlink.
     fn content(&self, path: &RelPath) -> Option<Vec<u8>>;
 
     /// Returns the value of `core.worktree` in a settings file.
@@ -41,16 +43,16 @@ pub(crate) fn is_short(path: &RelPath, length: usize) -> bool {
 fn limit(path: &RelPath) -> u64 {
     let is_long = |name: &[u8]| name.to_ascii_lowercase().starts_with(b"config") || name == b"packed-refs";
     let is_settings = || path.file_name().is_some_and(is_long);
-    // Outside of a `.git`, other files have such names, too.
+    // Outside of a `.git`, other files may have such names, too.
     if is_settings() || in_git_folder(path).is_none() { SETTINGS_BYTES } else { PATH_BYTES }
 }
 
-/// Returns the content of a short file in the workspace that no link leads to.
+/// Returns the content of a short file in the workspace, without following symlinks.
 pub(crate) fn content_on_disk(root: &FileRoot, path: &RelPath) -> Option<Vec<u8>> {
     content_on_disk_up_to(root, path, limit(path))
 }
 
-/// Returns the content of a file of at most this length in the workspace that no link leads to.
+/// Returns the content of a file of at most this length in the workspace, without following symlinks.
 pub(crate) fn content_on_disk_up_to(root: &FileRoot, path: &RelPath, limit_bytes: u64) -> Option<Vec<u8>> {
     if root.canonical_path(path).ok()? != *path {
         return None;
@@ -58,7 +60,7 @@ pub(crate) fn content_on_disk_up_to(root: &FileRoot, path: &RelPath, limit_bytes
     root.open_file(path).ok()?.read_to_end(limit_bytes).ok()
 }
 
-/// The answers of settings files that were read.
+/// The cached answers from settings files.
 #[derive(Debug)]
 pub(crate) struct Remembered<Key, Answer>(RefCell<BTreeMap<Key, Answer>>);
 
@@ -69,7 +71,7 @@ impl<Key, Answer> Default for Remembered<Key, Answer> {
 }
 
 impl<Key: Ord, Answer: Clone> Remembered<Key, Answer> {
-    /// Returns the answer that was remembered, or reads it.
+    /// Returns the cached answer, or reads it.
     pub(crate) fn get_or_read(&self, key: Key, read: impl FnOnce() -> Answer) -> Answer {
         let remembered = self.0.borrow().get(&key).cloned();
         remembered.unwrap_or_else(|| {
@@ -101,7 +103,7 @@ impl ContentsOnDisk<'_> {
         self.packed.get_or_read(list.clone(), read)
     }
 
-    /// Returns the object format that a settings file decides; `None` if it cannot be read with certainty.
+    /// Returns the object format that a settings file sets; `None` if it cannot be read with certainty.
     pub(crate) fn format(&self, settings: &RelPath) -> Option<ObjectFormat> {
         self.formats.get_or_read(settings.clone(), || format_on_disk(self.root, settings))
     }

@@ -1,4 +1,4 @@
-//! The names in a `packed-refs`, which is read once however many of them are looked up.
+//! The names in a `packed-refs`, which is read only once for any number of lookups.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -22,8 +22,8 @@ impl PackedNames {
         LISTS_READ.set(LISTS_READ.get() + 1);
         let hasher = RandomState::new();
         let name = |line: &[u8]| {
-            let blank = line.iter().position(|byte| *byte == b' ')?;
-            Some(hasher.hash_one(&line[blank + 1..]))
+            let space = line.iter().position(|byte| *byte == b' ')?;
+            Some(hasher.hash_one(&line[space + 1..]))
         };
         let names = list.split(|byte| *byte == b'\n').filter_map(name).collect();
         PackedNames { hasher, names }

@@ -1,7 +1,8 @@
-//! The branches that unfinished work, such as a rebase, moves when the user continues or aborts it, and what git has stashed for it.
+//! The branches that unfinished work, such as a rebase, moves when the user continues or aborts it, and git's stash for
+//! it.
 //!
-//! Git moves a branch then without looking at what it names: an abort of a rebase with another `head-name` resets a branch
-//! that the rebase was never about.
+//! Git then moves a branch without checking its value: aborting a rebase with a modified `head-name` resets an
+//! unrelated branch.
 
 pub(crate) mod branches_in_use;
 pub(crate) mod left_work;
@@ -23,13 +24,14 @@ use crate::git::refusal::Refusal;
 use crate::git::repository_context::RepositoryContext;
 use crate::git::stored_names::NamesAfter;
 
-/// Returns the content that a file will have by what is decided so far.
+/// Returns the future content of a file according to the decisions so far.
 type Content<'a> = dyn Fn(&RelPath) -> Option<Vec<u8>> + 'a;
 
 /// The folders of an unfinished rebase, or of patches.
 const FOLDERS: [&[u8]; 2] = [b"rebase-merge", b"rebase-apply"];
 
-/// Returns whether a file says which branches unfinished work moves when it is continued or aborted, by its name and that of its folder.
+/// Returns whether a file, by its name and that of its folder, lists the branches that unfinished work moves when it is
+/// continued or aborted.
 pub(crate) fn names_moved_branches(path: &RelPath) -> bool {
     const FILES: [&[u8]; 5] = [b"head-name", b"orig-head", b"head", b"update-refs", b"abort-safety"];
     let folder = path.parent().and_then(|folder| folder.file_name().map(<[u8]>::to_vec)).unwrap_or_default();
@@ -53,19 +55,19 @@ fn is_one_of(name: &[u8], list: &[&[u8]]) -> bool {
     list.iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
-/// The state that a command leaves, as far as the files of unfinished work are judged by it.
+/// The resulting state of a command by which files of unfinished work are judged.
 pub(crate) struct WorkContext<'a, 'names> {
     pub(crate) context: &'a RepositoryContext<'a>,
     pub(crate) content: &'a Content<'a>,
     pub(crate) after: &'a NamesAfter<'names>,
     pub(crate) before: &'a NamesAfter<'names>,
     pub(crate) root: &'a FileRoot,
-    /// The branches that unfinished work of the user is about, by the folder of the repository.
+    /// The branches of the user's unfinished work, by the folder of the repository.
     pub(crate) in_use: Remembered<RelPath, Rc<BTreeSet<RelPath>>>,
 }
 
 impl WorkContext<'_, '_> {
-    /// Returns the branches that unfinished work is about which the command leaves as it was.
+    /// Returns the branches of unfinished work that the command leaves unchanged.
     fn branches_of_user(&self, repository: &RelPath) -> Rc<BTreeSet<RelPath>> {
         self.in_use.get_or_read(repository.clone(), || {
             let trees = repository.child(b"worktrees").ok().and_then(|all| self.root.list(&all).ok());
@@ -85,8 +87,8 @@ fn branch_of(part: &InRepository<'_>, context: &RepositoryContext<'_>) -> Option
     RelPath::from_bytes(&inner.names.join(&b'/')).ok().filter(|_| is_branch)
 }
 
-/// Returns why a file of unfinished work is refused: an abort would give a branch another value than it has, the end of the work would
-/// remove or move a branch, or uncommitted work of the user would be lost.
+/// Returns the reason why a file of unfinished work is refused: an abort would change a branch, the end of the work
+/// would remove or move a branch, or uncommitted work of the user would be lost.
 pub(crate) fn unfinished_refusal(
     part: &InRepository<'_>,
     effect: &Effect,
@@ -105,7 +107,7 @@ pub(crate) fn unfinished_refusal(
     let inner = part.inner(work.context);
     let repository = part.folder_with_objects(work.context)?;
     let state = State { effect, folder: &inner.folder, repository: &repository, work };
-    // That of the user continues as it began.
+    // The user's own work continues as it began.
     if effect.text_before().is_some() && effect.text_before() == effect.text_after() {
         return None;
     }
@@ -119,7 +121,7 @@ pub(crate) fn unfinished_refusal(
             return (!is_kept).then_some(Refusal::Autostash);
         }
         [name] if is(name, b"ORIG_HEAD") => {
-            state.beneath(b"rebase-apply/abort-safety").is_none() || state.returns_to(effect.text_after()?)
+            state.read_below(b"rebase-apply/abort-safety").is_none() || state.returns_to(effect.text_after()?)
         }
         [folder, _] if is(folder, b"sequencer") => state.reaches(effect.text_after()?),
         [_, name] if is(name, b"abort-safety") => state.is_sound_safety(effect.text_after()?),
@@ -141,12 +143,12 @@ struct State<'a, 'context, 'names> {
 }
 
 impl State<'_, '_, '_> {
-    fn beneath(&self, name: &[u8]) -> Option<Vec<u8>> {
+    fn read_below(&self, name: &[u8]) -> Option<Vec<u8>> {
         let path = RelPath::from_bytes(name).and_then(|name| self.folder.join(&name)).ok()?;
         (self.work.content)(&path)
     }
 
-    fn beside(&self, name: &[u8]) -> Option<Vec<u8>> {
+    fn read_sibling(&self, name: &[u8]) -> Option<Vec<u8>> {
         self.effect.path.parent()?.child(name).ok().and_then(|path| (self.work.content)(&path))
     }
 
@@ -158,19 +160,19 @@ impl State<'_, '_, '_> {
         self.value(name).is_some_and(|value| value.eq_ignore_ascii_case(object))
     }
 
-    /// Returns the branch that is checked out. Where references are in tables, so is this one, and it is not looked for.
+    /// Returns the checked-out branch. If references are in tables, so is this one, and it is not searched for.
     fn branch(&self) -> Option<Vec<u8>> {
         const IN_TABLES: &[u8] = b"refs/heads/.invalid";
-        let name = self.beneath(b"HEAD")?.strip_prefix(b"ref:")?.trim_ascii().to_vec();
+        let name = self.read_below(b"HEAD")?.strip_prefix(b"ref:")?.trim_ascii().to_vec();
         (name != IN_TABLES).then_some(name)
     }
 
-    /// Returns whether a return of `HEAD` to a commit takes only commits from it that the command has made.
+    /// Returns whether resetting `HEAD` to a commit drops only commits that the command has made.
     fn reaches(&self, object: &[u8]) -> bool {
         const MOST_COMMITS: usize = 4096;
         let commit = match self.branch() {
             Some(branch) => self.value(&branch),
-            None => self.beneath(b"HEAD").filter(|text| !text.starts_with(b"ref:")),
+            None => self.read_below(b"HEAD").filter(|text| !text.starts_with(b"ref:")),
         };
         let commit = commit.map(|text| text.trim_ascii().to_vec());
         // A branch without commits has none to lose.
@@ -190,34 +192,34 @@ impl State<'_, '_, '_> {
         false
     }
 
-    /// The same where only the abort of patches on a branch counts: one of a rebase has none checked out.
+    /// The same for an abort of patches on a branch only: during a rebase, no branch is checked out.
     fn returns_to(&self, object: &[u8]) -> bool {
         self.branch().is_none() || self.reaches(object)
     }
 
-    /// Returns whether patches may return to the commit of their beginning. Without it, an abort removes the branch, as one that had no
-    /// commit then.
+    /// Returns whether an abort of patches may return to their starting commit. Without it, an abort removes the
+    /// branch, as if it had no commits.
     fn is_sound_safety(&self, after: &[u8]) -> bool {
         let beginning = value(self.folder, b"ORIG_HEAD", self.work.content);
         let Some(beginning) = beginning else { return after.trim_ascii().is_empty() };
-        // Those of the user go on from where they have begun.
+        // The user's own patches keep their starting commit.
         self.effect.before.is_some() || self.returns_to(&beginning)
     }
 
-    /// Returns whether the branches that a rebase moves when it ends are those that its steps are about, and what they get is new. Each is
-    /// looked up among all of the repository, so that more than a few are refused.
+    /// Returns whether the branches that a rebase moves when it ends match its steps, with new values. Each is looked
+    /// up among all of the repository, so more than a few are refused.
     fn are_sound_moves(&self, after: &[u8]) -> Option<bool> {
         const MOST_MOVED: usize = 64;
         let moves = moved_references(after)?;
         if moves.len() > MOST_MOVED {
             return Some(false);
         }
-        let steps = self.beside(b"git-rebase-todo").unwrap_or_default();
+        let steps = self.read_sibling(b"git-rebase-todo").unwrap_or_default();
         let open: BTreeSet<&[u8]> = branches_in_steps(&steps).collect();
         let former = moved_references(self.effect.text_before().unwrap_or_default()).unwrap_or_default();
         let is_zeros = |object: &[u8]| object.iter().all(|digit| *digit == b'0');
         Some(moves.iter().all(|moved| {
-            // A branch that the rebase makes was not there.
+            // A branch that the rebase creates did not exist.
             let is_new = || is_zeros(moved.before) && self.value(moved.name).is_none();
             let is_decided = || {
                 moved.after.eq_ignore_ascii_case(moved.before)
@@ -229,15 +231,15 @@ impl State<'_, '_, '_> {
         }))
     }
 
-    /// Returns whether an abort leaves the branch as it is, by the pair of files that name it and its commit.
+    /// Returns whether an abort leaves the branch unchanged, by the pair of files that name it and its commit.
     fn is_sound_rebase(&self, name: &[u8], after: &[u8]) -> bool {
         let own = |wanted: &[u8]| {
             let is_own = name.eq_ignore_ascii_case(wanted);
-            if is_own { Some(after.to_vec()) } else { self.beside(wanted) }
+            if is_own { Some(after.to_vec()) } else { self.read_sibling(wanted) }
         };
-        // Git takes the one for the other.
+        // Git falls back from one to the other.
         let object = own(b"orig-head").or_else(|| own(b"head"));
-        // Without both, git aborts nothing.
+        // Without both, git does not abort.
         let Some((branch, object)) = own(b"head-name").zip(object) else { return true };
         let branch = branch.trim_ascii();
         // Without a branch, git moves whatever is checked out.
@@ -245,14 +247,14 @@ impl State<'_, '_, '_> {
         checked_out.is_none_or(|branch| self.is_value(&branch, object.trim_ascii()))
     }
 
-    /// Returns whether uncommitted work that git has stashed is still somewhere: in the stash, or put back by the end of the work, which
-    /// the file `marker` is there until.
+    /// Returns whether uncommitted work that git has stashed still exists: in the stash, or restored at the end of the
+    /// work, until which the file `marker` exists.
     fn keeps_stashed(&self, marker: &[u8]) -> bool {
         let Some(stashed) = self.effect.text_before() else { return true };
         let has_new_index = || self.folder.child(b"index").is_ok_and(|index| self.work.after.changes(&index));
         let is_put_back = || match self.effect.text_after() {
-            None => self.beneath(marker).is_none() && has_new_index(),
-            // The work was aborted, and began again with what is uncommitted now.
+            None => self.read_below(marker).is_none() && has_new_index(),
+            // The work was aborted, and restarted with the current uncommitted changes.
             Some(new) => self.work.before.lacks(self.repository, new.trim_ascii()),
         };
         self.is_value(b"refs/stash", stashed.trim_ascii()) || is_put_back()

@@ -1,6 +1,6 @@
-//! Judges the tables in which git keeps references where the settings say `reftable`, and the list of them.
+//! Judges reftables, in which git keeps references if the settings say so, and the list of them.
 //!
-//! Git never changes a table, and reads all of those that are listed: at one that it cannot read, it shows no reference at all.
+//! Git never changes a table, and reads all listed ones: if it cannot read one, it shows no references at all.
 
 use git_index::{ObjectFormat, TableReference, is_reference_name, references_in_table};
 use rel_path::RelPath;
@@ -13,7 +13,7 @@ use crate::git::repository_context::RepositoryContext;
 /// The folder of the tables.
 const FOLDER: &[u8] = b"reftable";
 
-/// The list of them.
+/// The list of tables.
 const LIST: &[u8] = b"tables.list";
 
 /// Returns the folder that holds a table or a list of tables, by its path.
@@ -34,7 +34,7 @@ fn is_table(name: &[u8]) -> bool {
     name.get(name.len().saturating_sub(4)..).is_some_and(|end| end.eq_ignore_ascii_case(b".ref"))
 }
 
-/// Returns why a table, or the list, is refused that is new or was changed.
+/// Returns the reason why a new or changed table, or the list, is refused.
 pub(super) fn table_refusal(
     part: &InRepository<'_>,
     effect: &Effect,
@@ -67,7 +67,7 @@ fn new_table_refusal(
     context: &RepositoryContext<'_>,
 ) -> Option<Refusal> {
     let Some(text) = effect.text_after() else {
-        // Of a repository that was not there, nothing of the user's is in it.
+        // A new repository contains nothing of the user's.
         let was_there = inner.folder.child(b"HEAD").is_ok_and(|head| (context.was_there)(&head));
         return was_there.then_some(Refusal::UnreadReferences);
     };
@@ -106,7 +106,7 @@ fn is_readable(reference: &TableReference) -> bool {
         && objects.iter().all(|object| object.iter().any(|byte| *byte != 0))
 }
 
-/// Returns why the list is refused. Each table in it has to be there.
+/// Returns the reason why the list is refused. Each table in it has to exist.
 fn list_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
     let Some(text) = effect.text_after() else { return Some(Refusal::UnreadReferences) };
     let folder = effect.path.parent()?;
@@ -131,7 +131,7 @@ impl InRepository<'_> {
         if is_list(name) {
             return true;
         }
-        // One that is too long to be read may name it.
+        // A list that is too long to read may name it.
         (context.is_there)(&list)
             && (context.text)(&list)
                 .is_none_or(|text| text.split(|byte| *byte == b'\n').any(|line| line == *name))

@@ -1,4 +1,4 @@
-//! The reasons for which a change is not adopted from a command.
+//! The reasons why a command's change is not adopted.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use rel_path::RelPath;
 use crate::git::guard::INDEX_BYTES;
 use crate::git::settings::HarmfulChange;
 
-/// The reason for which a path is not adopted from a command.
+/// The reason why a command's change to a path is not adopted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It is on the list of names of which nothing is ever changed.
+    /// It is on the list of names that are never changed.
     Protected {
         /// The entry.
         entry: String,
@@ -20,7 +20,7 @@ pub(crate) enum Refusal {
     },
     /// It belongs to the program's own state.
     OwnState,
-    /// It is a link at a place where one would lead git or an editor elsewhere.
+    /// It is a symlink at a path where it would lead git or an editor elsewhere.
     Link,
     /// Git would run it.
     Hook,
@@ -28,7 +28,7 @@ pub(crate) enum Refusal {
     Settings(HarmfulChange),
     /// The settings cannot be read.
     UnreadSettings,
-    /// It names another place for git to take settings or objects from.
+    /// It names another location from which git would take settings or objects.
     Redirection,
     /// It assigns filters.
     Attributes,
@@ -38,17 +38,17 @@ pub(crate) enum Refusal {
     Autostash,
     /// With it, some shells run programs of the folder around the repository.
     SafeFolder,
-    /// With it, git would take this folder for a repository.
+    /// With it, git would treat this folder as a repository.
     BareRepository(RelPath),
-    /// It is what makes its folder a repository, and was removed.
+    /// It is essential to its repository, and was removed.
     Removal,
-    /// It belongs to a repository or working tree that was removed, and may have been moved to where it is not adopted.
+    /// It belongs to a removed repository or working tree, which may have been moved to a path where it is not adopted.
     OnlyRepository,
     /// It is the index, and was removed.
     IndexRemoval,
     /// It holds settings of a submodule or working tree, and was removed alone.
     SettingsRemoval,
-    /// It belongs to a working tree of which something else is refused.
+    /// It belongs to a working tree of which another part is refused.
     WorkingTree,
     /// Git would take paths from it that it refuses to add.
     Index(IndexError),
@@ -56,76 +56,76 @@ pub(crate) enum Refusal {
     UnreadIndex,
     /// It belongs to an index of which another part is refused.
     SplitIndex,
-    /// It says what is checked out, and the index that belongs to it is refused.
+    /// It names the checked-out commit, and the matching index is refused.
     WithoutIndex,
-    /// Git would take it for the lock of a process that is at work.
+    /// Git would take it for the lock of a running process.
     Lock,
     /// Git itself keeps no file of this name in a repository's folder.
     ForeignFile,
-    /// Some file systems take a name in it for one that git obeys.
+    /// Some file systems equate a name in it with one that git obeys.
     Disguise,
     /// It belongs to settings that are refused, by which git would read it.
     IndexWithoutSettings,
     /// Git would follow it as a reference, and write elsewhere.
     Reference,
-    /// A reference names an object that is not there.
+    /// A reference names a missing object.
     MissingObject,
-    /// A new pack is not the one that its index is of.
+    /// A new pack does not match its index.
     DamagedPack,
-    /// A new object needs one that is not there.
+    /// A new object needs a missing one.
     IncompleteObject,
-    /// It is one of more new objects than are looked into.
+    /// There are more new objects than are examined.
     TooManyObjects,
-    /// A new entry of an index names an object that is not there.
+    /// A new index entry names a missing object.
     IndexObject,
     /// A branch names an object that is not a commit.
     NoCommit,
     /// It moves a branch that the user rebases or bisects.
     BranchInUse,
-    /// It ends the history at a commit that was there.
+    /// It ends the history at an existing commit.
     HistoryEnd,
-    /// A table of references that was there was changed, or removed although git reads it.
+    /// An existing reftable was changed, or removed although git reads it.
     ReferenceTable,
     /// It belongs to tables of references of which another part is refused.
     SplitTables,
-    /// A reference was removed, and the list is refused that git puts it in.
+    /// A reference was removed, and the list into which git packed it is refused.
     OnlyReference,
     /// It belongs to a new repository that takes objects from another one.
     BorrowedObjects,
-    /// Git takes its name for none of a reference.
+    /// Its name is not valid for a reference.
     ReferenceName,
-    /// Git keeps a file there, and would fail or pass it over.
+    /// Git keeps a file there, and would fail or skip it.
     FolderForFile,
     /// Git keeps a folder there, and would fail.
     FileForFolder,
-    /// Its owner could not use it, so that git would fail or pass it over.
+    /// Its owner could not use it, so that git would fail or skip it.
     Access,
-    /// An object that was there has another content.
+    /// An existing object has different content.
     Object,
-    /// An object that was there was changed, and is too large to be compared.
+    /// An existing object was changed, and is too large to be compared.
     UnreadObject,
-    /// An object was removed, or a pack, that is too large to be restored.
+    /// An object or a pack was removed that is too large to be restored.
     LargeObject,
     /// An object was removed, and a new one or a pack is refused that may hold it.
     OnlyObject,
     /// A content of Git LFS or git-annex was removed or changed that is too large to be restored.
     LargeContent,
-    /// A content of Git LFS or git-annex was replaced by another one, or a key of git-crypt.
+    /// A content of Git LFS or git-annex, or a key of git-crypt, was replaced.
     Content,
-    /// Git computes it from the objects, and would believe another one. It is dropped without a word.
+    /// Git computes it from the objects, and would trust a forged one. It is dropped silently.
     ObjectCache,
-    /// Git fails at a line of it.
+    /// Git fails to read one of its lines.
     UnreadableReferences,
     /// References that are too large to be judged.
     UnreadReferences,
     /// It belongs to a repository that would have another format of objects or references.
     Format,
-    /// It belongs to settings that do not say with certainty how git reads it.
+    /// It belongs to settings that leave its format uncertain.
     UnreadFormat,
 }
 
 impl Refusal {
-    /// Returns whether it is about what git or an editor would do with a path, and not about what would be lost.
+    /// Returns whether it concerns the behaviour of git or an editor, rather than a loss of data.
     pub(crate) fn is_about_programs(&self) -> bool {
         !matches!(
             self,
@@ -155,8 +155,8 @@ impl Refusal {
             }
             Refusal::NoCommit => "a branch that names no commit; the user's next commit would fail",
             Refusal::HistoryEnd => {
-                "ends the history at a commit that was there, or in front of one that is, and the user's next `git gc` would remove what lies \
-                 behind it; a new clone may be shallow"
+                "ends the history at or before an existing commit, and the user's next `git gc` would remove \
+                 its ancestors; a new clone may be shallow"
             }
             Refusal::DamagedPack => {
                 "a pack that is not the one of its index, or whose index git could not read, or that is too large to be judged; run `git gc` or \

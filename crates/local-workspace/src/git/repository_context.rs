@@ -1,4 +1,4 @@
-//! The surroundings of a file of a repository, as far as judging the file depends on them.
+//! The surroundings of a file of a repository that affect its judgement.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,24 +20,24 @@ const SETTINGS_BYTES: u64 = 1 << 20;
 pub(crate) struct RepositoryContext<'a> {
     /// The absolute path of the workspace.
     pub workspace: Option<&'a Path>,
-    /// True if what is refused stays as it was, because the changes were made on a layer.
+    /// True if refused paths stay unchanged, because the changes were made on a layer.
     pub is_layered: bool,
-    /// Returns whether something was at a path before the changes that are judged.
+    /// Returns whether a path existed before the judged changes.
     pub was_there: &'a dyn Fn(&RelPath) -> bool,
-    /// Returns whether something will be at a path once the changes are made.
+    /// Returns whether a path will exist once the changes are made.
     pub is_there: &'a dyn Fn(&RelPath) -> bool,
-    /// Returns whether a path lies where what a command leaves is not judged with the rest: in a build folder.
+    /// Returns whether a path is in a build folder, which is not judged with the rest.
     pub is_unjudged: &'a dyn Fn(&RelPath) -> bool,
-    /// Returns the object format that a settings file will have decided once the changes are made; `None` if it cannot be read
+    /// Returns the object format that a settings file will set once the changes are made; `None` if it cannot be read
     /// with certainty.
     pub format: &'a dyn Fn(&RelPath) -> Option<ObjectFormat>,
-    /// Returns whether the repository in a folder surely lacks an object of this name.
+    /// Returns whether the repository in a folder certainly lacks an object of this name.
     pub lacks_object: &'a dyn Fn(&RelPath, &[u8]) -> bool,
     /// Returns the content that a short file will have if all changes are made.
     pub text: &'a dyn Fn(&RelPath) -> Option<Vec<u8>>,
     /// Returns the names that a `packed-refs` will have if all changes are made.
     pub packed: &'a dyn Fn(&RelPath) -> Arc<PackedNames>,
-    /// The contents that short files will have once the changes are made; `None` while it is not decided which changes are made.
+    /// The contents that short files will have once the changes are made; `None` while that is undecided.
     pub content: Option<&'a dyn LinkedContents>,
 }
 
@@ -53,8 +53,8 @@ impl RepositoryContext<'_> {
     }
 }
 
-/// Returns the settings beside an index, and those of the repository if it may be the index of a working tree: what belongs
-/// to one is beneath the repository's own folder.
+/// Returns the settings next to an index, and those of the repository if it may be the index of a working tree, which
+/// is below the repository's own folder.
 pub(crate) fn settings_of_index(index: &RelPath) -> [Option<RelPath>; 2] {
     let folder = index.parent();
     let all = folder.as_ref().and_then(RelPath::parent);
@@ -69,7 +69,8 @@ pub(crate) fn decides_format(effect: &Effect) -> bool {
     effect.path.file_name() == Some(b"config") && effect.before.is_none() && format() != default
 }
 
-/// Returns the object format that a settings file in the workspace decides now; `None` if it cannot be read with certainty.
+/// Returns the object format that a settings file in the workspace currently sets; `None` if it cannot be read with
+/// certainty.
 pub(crate) fn format_on_disk(root: &FileRoot, settings: &RelPath) -> Option<ObjectFormat> {
     match root.open_file(settings).and_then(|file| file.read_to_end(SETTINGS_BYTES)) {
         Ok(bytes) => object_format(&bytes),
@@ -80,9 +81,10 @@ pub(crate) fn format_on_disk(root: &FileRoot, settings: &RelPath) -> Option<Obje
     }
 }
 
-/// Returns the object format that a settings file will decide after an effect on it; `None` if it cannot be read with certainty.
+/// Returns the object format that a settings file will set after an effect on it; `None` if it cannot be read with
+/// certainty.
 ///
-/// A repository keeps its format: a change of it is refused wherever the rest of the file goes.
+/// A repository keeps its format: a change of it is refused in any case.
 pub(crate) fn format_after(
     effect: &Effect,
     was_there: &dyn Fn(&RelPath) -> bool,

@@ -1,8 +1,8 @@
-//! The folders that git would take for repositories once changes are made, whichever tool makes them.
+//! The folders that git would treat as repositories once changes are made, by any tool.
 //!
-//! Git takes a folder without a `.git` for a repository as soon as it holds certain names, and then obeys its settings
-//! and hooks in everything beneath. The parts may come one by one, from file tools, commands and undos in any order, so
-//! every change is judged by the state that results, and the one that would complete a repository is refused.
+//! Git treats a folder without a `.git` as a repository as soon as it contains certain names, and then obeys its
+//! settings and hooks in everything below. The parts may come one by one, from file tools, commands and undos in any
+//! order, so every change is judged by the resulting state, and a change that would complete a repository is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,19 +14,19 @@ use crate::git::disguised_names::is_disguised;
 use crate::git::guard::{InRepository, Refusal, in_git_folder, is_index};
 use crate::git::repository_context::RepositoryContext;
 
-/// Names in a repository's folder that decide what git runs or where it looks.
+/// Names in a repository's folder that determine the programs that git runs or the paths that it reads.
 const OBEYED: [&[u8]; 4] = [b"HEAD", b"commondir", b"config", b"config.worktree"];
 
-/// Names of folders in it that do.
+/// Names of folders with the same effect.
 const FOLDERS: [&[u8]; 6] = [b"branches", b"hooks", b"objects", b"refs", b"remotes", b"worktrees"];
 
-/// Returns why a change is refused that makes a folder without a `.git` a repository, or changes what git obeys in one that
-/// was; `None` if it does neither.
+/// Returns the reason to refuse a change that makes a folder without a `.git` a repository, or changes files that git
+/// obeys in an existing one; `None` if it does neither.
 pub(crate) fn part_refusal(effect: &Effect, context: &RepositoryContext<'_>) -> Option<Refusal> {
     part_refusal_outside(effect, context, &|_| false)
 }
 
-/// Returns the same; what makes a folder a repository for which `is_restored` returns true is not refused.
+/// Returns the same, except for folders for which `is_restored` returns true.
 pub(crate) fn part_refusal_outside(
     effect: &Effect,
     context: &RepositoryContext<'_>,
@@ -39,7 +39,7 @@ pub(crate) fn part_refusal_outside(
     for index in (0..names.len()).filter(|index| is_part(&names, *index)) {
         let folder = RelPath::from_bytes(&names[..index].join(&b'/')).unwrap_or_default();
         if is_repository(&folder, context.was_there) {
-            // One that goes as a whole takes its settings and hooks with it.
+            // A repository that is removed as a whole takes its settings and hooks with it.
             if effect.after.is_none() && !folder.is_root() && !(context.is_there)(&folder) {
                 continue;
             }
@@ -49,14 +49,14 @@ pub(crate) fn part_refusal_outside(
             }
         } else if effect.after.is_some() && is_repository(&folder, context.is_there) && !is_restored(&folder)
         {
-            // Any part of it may be the one that was missing.
+            // Any of its parts may be the missing one.
             return Some(Refusal::BareRepository(folder));
         }
     }
     None
 }
 
-/// Returns a path as seen from the repository that it lies in, which may be one without a `.git` that was there.
+/// Returns a path relative to the repository that contains it, which may be an existing one without a `.git`.
 pub(crate) fn repository_part<'a>(
     path: &'a RelPath,
     context: &RepositoryContext<'_>,
@@ -86,7 +86,7 @@ fn is_part(names: &[&[u8]], index: usize) -> bool {
     let name = names[index];
     let is_last = index + 1 == names.len();
     let is_obeyed = || is_one_of(name, &OBEYED) || is_index_name(name) || is_reference([name]);
-    // Its files lie in the repository's folder, or in one folder beneath.
+    // Its files are in the repository's folder, or in one folder below.
     let is_of_unfinished_work =
         || names.len() - index <= 2 && is_unfinished_work(names[index..].iter().copied());
     is_last && is_obeyed()
@@ -104,19 +104,19 @@ fn is_one_of(name: &[u8], list: &[&[u8]]) -> bool {
     list.iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
-/// Returns whether git would take a folder for a repository. What `HEAD` holds is left out of account: another change
-/// could make it valid later.
+/// Returns whether git would treat a folder as a repository. The content of `HEAD` is ignored: a later change could
+/// make it valid.
 pub(crate) fn is_repository(folder: &RelPath, is_there: &dyn Fn(&RelPath) -> bool) -> bool {
     let has = |name: &[u8]| folder.child(name).is_ok_and(|path| is_there(&path));
     has(b"HEAD") && (has(b"commondir") || has(b"objects") && has(b"refs"))
 }
 
-/// The paths that some changes fill and empty, compared as file systems without case would compare them.
+/// The paths that some changes fill and empty, compared as on case-insensitive file systems.
 #[derive(Debug, Default)]
 pub(crate) struct TouchedPaths {
     /// For each exact path, true if it is filled.
     exact: BTreeMap<RelPath, bool>,
-    /// Paths with something there, folded.
+    /// Filled paths, folded.
     folded: BTreeSet<Vec<u8>>,
 }
 
@@ -128,7 +128,7 @@ impl TouchedPaths {
         self.exact.insert(path.clone(), is_filled);
     }
 
-    /// Returns whether something is at a path, as far as the changes are about it.
+    /// Returns whether a path is filled, if the changes affect it.
     pub(crate) fn is_filled(&self, path: &RelPath) -> Option<bool> {
         if self.folded.contains(&folded(path)) {
             return Some(true);
@@ -137,7 +137,7 @@ impl TouchedPaths {
     }
 }
 
-/// A path as file systems without case compare it, as far as the names of git go.
+/// A path folded as on case-insensitive file systems, as far as git's names require.
 pub(crate) fn folded(path: &RelPath) -> Vec<u8> {
     let names: Vec<_> = path.components().map(folded_name).collect();
     names.join(&b'/')

@@ -1,7 +1,8 @@
-//! A conservative reader of git's settings files, to tell harmless settings from those that run programs or lead away.
+//! A conservative reader of git's settings files, to distinguish harmless settings from those that run programs or
+//! lead elsewhere.
 //!
-//! It reads less than git does: whatever it does not understand counts as harmful, so that no way of writing a setting
-//! slips through because two readers differ.
+//! It accepts less than git does: anything that it does not understand counts as harmful, so that no notation slips
+//! through because two readers differ.
 
 mod addresses;
 mod directions;
@@ -23,7 +24,7 @@ pub(crate) use crate::git::settings::text::FILES_READ;
 use crate::git::settings::text::{Setting, settings};
 use crate::git::settings::values::{is_single_tag, is_sound, keeps_own_references};
 
-/// Settings that decide nothing but looks, names and addresses, `*` standing for the name in a section's quotes.
+/// Settings that only affect appearance, names and addresses; `*` stands for the quoted name of a section.
 const HARMLESS: &[(&str, &[&str])] = &[
     (
         "core",
@@ -58,7 +59,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("submodule.*", &["active", "branch", "ignore", "fetchrecursesubmodules"]),
     ("pull", &["rebase", "ff"]),
     ("push", &["default", "autosetupremote", "followtags"]),
-    // Without `prunetags`: the next fetch would remove the user's own tags, of which git keeps no log.
+    // Without `prunetags`: the next fetch would remove the user's own tags, for which git keeps no log.
     ("fetch", &["prune", "parallel", "writecommitgraph"]),
     ("merge", &["ff", "conflictstyle", "renames"]),
     ("rebase", &["autosquash", "autostash", "updaterefs"]),
@@ -77,10 +78,10 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("lfs", &["repositoryformatversion"]),
 ];
 
-/// Settings that name where to fetch from or push to, harmless if they name another machine plainly.
+/// Settings that name a location to fetch from or push to, harmless if they plainly name another machine.
 const ADDRESSES: &[(&str, &[&str])] = &[("remote.*", &["url", "pushurl"]), ("submodule.*", &["url"])];
 
-/// Settings that name a remote, or an address in place of one.
+/// Settings that name a remote, or an address instead.
 const REMOTES: &[(&str, &[&str])] = &[("branch.*", &["remote", "pushremote"]), ("remote", &["pushdefault"])];
 
 /// The keys of a branch that git itself obeys.
@@ -88,20 +89,20 @@ const BRANCH_KEYS: [&str; 6] = ["remote", "pushremote", "merge", "rebase", "merg
 
 /// The answers about other files on which some settings depend.
 pub(crate) struct Surroundings<'a> {
-    /// Returns whether `core.worktree` may get a new value, or be removed (`None`), as git does for submodules.
+    /// Returns whether `core.worktree` may be set to a new value, or be removed (`None`), as git does for submodules.
     pub is_worktree: &'a dyn Fn(Option<&str>) -> bool,
-    /// Returns whether git may begin to obey the `config.worktree` beside the file, as `git sparse-checkout` has it do.
-    pub has_harmless_beside: &'a dyn Fn() -> bool,
+    /// Returns whether git may begin to obey the `config.worktree` next to the file, as `git sparse-checkout` requests.
+    pub has_harmless_sibling: &'a dyn Fn() -> bool,
 }
 
 /// Returns whether all of a settings file is harmless, by itself.
 pub(crate) fn is_harmless(bytes: &[u8]) -> bool {
-    let alone = Surroundings { is_worktree: &|_| false, has_harmless_beside: &|| false };
+    let alone = Surroundings { is_worktree: &|_| false, has_harmless_sibling: &|| false };
     harmful(None, bytes, &alone).is_some_and(|change| change.is_empty())
 }
 
-/// The settings by which `after` could make git run a program or look elsewhere, and which `before` did not have in the
-/// same order; `None` if one of them cannot be read.
+/// The settings by which `after` could make git run a program or read other paths, and which `before` did not have in
+/// the same order; `None` if one of them cannot be read.
 pub(crate) fn harmful(
     before: Option<&[u8]>,
     after: &[u8],
@@ -109,7 +110,7 @@ pub(crate) fn harmful(
 ) -> Option<HarmfulChange> {
     let after = settings(after)?;
     let is_new = before.is_none();
-    // Those of the user that are not understood would be lost.
+    // Settings of the user that are not understood would be lost.
     let before = before.map_or_else(|| Some(Vec::new()), settings)?;
     let is_worktree = surroundings.is_worktree;
     let (worktrees, worktrees_before) = (worktrees(&after), worktrees(&before));
@@ -122,7 +123,7 @@ pub(crate) fn harmful(
     let has_sound_switch = {
         let (before, after) = (switches(&before), switches(&after));
         before == after
-            || before.is_empty() && after == [Some("true")] && (surroundings.has_harmless_beside)()
+            || before.is_empty() && after == [Some("true")] && (surroundings.has_harmless_sibling)()
     };
     let harmful_of = |settings: &[Setting]| -> Vec<Setting> {
         let remotes = remotes(settings);
@@ -132,7 +133,7 @@ pub(crate) fn harmful(
             if setting.is_worktree() {
                 has_sound_worktree
             } else if setting.is_switch() {
-                // This extension is older than versions of the format, and in force without.
+                // This extension predates format versions, and is in force without one.
                 has_sound_switch
             } else {
                 let is_of_clone = is_new || !setting.overwrites_own_references();
@@ -144,7 +145,7 @@ pub(crate) fn harmful(
         };
         settings.iter().filter(|setting| !is_harmless(setting)).cloned().collect()
     };
-    // Without a version git obeys no extension, so that settings of the user would be out of force.
+    // Without a version git obeys no extension, so settings of the user would no longer apply.
     let has_version = |settings: &[Setting]| settings.iter().any(Setting::is_format_version);
     if has_version(&before) && !has_version(&after) {
         let is_version = |setting: &&Setting| setting.is_format_version();
@@ -160,7 +161,7 @@ pub(crate) fn harmful(
         setting.moving().is_some_and(|moving| gone.contains(&moving)) && !had.contains(setting)
     };
     let after: Vec<_> = harmful_of(&after).into_iter().filter(|setting| !is_moved(setting)).collect();
-    // Those that were there are the user's. In another order, or with one missing, others of them would be in force.
+    // Existing settings are the user's. In another order, or with one missing, different ones would apply.
     if before == after {
         return Some(HarmfulChange::default());
     }
@@ -171,7 +172,7 @@ pub(crate) fn harmful(
     Some(if change.is_empty() { HarmfulChange::of(&after, []) } else { change })
 }
 
-/// Settings whose value git may read in another way than it is written, or that cannot be read.
+/// Settings whose value git may read differently from how it is written, or that cannot be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnclearSettings;
 
@@ -193,7 +194,7 @@ fn worktrees(settings: &[Setting]) -> Vec<Option<&str>> {
         .collect()
 }
 
-/// The values by which git is to obey a `config.worktree`.
+/// The values that make git obey a `config.worktree`.
 fn switches(settings: &[Setting]) -> Vec<Option<&str>> {
     settings.iter().filter(|setting| setting.is_switch()).map(|setting| setting.written.as_deref()).collect()
 }
@@ -203,7 +204,7 @@ impl Setting {
         !self.is_named && &*self.section == "core" && self.key == "worktree"
     }
 
-    /// Returns whether it has no meaning once its branch, remote or submodule is gone with all settings.
+    /// Returns whether it is meaningless once its branch, remote or submodule is gone with all settings.
     fn goes_with_its_section(&self) -> bool {
         ["branch", "remote", "submodule"].iter().any(|kind| self.name_in(kind).is_some())
     }
@@ -214,8 +215,8 @@ impl Setting {
         (is_foreign && !self.has_harmful_name()).then_some((&self.key, self.written.as_deref()))
     }
 
-    /// Returns whether a fetch by it writes to branches or tags of this repository. Of those that git fetches to such names
-    /// without being asked, only the tag of a new clone is harmless.
+    /// Returns whether a fetch by it writes to branches or tags of this repository. Of the refspecs that git applies
+    /// implicitly, only the tag of a new clone is harmless.
     fn overwrites_own_references(&self) -> bool {
         let is_fetch = self.name_in("remote").is_some() && self.key == "fetch";
         let value = self.value.as_deref().filter(|_| is_fetch);
@@ -238,22 +239,22 @@ impl Setting {
             ("core", "bare") => return written == Some("false"),
             ("advice", _) => return is_sound(self),
             _ if self.is_format_version() => return matches!(written, Some("0" | "1")),
-            // Later versions take a path behind the name of the format.
+            // Later versions accept a path after the name of the format.
             ("extensions", "refstorage") => return matches!(written, Some("files" | "reftable")),
-            // An index is judged by the format, so there is no other way of writing it.
+            // An index is judged by the format, so only these spellings are allowed.
             _ if self.is_object_format() => return matches!(written, Some("sha1" | "sha256")),
             _ => {}
         }
         let value = self.value.as_deref();
-        // `.` is this repository itself. What names no remote is an address.
+        // `.` is this repository itself. Anything that does not name a remote is an address.
         let is_remote = |value: &str| value == "." || remotes.contains(value) || is_plain_address(value);
         self.is_in(HARMLESS) && is_sound(self)
             || self.is_in(ADDRESSES) && value.is_some_and(is_plain_address)
             || self.is_in(REMOTES) && value.is_some_and(is_remote)
     }
 
-    /// Returns whether the name in quotes is one that a program would take for an option, or the name of a remote a path. Git passes
-    /// the names of remotes to programs of its own: `fetch --all` would obey a remote called `--upload-pack=PROGRAM`.
+    /// Returns whether the quoted name could be taken for an option, or the name of a remote for a path. Git passes the
+    /// names of remotes to its own programs: `fetch --all` would obey a remote called `--upload-pack=PROGRAM`.
     fn has_harmful_name(&self) -> bool {
         let name = self.section.split_once('.').map(|(_, name)| name).filter(|_| self.is_named);
         name.is_some_and(|name| name.starts_with('-'))
@@ -264,7 +265,7 @@ impl Setting {
         list.iter().any(|(section, keys)| {
             let is_section = match section.strip_suffix(".*") {
                 Some(kind) => self.name_in(kind).is_some(),
-                // One with a dot has a name in quotes.
+                // A section with a dot has a quoted name.
                 None => self.is_named == section.contains('.') && *self.section == **section,
             };
             is_section && keys.contains(&self.key.as_str())

@@ -23,14 +23,14 @@ const INDEX_BYTES: u64 = 64 << 20;
 /// The largest table of references that is read for the objects that it names, in bytes.
 const TABLE_BYTES: u64 = 16 << 20;
 
-/// The most bytes that the new objects of one command are inflated to. A tree of a few kilobytes may have a million entries.
+/// The maximum inflated size of the new objects of one command. A tree of a few kilobytes may have a million entries.
 const INFLATED_BYTES: usize = if cfg!(test) { 1 << 20 } else { 256 << 20 };
 
 #[cfg(test)]
 thread_local! {
     /// The number of indexes of packs that this thread has read.
     pub(crate) static INDEXES_READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-    /// The number of times that this thread has looked for an object and at what it holds.
+    /// The number of objects that this thread has looked up and examined.
     pub(crate) static OBJECTS_JUDGED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -38,20 +38,20 @@ thread_local! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Adopted,
-    /// The state before it stays, or is put back.
+    /// The previous state stays, or is restored.
     Refused,
-    /// The same without a word. Without a layer, what is new is removed, and what was there before it as well.
+    /// The same, unreported. Without a layer, both new and previous files are removed.
     Dropped,
 }
 
-/// Returns the folder of objects that a file has the name of an object in, or of a part of a pack.
+/// Returns the object store in which a file is named like an object or a part of a pack.
 pub(crate) fn store_around(path: &RelPath) -> Option<RelPath> {
     let (pack, name) = (path.parent()?, path.file_name()?);
     let (store, pack) = (pack.parent()?, pack.file_name()?.to_vec());
     is_object_file([store.file_name()?, &pack, name]).then_some(store)
 }
 
-/// The objects of repositories of the workspace, with those that the effects of a command bring.
+/// The objects of the workspace's repositories, with those added by a command.
 pub(crate) struct StoredNames<'a> {
     root: &'a FileRoot,
     effects: &'a [Effect],
@@ -63,21 +63,21 @@ pub(crate) struct StoredNames<'a> {
 /// The contents read so far, by the folders of repositories.
 #[derive(Debug, Default)]
 struct ReadStores {
-    /// The indexes of packs, on the disk and among the effects; `None` where the packs cannot be listed.
+    /// The pack indexes, on disk and among the effects; `None` if the packs cannot be listed.
     indexes: Remembered<RelPath, Option<Rc<Vec<RelPath>>>>,
-    /// The contents of indexes on the disk; `None` where one cannot be read.
+    /// The contents of indexes on disk; `None` if one cannot be read.
     contents: Remembered<RelPath, Option<Rc<Vec<u8>>>>,
     bytes: RefCell<BTreeMap<RelPath, u64>>,
-    /// The objects that references in tables named before.
+    /// The objects that references in tables named before the command.
     named_before: Remembered<RelPath, Rc<BTreeSet<Vec<u8>>>>,
     /// The new loose objects, by the index of the effect; `None` for one that cannot be read.
     objects: Remembered<usize, Option<ObjectRead>>,
-    /// The bytes of new objects that were inflated.
+    /// The inflated bytes of new objects so far.
     inflated: Cell<usize>,
 }
 
 impl ReadStores {
-    /// Reads with the bytes that may still be inflated.
+    /// Reads with the remaining budget of inflated bytes.
     fn inflating<Answer>(&self, read: impl FnOnce(&mut usize) -> Answer) -> Answer {
         let mut left = INFLATED_BYTES.saturating_sub(self.inflated.get());
         let answer = read(&mut left);
@@ -94,20 +94,20 @@ struct ObjectRead {
     names: Rc<[ObjectName]>,
 }
 
-/// The objects that repositories will have once the effects are carried out or not, each by its fate.
+/// The objects that repositories will have after the effects, each according to its fate.
 pub(crate) struct NamesAfter<'a> {
     names: &'a StoredNames<'a>,
     fate: &'a dyn Fn(usize) -> Fate,
-    /// By the folder of the repository; `None` where it may have objects that are in none of these.
+    /// By the folder of the repository; `None` if it may have objects elsewhere.
     indexes: Remembered<RelPath, Option<Rc<Vec<Text<'a>>>>>,
-    /// True for an object of which everything is there that it needs, by the folder of the repository.
+    /// True for a complete object, by the folder of the repository.
     whole: RefCell<BTreeMap<RelPath, BTreeMap<ObjectName, bool>>>,
     /// The objects that a repository may lack.
     gaps: Remembered<RelPath, Rc<Gaps>>,
 }
 
 impl<'a> StoredNames<'a> {
-    /// `positions` holds the index of the effect on each path.
+    /// `positions` maps each path to the index of its effect.
     pub(crate) fn new(
         root: &'a FileRoot,
         effects: &'a [Effect],
@@ -128,7 +128,7 @@ impl<'a> StoredNames<'a> {
         }
     }
 
-    /// Returns whether more objects are new than are looked into: the others count as incomplete.
+    /// Returns whether there are more new objects than are examined: the others count as incomplete.
     pub(crate) fn are_too_many(&self) -> bool {
         self.read.inflated.get() == INFLATED_BYTES
     }
@@ -156,14 +156,14 @@ impl<'a> StoredNames<'a> {
 
     fn effects_in(&self, folder: &RelPath) -> impl Iterator<Item = &'a RelPath> {
         let folder = folder.clone();
-        let behind = RelPath::from_bytes(&[folder.as_bytes(), b"0"].concat()).ok();
-        let end = behind.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let after = RelPath::from_bytes(&[folder.as_bytes(), b"0"].concat()).ok();
+        let end = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
         let range = self.positions.range::<RelPath, _>((Bound::Excluded(&folder), end));
         let paths: Vec<_> = range.map(|(path, _)| *path).collect();
         paths.into_iter().filter(move |path| path.parent().as_ref() == Some(&folder))
     }
 
-    /// Returns the indexes of the packs of a repository, whatever becomes of them.
+    /// Returns the pack indexes of a repository, whatever their fate.
     fn indexes_of(&self, folder: &RelPath) -> Option<Rc<Vec<RelPath>>> {
         self.read.indexes.get_or_read(folder.clone(), || {
             let packs = joined(folder, &[b"objects", b"pack"]).ok()?;
@@ -177,7 +177,7 @@ impl<'a> StoredNames<'a> {
         })
     }
 
-    /// Returns the content of a repository's index of a pack that is on the disk.
+    /// Returns the content of a repository's pack index on disk.
     fn index_on_disk(&self, folder: &RelPath, index: &RelPath) -> Option<Rc<Vec<u8>>> {
         self.read.contents.get_or_read(index.clone(), || {
             let mut bytes = self.read.bytes.borrow_mut();
@@ -190,8 +190,8 @@ impl<'a> StoredNames<'a> {
         })
     }
 
-    /// Returns the objects that tables of references of a repository named before. One that is missing was missing then, or is removed
-    /// beside a reference that stays.
+    /// Returns the objects that a repository's reftables named before. If one is missing, it was missing then, or is
+    /// removed although a reference stays.
     fn named_before(&self, folder: &RelPath) -> Rc<BTreeSet<Vec<u8>>> {
         self.read.named_before.get_or_read(folder.clone(), || {
             let Ok(tables) = folder.child(b"reftable") else { return Rc::default() };
@@ -213,7 +213,7 @@ impl<'a> StoredNames<'a> {
 }
 
 impl<'a> NamesAfter<'a> {
-    /// Returns whether more objects are new than are looked into.
+    /// Returns whether there are more new objects than are examined.
     pub(crate) fn are_too_many(&self) -> bool {
         self.names.are_too_many()
     }
@@ -228,7 +228,7 @@ impl<'a> NamesAfter<'a> {
         self.names.is_unreadable_index(effect)
     }
 
-    /// Returns whether the repository in a folder surely lacks an object, by its name in hexadecimal digits.
+    /// Returns whether the repository in a folder certainly lacks an object, by its hexadecimal name.
     pub(crate) fn lacks(&self, folder: &RelPath, object: &[u8]) -> bool {
         let Some(name) = ObjectName::of_digits(object) else { return false };
         let (start, rest) = object.split_at(2);
@@ -241,13 +241,13 @@ impl<'a> NamesAfter<'a> {
             return false;
         }
         let indexes = self.indexes.get_or_read(folder.clone(), || self.read_indexes(folder).map(Rc::new));
-        // One that cannot be read may have any object.
+        // An unreadable index may have any object.
         let may_have = |index: &Text<'_>| PackIndex::open(index).is_none_or(|index| index.has(&name));
         indexes.is_some_and(|indexes| !indexes.iter().any(may_have))
             && !self.names.named_before(folder).contains(name.as_bytes())
     }
 
-    /// Returns the side of an effect that will be there, and whether it is what the disk has now.
+    /// Returns the resulting side of an effect, and true if that is the current state on disk.
     fn side(&self, position: usize) -> (Option<&'a EffectSide>, bool) {
         let Effect { before, after, .. } = &self.names.effects[position];
         let is_layered = self.names.is_layered;
@@ -255,7 +255,7 @@ impl<'a> NamesAfter<'a> {
         match (self.fate)(position) {
             Fate::Adopted => (after, !is_layered),
             Fate::Dropped if !is_layered && after.is_some() => (None, false),
-            // What could not be kept is not put back.
+            // A state that could not be kept is not restored.
             _ if !is_layered && matches!(before, Some(EffectSide::Unkept(_))) => (after, true),
             _ => (before, is_layered),
         }

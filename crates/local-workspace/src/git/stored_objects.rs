@@ -1,4 +1,4 @@
-//! Judges the files of a repository's store of objects.
+//! Judges the files of a repository's object store.
 
 use git_index::{PackIndex, is_object_cache};
 use rel_path::RelPath;
@@ -9,8 +9,8 @@ use crate::git::guard::{InRepository, Refusal};
 use crate::git::repository_context::RepositoryContext;
 
 impl InRepository<'_> {
-    /// Returns why an effect on an object that was there is refused. Git replaces none by another content, and what could not be read
-    /// may be one.
+    /// Returns the reason why an effect on an existing object is refused. Git never changes the content of an object,
+    /// and unreadable content may have changed.
     pub(super) fn object_refusal(&self, effect: &Effect) -> Option<Refusal> {
         if !self.is_stored_object() || effect.kind_before() != Some(PresentKind::File) {
             return None;
@@ -23,7 +23,8 @@ impl InRepository<'_> {
         }
     }
 
-    /// Refuses the removal of an object, or of a pack, that could not be restored. It goes with its repository.
+    /// Refuses the removal of an object, or of a pack, that could not be restored. It may be removed with its
+    /// repository.
     pub(super) fn large_object_refusal(
         &self,
         effect: &Effect,
@@ -35,7 +36,7 @@ impl InRepository<'_> {
         is_lost.then_some(Refusal::LargeObject)
     }
 
-    /// Returns whether it is an object, or a file of several, which has its name from its content.
+    /// Returns whether it is an object, or a file of several, whose name is derived from its content.
     pub(super) fn is_stored_object(&self) -> bool {
         let ends_like = |name: &[u8], end: &[u8]| {
             name.get(name.len().saturating_sub(end.len())..)
@@ -55,22 +56,22 @@ impl InRepository<'_> {
         }
     }
 
-    /// Returns whether it is a new index of a pack that there is not.
+    /// Returns whether it is a new index of a missing pack.
     pub(super) fn is_index_without_pack(&self, effect: &Effect, context: &RepositoryContext<'_>) -> bool {
         let pack = effect.path.as_bytes().strip_suffix(b".idx").map(|stem| [stem, b".pack"].concat());
         let pack = pack.filter(|_| effect.before.is_none() && self.is_stored_object());
         pack.and_then(|pack| RelPath::from_bytes(&pack).ok()).is_some_and(|pack| !(context.is_there)(&pack))
     }
 
-    /// Returns whether it is a new pack, or the new index of one, of which git could not read the index, or that do not belong together.
-    /// Packs that are too large to be kept are not compared.
+    /// Returns whether it is a new pack, or the new index of one, with an unreadable index or a mismatch between the
+    /// two. Packs that are too large to keep are not compared.
     pub(super) fn is_damaged_pack(&self, effect: &Effect, context: &RepositoryContext<'_>) -> bool {
         let path = effect.path.as_bytes();
         let stem = path.strip_suffix(b".pack").or_else(|| path.strip_suffix(b".idx"));
         let Some(stem) = stem.filter(|_| effect.before.is_none() && self.is_stored_object()) else {
             return false;
         };
-        // Git passes over one.
+        // Git skips it.
         if self.is_index_without_pack(effect, context) {
             return false;
         }
@@ -83,8 +84,8 @@ impl InRepository<'_> {
         text(b".pack").is_some_and(|pack| !index.is_of(&pack))
     }
 
-    /// Returns whether it is a part of a chain of commit graphs, or of lists of packs, of which the list of parts stays: a changed
-    /// one is not adopted.
+    /// Returns whether it is a part of a chain of commit graphs, or of pack lists, whose list of parts stays: a changed
+    /// list is not adopted.
     pub(super) fn is_of_staying_chain(&self, context: &RepositoryContext<'_>) -> bool {
         let Some((last, folders)) = self.names.split_last() else { return false };
         let chain: &[u8] = match folders.last() {

@@ -1,7 +1,7 @@
 //! The folders of version control systems other than git.
 //!
-//! File tools change nothing in them. Commands do, as their programs work, but for what makes those programs run others
-//! or look elsewhere.
+//! File tools change nothing in them. Commands may, since their programs work there, except for files that make those
+//! programs run others or read other paths.
 
 use std::sync::LazyLock;
 
@@ -10,8 +10,8 @@ use rel_path::{NameRule, ProtectedName, ProtectedNames, RelPath};
 use crate::change::present::PresentKind;
 use crate::name_probe::surely_lacks;
 
-/// The folders. That of Bazaar is not among them: in the settings of each branch there are expressions that it evaluates, and
-/// any file may make another branch the one of the folder.
+/// The folders, except Bazaar's: the settings of each branch have expressions that it evaluates, and any file may
+/// switch the folder to another branch.
 static FOLDERS: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::new([".hg", ".jj", ".svn"]));
 
 /// The names in them that their programs obey.
@@ -26,16 +26,16 @@ static OBEYED: LazyLock<ProtectedNames> = LazyLock::new(|| {
     ])
 });
 
-/// The names in them of which every change is reported.
+/// The names in them whose every change is reported.
 static REPORTED: LazyLock<ProtectedNames> = LazyLock::new(|| {
     let mut names = ProtectedNames::none();
-    // Nearly every command of Subversion changes its database, and only Subversion could say what in it has changed.
+    // Nearly every command of Subversion changes its database, and only Subversion could tell the changes within.
     let reason = "Subversion runs the hooks of the repository that it names, and removes files that it lists";
     names.set(".svn/wc.db*", NameRule::Reported, reason);
     names
 });
 
-/// A file of this name leads to the repository of another folder.
+/// A file of this name points to the repository of another folder.
 static LEADS_AWAY: LazyLock<ProtectedNames> = LazyLock::new(|| ProtectedNames::new([".jj/repo"]));
 
 /// Returns whether an entry of the list is such a folder, or that of git.
@@ -43,9 +43,9 @@ pub(crate) fn is_folder(entry: &str) -> bool {
     RelPath::parse(entry).is_ok_and(|path| path.file_name() == Some(b".git") || FOLDERS.protects(&path))
 }
 
-/// Returns whether a path lies in the folder of a version control system other than git.
+/// Returns whether a path is in the folder of a version control system other than git.
 pub(crate) fn is_in_folder(path: &RelPath) -> bool {
-    // The comparison takes its time, and hardly any path has one of these names.
+    // The comparison is slow, and hardly any path has one of these names.
     let lacks_all = [&b"hg"[..], b"jj", b"svn"].into_iter().all(|word| surely_lacks(path.as_bytes(), word));
     !lacks_all && FOLDERS.protects(path)
 }

@@ -11,7 +11,7 @@ use wap_core::{ConversationId, MOST_PROCESSES, Reason, WapError};
 use crate::adopt::build_folder_check::{BuildFoldersBefore, Moment};
 use crate::processes::unknown;
 
-/// The most processes of all conversations together that run at one time.
+/// The maximum number of running processes of all conversations together.
 const MOST_IN_ALL: usize = 64;
 
 /// One process, running or ended.
@@ -22,9 +22,9 @@ pub(crate) struct Entry {
     pub command: String,
     pub process: BackgroundProcess,
     pub began: Moment,
-    /// The build folders before it; `None` once they were looked at after its end.
+    /// The build folders before it; `None` once they were checked after its end.
     pub build_folders: Mutex<Option<BuildFoldersBefore>>,
-    /// True once its conversation has had an answer that says how it ended.
+    /// True once an answer has reported its end to its conversation.
     pub is_end_known: AtomicBool,
 }
 
@@ -46,7 +46,7 @@ struct Group {
     network: Arc<NetworkHolder>,
     /// In the order in which they were started.
     entries: Vec<Arc<Entry>>,
-    /// The names of those that are being started.
+    /// The names of processes being started.
     starting: Vec<String>,
 }
 
@@ -85,11 +85,12 @@ impl Drop for Starting<'_> {
 }
 
 impl Processes {
-    /// Adds a process, in place of one of the same name that has ended. Other conversations do not wait while it is made.
+    /// Adds a process, replacing an ended one of the same name. Other conversations do not wait while it is made.
     ///
     /// # Errors
     ///
-    /// A process of this name runs, too many run, the conversation has ended meanwhile, or what `make_network` and `make` answer.
+    /// A process of this name runs, too many run, the conversation has ended meanwhile, or the errors of `make_network`
+    /// and `make`.
     pub(crate) fn start(
         &self,
         conversation: &ConversationId,
@@ -108,7 +109,7 @@ impl Processes {
             return Err(WapError::new(Reason::Cancelled, text));
         };
         group.entries.retain(|other| other.name != name);
-        // Of those that have ended the newest can be read.
+        // Of ended processes, the newest can be read.
         if group.entries.len() >= 2 * MOST_PROCESSES
             && let Some(oldest) = group.entries.iter().position(|entry| !entry.is_running())
         {
@@ -119,7 +120,7 @@ impl Processes {
         Ok(entry)
     }
 
-    /// Takes a name for a process that is to be made.
+    /// Reserves the name of a new process.
     fn reserve<'a>(
         &'a self,
         conversation: &'a ConversationId,
@@ -173,7 +174,7 @@ impl Processes {
         Some(Arc::clone(&group.network))
     }
 
-    /// Returns the processes that have ended without that their conversation knows, which it does then.
+    /// Returns the ended processes that were not yet reported to their conversation, and marks them as reported.
     pub(crate) fn newly_ended(&self, conversation: &ConversationId) -> Vec<Arc<Entry>> {
         let groups = self.groups();
         let entries = groups.get(conversation).into_iter().flat_map(|group| &group.entries);
@@ -182,7 +183,7 @@ impl Processes {
         entries.filter(is_new).cloned().collect()
     }
 
-    /// Takes the processes of a conversation out. Dropping them kills them, without the lock.
+    /// Removes the processes of a conversation. Dropping them kills them, without the lock.
     pub(crate) fn remove(&self, conversation: &ConversationId) -> Vec<Arc<Entry>> {
         self.groups().remove(conversation).map(|group| group.entries).unwrap_or_default()
     }

@@ -22,10 +22,10 @@ use crate::processes::{KEPT_OUTPUT_BYTES, text_of};
 use crate::runs::{EngineRun, StepState};
 use crate::step_record::{decode, other_request};
 
-/// The time in which a process that is not waited for may fail at once.
+/// The time to wait for an immediate failure of a process without `ready`.
 const GLANCE: Duration = Duration::from_secs(1);
 
-/// The most characters of `ready` in a warning.
+/// The maximum number of characters of `ready` in a warning.
 const MOST_QUOTED: usize = 100;
 
 impl LocalWorkspace {
@@ -76,7 +76,7 @@ impl LocalWorkspace {
         self.record(&run, step, outcome, &[]).outcome
     }
 
-    /// Refuses where a process in the background could not be kept from the folder or from the network.
+    /// Refuses if a background process could not be kept from the folder or the network.
     fn check_background(&self) -> Result<(), WapError> {
         let refused = |text: &str| Err(WapError::new(Reason::SandboxUnavailable, text));
         if self.sandbox_report()?.fs != FileConfinement::Root {
@@ -101,7 +101,7 @@ impl LocalWorkspace {
         command: &ShellCommand,
     ) -> Result<Entry, WapError> {
         let build_folders = self.without_leading_out(self.uncovered());
-        let before = BuildFoldersBefore::look(&self.root, self.beneath_root(&build_folders));
+        let before = BuildFoldersBefore::look(&self.root, self.relative_to_root(&build_folders));
         let began = Moment::now();
         let mut policy = self.config.policy.clone();
         policy.is_workspace_read_only = true;

@@ -16,13 +16,13 @@ use crate::read::timestamp::iso;
 use crate::runs::{EngineRun, StepState};
 use crate::step_record::{decode, encode, other_request};
 
-/// The time that a process has to end by itself once it is asked to.
+/// The time that a process has to end by itself after a request.
 const GRACE: Duration = Duration::from_secs(3);
 
 type StopOutcome = Result<StopProcessResponse, WapError>;
 
 impl LocalWorkspace {
-    /// Ends a process of the call's conversation. A step that was carried out is answered from the record.
+    /// Ends a process of the call's conversation. A completed step is answered from the record.
     pub(crate) fn stop(&self, call: &Call<'_>, request: &StopProcess) -> StopOutcome {
         self.check_cancelled(call)?;
         let run = EngineRun::enter(&self.journal, call.origin)?;
@@ -38,7 +38,7 @@ impl LocalWorkspace {
         };
         match state {
             StepState::Finished(recorded) => return decode::<StopOutcome>(recorded)?,
-            // It ended with the process of agentd that was to stop it.
+            // It ended with the agentd process that was to stop it.
             StepState::Unknown => return finish(Err(unknown(&request.name, &[]))),
             StepState::NotStarted => {}
         }

@@ -15,11 +15,11 @@ use crate::engine::LocalWorkspace;
 use crate::errors::fs_read_error;
 use crate::read::metadata;
 
-/// The time after which a listing or a search answers with its entries so far. Entries and matches behind the last one
-/// that is listed are counted until then, and up to the million entries that a walk reads.
+/// The time after which a listing or a search returns its entries so far. Entries and matches after the last listed
+/// one are counted until then, and up to the million entries that a walk reads.
 const TIME_BOUND: Duration = Duration::from_secs(10);
 
-/// The same for a caller who says that it waits longer.
+/// The same for a caller that announces a longer wait.
 const LONGEST_TIME_BOUND: Duration = Duration::from_secs(120);
 
 /// Returns the time limit of a listing or a search of this call.
@@ -38,10 +38,9 @@ pub(crate) struct LeftOut<'a> {
 }
 
 impl LeftOut<'_> {
-    /// Checks whether a walk that leaves out these folders leaves out nothing else but hidden entries.
+    /// Checks whether a walk that excludes these folders only additionally excludes hidden entries.
     ///
-    /// The default globs name folders and what is in them, and a walk does not come to what is in a folder that it has left
-    /// out.
+    /// The default globs name folders and their contents, and a walk does not reach the contents of an excluded folder.
     pub(crate) fn are_about_folders(&self) -> bool {
         !self.git_ignored && (self.exclusions.is_none() || self.are_defaults)
     }
@@ -62,8 +61,8 @@ impl LocalWorkspace {
 
     /// Finds the entries with `name` in their names, without regard to the case of ASCII letters.
     ///
-    /// The request says where and what is left out, its pattern does not count; it is recursive unless it says no, and
-    /// without `maxDepth` it goes to the bottom. The answer is bounded and ordered like that of `exploreFiles`.
+    /// The request determines the folder and the exclusions, its pattern is ignored; it is recursive unless it says
+    /// no, and without `maxDepth` unlimited in depth. The answer is bounded and ordered like that of `exploreFiles`.
     ///
     /// # Errors
     ///
@@ -103,7 +102,7 @@ impl LocalWorkspace {
         let ignores = self.git_rules(&rules);
         let found_start = |error: FsError| folder_error(&error, &request.path);
         let warm = match self.file_index() {
-            // Nothing is listed yet: the folder is only found.
+            // Nothing is listed yet: the folder is only resolved.
             Some(_) => {
                 let limits = WalkLimits { depth: 0, ..WalkLimits::default() };
                 let start = self.root.walk(&start, limits).map_err(found_start)?.start().clone();
@@ -112,7 +111,7 @@ impl LocalWorkspace {
                 let mut listed = Listed::new(self, request);
                 let wanted = Wanted { depth, filter, most: listed.most };
                 let walked = self.warm_list(&start, &wanted, &rules, excludes, &mut |entry| {
-                    // It was chosen by the view already.
+                    // The view has already selected it.
                     listed.add(&entry.path, entry.kind, 1, 0);
                 });
                 walked.map(|(summary, counted)| {
@@ -148,7 +147,7 @@ impl LocalWorkspace {
         };
         let total = listed.total();
         if total == 0 && summary.unreadable > 0 && filter.is_none() {
-            // It is the folder itself: nothing else was found that could have been entered.
+            // It is the folder itself: there was no other folder to enter.
             let text = format!("the folder '{}' could not be read", request.path);
             return Err(WapError::new(Reason::ReadError, text).with("path", request.path.as_str()));
         }
@@ -168,8 +167,8 @@ impl LocalWorkspace {
         rules.git_ignored.then(|| Mutex::new(GitIgnores::new(&self.root)))
     }
 
-    /// Decides which entries of a walk from `start` are left out: hidden ones always, others as the rules say, with those of
-    /// git in `ignores`. A start folder that is excluded itself was meant all the same.
+    /// Decides which entries of a walk from `start` are left out: hidden ones always, others by the rules, with git's
+    /// in `ignores`. A start folder that is itself excluded was requested explicitly.
     pub(crate) fn excluder<'a, 'r>(
         &'a self,
         call: &'a Call<'_>,
@@ -178,14 +177,14 @@ impl LocalWorkspace {
         ignores: Option<&'a Mutex<GitIgnores<'r>>>,
     ) -> impl Fn(&RelPath, FileKind) -> bool + Send + use<'a, 'r> {
         let start = if start.is_root() { String::new() } else { start.to_string() };
-        let exclusions = rules.exclusions.map(|exclusions| exclusions.beneath(&start));
-        // Of the default ones only those for folders have to be compared.
+        let exclusions = rules.exclusions.map(|exclusions| exclusions.for_walk_from(&start));
+        // Of the default globs, only those for folders have to be compared.
         let are_for_folders = rules.are_defaults;
         move |path, kind| {
             let is_folder = kind == FileKind::Folder;
             let compares = is_folder || !are_for_folders;
             let excludes = |globs: &Exclusions| globs.excludes(&path.to_string(), is_folder);
-            // A cancelled walk runs out at once; its result is not used.
+            // A cancelled walk ends at once; its result is not used.
             call.cancel.is_cancelled()
                 || self.hidden.hides(path)
                 || compares && exclusions.as_ref().is_some_and(excludes)
@@ -203,7 +202,7 @@ struct Listed<'a> {
     wants_metadata: bool,
     most: usize,
     shortlist: Shortlist<(RelPath, FileKind)>,
-    /// Entries that were counted only.
+    /// Entries that were only counted.
     counted: u64,
 }
 
@@ -222,7 +221,7 @@ impl<'a> Listed<'a> {
         self.shortlist.offered() + self.counted
     }
 
-    /// Reads the metadata of the entries that are shown; most entries of a large tree are only counted.
+    /// Reads the metadata of the listed entries; most entries of a large tree are only counted.
     fn into_files(self) -> Vec<ExploredFile> {
         let (root, wants_metadata) = (&self.workspace.root, self.wants_metadata);
         let entries = self.shortlist.into_values().into_iter();
@@ -235,26 +234,26 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// The wanted entries beneath a folder.
+/// The wanted entries below a folder.
 pub(crate) struct Wanted<'a> {
     /// The depth in folders; 0 means none.
     pub depth: usize,
-    /// Those that are listed; `None` for all.
+    /// The filter of listed entries; `None` for all.
     pub filter: Option<&'a EntryFilter<'a>>,
-    /// The number that is listed; the others are counted.
+    /// The maximum number listed; the others are counted.
     pub most: usize,
 }
 
 /// The entries that a search for files by their names lists.
 pub(crate) enum EntryFilter<'a> {
-    /// Those with this part in their names.
+    /// Entries with this part in their names.
     NamePart(NamePart<'a>),
-    /// Those that match a glob.
+    /// Entries that match a glob.
     Pattern(&'a PathPattern),
 }
 
 impl EntryFilter<'_> {
-    /// Returns true if the name of an entry alone decides.
+    /// Returns true if the filter depends only on the name of an entry.
     pub(crate) fn is_decided_by_name(&self) -> bool {
         match self {
             EntryFilter::NamePart(_) => true,
@@ -318,9 +317,9 @@ fn is_complete(summary: WalkSummary) -> bool {
     !summary.out_of_entries && !summary.out_of_time
 }
 
-/// Says what a walk could not look at.
+/// Returns the warnings about the parts that a walk could not read.
 pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
-    // Folders beneath a depth that was asked for need no warning.
+    // Folders below a requested depth need no warning.
     let counted = [
         (summary.unreadable, "folder", "folders", "could not be read"),
         (
@@ -329,12 +328,7 @@ pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
             "folders were",
             "not entered because another file system is mounted there",
         ),
-        (
-            summary.unnameable,
-            "entry lies",
-            "entries lie",
-            "deeper, or under a longer name, than any path may",
-        ),
+        (summary.unnameable, "entry is", "entries are", "deeper, or under a longer name, than any path may"),
     ];
     let mut warnings: Vec<_> = counted
         .iter()
@@ -350,7 +344,7 @@ pub(crate) fn warnings(summary: WalkSummary) -> Vec<String> {
     warnings
 }
 
-/// Names the files with rules of git that were not obeyed.
+/// Names the files with git rules that were not obeyed.
 pub(crate) fn rule_warnings(ignores: &Mutex<GitIgnores<'_>>) -> Vec<String> {
     let ignores = ignores.lock().unwrap_or_else(PoisonError::into_inner);
     let warning = |path: &RelPath| {

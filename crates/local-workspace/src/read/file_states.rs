@@ -14,13 +14,13 @@ use crate::engine::LocalWorkspace;
 use crate::errors::journal_error;
 use crate::git::credentials;
 
-/// The number of files that are remembered by their stamps.
+/// The number of files remembered by their stamps.
 const REMEMBERED_FILES: usize = 4_096;
 
-/// The clock of a file system goes in ticks of up to this: a file that changes twice within one keeps its stamp.
+/// The longest tick of a file system's clock: a file that changes twice within one keeps its stamp.
 const TICK_NANOSECONDS: i64 = 20_000_000;
 
-/// The versions that files had at the last reading, with their stamps.
+/// The versions of files at the last read, with their stamps.
 #[derive(Debug, Default)]
 pub(crate) struct KnownStamps {
     files: Mutex<HashMap<RelPath, Remembered>>,
@@ -43,7 +43,7 @@ impl KnownStamps {
     fn put(&self, path: &RelPath, remembered: Remembered) {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if files.len() >= REMEMBERED_FILES && !files.contains_key(path) {
-            // What is needed again is read again.
+            // Needed entries are read again.
             files.clear();
         }
         files.insert(path.clone(), remembered);
@@ -51,14 +51,14 @@ impl KnownStamps {
 }
 
 impl LocalWorkspace {
-    /// Says which version of each file there is; see [`wap_core::Workspace::file_states`].
+    /// Returns the version of each file; see [`wap_core::Workspace::file_states`].
     pub(crate) fn states(
         &self,
         call: &Call<'_>,
         paths: &[String],
         since: Option<&Moment>,
     ) -> Result<FileStates, WapError> {
-        // The moment is before the files are looked at: what changes meanwhile counts as changed after it.
+        // The moment is before the files are read: later changes count as after it.
         let latest = self.journal.reader().latest_changes(None, 1).map_err(journal_error)?;
         let change = latest.first().map_or(0, |change| change.number.0);
         let moment = Moment { clock_nanoseconds: now_nanoseconds(), change };
@@ -78,7 +78,7 @@ impl LocalWorkspace {
         self.hidden.check(file.path()).ok()?;
         let path = self.stored_path(file.path(), requested).ok()?;
         let changed = file.metadata().status_changed_nanoseconds;
-        // What git keeps is not shown as it is, so that it has no version.
+        // Git's own files are not shown unchanged, so they have no version.
         let hash =
             if credentials::may_be_in(&path) { None } else { self.hash_of(call.origin.retention, &file) };
         let has_changed = since.is_some_and(|since| {
@@ -96,11 +96,11 @@ impl LocalWorkspace {
             && change.after.as_ref().and_then(|after| after.content) == Some(*hash)
     }
 
-    /// The hash of a file, whose bytes are held from now on if they are few enough.
+    /// The hash of a file, whose bytes are held from now on if it is small enough.
     fn hash_of(&self, retention: Retention, file: &OpenFile) -> Option<ContentHash> {
         let metadata = *file.metadata();
         let is_small = metadata.size_bytes <= HELD_FILE_BYTES;
-        // Elsewhere equal stamps say little: when a file was written once more is known by another clock, or only roughly.
+        // Elsewhere equal stamps prove little: the times come from another clock, or are coarse.
         let has_local_times = file.has_local_times();
         if has_local_times && let Some(remembered) = self.stamps.get(file.path(), metadata.stamp()) {
             let is_held = match retention {
@@ -128,8 +128,8 @@ impl LocalWorkspace {
     }
 }
 
-/// The clock that the times of files come from: what changes later has no earlier time. What has changed within the same
-/// tick may have the same one.
+/// The clock of file times: later changes never have earlier times. Changes within the same tick may have the same
+/// time.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn now_nanoseconds() -> i64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);

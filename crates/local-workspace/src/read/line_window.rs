@@ -1,7 +1,8 @@
-//! Taking a range of lines out of a file: out of its bytes where they are in memory, else streaming it in constant memory.
+//! Extracts a range of lines of a file: from its bytes if they are in memory, otherwise by streaming in constant
+//! memory.
 //!
-//! Both give the same. Files up to [`COUNTED_BYTES`] are read to their end, so that all their lines are counted and the whole is hashed. Of a
-//! larger file no more is read than these bytes or those up to the end of the range, whichever is more.
+//! Both give the same result. Files up to [`COUNTED_BYTES`] are read to their end, so that all their lines are counted
+//! and the whole is hashed. Larger files are read up to that size or the end of the range, whichever is more.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -9,10 +10,10 @@ use std::ops::Range;
 use change_journal::ContentHash;
 use memchr::memchr_iter;
 
-/// The number of bytes that are read at once.
+/// The number of bytes per read.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// The bytes of a file that are read on although the range is complete: a fraction of a second.
+/// The file size up to which reading continues after the range is complete: a fraction of a second.
 pub(crate) const COUNTED_BYTES: u64 = 256 << 20;
 
 /// The length of a file's beginning in which a NUL byte makes it binary.
@@ -21,11 +22,11 @@ const BINARY_PROBE_BYTES: u64 = 8 * 1024;
 /// The lines to keep, and the limit on their bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
-    /// First line to keep, 1-based.
+    /// The first line to keep, 1-based.
     pub first: u64,
-    /// Last line to keep, inclusive.
+    /// The last line to keep, inclusive.
     pub last: u64,
-    /// Most bytes to keep.
+    /// The maximum number of bytes to keep.
     pub limit_bytes: usize,
     /// True to continue although the file looks binary.
     pub takes_binary: bool,
@@ -36,7 +37,7 @@ pub(crate) struct Window {
 pub(crate) struct Windowed {
     /// The bytes of the lines that were kept, with their endings.
     pub bytes: Vec<u8>,
-    /// Lines in what was read, an unfinished last one included.
+    /// The number of lines read, including an unfinished last one.
     pub total_lines: u64,
     /// The number of bytes that were read.
     pub read_bytes: u64,
@@ -44,7 +45,7 @@ pub(crate) struct Windowed {
     pub is_whole: bool,
     /// True if the window is complete; otherwise reading was stopped before its end.
     pub is_filled: bool,
-    /// Lines that were kept, a cut one included.
+    /// The number of lines kept, including a cut one.
     pub returned_lines: u64,
     /// True if lines of the window are missing because of the limit.
     pub is_truncated: bool,
@@ -55,18 +56,19 @@ pub(crate) struct Windowed {
 }
 
 impl Window {
-    /// Reads `source` to its end, or as far as the module says, and keeps the lines of the window.
+    /// Reads `source` to its end, or up to the limit in the module documentation, and keeps the lines of the window.
     ///
-    /// A binary file is left at once, unless the window takes it. A reader that fails with `TimedOut` ends the reading
-    /// and is not an error. Otherwise memory depends on `limit_bytes` alone, whatever the lengths of file and lines.
+    /// Reading stops at once at a binary file, unless the window accepts it. A reader that fails with `TimedOut` ends
+    /// the reading and is not an error. Otherwise memory depends on `limit_bytes` alone, whatever the lengths of file
+    /// and lines.
     ///
-    /// The kept bytes end on the border of a line; only a first line that alone passes the limit is cut within, at
-    /// the border of a character if it is UTF-8.
+    /// The kept bytes end at a line boundary; only a first line that alone exceeds the limit is cut within, at a
+    /// character boundary if it is UTF-8.
     pub(crate) fn read(self, mut source: impl Read) -> io::Result<Windowed> {
         let mut hasher = blake3::Hasher::new();
         let mut chunk = vec![0; CHUNK_BYTES];
         let mut excerpt = Windowed::default();
-        // The line that the next byte belongs to, and whether it has bytes already.
+        // The line of the next byte, and true if it already has bytes.
         let mut line = 1_u64;
         let mut line_has_bytes = false;
         while !(excerpt.is_filled && excerpt.read_bytes > COUNTED_BYTES) {
@@ -92,7 +94,7 @@ impl Window {
             excerpt.read_bytes += length as u64;
             let newlines = memchr_iter(b'\n', read).count() as u64;
             if excerpt.is_filled || line + newlines < self.first {
-                // Nothing of it is kept.
+                // None of it is kept.
                 line += newlines;
                 line_has_bytes = read.last() != Some(&b'\n');
                 continue;
@@ -118,8 +120,8 @@ impl Window {
         Ok(excerpt)
     }
 
-    /// Finds the lines of the window in the bytes of a whole file, with the same outcome as [`read`](Self::read) in as few
-    /// passes as it takes. What is kept is the second value, and is copied by callers without use for the rest.
+    /// Finds the lines of the window in the bytes of a whole file, with the same result as [`read`](Self::read) in as
+    /// few passes as possible. The second value is the kept range, which callers copy if they do not need the rest.
     pub(crate) fn within(self, whole: &[u8]) -> (Windowed, Range<usize>) {
         let probe = &whole[..whole.len().min(BINARY_PROBE_BYTES as usize)];
         let mut excerpt = Windowed { is_binary: probe.contains(&0), ..Windowed::default() };
@@ -137,7 +139,7 @@ impl Window {
         (excerpt, kept)
     }
 
-    /// Keeps a piece of a line, with one byte more than the limit so that [`cut`](Self::cut) sees what is over.
+    /// Keeps a piece of a line, up to one byte more than the limit so that [`cut`](Self::cut) detects the excess.
     fn keep(self, excerpt: &mut Windowed, line: u64, piece: &[u8]) {
         if line < self.first || line > self.last {
             return;
@@ -146,7 +148,7 @@ impl Window {
         excerpt.bytes.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
-    /// Returns how much of what was found is kept, in bytes, and notes how many lines that is.
+    /// Returns how many of the bytes are kept, and records the number of lines.
     fn cut(self, excerpt: &mut Windowed, bytes: &[u8]) -> usize {
         excerpt.is_truncated = bytes.len() > self.limit_bytes;
         let mut kept = &bytes[..bytes.len().min(self.limit_bytes)];
@@ -166,11 +168,11 @@ impl Window {
     }
 }
 
-/// Returns where a line of a text with so many line feeds begins; of a line that it does not have, its end.
+/// Returns the start of a line in a text with `newlines` line feeds; the end of the text for a line past it.
 fn line_start(text: &[u8], line: u64, newlines: u64) -> usize {
     match line.checked_sub(2) {
         None => 0,
-        // Where the whole text is meant, nothing has to be looked for.
+        // Past the last line, there is nothing to search for.
         Some(before) if before >= newlines => text.len(),
         Some(before) => {
             let before = usize::try_from(before).expect("there are not more line feeds than bytes");
@@ -179,7 +181,7 @@ fn line_start(text: &[u8], line: u64, newlines: u64) -> usize {
     }
 }
 
-/// Returns the length without an incomplete UTF-8 sequence at the end; bytes that are not UTF-8 at all count.
+/// Returns the length without an incomplete UTF-8 sequence at the end; invalid bytes count.
 fn whole_characters(bytes: &[u8]) -> usize {
     let tail = bytes.len().saturating_sub(3);
     for start in (tail..bytes.len()).rev() {

@@ -1,11 +1,11 @@
-//! Finding out, while a file is read, whether it is text.
+//! Determines, while a file is read, whether it is text.
 
 use std::io::{self, Read};
 
 /// The length of a file's beginning in which a NUL byte makes it binary.
 const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
-/// A reader that looks at what passes through it, and fails at once on a binary file.
+/// A reader that inspects the bytes passing through it, and fails at once on a binary file.
 #[derive(Debug)]
 pub(crate) struct TextProbe<R> {
     inner: R,
@@ -19,7 +19,7 @@ pub(crate) struct TextProbe<R> {
 }
 
 impl TextProbe<io::Empty> {
-    /// Looks at a whole file that is in memory, or at its beginning.
+    /// Probes a whole file in memory, or its beginning.
     pub(crate) fn of(bytes: &[u8]) -> TextProbe<io::Empty> {
         let mut probe = TextProbe::new(io::empty());
         probe.look_at(bytes);
@@ -39,7 +39,7 @@ impl<R: Read> TextProbe<R> {
         }
     }
 
-    /// Checks whether there is a NUL near the beginning and no mark of UTF-16.
+    /// Checks whether there is a NUL near the beginning and no UTF-16 mark.
     pub(crate) fn is_binary(&self) -> bool {
         self.is_binary
     }
@@ -64,7 +64,7 @@ impl<R: Read> TextProbe<R> {
     }
 
     fn decode(&mut self, mut bytes: &[u8]) {
-        // Byte by byte only until the cut character is complete, and the rest at once.
+        // Byte by byte only until the cut character is complete, then the rest at once.
         while let (false, Some((first, rest))) = (self.pending.is_empty(), bytes.split_first()) {
             self.pending.push(*first);
             bytes = rest;

@@ -14,7 +14,7 @@ pub(crate) struct WatchedReader<'a, R> {
     stopped: Option<Stop>,
 }
 
-/// The reason for which reading stopped.
+/// The reason why reading stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     Cancelled,

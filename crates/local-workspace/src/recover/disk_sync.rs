@@ -1,4 +1,4 @@
-//! Syncing published files and folders, and what a failure says about the disk.
+//! Syncing published files and folders, and interpreting failures.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use sandbox_fs::{FileRoot, FsError};
 
-/// The reason for which something is not synced.
+/// The reason why something is not synced.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SyncError {
-    /// The disk did not take it: what memory shows of it says nothing any more.
+    /// The disk failed: the state in memory no longer proves anything.
     Disk(FsError),
-    /// The sync could not be made, for want of open files for instance. It says nothing about the disk.
+    /// The sync could not be attempted, for lack of open files for instance. It says nothing about the disk.
     NotMade(FsError),
 }
 
@@ -29,7 +29,7 @@ impl<'a> DiskSync<'a> {
         DiskSync { root, synced: BTreeSet::new() }
     }
 
-    /// Syncs a file. One that is gone was deleted, by us or since; its folder's sync covers that.
+    /// Syncs a file. A missing file was deleted, by us or later; its folder's sync covers that.
     ///
     /// # Errors
     ///
@@ -48,14 +48,14 @@ impl<'a> DiskSync<'a> {
         }
     }
 
-    /// Syncs the names in a folder, where its file system can.
+    /// Syncs the names in a folder, if its file system supports it.
     ///
     /// # Errors
     ///
     /// Both kinds of [`SyncError`].
     pub(crate) fn folder(&mut self, path: &RelPath) -> Result<(), SyncError> {
         match self.root.sync_folder(path) {
-            // A folder that is gone has no names.
+            // A missing folder has no names.
             Err(error) if is_gone(&error) || is_not_supported(&error) => Ok(()),
             Err(FsError::OsPermission { .. }) => self.file_system_of(path),
             other => other.map_err(sync_error),
@@ -86,9 +86,9 @@ impl<'a> DiskSync<'a> {
     }
 }
 
-/// Checks whether an error of a sync means that the disk did not take something.
+/// Checks whether an error of a sync means that the disk failed.
 ///
-/// Errors of opening have other numbers, with the exception of `EIO`, after which nothing of the file is to be believed either.
+/// Errors of opening have other numbers, except `EIO`, after which the file cannot be trusted either.
 pub(crate) fn is_failed_sync(error: &FsError) -> bool {
     match error {
         FsError::NoSpace { .. } => true,
@@ -108,7 +108,7 @@ pub(crate) fn is_not_supported(error: &FsError) -> bool {
     [Errno::INVAL, Errno::NOTSUP, Errno::OPNOTSUPP, Errno::NOSYS, Errno::BADF].contains(&errno)
 }
 
-/// Checks whether nothing of ours is at a path any more.
+/// Checks whether nothing of ours is left at a path.
 fn is_gone(error: &FsError) -> bool {
     matches!(
         error,

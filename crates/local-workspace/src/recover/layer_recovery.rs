@@ -1,4 +1,4 @@
-//! Layers that a crash has left: adoptions resume as far as only the layer can do it, the others are discarded.
+//! Layers left by a crash: adoptions that need the layer are resumed, other layers are discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use crate::step_record::encode;
 #[derive(Debug, Default)]
 pub(crate) struct AdoptedFromLayers {
     by_change: BTreeMap<ChangeNumber, LayerOutcome>,
-    /// Steps of commands of whose effects nothing reached the workspace, and whose outcome could not be recorded.
+    /// Steps of commands without effects on the workspace, whose outcome could not be recorded.
     pub untouched: BTreeSet<(RunNumber, u32)>,
-    /// Versions of other programs that were in a layer, by their paths in the workspace now.
+    /// Versions of other programs that were in a layer, by their current paths in the workspace.
     pub kept: Vec<String>,
     /// Paths and layers that could not be recovered, each with the reason.
     pub failed: Vec<(String, String)>,
-    /// The reason why layers could not be read; `None` if all could. A change that only a layer holds stays open then.
+    /// The reason why layers could not be read; `None` if all could. Then a change that only a layer holds stays open.
     unread: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) enum LayerOutcome {
 }
 
 impl AdoptedFromLayers {
-    /// Returns the outcome for a workspace whose layers cannot be used now.
+    /// Returns the outcome for a workspace whose layers are unusable now.
     pub(crate) fn unread(why: &str) -> AdoptedFromLayers {
         AdoptedFromLayers { unread: Some(why.to_owned()), ..AdoptedFromLayers::default() }
     }
@@ -54,9 +54,11 @@ impl AdoptedFromLayers {
     }
 }
 
-/// Goes through the layers that are there. What the journal keeps is not done here: recovery does it from the journal.
+/// Processes the existing layers. Contents in the journal are not handled here: recovery restores them from the
+/// journal.
 ///
-/// A layer may hold the only copy of something, so it is discarded only once the journal was read and all of it has an outcome.
+/// A layer may hold the only copy of something, so it is discarded only once the journal was read and everything in it
+/// has an outcome.
 pub(crate) fn resume(shelf: &LayerShelf, journal: &Journal) -> AdoptedFromLayers {
     let mut adopted = AdoptedFromLayers::default();
     let steps = match shelf.steps() {
@@ -100,7 +102,8 @@ fn resume_one(
         }
         // Nothing is adopted before the outcome is recorded.
         Some(_) => {
-            // Recorded before the layer goes: without it, a later opening would not know that nothing has come of the command.
+            // Recorded before the layer is removed: otherwise a later opening would not know that the command had no
+            // effect.
             if !record_dropped(journal, run, step).map_err(|error| error.to_string())? {
                 adopted.untouched.insert((run, step));
             }
@@ -110,7 +113,7 @@ fn resume_one(
     }
 }
 
-/// Gives a command without an outcome the one that nothing of it was kept. Returns false if its run is over.
+/// Records for a command without an outcome that its changes were dropped. Returns false if its run is over.
 fn record_dropped(journal: &Journal, run: RunNumber, step: u32) -> Result<bool, JournalError> {
     let Some(recorded) = journal.reader().run(run)? else { return Ok(false) };
     let RunState::Resumed { run, .. } = journal.begin_run(&recorded.key)? else { return Ok(false) };
@@ -131,7 +134,7 @@ fn adopt_rest(
     let sealed = shelf.reopen(run, step).and_then(|layer| Ok((layer.sealed()?, layer)));
     let (layer, sealed) = match sealed {
         Ok((Some(sealed), layer)) => (layer, sealed),
-        // Without its list nothing of it was adopted.
+        // Without its list, nothing of it was adopted.
         Ok((None, _)) => return Rest::Nothing,
         Err(LayerError::Incomplete) => {
             let name = shelf.quarantine(run, step);
@@ -152,11 +155,11 @@ fn adopt_rest(
     };
     let of_path = |path: &RelPath| open.iter().find(|change| change.path == path.as_bytes());
     let mut rest = Rest::Nothing;
-    // In the order in which they can be adopted; all folders that they need are there, or are made first.
+    // In adoption order; all folders that they need exist, or are made first.
     let mut adopted = Vec::new();
     for change in sealed.in_adoption_order() {
         let Some(recorded) = of_path(&change.path) else {
-            // A folder on the way to one of them.
+            // A parent folder of one of them.
             let is_needed = change.after.as_ref().is_some_and(cow_layer::Side::is_folder)
                 && open.iter().any(|one| {
                     RelPath::from_bytes(&one.path).is_ok_and(|path| path.starts_with(&change.path))
@@ -166,7 +169,7 @@ fn adopt_rest(
             }
             continue;
         };
-        // What the command removed may be the only copy of what could not be brought into its place.
+        // Removed files may be the only copy of content that could not be adopted.
         let may_go = change.after.is_some() || recovered.is_all_adopted();
         let outcome = if may_go {
             adopt_again(&layer, change, &mut rest, recovered)

@@ -1,4 +1,4 @@
-//! Temporary files beside those that were being changed when a crash came.
+//! Temporary files next to those that were being changed during a crash.
 
 use std::collections::BTreeSet;
 
@@ -9,29 +9,30 @@ use sandbox_fs::{FileRoot, OpenFile};
 use crate::change::present::CONTENT_LIMIT_BYTES;
 use crate::recover::partial_write::is_partial;
 
-/// The temporary files that a crash may have left beside the files of some changes.
+/// The temporary files that a crash may have left next to the files of some changes.
 #[derive(Debug)]
 pub(crate) struct Leftovers<'a> {
     pub journal: &'a Journal,
     /// The changes that are not settled.
     pub changes: &'a [RecordedChange],
-    /// The paths that held what was to come before recovery has touched anything.
+    /// The paths that already had their new content before recovery changed anything.
     pub in_place: &'a BTreeSet<RelPath>,
 }
 
 impl Leftovers<'_> {
-    /// Removes what a crash has left in `folder`. Returns the names of versions that other programs wrote, which are kept.
+    /// Removes the leftovers of a crash in `folder`. Returns the names of versions that other programs wrote, which are
+    /// kept.
     pub(crate) fn clear(&self, root: &FileRoot, folder: &RelPath) -> Vec<String> {
         let swept = root.sweep_leftovers(folder, |file| {
             self.is_of_change(folder, file) || self.is_unfinished(folder, file)
         });
-        // A folder that is gone or cannot be read has nothing to clear; what cannot be removed is hidden from every walk.
+        // A missing or unreadable folder has nothing to clear; files that cannot be removed are hidden from every walk.
         swept.map_or_else(|_| Vec::new(), |swept| swept.kept.iter().map(RelPath::to_string).collect())
     }
 
-    /// Checks whether a file is what one of the changes found or was to leave, and the journal has it. Any other content is a
-    /// save of another program, which an exchange has displaced: even where the journal has that content, too, from an
-    /// earlier change, the program's file was to hold it now.
+    /// Checks whether a file is the old or new version of one of the changes, and the journal has it. Any other content
+    /// was saved by another program and displaced by an exchange: even if the journal has that content from an earlier
+    /// change, the program intended the file to have it now.
     fn is_of_change(&self, folder: &RelPath, file: &OpenFile) -> bool {
         let Ok(hash) = file.content_hash() else { return false };
         let sides = self.changes_in(folder).flat_map(|change| [change.before, change.after]).flatten();
@@ -39,8 +40,8 @@ impl Leftovers<'_> {
             && self.journal.reader().holds_content(&hash).unwrap_or(false)
     }
 
-    /// Checks whether a file is a partial write of what the files of these changes held or were to hold. The contents are read
-    /// one after the other: all of them together may be larger than the memory.
+    /// Checks whether a file is a partial write of the old or new version of these changes. The contents are read one
+    /// at a time: together they may exceed the memory.
     fn is_unfinished(&self, folder: &RelPath, file: &OpenFile) -> bool {
         let Ok(bytes) = file.read_to_end(CONTENT_LIMIT_BYTES) else { return false };
         let mut compared = BTreeSet::new();
@@ -54,9 +55,9 @@ impl Leftovers<'_> {
             })
     }
 
-    /// The contents that a file in `folder` may be a part of. As long as the machine runs, a part of the version before a
-    /// change is another program's: it saved a shorter version, which the exchange displaced. So is a part of a version
-    /// that has come into its place, because that was whole before.
+    /// The contents that a file in `folder` may be a part of. Unless the machine crashed, a part of the version before
+    /// a change is another program's: it saved a shorter version, which the exchange displaced. So is a part of a
+    /// published version, because that was complete before.
     fn candidates(&self, folder: &RelPath) -> impl Iterator<Item = (ContentHash, Origin)> {
         self.changes_in(folder).flat_map(|change| {
             let (before, after, origin) = match change.this_boot {
@@ -84,7 +85,7 @@ impl Leftovers<'_> {
 /// The event that may have left a file unfinished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Origin {
-    /// The process ended while it wrote: the file begins like the version that was coming.
+    /// The process ended while writing: the file begins like the new version.
     Interrupted,
     /// The machine lost power: parts of any version may be missing.
     PowerLoss,

@@ -5,7 +5,7 @@ const SECTOR_BYTES: usize = 512;
 
 /// Checks whether `now` may be a remainder of `whole`: it stops early, or pieces of it are zeros.
 ///
-/// A version comes into its place under another name, so its file never held anything else.
+/// A version is written under a temporary name, so its file never held anything else.
 pub(crate) fn is_partial(now: &[u8], whole: &[u8]) -> bool {
     let is_left = |(now, whole): (&[u8], &[u8])| whole.starts_with(now) || now.iter().all(|byte| *byte == 0);
     now.len() <= whole.len() && now.chunks(SECTOR_BYTES).zip(whole.chunks(SECTOR_BYTES)).all(is_left)

@@ -1,4 +1,4 @@
-//! After a crash: files that the journal has promised and that may not be there.
+//! Recovery after a crash of files that the journal has promised and that may be missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,13 +30,13 @@ const LATEST_CHANGES: u32 = 64;
 pub struct Recovery {
     /// Files that were written again, or removed again, by canonical path.
     pub redone: Vec<String>,
-    /// Files that another program has changed since; its version stayed, and the journal holds ours. Their unconfirmed
-    /// steps answer with a conflict from now on.
+    /// Files that another program has changed since; its version was kept, and the journal holds ours. From now on,
+    /// their unconfirmed steps answer with a conflict.
     pub conflicts: Vec<String>,
-    /// Repositories that another program has used since. What a command had left there was not written any more, but for objects, and
-    /// the journal holds it.
+    /// Repositories that another program has used since. A command's changes there, except objects, were not written,
+    /// and the journal holds them.
     pub repositories: Vec<String>,
-    /// Files that could not be written again now, with the reason; the next opening tries again.
+    /// Files that could not be written now, with the reason; the next opening tries again.
     pub failed: Vec<(String, String)>,
     /// Versions of other programs that the crash left without a name, under their new names.
     pub kept: Vec<String>,
@@ -50,10 +50,10 @@ impl Recovery {
     }
 }
 
-/// Looks at every change that is not settled and brings its file to the state that was recorded last, then clears away
-/// what the crash has left beside these files.
+/// Brings the file of every unsettled change to its last recorded state, then removes the crash's leftovers next to
+/// these files.
 ///
-/// Where nothing may be written, everything stays as it is for the next opening.
+/// If writing is not allowed, everything stays unchanged for the next opening.
 pub(crate) fn recover(
     root: &FileRoot,
     journal: &Journal,
@@ -101,13 +101,13 @@ pub(crate) fn recover(
             looked_at.extend(changes.iter().map(|change| (change.number, path.clone())));
             continue;
         }
-        // A reference that is removed may only be in the list that could not be written.
+        // A removed reference may only be in the list that could not be written.
         if is_removed && repository_with(path).is_some_and(|folder| unwritten.contains(&folder)) {
             let why = "another file of the repository has to be written first".to_owned();
             recovery.failed.push((path.to_string(), why));
             continue;
         }
-        // What the crash has left in a folder would keep it.
+        // Leftovers of the crash would keep the folder.
         if is_removed && is_about_folders_only(changes) {
             let leftovers = Leftovers { journal, changes: &all, in_place: &in_place };
             recovery.kept.extend(leftovers.clear(root, path));
@@ -133,7 +133,7 @@ pub(crate) fn recover(
     for (path, error) in modes.close(&open) {
         recovery.failed.push((path.to_string(), error.to_string()));
     }
-    // What is settled is no conflict any more, so these are noted first.
+    // A settled change is no longer a conflict, so conflicts are recorded first.
     let unnoted = conflicts.note();
     looked_at.retain(|(number, _)| !unnoted.contains(number));
     unsynced::unmark(
@@ -149,16 +149,16 @@ pub(crate) fn recover(
     for folder in folders {
         recovery.kept.extend(leftovers.clear(root, &folder));
     }
-    // A step that is asked for again must answer what was found here.
+    // A repeated step must return the result found here.
     journal.flush().map_err(journal_error)?;
     Ok(recovery)
 }
 
-/// One look at all files that the journal has promised.
+/// One pass over all files that the journal has promised.
 struct Pass<'a> {
     journal: &'a Journal,
     adopted: &'a AdoptedFromLayers,
-    /// The changes that no disk has confirmed.
+    /// The changes that the disk has not confirmed.
     marked: &'a BTreeSet<ChangeNumber>,
     restoring: &'a FileRoot,
     /// The root for paths that `restoring` does not open.
@@ -166,7 +166,8 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Brings the file of a path to the state that its last change has recorded. Returns the reason if that is not possible now.
+    /// Brings the file of a path to the state recorded by its last change. Returns the reason if that is not possible
+    /// now.
     fn recover_changes(&self, path: &RelPath, changes: &[RecordedChange]) -> Result<PathOutcome, String> {
         let (journal, last) = (self.journal, last(changes));
         let root = if needs_open_root(path, changes) { self.open } else { self.restoring };
@@ -180,7 +181,7 @@ impl Pass<'_> {
         };
         let outcome = outcome.map_err(|error| error.to_string())?;
         if matches!(outcome, PathOutcome::Unchanged) && self.marked.contains(&last.number) {
-            // It looks as if it were in its place, which says nothing about the disk.
+            // It appears to be in place, which says nothing about the disk.
             unsynced::write_again(root, journal, path, last).map_err(|error| error.to_string())?;
             return Ok(PathOutcome::Redone);
         }
@@ -197,8 +198,8 @@ fn lost_with(change: &RecordedChange, marked: &BTreeSet<ChangeNumber>) -> Lost {
     }
 }
 
-/// Settles the changes of paths that were changed again by what is settled: had they come into force once more, they
-/// would take the place of the newer one.
+/// Settles older changes of paths with a newer settled change: if they were redone, they would replace the newer
+/// one.
 fn settle_superseded(
     journal: &Journal,
     by_path: &mut BTreeMap<RelPath, Vec<RecordedChange>>,
@@ -219,7 +220,7 @@ fn settle_superseded(
     journal.settle_changes(&superseded.into_iter().collect::<Vec<_>>())
 }
 
-/// The folders that are to get permission bits, or whose bits are in the way of what is done in them.
+/// The folders whose permission bits change, or obstruct changes within.
 fn folder_modes(root: &FileRoot, by_path: &BTreeMap<RelPath, Vec<RecordedChange>>) -> FolderModes {
     let mut modes = FolderModes::default();
     for (path, changes) in by_path {
@@ -236,7 +237,7 @@ fn folder_modes(root: &FileRoot, by_path: &BTreeMap<RelPath, Vec<RecordedChange>
             .filter(sandbox_fs::Metadata::is_folder)
             .map(|metadata| metadata.mode & 0o7777);
         let wanted = side(last.after).and_then(|entry| entry.mode);
-        // Other bits than ours are the user's, and stay.
+        // Bits other than ours are the user's, and stay.
         let before = side(last.before).and_then(|entry| entry.mode);
         let is_ours = has.is_none_or(|has| {
             let possible = [before, before.map(|mode| mode | 0o700), wanted, wanted.map(|mode| mode | 0o700)];

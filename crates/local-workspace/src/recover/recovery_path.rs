@@ -1,4 +1,4 @@
-//! One path after a crash: what it holds, and bringing it to what was recorded last.
+//! Recovering one path after a crash: determines its state, and brings it to the last recorded one.
 
 use change_journal::{
     ChangeState, Entry, EntryKind, Journal, JournalError, RecordedAttributes, RecordedChange,
@@ -24,18 +24,18 @@ pub(crate) enum PathOutcome {
 pub(crate) enum Lost {
     /// None: the machine has run since.
     Nothing,
-    /// The machine has run since, but the disk did not take everything: sectors may be zeros. A shorter file is the user's.
+    /// The machine has run since, but the disk failed: sectors may be zeros. A shorter file is the user's.
     Sectors,
     /// Power was lost: any part that was not synced may be missing.
     AnyPart,
 }
 
-/// The reason for which a path could not be recovered now; the next opening tries again.
+/// The reason why a path could not be recovered now; the next opening tries again.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecoverError {
     #[error(transparent)]
     Files(#[from] FsError),
-    /// The journal may or may not have the content, so nothing follows for the file.
+    /// The journal may or may not have the content, so nothing can be concluded about the file.
     #[error("the journal cannot be read: {0}")]
     Journal(#[from] JournalError),
 }
@@ -49,7 +49,7 @@ pub(crate) fn is_redoable(change: &RecordedChange) -> bool {
     [change.before, change.after].iter().flatten().all(Entry::was_kept)
 }
 
-/// Recovers a change whose contents are not kept: only the presence of something of its kind can be checked.
+/// Recovers a change whose contents are not kept: only the presence of an entry of its kind can be checked.
 pub(crate) fn recover_unkept(
     root: &FileRoot,
     path: &RelPath,
@@ -74,7 +74,7 @@ pub(crate) fn is_about_folders_only(changes: &[RecordedChange]) -> bool {
 }
 
 /// Makes or removes a folder, unless another program has used its name or the folder. That is never a conflict: a
-/// folder holds nothing of ours.
+/// folder has no content of ours.
 pub(crate) fn recover_folder(
     root: &FileRoot,
     journal: &Journal,
@@ -115,7 +115,7 @@ pub(crate) fn recover_path(
         Err(error) => return Err(error.into()),
     };
     let mode = decided_mode(last);
-    // A change of the permission bits alone shows in nothing else.
+    // A change of only the permission bits is not visible otherwise.
     let has_old_mode = last.state == ChangeState::Intended
         && mode.is_some()
         && now.as_ref().is_some_and(|now| now.mode == last.before.and_then(|before| before.mode));
@@ -125,7 +125,7 @@ pub(crate) fn recover_path(
         return Ok(PathOutcome::Unchanged);
     }
     if lost == Lost::Nothing && last.state == ChangeState::Published {
-        // It was in its place, and only a loss of power removes it again without another process.
+        // It was in place, and without another process only a power loss removes it again.
         return Ok(PathOutcome::Conflict);
     }
     let after = match &last.after {
@@ -148,7 +148,7 @@ pub(crate) fn recover_path(
     }
 }
 
-/// Returns whether a path holds what none of its changes has left there: another program has written it since.
+/// Returns whether a path is in a state that none of its changes has left: another program has written it since.
 pub(crate) fn is_foreign(
     root: &FileRoot,
     journal: &Journal,
@@ -173,7 +173,7 @@ fn is_left_by_changes(
 ) -> Result<bool, JournalError> {
     let is_ours =
         changes.iter().any(|change| holds(now, change.before.as_ref()) || holds(now, change.after.as_ref()));
-    // What is no file is not exchanged but removed first.
+    // Entries other than files are not exchanged but removed first.
     let is_between = now.is_none()
         && changes.iter().any(|change| {
             [change.before, change.after].iter().flatten().any(|entry| entry.kind != EntryKind::File)
@@ -186,20 +186,20 @@ fn is_left_by_changes(
             return Ok(true);
         }
     }
-    // What a user had saved right before our change may be torn as well; we have it whole.
+    // A save of the user right before our change may be partial as well; the journal has it whole.
     match now.filter(|now| now.kind == PresentKind::File) {
         Some(now) => is_left_of_any(journal, now, changes, lost),
         None => Ok(false),
     }
 }
 
-/// The permission bits that a change gives its file, if it has other ones after it than before.
+/// The permission bits that a change sets, if they differ from those before.
 fn decided_mode(change: &RecordedChange) -> Option<u32> {
     let [before, after] = [change.before, change.after].map(|side| side.and_then(|entry| entry.mode));
     after.filter(|_| before != after)
 }
 
-/// The attributes that a change gives its file, if it has other ones after it than before.
+/// The attributes that a change sets, if they differ from those before.
 fn decided_attributes(change: &RecordedChange) -> RecordedAttributes {
     let [before, after] = [change.before, change.after].map(|side| side.map(|entry| entry.attributes));
     after.filter(|_| before != after).unwrap_or_default()
@@ -233,7 +233,7 @@ fn holds(now: Option<&Present>, side: Option<&Entry>) -> bool {
     }
 }
 
-/// Returns whether a path is an index that git has written anew with the entries of this side, as `git status` does.
+/// Returns whether a path is an index that git has rewritten with the entries of this side, as `git status` does.
 fn is_refreshed(
     journal: &Journal,
     path: &RelPath,

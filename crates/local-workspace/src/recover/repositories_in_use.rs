@@ -1,5 +1,5 @@
-//! Repositories that another program has used between a crash and the recovery. What a command has left there would be mixed with that use:
-//! its index on the branch that the user has checked out since.
+//! Repositories that another program has used between a crash and the recovery. A command's changes would be mixed with
+//! that use, such as its index with the branch that the user has checked out since.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -13,7 +13,7 @@ use crate::git::guard::in_git_folder;
 use crate::git::stored_names::store_around;
 use crate::recover::recovery_path::{Lost, is_about_folders_only, is_foreign, is_redoable, last};
 
-/// Returns the repository that a path belongs to with what is used together; `None` for objects, which do no harm alone.
+/// Returns the repository whose parts are used together with a path; `None` for objects, which are harmless alone.
 pub(super) fn repository_with(path: &RelPath) -> Option<RelPath> {
     let part = in_git_folder(path)?;
     store_around(path).is_none().then_some(part.folder)
@@ -40,7 +40,7 @@ pub(super) fn repositories_in_use(
     }
     let is_written = |(path, changes): &(&RelPath, &[RecordedChange])| {
         let is_file = is_redoable(last(changes)) && !is_about_folders_only(changes);
-        // What cannot be read now is left to the look at each path.
+        // Unreadable paths are left to the recovery of each path.
         is_file && is_foreign(root, journal, path, changes, lost(last(changes))).unwrap_or_default()
     };
     let is_used = |(folder, paths): &(RelPath, Vec<(&RelPath, &[RecordedChange])>)| {
@@ -50,14 +50,15 @@ pub(super) fn repositories_in_use(
     repositories.into_iter().filter(is_used).map(|(folder, _)| folder).collect()
 }
 
-/// Returns the files that say what is checked out in the working trees of a repository.
+/// Returns the `HEAD` files of a repository's working trees.
 fn heads(root: &FileRoot, folder: &RelPath) -> Vec<RelPath> {
     let trees = folder.child(b"worktrees").ok().and_then(|all| root.list(&all).ok()).unwrap_or_default();
     let folders = std::iter::once(folder.clone()).chain(trees.into_iter().map(|tree| tree.path));
     folders.filter_map(|folder| folder.child(b"HEAD").ok()).collect()
 }
 
-/// Returns whether another program has written a `HEAD` since the changes were recorded, and it leads to a branch among them.
+/// Returns whether another program has written a `HEAD` since the changes were recorded, and it points to a branch
+/// among them.
 fn has_checked_out(
     root: &FileRoot,
     journal: &Journal,
@@ -67,8 +68,8 @@ fn has_checked_out(
 ) -> bool {
     let text = root.open_file(head).and_then(|file| file.read_to_end(REFERENCE_BYTES)).unwrap_or_default();
     let Some(name) = text.strip_prefix(b"ref:") else { return false };
-    let beneath = |name: &[u8]| RelPath::from_bytes(name).and_then(|name| folder.join(&name)).ok();
-    let paths = [beneath(name.trim_ascii()), beneath(b"packed-refs")];
+    let child = |name: &[u8]| RelPath::from_bytes(name).and_then(|name| folder.join(&name)).ok();
+    let paths = [child(name.trim_ascii()), child(b"packed-refs")];
     let moved =
         paths.iter().flatten().filter_map(|path| by_path.get(path)).filter(|changes| is_open(changes));
     let Some(first) = moved.flatten().min_by_key(|change| change.number) else { return false };

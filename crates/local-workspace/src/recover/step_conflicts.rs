@@ -1,4 +1,4 @@
-//! Changes that did not come about, noted in the outcomes of their steps.
+//! Changes that were not made, recorded in the outcomes of their steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::command::effect_notes::EffectNotes;
 use crate::step_record::{ChangeRecord, decode, encode};
 use crate::undo::record::UndoRecord;
 
-/// Conflicts that were found, by the step that had promised otherwise.
+/// Conflicts that were found, by the step that had promised the change.
 pub(crate) struct StepConflicts<'a> {
     journal: &'a Journal,
     by_step: BTreeMap<(RunNumber, u32), Vec<(ChangeNumber, RelPath)>>,
@@ -22,7 +22,7 @@ impl<'a> StepConflicts<'a> {
         StepConflicts { journal, by_step: BTreeMap::new() }
     }
 
-    /// Takes a path with its changes: those that were never seen in their place did not come about.
+    /// Adds a path with its changes: those that were never published were not made.
     pub(crate) fn add(&mut self, path: &RelPath, changes: &[RecordedChange]) {
         for change in changes.iter().filter(|change| change.state == ChangeState::Intended) {
             let of_step = self.by_step.entry((change.run, change.step)).or_default();
@@ -30,8 +30,8 @@ impl<'a> StepConflicts<'a> {
         }
     }
 
-    /// Notes all of them. Returns the changes whose conflict cannot be noted: they must stay as they are, so that the next
-    /// opening finds it again.
+    /// Records all of them. Returns the changes whose conflict cannot be recorded: they must stay unchanged, so that
+    /// the next opening finds it again.
     pub(crate) fn note(self) -> BTreeSet<ChangeNumber> {
         let mut unnoted = BTreeSet::new();
         for ((run, index), conflicts) in &self.by_step {
@@ -42,7 +42,7 @@ impl<'a> StepConflicts<'a> {
         unnoted
     }
 
-    /// The kind of the step decides what its outcome looks like, so nothing is noted unless that can be read.
+    /// The kind of the step determines the form of its outcome, so nothing is recorded unless that can be read.
     fn note_in_step(
         &self,
         run: RunNumber,
@@ -62,7 +62,7 @@ impl<'a> StepConflicts<'a> {
     }
 }
 
-/// A command did what it did; only some of it did not come into its place.
+/// The command has run; only some of its changes were not published.
 fn note_in_command(
     journal: &Journal,
     outcome: &[u8],
@@ -75,12 +75,12 @@ fn note_in_command(
     let numbers: Vec<_> = conflicts.iter().map(|(number, _)| *number).collect();
     match decode::<CommandOutcome>(outcome) {
         Ok(outcome) => journal.conflict_changes(&numbers, &encode(&notes.add_to(outcome))),
-        // Another version may be able to read it.
+        // Another version of the program may be able to read it.
         Err(_) => journal.conflict_changes(&numbers, outcome),
     }
 }
 
-/// A step of file changes has failed, unless it is an undo of which other paths came back.
+/// A step of file changes has failed, unless it is an undo that restored other paths.
 fn note_in_changes(
     journal: &Journal,
     outcome: &[u8],

@@ -1,8 +1,8 @@
-//! Changes that the disk did not take, although they are in their places.
+//! Changes whose sync failed, although they are published.
 //!
-//! After a failed sync the kernel may have given up what it could not write, and shows it all the same. Syncing once more
-//! then proves nothing, not even in another process. So such changes are marked in the journal, and their files are written
-//! once more from what the journal holds before anything is believed of them.
+//! After a failed sync the kernel may have dropped data that it could not write, but still shows it. Syncing again then
+//! proves nothing, not even in another process. So such changes are marked in the journal, and their files are
+//! rewritten from the journal before they are trusted.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +18,13 @@ use crate::recover::partial_write::is_partial;
 /// The prefix of the marks' names.
 const MARKS: &str = "unsynced/";
 
-/// The name of a file that is made and removed again, so that its folder has something to write.
+/// The name of a file that is made and removed again, so that its folder has a change to sync.
 const STIR: &[u8] = b".agentd-sync";
 
-/// The error number that is reported where nothing is left to write again: `ENODATA`, which no disk reports.
+/// The error number reported if nothing is left to rewrite: `ENODATA`, which disks do not report.
 const NOT_KEPT: i32 = 61;
 
-/// Marks changes; when it answers, the marks are on the disk.
+/// Marks changes; when it returns, the marks are on the disk.
 ///
 /// # Errors
 ///
@@ -38,7 +38,7 @@ pub(crate) fn mark(
     journal.write_documents(&writes).map(drop)
 }
 
-/// Takes marks away with the next commit. A mark that stays says nothing about a change that is settled.
+/// Removes marks with the next commit. A mark that stays is ignored for settled changes.
 pub(crate) fn unmark(journal: &Journal, numbers: impl IntoIterator<Item = ChangeNumber>) {
     let names: Vec<_> = numbers.into_iter().map(name_of).collect();
     if !names.is_empty() {
@@ -47,7 +47,7 @@ pub(crate) fn unmark(journal: &Journal, numbers: impl IntoIterator<Item = Change
     }
 }
 
-/// The changes that are marked.
+/// The marked changes.
 ///
 /// # Errors
 ///
@@ -62,15 +62,15 @@ fn name_of(number: ChangeNumber) -> String {
     format!("{MARKS}{number}")
 }
 
-/// A file that was written once more: what had its place before, to be watched, with its content.
+/// A rewritten file: the replaced one, to be watched, with its content.
 pub(crate) type Rewritten = Option<(OpenFile, sandbox_fs::ContentHash)>;
 
-/// Writes the path of a change once more, as it is after the change, and syncs it with the folders above it. What
-/// another program has put there since stays as it is.
+/// Rewrites the path of a change in its state after the change, and syncs it with its parent folders. Another
+/// program's later version stays unchanged.
 ///
 /// # Errors
 ///
-/// Those of a disk that still fails, and of contents that are no longer kept.
+/// If the disk still fails, or the contents are no longer kept.
 pub(crate) fn write_again(
     root: &FileRoot,
     journal: &Journal,
@@ -84,7 +84,7 @@ pub(crate) fn write_again(
     };
     let rewritten = match change.after {
         Some(after) if after.kind == EntryKind::File => write_file_again(&by, journal, path, &after)?,
-        // Names are all that there is to these.
+        // These have only names.
         _ => None,
     };
     for folder in std::iter::successors(path.parent(), RelPath::parent) {
@@ -93,8 +93,8 @@ pub(crate) fn write_again(
     Ok(rewritten)
 }
 
-/// Gives the content that a change has left a file of its own, where the path still holds it. A disk may have lost sectors of
-/// it, which are zeros then; a shorter file is the user's.
+/// Rewrites the content of a change to a new file, if the path still holds it. A disk may have lost sectors of it,
+/// which are then zeros; a shorter file is the user's.
 fn write_file_again(
     root: &FileRoot,
     journal: &Journal,
@@ -109,18 +109,18 @@ fn write_file_again(
     let has_lost_sectors = |held: &[u8]| now.bytes.len() == held.len() && is_partial(&now.bytes, held);
     let bytes = match &held {
         Some(held) if now.is(after) || has_lost_sectors(held) => held,
-        // What was read has the right hash, wherever it was read from.
+        // The bytes read have the right hash, whatever their source.
         None if now.is(after) => &*now.bytes,
         None if after.content.is_none() => return Err(FsError::Io { path: path.clone(), errno: NOT_KEPT }),
         _ => return Ok(None),
     };
-    // Synced here and not with the publishing, which also syncs the folder: not every file system can.
+    // Synced here rather than on publishing, which also syncs the folder: not every file system can.
     match root.stage(path, bytes, FileMode::Keep)?.publish(Expected::Content(now.hash)) {
         Ok(published) => {
             sync_again(DiskSync::new(root).file(path))?;
             Ok(published.replaced.map(|replaced| (replaced, now.hash)))
         }
-        // The user has saved it in this moment.
+        // The user has just saved it.
         Err(FsError::Changed { .. } | FsError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
     }
@@ -130,13 +130,13 @@ fn sync_again(synced: Result<(), SyncError>) -> Result<(), FsError> {
     synced.map_err(|(SyncError::Disk(error) | SyncError::NotMade(error))| error)
 }
 
-/// Syncs a folder after it was given something to write.
+/// Syncs a folder after making a change in it.
 pub(crate) fn sync_names(root: &FileRoot, folder: &RelPath) -> Result<(), FsError> {
     let stirred = folder.child(STIR).map_err(FsError::from);
     let stirred = stirred.and_then(|path| root.stage(&path, b"", FileMode::Exact(0o600)).map(drop));
     match stirred {
         Err(error) if is_failed_sync(&error) => return Err(error),
-        // Where nothing can be made, nothing is lost by only syncing.
+        // If no file can be made, only syncing does no harm.
         Ok(()) | Err(_) => {}
     }
     sync_again(DiskSync::new(root).folder(folder))

@@ -1,19 +1,19 @@
-//! Files on their way from the walk to the threads that search them.
+//! A queue of files from the walk to the threads that search them.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rel_path::RelPath;
 
-/// The most batches that wait. A walk that is further ahead helps searching.
+/// The maximum number of waiting batches. A walk that is further ahead helps with searching.
 const MOST_BATCHES: usize = 64;
 
 /// The origin of a file in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileOrigin {
-    /// It was met in a folder.
+    /// It was found in a folder.
     Walked,
-    /// It was named, so it is searched if that is possible at all.
+    /// It was named, so it is searched if possible at all.
     Named,
 }
 
@@ -34,7 +34,7 @@ struct State {
 }
 
 impl FileQueue {
-    /// Adds a batch; gives it back if the queue is full. Once the queue is closed, batches are dropped.
+    /// Adds a batch; returns it if the queue is full. Once the queue is closed, batches are dropped.
     pub(super) fn push(&self, batch: Batch) -> Result<(), Batch> {
         let mut state = self.lock();
         if state.is_closed {
@@ -50,7 +50,7 @@ impl FileQueue {
         Ok(())
     }
 
-    /// Takes the next batch, and waits for it; `None` when there are none and the queue is closed.
+    /// Waits for the next batch and takes it; `None` when the queue is empty and closed.
     pub(super) fn next(&self) -> Option<Batch> {
         let mut state = self.lock();
         loop {
@@ -64,7 +64,7 @@ impl FileQueue {
         }
     }
 
-    /// Ends the queue behind what is in it.
+    /// Ends the queue after its current batches.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_all();

@@ -1,4 +1,4 @@
-//! Searching one file after the other, on one thread, with buffers of its own.
+//! Searching files sequentially, on one thread, with its own buffers.
 
 use std::io::{self, Read};
 use std::time::Instant;
@@ -31,23 +31,23 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// The bytes of a file that are read before it is examined.
 const FIRST_READ_BYTES: usize = 64 << 10;
 
-/// Searches files on one thread. Nothing is mapped into memory: mapping costs more than reading for small files, and a
-/// file that shrinks while it is mapped would end the process.
+/// Searches files on one thread. Files are not mapped into memory: mapping costs more than reading for small files,
+/// and a file that shrinks while mapped would kill the process.
 pub(super) struct FileSearcher<'a> {
     workspace: &'a LocalWorkspace,
     cancel: &'a CancelFlag,
     deadline: Instant,
     results: &'a Results,
     matcher: RegexMatcher,
-    /// Without line numbers and context, for what is only counted.
+    /// Without line numbers and context, for matches that are only counted.
     counting: Searcher,
     showing: Searcher,
     buffer: Vec<u8>,
-    /// The folder of the files that are being searched, as a root of its own.
+    /// The folder of the files being searched, as a separate root.
     folder: Option<Folder>,
 }
 
-/// A folder with several files in a row. From its handle they are opened by name alone, which takes fewer and shorter
+/// A folder with several consecutive files. They are opened by name from its handle, which takes fewer and shorter
 /// system calls than from the root.
 struct Folder {
     path: RelPath,
@@ -67,7 +67,7 @@ impl<'a> FileSearcher<'a> {
             cancel,
             deadline,
             results,
-            // A copy of its own: the caches of a shared one are handed from thread to thread.
+            // A separate copy: the caches of a shared matcher are passed from thread to thread.
             matcher: query.matcher.clone(),
             counting: searcher().line_number(false).build(),
             showing: searcher()
@@ -80,7 +80,8 @@ impl<'a> FileSearcher<'a> {
         }
     }
 
-    /// Searches what is in the queue until it is closed. Ends it when the caller no longer waits for the answer.
+    /// Searches the files of the queue until it is closed. Ends the queue when the caller no longer waits for
+    /// the answer.
     pub(super) fn run(&mut self, queue: &FileQueue) {
         while let Some(batch) = queue.next() {
             if self.batch(&batch).is_err() {
@@ -91,7 +92,7 @@ impl<'a> FileSearcher<'a> {
 
     /// Searches a few files.
     pub(super) fn batch(&mut self, batch: &[(RelPath, FileOrigin)]) -> Result<(), Stop> {
-        // Most files have no match, and what is shared is not locked for each of them.
+        // Most files have no match, so the shared state is not locked for each of them.
         let mut without_match = 0;
         let mut stopped = Ok(());
         for (index, (path, origin)) in batch.iter().enumerate() {
@@ -143,8 +144,8 @@ impl<'a> FileSearcher<'a> {
         }
     }
 
-    /// Opens a file by its canonical path. `None` if a symlink has come in since: its target was not checked for
-    /// exclusions.
+    /// Opens a file by its canonical path. `None` if a symlink has appeared since: its target was not checked
+    /// for exclusions.
     fn open(&mut self, path: &RelPath, has_neighbour: bool) -> Result<Option<OpenFile>, FsError> {
         let workspace = self.workspace;
         let is_near = self.folder.as_ref().is_some_and(|folder| folder.path.as_bytes() == folder_of(path));
@@ -190,7 +191,7 @@ impl<'a> FileSearcher<'a> {
         }
     }
 
-    /// Searches a file that is in memory as a whole.
+    /// Searches a file that is completely in memory.
     fn text(&mut self, path: &RelPath, origin: FileOrigin, bytes: &[u8]) -> FileOutcome {
         let probe = TextProbe::of(bytes);
         if probe.is_binary() {
@@ -203,7 +204,7 @@ impl<'a> FileSearcher<'a> {
         if let Err(error) = self.counting.search_slice(&self.matcher, bytes, &mut count) {
             return failed(&error, count.total, Vec::new());
         }
-        // Hardly any file has to be looked at a second time.
+        // Hardly any file has to be searched a second time.
         if count.total == 0 || !self.results.wants(path) {
             return FileOutcome::Text { total: count.total, matches: Vec::new() };
         }
@@ -247,7 +248,7 @@ impl<'a> FileSearcher<'a> {
     }
 }
 
-/// The bytes of the path of the folder that a file is in.
+/// The bytes of the path of a file's folder.
 fn folder_of(path: &RelPath) -> &[u8] {
     let bytes = path.as_bytes();
     &bytes[..memchr::memrchr(b'/', bytes).unwrap_or(0)]
@@ -258,7 +259,7 @@ fn searcher() -> SearcherBuilder {
     builder
         // The same as the matcher's; it splits at line feeds.
         .line_terminator(LineTerminator::crlf())
-        // What is binary is decided by the rule for all tools.
+        // Binary files are determined by the rule for all tools.
         .binary_detection(BinaryDetection::none())
         .memory_map(MmapChoice::never())
         .heap_limit(Some(LINE_LIMIT_BYTES))
@@ -285,7 +286,7 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8], expected_bytes: u64) -> io::R
 }
 
 /// Returns the outcome of a search that ended with an error. Errors of the system have a number; the only other one is
-/// that of a line which does not fit the buffer.
+/// that of a line that does not fit the buffer.
 fn failed(error: &io::Error, total: u64, matches: Vec<wap_core::SearchMatch>) -> FileOutcome {
     if error.raw_os_error().is_some() {
         FileOutcome::Unreadable

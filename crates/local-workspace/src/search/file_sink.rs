@@ -10,7 +10,7 @@ use wap_core::{Limits, SearchMatch};
 #[derive(Debug)]
 pub(super) struct FileSink {
     path: String,
-    /// The number of matches that are still collected; the others are only counted.
+    /// The number of matches still to collect; the others are only counted.
     room: usize,
     pub matches: Vec<SearchMatch>,
     /// The number of matching lines.
@@ -30,10 +30,10 @@ impl FileSink {
         self.matches.len() >= self.room && self.matches.last().is_none_or(has_context)
     }
 
-    /// Adds a line behind the matches that still want context: a match is context of the one before it, too.
+    /// Adds a line to the matches that still need context: a match is also context of the previous one.
     fn add_after(&mut self, searcher: &Searcher, line: &str) {
         let wanted = searcher.after_context();
-        // From the newest: once a match has its context, so have all before it.
+        // From the newest: once a match has its context, all earlier ones do.
         for earlier in self.matches.iter_mut().rev() {
             if earlier.context_after.len() >= wanted {
                 break;
@@ -92,11 +92,11 @@ impl Sink for FileSink {
     }
 }
 
-/// A line without its ending, cut at the longest that is shown.
+/// A line without its ending, truncated to the longest that is shown.
 fn line_text(bytes: &[u8]) -> String {
     let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    // A character has at most four bytes; what is longer is not decoded.
+    // A character has at most four bytes; the rest is not decoded.
     let line = &line[..line.len().min(Limits::MAX_MATCH_CHARACTERS * 4)];
     String::from_utf8_lossy(line).chars().take(Limits::MAX_MATCH_CHARACTERS).collect()
 }

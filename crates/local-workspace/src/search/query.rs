@@ -7,10 +7,10 @@ use wap_core::{Limits, QueryType, Reason, SearchFiles, WapError};
 /// The longest query, in bytes.
 const QUERY_LIMIT_BYTES: usize = 64 << 10;
 
-/// The most memory that a compiled expression takes, in bytes.
+/// The memory limit of a compiled expression, in bytes.
 const COMPILED_LIMIT_BYTES: usize = 10 << 20;
 
-/// The most memory that one thread's cache of an expression takes, in bytes. Past it the search gets slower, not larger.
+/// The memory limit of one thread's cache of an expression, in bytes. Past it the search gets slower, not larger.
 const CACHE_LIMIT_BYTES: usize = 8 << 20;
 
 /// A compiled search query.
@@ -23,10 +23,10 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Compiles what a request asks for.
+    /// Compiles the query of a request.
     ///
-    /// The engine is a linear-time one, so look-around and back-references are refused by name, like an expression that
-    /// would take too much memory. A query that spans lines is refused, too: a search goes line by line.
+    /// The engine has linear time, so look-around and back-references are refused by name, like an expression that
+    /// would take too much memory. A query that spans lines is refused, too: a search works line by line.
     pub(super) fn new(request: &SearchFiles) -> Result<Query, WapError> {
         let text = request.query.as_str();
         if text.is_empty() {
@@ -69,7 +69,7 @@ fn context_lines(request: &SearchFiles) -> Result<usize, WapError> {
     Ok(usize::try_from(lines).unwrap_or(usize::MAX).min(Limits::MAX_CONTEXT_LINES as usize))
 }
 
-/// Refuses an expression with what is wrong about it. The engine itself would say so as text only.
+/// Refuses an invalid expression with details. The engine itself would only report them as text.
 fn check_syntax(expression: &str) -> Result<(), WapError> {
     let parsed = regex_syntax::ParserBuilder::new().utf8(false).build().parse(expression);
     let (offset_bytes, construct, why) = match &parsed {
@@ -100,7 +100,7 @@ fn check_syntax(expression: &str) -> Result<(), WapError> {
     Err(error.with("offset", offset_bytes))
 }
 
-/// `at` is the expression from where its parser stopped.
+/// `at` is the rest of the expression where the parser stopped.
 fn unsupported(kind: &ast::ErrorKind, at: &str) -> Option<&'static str> {
     match kind {
         ast::ErrorKind::UnsupportedLookAround => Some("look-around"),

@@ -1,4 +1,4 @@
-//! The matches that several threads have collected so far.
+//! The matches collected so far by several threads.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,11 +27,11 @@ pub(super) enum FileOutcome {
     Binary,
     Undecodable,
     Unreadable,
-    /// It is no longer what the walk has seen.
+    /// It is no longer the file that the walk has seen.
     Gone,
 }
 
-/// The first matches in the order of paths, and the totals, whatever the order in which files are searched.
+/// The first matches in the order of paths, and the totals, independent of the order in which files are searched.
 #[derive(Debug)]
 pub(super) struct Results {
     most: usize,
@@ -52,7 +52,7 @@ struct State {
 }
 
 impl Results {
-    /// Nothing yet; at most `most` matches are going to be answered.
+    /// Starts empty; at most `most` matches will be returned.
     pub(super) fn new(most: usize) -> Results {
         Results { most, state: Mutex::default() }
     }
@@ -65,7 +65,7 @@ impl Results {
     /// Checks whether the answer can hold matches of a file; if not, they are only counted.
     pub(super) fn wants(&self, path: &RelPath) -> bool {
         let state = self.lock();
-        // Enough matches of other files are held, and they all come before this one.
+        // Enough matches of other files are held, all before this one.
         let is_full = state.held >= self.most;
         !is_full || state.matches.last_key_value().is_some_and(|(last, _)| path < last)
     }
@@ -98,12 +98,12 @@ impl Results {
         }
     }
 
-    /// Says that there are files which there was no time for.
+    /// Records that the time did not suffice for all files.
     pub(super) fn end_early(&self) {
         self.lock().is_out_of_time = true;
     }
 
-    /// The answer. `warnings` are those of the walks, `is_complete` says whether they came to their end.
+    /// The answer. `warnings` are those of the walks; `is_complete` is true if they were completed.
     pub(super) fn into_response(self, mut warnings: Vec<String>, is_complete: bool) -> SearchFilesResponse {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if state.is_out_of_time {
@@ -145,7 +145,7 @@ impl State {
         }
         self.held += matches.len();
         self.matches.insert(path.clone(), matches);
-        // The last file is of no use once those before it have enough.
+        // The last file is useless once those before it have enough.
         while let Some(last) = self.matches.last_entry() {
             if self.held - last.get().len() < most {
                 break;
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_behind_enough_matches_is_only_counted() {
+    fn a_file_after_enough_matches_is_only_counted() {
         let results = Results::new(2);
         let (path, outcome) = found_in("m", 2);
         assert!(results.wants(&path));

@@ -1,7 +1,7 @@
-//! Searching and listing from a list that is kept, where there is one.
+//! Searching and listing from a kept list, if there is one.
 //!
-//! The list says which files there are and which of them a query cannot match in. Files in which it can are read as always.
-//! Whatever is not known for certain is left to a walk, so the answers are the same.
+//! The list has all files, and excludes those in which a query cannot match. The others are read as usual. Anything
+//! uncertain is left to a walk, so the answers are the same.
 
 use std::io;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::read::explore::{LeftOut, Wanted};
 use crate::read::text_probe::TextProbe;
 
 impl LocalWorkspace {
-    /// Keeps a list of files and of what they can contain from the first search or listing on, in the background, so
-    /// that later ones take less time. For processes that stay: a single call does not gain from it. A second call
-    /// returns the first list.
+    /// Keeps a list of files and of their possible contents from the first search or listing on, in the background,
+    /// so that later ones take less time. For long-running processes: a single call does not gain from it. A second
+    /// call returns the first list.
     ///
     /// Dropping the workspace and all other holders of the list ends it.
     ///
     /// # Errors
     ///
-    /// The system has no thread or no handle left. Everything works without it.
+    /// If the system has no thread or no handle left. Everything works without the list.
     pub fn keep_index(&self, limits: IndexLimits) -> io::Result<Arc<FileIndex>> {
         if let Some(index) = self.index.get() {
             return Ok(Arc::clone(index));
@@ -50,8 +50,8 @@ impl LocalWorkspace {
         self.index.get().map(|index| &**index)
     }
 
-    /// Walks the list from the folder with the canonical path `start`, gives out the first entries that are wanted and
-    /// counts the others; `None` if it has to be walked in the file system.
+    /// Walks the list from the folder with the canonical path `start`, yields the first wanted entries and counts the
+    /// others; `None` if the file system has to be walked.
     pub(crate) fn warm_list(
         &self,
         start: &RelPath,
@@ -71,9 +71,9 @@ impl LocalWorkspace {
             },
             _ => Visit::Take,
         };
-        // What is hidden, or has no path, is not in the list.
+        // Hidden entries, and entries without a valid path, are not in the list.
         let takes_leaves = by_path.is_none() && rules.are_about_folders();
-        // Matches are listed in the order of their paths, which is not that of a list that is cut.
+        // Matches are listed in path order, which differs from the order of a truncated list.
         let most = if by_path.is_some() { usize::MAX } else { most };
         let walk = ListWalk { start, depth, visitor: &mut visitor, takes_leaves, most, each };
         let listed = match filter {
@@ -130,7 +130,7 @@ impl IndexRules for WorkspaceRules {
     fn content_kind(&self, path: &RelPath, content: &[u8]) -> ContentKind {
         let is_utf_16 = content.starts_with(b"\xff\xfe") || content.starts_with(b"\xfe\xff");
         if credentials::may_be_in(path) || is_utf_16 {
-            // Not these bytes are searched.
+            // These are not the bytes that are searched.
             return ContentKind::Unknown;
         }
         let probe = TextProbe::of(content);

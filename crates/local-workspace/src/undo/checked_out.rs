@@ -1,8 +1,9 @@
-//! Branches that are checked out, and git at work, when a repository is restored.
+//! Checked-out branches and running git processes when a repository is restored.
 //!
-//! Git compares a working tree and its index with the commit of the checked-out branch. Where a branch moves, or goes, under a working tree
-//! that has checked it out since, the next commit takes work back. Whatever checks out another branch writes `HEAD`, and its log: where a
-//! `HEAD` is as old as before the change, the tree had the branch checked out then, and returns to what it was.
+//! Git compares a working tree and its index with the commit of the checked-out branch. If a branch moves, or is
+//! removed, under a working tree that has checked it out since, the next commit reverts work. Every checkout writes
+//! `HEAD` and its log: if a `HEAD` is older than the change, the tree had the branch checked out then, and returns to
+//! that state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -19,8 +20,8 @@ use crate::undo::path::{UndoPath, obstacle};
 use crate::undo::plan::{UndoContext, UndoPlan};
 
 impl UndoPlan {
-    /// Adds an obstacle for each branch that would move, or go, under a working tree that has checked it out since, and for
-    /// each that would be checked out twice.
+    /// Adds an obstacle for each branch that would move, or be removed, under a working tree that has checked it out
+    /// since, and for each that would be checked out twice.
     pub(super) fn check_branches(&self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let planned: BTreeMap<&RelPath, &UndoPath> =
             self.paths.iter().map(|path| (&path.path, path)).collect();
@@ -51,7 +52,7 @@ impl UndoPlan {
     }
 }
 
-/// Returns the repository that a path belongs to as a reference, a list of them, or as what is checked out.
+/// Returns the repository of a path that is a reference, a list of references, or a `HEAD`.
 fn repository_of_reference(path: &RelPath) -> Option<RelPath> {
     let names: Vec<&[u8]> = path.components().collect();
     let in_refs = names
@@ -69,7 +70,7 @@ fn repository_of_reference(path: &RelPath) -> Option<RelPath> {
     RelPath::from_bytes(&names[..end].join(&b'/')).ok()
 }
 
-/// A repository of which an undo changes references.
+/// A repository whose references an undo changes.
 struct Repository<'a> {
     context: &'a UndoContext<'a>,
     planned: &'a BTreeMap<&'a RelPath, &'a UndoPath>,
@@ -111,16 +112,16 @@ impl Repository<'_> {
         }
     }
 
-    /// Returns whether a checked-out branch was so when it was moved: the undo restores that, or its log, which every checkout writes
-    /// to, or nothing was checked out since.
+    /// Returns whether a checked-out branch was already checked out when it was moved: the undo restores the `HEAD`, or
+    /// its log, which every checkout writes to, or there was no checkout since.
     fn was_checked_out(&self, head: &RelPath, name: &RelPath) -> bool {
         let is_planned = |path: Option<RelPath>| path.is_some_and(|path| self.planned.contains_key(&path));
         self.planned.contains_key(head)
-            || is_planned(beside(head, b"logs/HEAD"))
+            || is_planned(sibling(head, b"logs/HEAD"))
             || !self.is_newer(head, name)
     }
 
-    /// Returns whether a `HEAD` was written since a change of a branch that is reverted was recorded.
+    /// Returns whether a `HEAD` was written since a reverted change of a branch was recorded.
     fn is_newer(&self, head: &RelPath, name: &RelPath) -> bool {
         let Ok(metadata) = self.context.root.metadata(head) else { return true };
         let paths = [self.folder.join(name).ok(), self.folder.child(b"packed-refs").ok()];
@@ -135,7 +136,7 @@ impl Repository<'_> {
         })
     }
 
-    /// Adds an obstacle for each reference that would come back in front of one that git has packed since.
+    /// Adds an obstacle for each reference that would be restored over one that git has packed since.
     fn check_returning(&self, obstacles: &mut Vec<UndoObstacle>) {
         let Some(list) =
             self.folder.child(b"packed-refs").ok().filter(|list| !self.planned.contains_key(list))
@@ -167,7 +168,7 @@ impl Repository<'_> {
         }
     }
 
-    /// Returns the files that say what is checked out in the working trees. A repository without an index has none of its own.
+    /// Returns the `HEAD` files of the working trees. A repository without an index has no working tree itself.
     fn heads(&self) -> Vec<RelPath> {
         let own = self.folder.child(b"HEAD").ok();
         let has_tree =
@@ -178,7 +179,7 @@ impl Repository<'_> {
         own.filter(|_| has_tree).into_iter().chain(linked).collect()
     }
 
-    /// Returns those of some references to which the undo gives another value, wherever they are kept. Each list is read once.
+    /// Returns those of some references whose value the undo changes, wherever they are stored. Each list is read once.
     fn moved<'a>(&self, names: BTreeSet<&'a RelPath>) -> BTreeSet<&'a RelPath> {
         let Ok(list) = self.folder.child(b"packed-refs") else { return names };
         let is_planned = |path: &RelPath| self.planned.contains_key(path);
@@ -203,7 +204,7 @@ impl Repository<'_> {
         names.iter().copied().filter(|name| moves(name)).collect()
     }
 
-    /// Returns the content that a file will have; `None` if one that stays has more than `limit` bytes.
+    /// Returns the future content of a file; `None` if an unchanged file has more than `limit` bytes.
     fn after(&self, path: &RelPath, limit: u64) -> Option<Vec<u8>> {
         match self.planned.get(path) {
             Some(planned) => self.context.journal.content(&planned.wanted?.content?).ok().flatten(),
@@ -222,11 +223,11 @@ fn branch(head: &[u8]) -> Option<RelPath> {
 }
 
 /// Returns another path in the folder of a file.
-fn beside(file: &RelPath, path: &[u8]) -> Option<RelPath> {
+fn sibling(file: &RelPath, path: &[u8]) -> Option<RelPath> {
     file.parent()?.join(&RelPath::from_bytes(path).ok()?).ok()
 }
 
-/// Returns the values of some references in a `packed-refs`, by one look at each line.
+/// Returns the values of some references in a `packed-refs`, in one pass over its lines.
 fn packed_values<'list, 'name>(
     list: &'list [u8],
     names: &BTreeSet<&'name RelPath>,
@@ -235,9 +236,9 @@ fn packed_values<'list, 'name>(
         names.iter().map(|name| (name.as_bytes(), *name)).collect();
     let mut values = BTreeMap::new();
     for line in list.split(|byte| *byte == b'\n') {
-        let Some(blank) = line.iter().position(|byte| *byte == b' ') else { continue };
-        if let Some(name) = by_bytes.get(&line[blank + 1..]) {
-            values.entry(*name).or_insert(&line[..blank]);
+        let Some(space) = line.iter().position(|byte| *byte == b' ') else { continue };
+        if let Some(name) = by_bytes.get(&line[space + 1..]) {
+            values.entry(*name).or_insert(&line[..space]);
         }
     }
     values

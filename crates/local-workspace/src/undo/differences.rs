@@ -20,30 +20,31 @@ const PAGE: u32 = 1_000;
 pub struct FileDifference {
     /// The file.
     pub path: String,
-    /// A unified diff, empty if the changes come to nothing; for contents that are not text a line that says so.
+    /// A unified diff, empty if the changes cancel each other out; a line of explanation for contents that are
+    /// not text.
     pub diff: String,
     /// Lines that are new or different.
     pub lines_added: usize,
     /// Lines that are gone or different.
     pub lines_removed: usize,
-    /// The first change that the difference takes in.
+    /// The first change included in the difference.
     pub first: ChangeNumber,
-    /// The last change that the difference takes in.
+    /// The last change included in the difference.
     pub last: ChangeNumber,
     /// True if the request covers older changes of the file, whose contents are no longer kept.
     pub is_cut: bool,
-    /// The contents, `None` where no file was; both are if what was there is not kept.
+    /// The contents, `None` for a missing file; both are `None` if a content is not kept.
     sides: [Option<Vec<u8>>; 2],
 }
 
 impl FileDifference {
-    /// Returns the diff of what `view` makes of the path and the contents, for a reader that may not see all of them.
+    /// Returns the diff of the path and the contents as masked by `view`, for a reader that may not see all of them.
     #[must_use]
     pub fn diff_as(&self, view: impl Fn(&str) -> String) -> String {
         let mut sides = [None, None];
         for (side, bytes) in sides.iter_mut().zip(&self.sides) {
             let Some(bytes) = bytes else { continue };
-            // The diff of contents that are not texts only says so.
+            // The diff of contents that are not text only says so.
             let Ok(text) = str::from_utf8(bytes) else { return view(&self.diff) };
             *side = Some(view(text).into_bytes());
         }
@@ -58,8 +59,8 @@ impl FileDifference {
 
 /// Returns the difference that the changes with these numbers have made to each file.
 ///
-/// It is taken from the contents in the journal: what the first of them found and what the last of them left. What
-/// another program has done in between is part of it, what came after is not. Folders are left out.
+/// It is computed from the contents in the journal: the state before the first and after the last of them. Changes
+/// by other programs in between are included, later ones are not. Folders are left out.
 ///
 /// # Errors
 ///
@@ -88,8 +89,8 @@ pub fn differences(
     Ok(FileDifferences { journal, files: by_path.into_iter(), leaves_out_undone: false })
 }
 
-/// The differences that changes have made to files, sorted by path, each of them computed when it is asked for: changes can be of
-/// more than fits into an answer, or into memory.
+/// The differences that changes have made to files, sorted by path, computed lazily: they may exceed an answer, or
+/// memory.
 #[derive(Debug)]
 pub struct FileDifferences<'a> {
     journal: &'a JournalReader,
@@ -98,7 +99,7 @@ pub struct FileDifferences<'a> {
 }
 
 impl FileDifferences<'_> {
-    /// Returns the difference of a path; `None` if only a folder was concerned, or nothing of it is in force.
+    /// Returns the difference of a path; `None` if only a folder was changed, or no change is in force.
     fn of(&self, path: &[u8], changes: Vec<RecordedChange>) -> Result<Option<FileDifference>, JournalError> {
         let mut in_force = Vec::new();
         for change in changes {
@@ -109,7 +110,7 @@ impl FileDifferences<'_> {
         of_path(self.journal, path, &in_force)
     }
 
-    /// Returns the number of paths that were not looked at yet, folders and what is not in force included.
+    /// Returns the number of remaining paths, including folders and paths without changes in force.
     #[must_use]
     pub fn paths_left(&self) -> usize {
         self.files.len()
@@ -117,8 +118,8 @@ impl FileDifferences<'_> {
 }
 
 impl Iterator for FileDifferences<'_> {
-    /// One path; `None` for one of which only a folder was concerned, or of which nothing is in force. They are not skipped
-    /// here, so that the caller can stop at each of them.
+    /// One path; `None` if only a folder was changed, or no change is in force. Such paths are not skipped here, so
+    /// that the caller can stop at each of them.
     type Item = Result<Option<FileDifference>, JournalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -162,7 +163,7 @@ fn by_path(changes: Vec<RecordedChange>) -> BTreeMap<Vec<u8>, Vec<RecordedChange
     by_path
 }
 
-/// The difference from the oldest side that is still kept to the newest; `None` if only a folder was concerned.
+/// The difference from the oldest side that is still kept to the newest; `None` if only a folder was changed.
 fn of_path(
     journal: &JournalReader,
     path: &[u8],
@@ -201,7 +202,7 @@ fn of_path(
 
 /// One side of a change.
 pub(super) enum Side {
-    /// The bytes, `None` where no file was.
+    /// The bytes, `None` for a missing file.
     Kept(Option<Vec<u8>>),
     Gone,
 }

@@ -1,11 +1,11 @@
-//! The reasons for which an undo is refused.
+//! The reasons why an undo is refused.
 
 use std::fmt;
 
 use change_journal::{ChangeNumber, Entry, JournalError};
 use wap_core::WapError;
 
-/// The reason for which an undo is refused. Nothing was undone then, except with [`InParts`](Self::InParts).
+/// The reason why an undo is refused. Nothing was undone, except with [`InParts`](Self::InParts).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UndoError {
@@ -26,25 +26,25 @@ pub enum UndoError {
     /// The change is undone already.
     #[error("change {number} is undone already, by change {by}")]
     AlreadyUndone {
-        /// The number that was asked for.
+        /// The requested number.
         number: ChangeNumber,
-        /// The change that took it back.
+        /// The change that reverted it.
         by: ChangeNumber,
     },
-    /// There is nothing to undo: nothing was changed, or all of it is undone already.
+    /// There is nothing to undo: nothing was changed, or everything is undone already.
     #[error("there is nothing to undo")]
     Nothing,
-    /// Some paths stand in the way; no path was touched.
+    /// Some paths are obstacles; no path was touched.
     #[error("{}", obstacle_list(.0))]
     Obstacles(Vec<UndoObstacle>),
-    /// Some paths were restored before an obstacle was met at another one, and reverting them could not be recorded.
+    /// Some paths were restored before an obstacle was found at another, and reverting them could not be recorded.
     #[error("{}", in_parts(brought_back, obstacles, cause))]
     InParts {
-        /// The paths that hold again what they held.
+        /// The restored paths.
         brought_back: Vec<String>,
-        /// The paths that stay as they are.
+        /// The paths that stay unchanged.
         obstacles: Vec<UndoObstacle>,
-        /// The reason for which the restored paths could not be reverted.
+        /// The reason why the restored paths could not be reverted.
         cause: String,
     },
     /// The journal failed.
@@ -63,9 +63,10 @@ pub struct UndoObstacle {
     pub path: String,
     /// The obstacle.
     pub why: ObstacleKind,
-    /// For a file that has changed since, a unified diff from what the change left to what is there now; else empty.
+    /// For a file that has changed since, a unified diff from the state that the change left to the current one;
+    /// otherwise empty.
     pub diff: Box<str>,
-    /// The same of what the reader of the request may see of the path and of both texts; `None` if the request names no such reader.
+    /// The same diff, masked for the reader of the request; `None` if the request names no such reader.
     pub visible_diff: Option<Box<str>>,
     /// The state that the change left, kept until a diff against it is rendered; `None` if there is none to render.
     pub(crate) left: Option<Box<Left>>,
@@ -85,13 +86,13 @@ impl UndoObstacle {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ObstacleKind {
-    /// It is not what the change left: another program, a command for instance, has changed it since.
+    /// It differs from what the change left: another program, such as a command, has changed it since.
     #[error("has changed since")]
     ChangedSince,
-    /// A later change of ours touches it and is not to be undone as well.
+    /// A later change of ours, which is not to be undone, touches it.
     #[error("was changed again by change {0}, which has to be undone first or together with it")]
     LaterChange(ChangeNumber),
-    /// It is a folder that something else is in.
+    /// It is a folder that contains something else.
     #[error("stays, because something else is in it")]
     NotEmpty,
     /// The content before or after the change is not kept: it was too large, or has been removed since.
@@ -103,12 +104,12 @@ pub enum ObstacleKind {
     /// It is the reference of a branch that is checked out now, and the index of that working tree is not undone with it.
     #[error("is a branch that is checked out now; check out another one there first")]
     CheckedOut,
-    /// It says what is checked out, and would name a branch that another working tree has checked out since.
+    /// It is a `HEAD`, and would name a branch that another working tree has checked out since.
     #[error(
         "leads to a branch that another working tree has checked out since; check out another one there first"
     )]
     CheckedOutElsewhere,
-    /// It says what is checked out, or is the log of that, and another branch than the one that the change left is checked out now.
+    /// It is a `HEAD` or its log, and a branch other than the one that the change left is checked out now.
     #[error("has changed since, because another branch is checked out now; it was `{branch}`")]
     OtherBranch {
         /// The branch, or the commit.
@@ -118,18 +119,18 @@ pub enum ObstacleKind {
         /// The other working tree that has the branch checked out now.
         taken_by: Option<Box<str>>,
     },
-    /// It says what is checked out. The changes have checked out another branch than before, and the repository cannot be restored.
+    /// It is a `HEAD`. The changes have checked out a branch other than before, and the repository cannot be restored.
     #[error(
         "leads to another branch or commit than before, where the files of before do not belong{}",
         was(former)
     )]
     OtherCheckout {
-        /// The branch, or the commit, of before; `None` if it is not kept.
+        /// The previous branch or commit; `None` if it is not kept.
         former: Option<String>,
         /// The working tree; `.` for that of the workspace.
         tree: Box<str>,
     },
-    /// It is a file by which git keeps others from changing a repository.
+    /// It is a file by which git locks a repository.
     #[error("is there, so git is at work; wait for it, or remove the file if no git runs there")]
     Locked,
     /// It may not be written or removed.

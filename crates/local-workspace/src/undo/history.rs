@@ -2,10 +2,10 @@
 
 use change_journal::{ChangeNumber, ChangeState, JournalError, JournalReader, RecordedChange};
 
-/// The length of a chain of undos of undos beyond which its older end is taken as it is.
+/// The length of a chain of undos of undos past which older undos are not followed.
 const LONGEST_CHAIN: u32 = 10_000;
 
-/// Returns the change that reverts change `number`, unless that one is reverted itself.
+/// Returns the change that reverts change `number`, unless that is itself reverted.
 ///
 /// # Errors
 ///
@@ -14,7 +14,7 @@ pub fn undone_by(
     journal: &JournalReader,
     number: ChangeNumber,
 ) -> Result<Option<ChangeNumber>, JournalError> {
-    // Follows the newest undo of the newest undo and so on; whether that chain is even or odd decides.
+    // Follows the newest undo of the newest undo and so on; the parity of that chain decides.
     let mut newest_first = Vec::new();
     let mut at = number;
     while newest_first.len() < LONGEST_CHAIN as usize {
@@ -41,7 +41,7 @@ enum Item {
     Pair {
         layer: Box<Layer>,
         undo: Box<RecordedChange>,
-        /// The pairs that came between the two.
+        /// The pairs between the two.
         inner: Vec<Item>,
     },
 }
@@ -49,25 +49,25 @@ enum Item {
 /// A change that is, or was, in force.
 #[derive(Clone, Debug)]
 struct Layer {
-    /// The change that first did it, and each one that did it again after an undo.
+    /// The change that first made it, and each one that redid it after an undo.
     numbers: Vec<ChangeNumber>,
-    /// It, as it was recorded the last time that it was done.
+    /// The change as it was recorded last.
     change: RecordedChange,
 }
 
-/// The way to revert chosen changes of one path.
+/// The steps to revert chosen changes of one path.
 #[derive(Debug)]
 pub(crate) struct WayBack {
-    /// The changes to take back, newest first, with the numbers by which they were chosen.
+    /// The changes to revert, newest first, with the numbers by which they were chosen.
     pub back: Vec<(ChangeNumber, RecordedChange)>,
-    /// The newest chosen change that cannot be reverted, because another one lies above it.
+    /// The newest chosen change that cannot be reverted, because another is on top of it.
     pub buried: Option<RecordedChange>,
-    /// The change that lies above.
+    /// The change on top of it.
     pub later: Option<ChangeNumber>,
 }
 
 impl InForce {
-    /// Works out what a path's changes, oldest first, come to.
+    /// Determines the changes in force among a path's changes, oldest first.
     pub(crate) fn of(changes: Vec<RecordedChange>) -> InForce {
         let mut items = InForce::default();
         for change in changes.into_iter().filter(|change| change.state != ChangeState::Conflicted) {
@@ -78,7 +78,7 @@ impl InForce {
         items
     }
 
-    /// Records that `change` has reverted change `undone`; `false` if that one was not in force.
+    /// Records that `change` has reverted change `undone`; returns `false` if `undone` was not in force.
     fn take_back(&mut self, undone: ChangeNumber, change: &RecordedChange) -> bool {
         let newest = self.0.iter().rposition(|item| matches!(item, Item::Change(_)));
         if let Some(index) = newest
@@ -102,7 +102,7 @@ impl InForce {
         true
     }
 
-    /// Finds out how to take back the chosen changes.
+    /// Determines how to revert the chosen changes.
     pub(crate) fn way_back(mut self, is_chosen: &dyn Fn(ChangeNumber) -> bool) -> WayBack {
         let mut back = Vec::new();
         let later = loop {
@@ -113,7 +113,7 @@ impl InForce {
                     None => break Some(layer.change.number),
                 },
                 Some(Item::Pair { layer, undo, inner }) => {
-                    // What is chosen together with its undo comes to nothing already.
+                    // A change chosen together with its undo has no effect already.
                     if is_chosen(undo.number) && layer.chosen(is_chosen).is_none() {
                         back.push((undo.number, *undo));
                         self.0.push(Item::Change(layer));

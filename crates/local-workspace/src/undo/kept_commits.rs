@@ -1,4 +1,5 @@
-//! Commits that an undo leaves in a repository that stays: the branches with them, and whether one may be reset without a loss.
+//! Commits that an undo leaves in a repository that stays: the branches with them, and the commits to which they can be
+//! reset without a loss.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +11,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::git::guard::in_git_folder;
 
-/// A repository that stays as it is, with what the changes that were to be undone did to its branches.
+/// A repository that stays unchanged, with the effects of the changes to undo on its branches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct KeptCommits {
     /// The folder of the repository.
     pub repository: String,
-    /// True if the changes are those of an undo: what it has removed does not come back.
+    /// True if the changes are those of an undo: the removed commits do not come back.
     pub is_of_undo: bool,
-    /// The branches that are files of their own and that the changes moved or made.
+    /// The loose branches that the changes moved or made.
     pub branches: Vec<KeptBranch>,
-    /// The checkout by the changes of another branch or commit, which stays, as do the files that git tracks.
+    /// The checkout of another branch or commit by the changes, which stays, as do the tracked files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_checkout: Option<OtherCheckout>,
 }
 
-/// The checkout of another branch or commit than the one of before.
+/// The checkout of a branch or commit other than the previous one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OtherCheckout {
-    /// The branch or the commit of before; `None` if its name is not kept.
+    /// The previous branch or commit; `None` if its name is not kept.
     pub former: Option<String>,
     /// The working tree; `.` for that of the workspace.
     pub tree: String,
@@ -46,11 +47,12 @@ pub struct KeptBranch {
     pub name: String,
     /// The commit at which the changes left it.
     pub commit: String,
-    /// The commit to which it can be reset without a loss: the branch is checked out, and nothing has moved it but these changes.
+    /// The commit to which it can be reset without a loss: the branch is checked out, and only these changes have moved
+    /// it.
     pub reset_to: Option<String>,
 }
 
-/// Returns what the chosen changes did to the branches of a repository that stays.
+/// Returns the effects of the chosen changes on the branches of a repository that stays.
 pub(super) fn kept_commits(
     root: &FileRoot,
     journal: &JournalReader,

@@ -1,5 +1,5 @@
-//! The branch that was checked out when a change was made, if another one is now: most of what an undo finds changed then is as the user's
-//! git has left it, and comes back with the branch.
+//! The branch that was checked out when a change was made, if another is now: most differences that an undo then finds
+//! are due to the user's checkout, and revert with the branch.
 
 use git_index::REFERENCE_BYTES;
 use rel_path::RelPath;
@@ -11,11 +11,11 @@ use crate::undo::error::{ObstacleKind, UndoObstacle};
 use crate::undo::moved_checkouts::tree_of;
 use crate::undo::plan::UndoContext;
 
-/// The words with which git notes in the log of `HEAD` that another branch was checked out.
+/// The words with which git records a checkout in the log of `HEAD`.
 pub(super) const CHECKOUT: &str = "\tcheckout: moving from ";
 const TO: &str = " to ";
 
-/// Names what was checked out in the obstacles from which it follows, of the working trees that are asked for.
+/// Names the former branch in the obstacles that imply it, for the selected working trees.
 pub(super) fn name_left_branches(
     context: &UndoContext<'_>,
     obstacles: &mut [UndoObstacle],
@@ -33,7 +33,7 @@ pub(super) fn name_left_branches(
     }
 }
 
-/// Returns the file that says what is checked out where a path is that file, or the log of it.
+/// Returns the `HEAD` file, if a path is one or its log.
 fn head_of(path: &RelPath) -> Option<RelPath> {
     let part = in_git_folder(path)?;
     match part.names.as_slice() {
@@ -45,8 +45,8 @@ fn head_of(path: &RelPath) -> Option<RelPath> {
     }
 }
 
-/// Returns the branch or the commit that was checked out when a change left `HEAD`, or its log, as `left`; `None` if it still is, or is
-/// unknown, or is not there any more.
+/// Returns the branch or the commit that was checked out when a change left `HEAD`, or its log, as `left`; `None` if it
+/// still is, is unknown, or no longer exists.
 fn other_branch(
     context: &UndoContext<'_>,
     path: &RelPath,
@@ -95,8 +95,8 @@ pub(super) fn branch(head: &[u8]) -> Option<&str> {
 
 fn is_there(root: &FileRoot, repository: &RelPath, name: &str) -> bool {
     let full = format!("refs/heads/{name}");
-    let beneath = |path: &str| RelPath::parse(path).ok().and_then(|path| repository.join(&path).ok());
-    let read = |path: &str, limit| root.open_file(&beneath(path)?).ok()?.read_to_end(limit).ok();
+    let child = |path: &str| RelPath::parse(path).ok().and_then(|path| repository.join(&path).ok());
+    let read = |path: &str, limit| root.open_file(&child(path)?).ok()?.read_to_end(limit).ok();
     let is_packed = || {
         let list = read("packed-refs", INDEX_BYTES).unwrap_or_default();
         list.split(|byte| *byte == b'\n')

@@ -1,7 +1,7 @@
-//! Objects that earlier undos have left in a repository that is removed now.
+//! Objects that earlier undos have left in a repository that is now removed.
 //!
-//! An undo leaves stored objects where the repository stays. They do not count as the user's work when the change that made the
-//! repository is undone in turn, and go with it.
+//! An undo leaves stored objects in place if the repository stays. They do not count as the user's work when the change
+//! that made the repository is undone in turn, and are removed with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::undo::path::{is_about_folder, plan_path};
 use crate::undo::plan::{UndoContext, UndoPlan};
 
 impl UndoPlan {
-    /// Adds the removal of what undone changes have left in the stores of repositories that are removed.
+    /// Adds the removal of objects that undone changes have left in removed repositories.
     pub(super) fn add_left_objects(&mut self, context: &UndoContext<'_>) -> Result<(), UndoError> {
         let removed: Vec<RelPath> = self
             .paths
@@ -51,7 +51,7 @@ impl UndoPlan {
     }
 }
 
-/// The steps whose work in a repository is undone, but for objects.
+/// The steps whose work in a repository is undone, except for objects.
 struct UndoneSteps<'a> {
     context: &'a UndoContext<'a>,
     repository: &'a RelPath,

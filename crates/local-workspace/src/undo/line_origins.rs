@@ -8,39 +8,39 @@ use similar::{DiffOp, TextDiff};
 
 use crate::undo::differences::{Side, side};
 
-/// The most changes of a file that are followed back; lines that are older than these are [`LineOrigin::Unknown`].
+/// The maximum number of changes of a file that are traced; older lines are [`LineOrigin::Unknown`].
 const MOST_CHANGES: u32 = 1_000;
 
-/// The longest text that is compared, in bytes; what is older than a longer one is unknown.
+/// The longest text that is compared, in bytes; lines older than a longer text are unknown.
 const MOST_BYTES: usize = 4 << 20;
 
 /// The time spent on the best comparison of two versions; after it, a coarser one is used.
 const COMPARISON_TIME: Duration = Duration::from_millis(200);
 
-/// The most time of tracing a file: long files with long histories take a comparison for each change.
+/// The time limit for tracing a file: long files with long histories take a comparison for each change.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
 /// The origin of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineOrigin {
-    /// A recorded change has made it as it is.
+    /// A recorded change has made it.
     Change(ChangeNumber),
-    /// It was there before the first recorded change of the file, or before the last one that is kept.
+    /// It existed before the first recorded change of the file, or before the oldest one that is kept.
     Earlier,
-    /// A program outside of the journal has made it after a recorded change; `None` if that is the newest one.
+    /// A program outside of the journal has made it before a recorded change; `None` if after the newest one.
     Outside {
         /// The recorded change that found the line.
         before: Option<ChangeNumber>,
     },
-    /// The journal no longer keeps what it takes to tell, or telling would take too long.
+    /// The journal no longer keeps the necessary contents, or tracing would take too long.
     Unknown,
 }
 
-/// Returns the origin of each line of a text, which is what the file holds now. Lines end with a line feed.
+/// Returns the origin of each line of a text, which is the current content of the file. Lines end with a line feed.
 ///
-/// A line belongs to the change after which it stood in the file for the first time. An undo makes nothing new: what it brings
-/// back belongs to the change that had made it. A file is followed by its path; what was moved from another path belongs to
-/// the move.
+/// A line belongs to the change after which it was in the file for the first time. An undo makes nothing new: restored
+/// lines belong to the change that had made them. A file is followed by its path; lines moved from another path belong
+/// to the move.
 ///
 /// # Errors
 ///
@@ -84,11 +84,11 @@ pub fn line_origins(
 
 /// A point of a file's past.
 struct Past {
-    /// The entry that the file was left with.
+    /// The entry after the change.
     after: Option<Entry>,
-    /// The entry before; `None` after an undo, which made nothing.
+    /// The entry before; `None` for an undo, which makes nothing new.
     before: Option<Option<Entry>>,
-    /// The change; of an undo, the oldest change that it has undone.
+    /// The change; for an undo, the oldest change that it has undone.
     number: ChangeNumber,
 }
 
@@ -102,7 +102,7 @@ fn without_undone(changes: &[RecordedChange]) -> Vec<Past> {
         let undone = change.undoes.and_then(|number| {
             let rest = &changes[at + 1..];
             let undone = rest.iter().position(|earlier| earlier.number == number)?;
-            // Of several that were undone together, the oldest has found what is there now.
+            // Of several changes undone together, the oldest was made on the current state.
             let is_same = |earlier: &RecordedChange| content(earlier.before) == content(change.after);
             Some(at + 1 + undone + rest[undone..].iter().position(is_same)?)
         });
@@ -115,7 +115,7 @@ fn without_undone(changes: &[RecordedChange]) -> Vec<Past> {
     points
 }
 
-/// Returns the text of one side of a change, empty where there was no file; `None` if it is not kept, or no text.
+/// Returns the text of one side of a change, empty if there was no file; `None` if it is not kept, or not text.
 fn text_of(journal: &JournalReader, entry: Option<Entry>) -> Result<Option<String>, JournalError> {
     Ok(match side(journal, entry)? {
         Side::Kept(None) => Some(String::new()),
@@ -127,7 +127,7 @@ fn text_of(journal: &JournalReader, entry: Option<Entry>) -> Result<Option<Strin
 /// The lines of a file on the way back through its versions.
 struct Tracing {
     origins: Vec<Option<LineOrigin>>,
-    /// The version that was reached.
+    /// The version reached so far.
     version: String,
     /// The line of the file, 0-based, for each line of that version that is still in it.
     lines: Vec<Option<usize>>,
@@ -145,7 +145,7 @@ impl Tracing {
         self.open == 0
     }
 
-    /// Goes to the version before; what that one lacks has the origin.
+    /// Steps to the previous version; lines that it lacks have the origin.
     fn go_back_to(&mut self, older: String, origin: LineOrigin) {
         if older == self.version {
             return;
@@ -172,7 +172,7 @@ impl Tracing {
         self.version = older;
     }
 
-    /// Gives all lines without an origin this one.
+    /// Assigns this origin to all lines without one.
     fn rest(&mut self, origin: LineOrigin) {
         self.origins.iter_mut().filter(|line| line.is_none()).for_each(|line| *line = Some(origin));
         self.open = 0;

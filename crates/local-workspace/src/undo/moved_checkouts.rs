@@ -1,7 +1,8 @@
-//! Working trees in which undone changes have checked out another branch or commit, and that keep it because their repository stays.
+//! Working trees in which undone changes have checked out another branch or commit, which stays because their
+//! repository stays.
 //!
-//! A checkout changes tracked files by the difference of two commits. Reverted without the checkout, the files of one branch
-//! would come into the working tree of another one, and a commit of them would revert work that the changes have not done.
+//! A checkout changes tracked files by the difference of two commits. If they were reverted without the checkout, files
+//! of one branch would be in the working tree of another, and committing them would revert unrelated work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,18 +25,18 @@ pub(super) struct MovedCheckouts(Vec<MovedCheckout>);
 #[derive(Debug)]
 struct MovedCheckout {
     head: RelPath,
-    /// True if the former branch or commit is checked out again, where the files of before belong.
+    /// True if the former branch or commit is checked out again, to which the previous files belong.
     is_back: bool,
     repository: RelPath,
-    /// The branch or the commit of before the changes; `None` if its name is not kept.
+    /// The branch or commit before the changes; `None` if its name is not kept.
     former: Option<String>,
     tree: RelPath,
-    /// The tracked files beneath the tree, and the folders with them; `None` if an index cannot be read.
+    /// The tracked files below the tree, and the folders with them; `None` if an index cannot be read.
     tracked: Option<BTreeSet<Vec<u8>>>,
 }
 
 impl MovedCheckouts {
-    /// Finds those among the working trees of repositories that stay, by the files that say what they have checked out.
+    /// Finds them among the working trees of repositories that stay, by their `HEAD` files.
     pub(super) fn of(
         context: &UndoContext<'_>,
         chosen: &BTreeSet<ChangeNumber>,
@@ -49,12 +50,13 @@ impl MovedCheckouts {
         Ok(MovedCheckouts(moved))
     }
 
-    /// Returns whether a path is that of a tracked file in one of the trees, or of a folder with such files.
+    /// Returns whether a path is a tracked file in one of the trees, or a folder with such files.
     pub(super) fn track(&self, path: &RelPath) -> bool {
         self.staying().any(|checkout| {
             let length = if checkout.tree.is_root() { 0 } else { checkout.tree.as_bytes().len() + 1 };
-            let beneath = path.as_bytes().get(length..).filter(|_| path.starts_with(&checkout.tree));
-            beneath.is_some_and(|path| checkout.tracked.as_ref().is_none_or(|tracked| tracked.contains(path)))
+            let relative = path.as_bytes().get(length..).filter(|_| path.starts_with(&checkout.tree));
+            relative
+                .is_some_and(|path| checkout.tracked.as_ref().is_none_or(|tracked| tracked.contains(path)))
         })
     }
 
@@ -67,7 +69,7 @@ impl MovedCheckouts {
         self.0.iter().filter(|checkout| !checkout.is_back)
     }
 
-    /// Returns an obstacle for each of the trees: a repository that stays is the reason for which its files do.
+    /// Returns an obstacle for each of the trees: their files stay because the repository stays.
     pub(super) fn obstacles(&self) -> impl Iterator<Item = UndoObstacle> {
         self.staying().map(|checkout| {
             let (former, tree) = (checkout.former.clone(), checkout.tree.to_string().into());
@@ -77,7 +79,7 @@ impl MovedCheckouts {
 
     /// Returns the repositories, with the working tree that has another branch or commit checked out.
     pub(super) fn by_repository(&self) -> BTreeMap<RelPath, OtherCheckout> {
-        // The own tree of a repository decides, which comes before linked ones.
+        // The main working tree of a repository, which comes before linked ones, decides.
         let other = |checkout: &MovedCheckout| OtherCheckout {
             former: checkout.former.clone(),
             tree: checkout.tree.to_string(),
@@ -93,12 +95,12 @@ impl MovedCheckout {
         head: &RelPath,
     ) -> Result<Option<MovedCheckout>, UndoError> {
         let Some((repository, tree)) = tree_of(context, head) else { return Ok(None) };
-        let beside =
+        let sibling =
             |name: &[u8]| head.parent().and_then(|folder| folder.join(&RelPath::from_bytes(name).ok()?).ok());
         let [before, after] = ends(context, chosen, Some(head))?;
         let (Some(before), Some(after)) = (before, after) else { return Ok(None) };
         let [former, left] = [before, after].map(|side| text(context, Some(side)));
-        let log = ends(context, chosen, beside(b"logs/HEAD").as_ref())?.map(|side| text(context, side));
+        let log = ends(context, chosen, sibling(b"logs/HEAD").as_ref())?.map(|side| text(context, side));
         if before.content == after.content
             || !is_other_checkout([former.as_deref(), left.as_deref()], log.each_ref().map(Option::as_deref))
         {
@@ -108,7 +110,7 @@ impl MovedCheckout {
             context.root.open_file(head).ok().and_then(|file| file.read_to_end(REFERENCE_BYTES).ok());
         let is_back = present.is_some() && present == former;
         let former = former.and_then(|head| Some(checked_out(&head)?.to_owned()));
-        let index = beside(b"index");
+        let index = sibling(b"index");
         let recorded = ends(context, chosen, index.as_ref())?;
         let now = index.and_then(|index| context.root.open_file(&index).ok()?.read_to_end(INDEX_BYTES).ok());
         let kept = recorded.into_iter().flatten().map(|side| text(context, Some(side)));
@@ -119,7 +121,7 @@ impl MovedCheckout {
     }
 }
 
-/// Returns the repository and the working tree of a file that says what is checked out.
+/// Returns the repository and the working tree of a `HEAD` file.
 pub(super) fn tree_of(context: &UndoContext<'_>, head: &RelPath) -> Option<(RelPath, RelPath)> {
     let part = in_git_folder(head)?;
     let tree = if is_own_head(&part.names) {
@@ -132,7 +134,7 @@ pub(super) fn tree_of(context: &UndoContext<'_>, head: &RelPath) -> Option<(RelP
     Some((part.folder, tree))
 }
 
-/// Returns whether a path says what is checked out in the working tree of a repository, or in one that is linked to it.
+/// Returns whether a path is the `HEAD` of a repository's working tree, or of one linked to it.
 pub(super) fn is_head(path: &RelPath) -> bool {
     in_git_folder(path).is_some_and(|part| {
         is_own_head(&part.names) || matches!(part.names.as_slice(), [b"worktrees", _, b"HEAD"])
@@ -143,7 +145,7 @@ fn is_own_head(names: &[&[u8]]) -> bool {
     matches!(names, [b"HEAD"])
 }
 
-/// Returns what was at a path before the first chosen change and after the last one.
+/// Returns the states of a path before the first chosen change and after the last one.
 fn ends(
     context: &UndoContext<'_>,
     chosen: &BTreeSet<ChangeNumber>,
@@ -162,11 +164,11 @@ fn text(context: &UndoContext<'_>, side: Option<Entry>) -> Option<Vec<u8>> {
     context.journal.content(&side?.content?).ok().flatten()
 }
 
-/// Returns whether another commit was checked out, from both sides of a `HEAD` and of its log. A branch that was made for the
-/// commit that was checked out brings no other files, and a commit without a branch is work on top of the former one.
+/// Returns whether another commit was checked out, from both sides of a `HEAD` and of its log. A branch made for the
+/// checked-out commit does not change files, and a commit without a branch is work on top of the former one.
 fn is_other_checkout(heads: [Option<&[u8]>; 2], log: [Option<&[u8]>; 2]) -> bool {
     let lines = match log {
-        // Those of an undo are taken out again.
+        // An undo removes its log lines again.
         [Some(before), Some(after)] => after.strip_prefix(before).or_else(|| before.strip_prefix(after)),
         [None, after] => after,
         [Some(_), None] => None,

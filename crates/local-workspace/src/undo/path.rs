@@ -1,4 +1,4 @@
-//! One path of an undo: what is there, what is to be there, and what stands in the way.
+//! One path of an undo: its current state, the wanted state, and obstacles.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use sandbox_fs::FsError;
 use wap_core::WapError;
 
 use crate::adopt::repository_use::is_refreshed_index;
-use crate::change::present::{Present, PresentKind, is_behind_link};
+use crate::change::present::{Present, PresentKind, is_under_symlink};
 use crate::change::publish::{needs_open_root, without_mask};
 use crate::errors::{fs_error, journal_error};
 use crate::git::guard::is_main_index;
@@ -24,22 +24,23 @@ use crate::undo::unified_diff::UnifiedDiff;
 #[derive(Debug)]
 pub(crate) struct UndoPath {
     pub path: RelPath,
-    /// The state on disk; the bytes of a file only where the journal does not hold them.
+    /// The state on disk; the bytes of a file only if the journal does not hold them.
     pub now: Option<Present>,
     /// The state to restore.
     pub wanted: Option<Side>,
-    /// The way back, newest change first.
+    /// The steps back, newest change first.
     pub back: Vec<StepBack>,
     /// True if only a root that ignores protection and write bits can restore it, because a command changed it.
     pub needs_open_root: bool,
-    /// True if another program has left what was there before: the user, or git where it has checked out another branch.
+    /// True if another program has already restored the previous state: the user, or git by checking out another
+    /// branch.
     pub is_undone_already: bool,
 }
 
-/// Taking back one change.
+/// Reverting one change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepBack {
-    /// The change; `None` for a folder that is made for what is put back into it.
+    /// The change; `None` for a folder that is made for restored entries.
     pub undoes: Option<ChangeNumber>,
     pub from: Option<Side>,
     pub to: Option<Side>,
@@ -72,7 +73,7 @@ impl From<&Present> for Side {
 }
 
 impl UndoPath {
-    /// Checks whether it is there already as it is to be, and no folder, whose permission bits are given at the end.
+    /// Checks whether it is already in the wanted state, except for folders, whose permission bits are set at the end.
     pub(crate) fn is_as_wanted(&self) -> bool {
         let is_folder = |side: Side| side.kind == EntryKind::Folder;
         self.now.as_ref().map(Side::from) == self.wanted && !self.wanted.is_some_and(is_folder)
@@ -82,19 +83,19 @@ impl UndoPath {
         self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Folder)
     }
 
-    /// Checks whether it is a folder now and will not be one.
+    /// Checks whether it is a folder that will be removed or replaced.
     pub(crate) fn is_folder_that_goes(&self) -> bool {
         self.is_now_folder() && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder)
     }
 
-    /// Checks whether it is a symlink now and will not be one.
+    /// Checks whether it is a symlink that will be removed or replaced.
     pub(crate) fn is_link_that_goes(&self) -> bool {
         let is_link = self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Other);
         is_link && self.wanted.is_none_or(|wanted| wanted.kind != EntryKind::Symlink)
     }
 
-    /// Checks in advance, as far as possible, that the path can be restored. `is_opened` is true if a symlink on the
-    /// way is removed first.
+    /// Checks in advance, as far as possible, that the path can be restored. `is_opened` is true if a symlink among
+    /// its parents is removed first.
     pub(crate) fn check(&self, context: &UndoContext<'_>, is_opened: bool) -> Result<(), WapError> {
         context.hidden.check(&self.path)?;
         let requested = self.path.to_string();
@@ -109,7 +110,7 @@ impl UndoPath {
             }
             (Some(_), _) => root.delete_target(&self.path).map(drop),
             (None, _) => match root.write_target(&self.path) {
-                // A folder on the way is a file that goes first.
+                // A parent folder is currently a file, which is removed first.
                 Err(FsError::NotAFolder { .. }) => self.check_protected(context),
                 Err(FsError::IsLink { .. } | FsError::Escape { .. } | FsError::LinkLoop { .. })
                     if is_opened =>
@@ -134,14 +135,14 @@ impl UndoPath {
         }
     }
 
-    /// The changes that take this path back, for the journal. `now` is its present side.
+    /// The changes that revert this path, for the journal. `now` is its current side.
     pub(crate) fn records(&self, held: impl Fn(&ContentHash) -> bool) -> Vec<ChangeRecord<'_>> {
         let entry = |side: Side, is_now: bool| {
-            // Or what another program has replaced since.
+            // Or another program has replaced it since.
             let is_now = is_now && self.now.as_ref().is_some_and(|now| side.content == Some(now.hash));
             let content = match (side.content, &self.now) {
                 (Some(hash), _) if held(&hash) => Content::Held(hash),
-                // Its bytes were dropped because the journal held them. If it does not any more, the commit has to fail.
+                // Its bytes were dropped because the journal held them. If it no longer does, the commit has to fail.
                 (Some(hash), Some(now)) if is_now && is_dropped(now) => Content::Held(hash),
                 (_, Some(now)) if is_now => Content::Bytes(&now.bytes),
                 (hash, _) => Content::NotKept(hash),
@@ -166,7 +167,7 @@ impl UndoPath {
     }
 }
 
-/// Works out one path; `Ok(None)` if there is nothing to do. The inner error is what stands in the way.
+/// Plans one path; `Ok(None)` if there is nothing to do. The inner error is the obstacle.
 pub(crate) fn plan_path(
     context: &UndoContext<'_>,
     chosen: &BTreeSet<ChangeNumber>,
@@ -197,9 +198,9 @@ pub(crate) fn plan_path(
     }
     let planned = plan_file(context, path, now, &back);
     Ok(planned.map_err(|refused| match (&refused.why, context.root.write_target(path)) {
-        // It has changed because another process has put a symlink on the way.
+        // It has changed because another process has put a symlink among its parents.
         (ObstacleKind::ChangedSince, Err(error @ (FsError::IsLink { .. } | FsError::Escape { .. })))
-            if is_behind_link(context.root, path) =>
+            if is_under_symlink(context.root, path) =>
         {
             obstacle(path, ObstacleKind::Closed(fs_error(&error, &path.to_string())))
         }
@@ -234,7 +235,8 @@ fn plan_file(
     now: Option<Present>,
     back: &[(ChangeNumber, RecordedChange)],
 ) -> Result<Option<UndoPath>, UndoObstacle> {
-    // Each change must have left what the next one found, the newest what is there now, unless that is what the oldest one found.
+    // Each change must have left the state that the next one found, and the newest the current state, unless that is
+    // the state before the oldest.
     let present = now.as_ref().map(Side::from);
     let oldest = back.last().and_then(|(_, oldest)| oldest.before).as_ref().map(Side::from);
     let is_undone_already = is_same(present, oldest);
@@ -266,7 +268,7 @@ fn way_back(
 ) -> UndoPath {
     let present = now.as_ref().map(Side::from);
     let left = back.first().and_then(|(_, newest)| newest.after).as_ref().map(Side::from);
-    // Where another program has undone them already, the steps are those of the changes, so that they can be redone.
+    // If another program has already undone them, the steps are those of the changes, so that they can be redone.
     let is_undone_already = !is_same(present, left)
         && is_same(present, wanted)
         && wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder);
@@ -286,7 +288,7 @@ fn way_back(
     UndoPath { path: path.clone(), now, wanted, back: steps, needs_open_root, is_undone_already }
 }
 
-/// A folder as it is to come back. One that is there keeps what hangs on it.
+/// The state in which to restore a folder. An existing one keeps its attributes.
 fn wanted_folder(now: Option<&Present>, wanted: Side, back: &[(ChangeNumber, RecordedChange)]) -> Side {
     let mode = folder_mode(now, wanted.mode, back);
     match (now, wanted.attributes) {
@@ -296,7 +298,7 @@ fn wanted_folder(now: Option<&Present>, wanted: Side, back: &[(ChangeNumber, Rec
     }
 }
 
-/// The permission bits that a folder is to get back, if changes of ours have given it those that it has.
+/// The permission bits to restore on a folder, if our changes have set the current ones.
 fn folder_mode(
     now: Option<&Present>,
     recorded: Option<u32>,
@@ -309,7 +311,7 @@ fn folder_mode(
     (left == Some(has) && has != recorded).then_some(recorded)
 }
 
-/// The permission bits to give. Where no change of ours has touched them, those that are there stay: they are the user's.
+/// The permission bits to set. If our changes have not touched them, the current ones stay: they are the user's.
 fn wanted_mode(
     now: Option<&Present>,
     recorded: Option<u32>,
@@ -324,12 +326,12 @@ fn wanted_mode(
         _ => true,
     };
     let is_ours = back.iter().any(|(_, change)| touches(change));
-    // Set-user, set-group and sticky bit are never given.
+    // The set-user, set-group and sticky bits are never set.
     let mode = if is_ours { recorded.map(|mode| mode & 0o777) } else { now.and_then(|now| now.mode) };
     mode.or(now.and_then(|now| now.mode))
 }
 
-/// The attributes to give, by the same rule: those that are there stay, unless a change of ours has touched them.
+/// The attributes to set, by the same rule: the current ones stay, unless our changes have touched them.
 fn wanted_attributes(
     now: Option<&Present>,
     recorded: RecordedAttributes,
@@ -352,7 +354,7 @@ fn check_kept(context: &UndoContext<'_>, wanted: &Side) -> Result<(), ObstacleKi
     if wanted.kind == EntryKind::Folder {
         return Ok(());
     }
-    // A link always says something; what was recorded without a word was no link.
+    // A symlink always has a target; an entry recorded without one was not a symlink.
     if wanted.kind == EntryKind::Symlink && wanted.content == Some(ContentHash::of(&[])) {
         return Err(ObstacleKind::SpecialFile);
     }
@@ -363,7 +365,8 @@ fn check_kept(context: &UndoContext<'_>, wanted: &Side) -> Result<(), ObstacleKi
     }
 }
 
-/// Returns the obstacle of a content that could not be read: unlike one that is not kept, it may be there at the next attempt.
+/// Returns the obstacle for a content that could not be read: unlike one that is not kept, it may be readable at the
+/// next attempt.
 pub(crate) fn unread(error: JournalError) -> ObstacleKind {
     match error {
         JournalError::ContentMissing { .. } => ObstacleKind::NotKept,
@@ -388,7 +391,8 @@ fn is_same(one: Option<Side>, other: Option<Side>) -> bool {
     one.map(essence) == other.map(essence)
 }
 
-/// Checks whether both sides are an index with the same entries: the user's `git status` writes it anew when files have other times.
+/// Checks whether both sides are an index with the same entries: the user's `git status` rewrites it when files have
+/// new times.
 fn is_refreshed(
     context: &UndoContext<'_>,
     path: &RelPath,
@@ -416,7 +420,7 @@ pub(crate) fn obstacle(path: &RelPath, why: ObstacleKind) -> UndoObstacle {
     UndoObstacle::new(path.to_string(), why)
 }
 
-/// Returns the diff of a path since a change, and the diff of what `view` makes of the path and of both texts.
+/// Returns the diff of a path since a change, and the diff of the path and both texts as masked by `view`.
 pub(crate) fn diffs_since(
     journal: &JournalReader,
     path: &RelPath,
@@ -440,7 +444,7 @@ pub(crate) fn diffs_since(
     };
     let now = now.map(Present::content);
     let visible = view.map(|view| {
-        // Not the diff, in which lines say less about what they are a part of.
+        // Mask the texts rather than the diff, whose lines lack context.
         let text = |bytes: &[u8]| {
             str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| view(text).into_bytes())
         };

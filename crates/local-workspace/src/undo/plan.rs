@@ -32,15 +32,16 @@ use crate::undo::restored_repositories::RestoredRepositories;
 /// The context that an undo's plan reads.
 #[derive(Debug)]
 pub(crate) struct UndoContext<'a> {
-    /// A root that takes any name, because what is put back had its name already.
+    /// A root that allows any name, because restored entries had their names before.
     pub root: &'a FileRoot,
-    /// A root that ignores protection and write bits, for what a command has done.
+    /// A root that ignores protection and write bits, for changes by commands.
     pub open_root: &'a FileRoot,
     pub hidden: &'a Hidden,
     pub journal: &'a JournalReader,
-    /// The path of the workspace, if it has one: git writes absolute paths into files by which its folders lead to each other.
+    /// The path of the workspace, if it has one: git writes absolute paths into files by which its folders point to
+    /// each other.
     pub workspace: Option<&'a Path>,
-    /// The paths of the undone changes of which the journal does not keep what was there.
+    /// The paths of the undone changes whose previous state the journal does not keep.
     pub unkept: &'a [String],
 }
 
@@ -50,7 +51,7 @@ impl UndoContext<'_> {
         if path.needs_open_root { self.open_root } else { self.root }
     }
 
-    /// Returns why a repository cannot be restored of which something is missing, or is there beside what is undone.
+    /// Returns the obstacle for a repository with a missing or an additional part.
     pub(crate) fn difference(&self, repository: &RelPath) -> ObstacleKind {
         let is_in = |path: &String| RelPath::parse(path).is_ok_and(|path| path.starts_with(repository));
         if self.unkept.iter().any(is_in) { ObstacleKind::NotKept } else { ObstacleKind::ChangedSince }
@@ -61,17 +62,17 @@ impl UndoContext<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct UndoPlan {
     pub paths: Vec<UndoPath>,
-    /// Folders that stay, because something else is in them.
+    /// Folders that stay, because they contain something else.
     pub kept_folders: Vec<RelPath>,
-    /// Repositories that stay as they are, because a part of them cannot be restored, and folders that are working trees of them: true
-    /// for each in which only later changes are in the way.
+    /// Repositories that stay unchanged, because a part of them cannot be restored, and their working trees: true for
+    /// each in which only later changes are obstacles.
     pub kept_repositories: BTreeMap<RelPath, bool>,
-    /// Those of them that keep another branch or commit checked out than before.
+    /// Those of them that keep a branch or commit other than before checked out.
     pub other_checkouts: BTreeMap<RelPath, OtherCheckout>,
 }
 
 impl UndoPlan {
-    /// Works out how to take back the `chosen` changes of these paths, as far as they are in force.
+    /// Plans the reversal of the `chosen` changes of these paths, as far as they are in force.
     pub(crate) fn of(
         context: &UndoContext<'_>,
         chosen: &BTreeSet<ChangeNumber>,
@@ -111,7 +112,7 @@ impl UndoPlan {
         Ok(plan)
     }
 
-    /// Leaves out the removal of folders that something else is in.
+    /// Skips the removal of folders that contain something else.
     fn keep_used_folders(&mut self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let mut going: BTreeSet<RelPath> =
             self.paths.iter().filter(|path| path.wanted.is_none()).map(|path| path.path.clone()).collect();
@@ -123,7 +124,7 @@ impl UndoPlan {
             .collect();
         folders.sort_unstable();
         let mut used = BTreeSet::new();
-        // A folder is decided after those in it.
+        // A folder is decided after its subfolders.
         for folder in folders.into_iter().rev() {
             let is_used = context
                 .root
@@ -140,7 +141,7 @@ impl UndoPlan {
         self.paths = paths;
         for UndoPath { path: folder, wanted, .. } in stay.into_iter().rev() {
             if wanted.is_some() {
-                // Something else is to come into its place, and cannot.
+                // Something else is to replace it, and cannot.
                 obstacles.push(obstacle(&folder, ObstacleKind::ChangedSince));
             } else {
                 self.kept_folders.push(folder);
@@ -181,12 +182,12 @@ impl UndoPlan {
         kept.extend(trees);
         let is_in = |path: &RelPath| with_ancestors(path).any(|folder| kept.contains_key(&folder));
         let moved = MovedCheckouts::of(context, chosen, heads, is_in)?;
-        // What was left there is no way to the files of before.
+        // Checking out the branch left there would not restore the previous files.
         name_left_branches(context, obstacles, |head| !moved.include(head));
         let is_kept = |path: &RelPath| is_in(path) || moved.track(path);
         let is_branch = |obstacle: &UndoObstacle| matches!(obstacle.why, ObstacleKind::OtherBranch { .. });
         let mut others = self.paths.iter().filter(|path| !is_kept(&path.path)).peekable();
-        // What is as before on another branch is not so on the branch that was left.
+        // A path in its previous state on another branch need not be so on the former branch.
         let is_elsewhere =
             obstacles.iter().any(is_branch) && others.clone().any(|path| path.is_undone_already);
         if others.peek().is_none() || is_elsewhere {
@@ -196,10 +197,10 @@ impl UndoPlan {
         self.paths.retain(|path| !is_kept(&path.path));
         let is_other =
             |obstacle: &UndoObstacle| RelPath::parse(&obstacle.path).is_ok_and(|path| !is_kept(&path));
-        // A branch that was left may be the reason for the others.
+        // A checkout of another branch may be the reason for the others.
         let has_others = obstacles.iter().any(is_other);
         obstacles.retain(|obstacle| is_other(obstacle) || has_others && is_branch(obstacle));
-        // A folder around one cannot go.
+        // A folder around one cannot be removed.
         let around = |folder: &RelPath| kept.keys().any(|repository| repository.starts_with(folder));
         let (going, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.paths)
             .into_iter()
@@ -224,8 +225,8 @@ impl UndoPlan {
         }
     }
 
-    /// Checks that nothing is restored with which git would take a folder for a repository, unless it was one and is restored as a
-    /// whole, or that it would obey in one that has become one since.
+    /// Checks that nothing is restored that would make git treat a folder as a repository, unless it was one and is
+    /// restored as a whole, or that git would obey in a folder that has become a repository since.
     fn check_repositories(
         &self,
         context: &UndoContext<'_>,
@@ -239,7 +240,7 @@ impl UndoPlan {
         for path in &self.paths {
             after.add(&path.path, path.wanted.is_some());
         }
-        // What is brought back may need folders that are not there.
+        // Restored entries may need missing folders.
         for path in self.paths.iter().filter(|path| path.wanted.is_some()) {
             std::iter::successors(path.path.parent(), RelPath::parent)
                 .for_each(|folder| after.add(&folder, true));
@@ -247,7 +248,7 @@ impl UndoPlan {
         let was_there = |path: &RelPath| context.root.metadata(path).is_ok();
         let is_there = |path: &RelPath| after.is_filled(path).unwrap_or_else(|| was_there(path));
         let contents = ContentsOnDisk::new(context.root);
-        // Those that the user's git has removed since are missing, though a reference to them would come back.
+        // Objects that the user's git has removed since are missing, though a reference to them would be restored.
         let stored: Vec<Effect> = self.paths.iter().filter_map(|path| stored_effect(context, path)).collect();
         let positions: BTreeMap<&RelPath, usize> =
             stored.iter().enumerate().map(|(position, effect)| (&effect.path, position)).collect();
@@ -286,7 +287,7 @@ impl UndoPlan {
                 continue;
             }
             let refusal = part_refusal_outside(&effect(context, path), &surroundings, &is_restored);
-            // No other one than the user's is in the journal.
+            // The journal only has the user's.
             if let Some(refusal) = refusal.filter(|refusal| *refusal != Refusal::ObjectCache) {
                 let error = repository_error(&path.path, &refusal);
                 obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
@@ -295,7 +296,7 @@ impl UndoPlan {
         Ok(())
     }
 
-    /// Adds the folders that files are put back into and that are no longer there.
+    /// Adds the missing folders of restored files.
     fn make_needed_folders(&mut self, context: &UndoContext<'_>) -> Result<(), UndoError> {
         let planned: BTreeSet<RelPath> = self.paths.iter().map(|path| path.path.clone()).collect();
         let mut needed = BTreeSet::new();
@@ -324,7 +325,7 @@ impl UndoPlan {
     }
 }
 
-/// Returns the effect of restoring one path of a store of objects, without contents that do not matter; `None` for other paths.
+/// Returns the effect of restoring one path of an object store, without irrelevant contents; `None` for other paths.
 fn stored_effect(context: &UndoContext<'_>, path: &UndoPath) -> Option<Effect> {
     store_around(&path.path)?;
     if path.path.as_bytes().ends_with(b".idx") {
@@ -341,7 +342,7 @@ fn stored_effect(context: &UndoContext<'_>, path: &UndoPath) -> Option<Effect> {
 pub(super) fn effect(context: &UndoContext<'_>, path: &UndoPath) -> Effect {
     let bytes = |hash: Option<ContentHash>| context.journal.content(&hash?).ok().flatten();
     let now = path.now.clone().map(|now| {
-        // The bytes of what the journal holds are left there.
+        // Bytes that the journal holds are not loaded.
         let held = if now.bytes.is_empty() { bytes(Some(now.hash)) } else { None };
         Present { bytes: held.map_or_else(|| now.bytes.clone(), Into::into), ..now }
     });
@@ -352,8 +353,8 @@ pub(super) fn effect(context: &UndoContext<'_>, path: &UndoPath) -> Effect {
     Effect { path: path.path.clone(), before: now.map(EffectSide::Kept), after: wanted.map(EffectSide::Kept) }
 }
 
-/// Single changes, with what goes with them: the folders that were made for a file, and what the same command did to the
-/// same repository. `changes_of_run` reads the journal, once for each run.
+/// Single changes, with related ones: the folders made for a file, and the same command's changes to the same
+/// repository. `changes_of_run` reads the journal, once for each run.
 pub(crate) fn with_what_belongs(
     changes: &[RecordedChange],
     mut changes_of_run: impl FnMut(RunNumber) -> Result<Vec<RecordedChange>, JournalError>,
@@ -378,10 +379,10 @@ pub(crate) fn with_what_belongs(
     Ok(chosen)
 }
 
-/// The other changes that go with chosen ones of one step.
+/// The other changes related to chosen ones of one step.
 #[derive(Debug, Default)]
 struct Belonging {
-    /// Every folder above an entry that was made.
+    /// Every folder above a created entry.
     above: BTreeSet<RelPath>,
     /// The repositories that were changed.
     repositories: BTreeSet<RelPath>,
@@ -392,7 +393,7 @@ impl Belonging {
         let path = RelPath::from_bytes(&change.path).unwrap_or_default();
         self.repositories.extend(in_git_folder(&path).map(|part| part.folder));
         if change.before.is_none() {
-            // Above a folder that is there already, all are.
+            // If a folder is already included, so are all above it.
             let new = with_ancestors(&path).take_while(|folder| !self.above.contains(folder));
             let new: Vec<_> = new.collect();
             self.above.extend(new);
@@ -448,8 +449,8 @@ mod tests {
             RunKey { conversation: "test".into(), sequence: 0, content }
         };
         let RunState::New(run) = journal.begin_run(&key(b"one")).unwrap() else { panic!("it is new") };
-        let beside = ChangeRecord::intended(b".git/beside", None, text());
-        let steps = [step(changes.collect()), step(vec![beside])];
+        let extra = ChangeRecord::intended(b".git/extra", None, text());
+        let steps = [step(changes.collect()), step(vec![extra])];
         journal.record_steps(run.number(), 0, &steps).unwrap();
         let RunState::New(other) = journal.begin_run(&key(b"two")).unwrap() else { panic!("it is new") };
         let edit = ChangeRecord::intended(b"edited", text(), text());
@@ -464,11 +465,11 @@ mod tests {
             reads.push(run);
             journal.reader().changes_of_run(run)
         });
-        // For an edit, nothing is looked for.
+        // For an edit, nothing is searched for.
         assert_eq!(reads, [run.number()]);
         let left: Vec<_> =
             all.iter().filter(|change| !belonging.as_ref().unwrap().contains_key(&change.number)).collect();
         let left: Vec<_> = left.iter().map(|change| String::from_utf8_lossy(&change.path)).collect();
-        assert_eq!(left, ["other", ".git/beside"]);
+        assert_eq!(left, ["other", ".git/extra"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Reverting an undo that failed at one of its paths, because it is all paths or none.
+//! Reverting an undo that failed at one of its paths, because an undo restores all paths or none.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +24,8 @@ pub(super) struct StaysRestored {
 }
 
 impl LocalWorkspace {
-    /// Reverts the paths that an undo has restored already, because the rest of it failed. Whatever another process has
-    /// changed within the last moments stays.
+    /// Reverts the paths that an undo has restored already, because the rest of it failed. Concurrent changes by other
+    /// processes stay.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl LocalWorkspace {
                     return Err(StaysRestored { paths: paths_of(&chosen), cause: error.to_string() });
                 }
             };
-            // The same before the commit: what is theirs is no reason for the other paths to stay.
+            // The same before the commit: changes by others do not keep the other paths from being reverted.
             let is_in_the_way = |change: &RecordedChange| {
                 RelPath::from_bytes(&change.path)
                     .is_ok_and(|path| obstacles.iter().any(|obstacle| obstacle.path == path.to_string()))
@@ -71,8 +71,8 @@ impl LocalWorkspace {
         Ok(())
     }
 
-    /// Records and returns the answer of an undo that was published in part and could not be reverted; its step answers
-    /// the same from then on.
+    /// Records and returns the answer of an undo that was published in part and could not be reverted; its step gives
+    /// the same answer from then on.
     pub(super) fn left_in_parts(
         &self,
         stays: StaysRestored,
@@ -84,13 +84,14 @@ impl LocalWorkspace {
         let error = UndoError::InParts { brought_back, obstacles, cause };
         let reported = WapError::new(Reason::WriteError, error.to_string());
         let outcome = encode(&UndoRecord { outcome: Err(reported) });
-        // It rides with the next commit that the disk takes.
+        // It is part of the next successful commit.
         let _ = self.journal.conflict_changes(failed, &outcome);
         error
     }
 }
 
-/// Sorts failures: a path that another process has changed meanwhile is its own, and any other is as the undo has left it.
+/// Sorts failures: a path that another process has changed concurrently keeps its version, and any other stays as the
+/// undo has left it.
 pub(super) fn stays_of(failures: Vec<UndoObstacle>) -> Result<(), StaysRestored> {
     let ours: Vec<_> =
         failures.into_iter().filter(|failure| failure.why != ObstacleKind::ChangedSince).collect();
@@ -101,8 +102,8 @@ pub(super) fn stays_of(failures: Vec<UndoObstacle>) -> Result<(), StaysRestored>
     Err(StaysRestored { paths: ours.into_iter().map(|failure| failure.path).collect(), cause })
 }
 
-/// Checks whether nothing is at a path where something was and is to be: an entry was removed, because only files are exchanged,
-/// and neither its successor nor itself could be made.
+/// Checks whether a path is empty that was not and should not be: an entry was removed, because only files are
+/// exchanged, and neither its successor nor itself could be created.
 pub(super) fn is_lost(root: &FileRoot, path: &UndoPath, failure: &UndoObstacle) -> bool {
     let (Some(now), Some(wanted)) = (&path.now, &path.wanted) else { return false };
     failure.why != ObstacleKind::ChangedSince

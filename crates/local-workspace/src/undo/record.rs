@@ -1,4 +1,4 @@
-//! The outcome of an undo as the journal has it.
+//! The recorded outcome of an undo.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +10,15 @@ use crate::step_record::{decode, encode};
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::{Undo, Undone};
 
-/// The outcome of an undo in the journal. It has the shape of every outcome of file changes, because recovery may put a
-/// conflict into its place.
+/// The outcome of an undo in the journal. It has the shape of every outcome of file changes, because recovery may
+/// replace it by a conflict.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct UndoRecord {
     pub(crate) outcome: Result<Undone, WapError>,
 }
 
 impl UndoRecord {
-    /// The outcome where nothing was undone. It is a conflict only if another program was in the way of every path.
+    /// The outcome if nothing was undone. It is a conflict only if another program obstructed every path.
     pub(crate) fn refused(obstacles: &[UndoObstacle]) -> UndoRecord {
         let closed = obstacles.iter().find_map(|obstacle| match &obstacle.why {
             ObstacleKind::Closed(error) => Some(error.reason()),
@@ -28,8 +28,8 @@ impl UndoRecord {
         UndoRecord { outcome: Err(WapError::new(closed.unwrap_or(Reason::Conflict), text)) }
     }
 
-    /// Returns the recorded outcome of an undo without paths that did not come back after all; `None` if it is the outcome
-    /// of another step, or nothing else was undone.
+    /// Returns the recorded outcome of an undo without paths that were not restored after all; `None` if it is the
+    /// outcome of another kind of step, or nothing else was undone.
     pub(crate) fn without(recorded: &[u8], stayed: &BTreeSet<&RelPath>) -> Option<Vec<u8>> {
         let mut undone = decode::<UndoRecord>(recorded).ok()?.outcome.ok()?;
         let stayed: BTreeSet<_> = stayed.iter().map(|path| path.to_string()).collect();

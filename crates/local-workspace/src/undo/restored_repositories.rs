@@ -1,4 +1,4 @@
-//! The bare repositories that an undo brings back as a whole.
+//! The bare repositories that an undo restores as a whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,17 +10,18 @@ use crate::git::guard::in_git_folder;
 use crate::undo::path::UndoPath;
 use crate::undo::plan::UndoContext;
 
-/// Folders of which nothing is left, and that hold exactly what one step has removed once an undo is carried out.
+/// Folders that are completely gone, and that contain exactly the entries removed by one step once an undo is
+/// carried out.
 ///
-/// A folder that one step has removed was as it comes back at one moment. Parts of several steps could make a repository that never was
-/// one, and that was not judged.
+/// A folder removed by one step existed in that state at one moment. Parts of several steps could make a repository
+/// that never existed, and that was not judged.
 #[derive(Debug, Default)]
 pub(super) struct RestoredRepositories {
     folders: BTreeSet<RelPath>,
 }
 
 impl RestoredRepositories {
-    /// Finds those among the paths of an undo.
+    /// Finds them among the paths of an undo.
     pub(super) fn of(
         context: &UndoContext<'_>,
         paths: &[UndoPath],
@@ -45,8 +46,8 @@ impl RestoredRepositories {
     }
 }
 
-/// Returns whether all that comes back into a folder was removed by the step that has removed its `HEAD`, and all that this step has
-/// removed there comes back, as far as the journal keeps it.
+/// Returns whether all restored entries of a folder were removed by the step that has removed its `HEAD`, and all
+/// entries removed by that step are restored, as far as the journal keeps them.
 fn is_whole(
     context: &UndoContext<'_>,
     folder: &RelPath,

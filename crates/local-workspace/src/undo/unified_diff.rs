@@ -10,7 +10,7 @@ const DIFF_TIME: Duration = Duration::from_secs(1);
 /// A unified diff and its numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnifiedDiff {
-    /// The diff, empty if nothing differs; for contents that are not text a line that says so.
+    /// The diff, empty if nothing differs; a line of explanation for contents that are not text.
     pub text: String,
     /// Lines that are new or different.
     pub lines_added: usize,
@@ -19,7 +19,7 @@ pub(crate) struct UnifiedDiff {
 }
 
 impl UnifiedDiff {
-    /// Compares what `path` held and holds; `None` where nothing was or is there.
+    /// Compares the old and new content of `path`; `None` for a missing file.
     pub(crate) fn between(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> UnifiedDiff {
         let names = [name("a", path, before.is_some()), name("b", path, after.is_some())];
         let text =

@@ -1,7 +1,8 @@
-//! Repositories in which others have worked since: an undo neither takes a part of one away, nor objects that later work may need.
+//! Repositories in which others have worked since: an undo removes neither essential parts nor objects that later work
+//! may need.
 //!
-//! To find out which objects are needed would take a look at every reference, index and log of a repository and of its working trees. So
-//! those that a command has stored stay. Git removes them in time, if nothing leads to them.
+//! Finding the needed objects would require reading every reference, index and log of a repository and of its working
+//! trees. So objects that a command has stored stay. Git eventually removes unreachable ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +17,8 @@ use crate::undo::path::{UndoPath, obstacle};
 use crate::undo::plan::{UndoContext, UndoPlan, effect};
 
 impl UndoPlan {
-    /// Adds an obstacle for each repository that would go, and in which something is that no undone change has left: without its
-    /// other parts it would be none.
+    /// Adds an obstacle for each repository that would be removed although it contains an entry that no undone change
+    /// has left: without its other parts it would not be a repository.
     pub(super) fn keep_used_repositories(
         &self,
         context: &UndoContext<'_>,
@@ -37,8 +38,9 @@ impl UndoPlan {
         }
     }
 
-    /// Returns the folders that are, or were, working trees of some repositories by a file that would go or come back. In one that loses
-    /// its files or that file, git would take what is there for removed, or obey the repository around it.
+    /// Returns the folders that are, or were, working trees of some repositories by a file that would be removed or
+    /// restored. In a folder that loses its files or that file, git would consider its files removed, or obey the
+    /// repository around it.
     pub(super) fn working_trees_of(
         &self,
         context: &UndoContext<'_>,
@@ -53,7 +55,7 @@ impl UndoPlan {
         self.paths.iter().filter(is_link).filter_map(tree).collect()
     }
 
-    /// Leaves out the removal of stored objects whose repository stays, and of their folders.
+    /// Skips the removal of stored objects whose repository stays, and of their folders.
     pub(super) fn keep_objects(&mut self, context: &UndoContext<'_>) {
         let going: BTreeSet<RelPath> = self
             .paths
@@ -79,7 +81,7 @@ impl UndoPlan {
             }
         }
         self.paths.retain(|path| !stay.contains(&path.path) || path.wanted.is_some());
-        // That such a folder stays is of no interest.
+        // Such kept folders are not worth reporting.
         self.kept_folders.retain(|folder| {
             let mut around = std::iter::successors(Some(folder.clone()), RelPath::parent);
             !around.any(|folder| stores.contains(&folder))

@@ -1,4 +1,4 @@
-//! Changes of files: what stays as it is, what is refused, what a dry run says.
+//! Changes of files: unchanged state, refusals, dry runs.
 
 mod attributes;
 mod byte_exact;

@@ -1,9 +1,9 @@
 //! Commands: how they run and end, and which of their effects are adopted.
 
-mod beside_commands;
 mod command_effects;
 mod command_properties;
 mod commands;
+mod during_commands;
 mod escapes;
 mod git_files;
 mod hard_links;

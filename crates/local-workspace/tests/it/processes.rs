@@ -1,4 +1,4 @@
-//! Named background processes: what they share with whom, what they may change, and how they end.
+//! Named background processes: sharing, permissions, and their end.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -70,7 +70,7 @@ fn state(response: &ExecuteCommandResponse) -> ProcessState {
 fn port(response: &ExecuteCommandResponse, workspace: &LocalWorkspace, caller: &Caller) -> String {
     assert_eq!(state(response), ProcessState::Ready, "{response:?}");
     let mut text = response.stdout.clone();
-    // The answer is given at the text, and the number comes behind it.
+    // The answer is given at the text, and the number follows.
     until("the port", || {
         text = output(workspace, caller, "web").unwrap().content;
         text.ends_with('\n')

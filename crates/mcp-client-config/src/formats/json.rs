@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::error::ConfigError;
 
-/// Returns the settings in a text. Without any value it has none.
+/// Returns the settings in a text; none if it has no value.
 ///
-/// A key that leads to `wanted` may be there once only: some readers use the first one of equal keys, and others the last one.
+/// A key on the path to `wanted` may occur only once: of equal keys, some readers use the first and others the last.
 pub(super) fn parse(text: &str, wanted: &Map<String, Value>) -> Result<Map<String, Value>, ConfigError> {
     let Some(settings) = tree(text)?.value() else { return Ok(Map::new()) };
     let settings = object(&settings)?;
@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str, wanted: &Map<String, Value>) -> Result<Map<Strin
     }
 }
 
-/// Returns the text with `wanted` merged into its settings. All else stays as it is, comments included.
+/// Returns the text with `wanted` merged into its settings. Everything else stays unchanged, including comments.
 pub(super) fn merge(text: &str, wanted: &Map<String, Value>) -> Result<String, ConfigError> {
     let root = tree(text)?;
     if root.value().is_none() {
@@ -35,7 +35,7 @@ pub(super) fn merge(text: &str, wanted: &Map<String, Value>) -> Result<String, C
 }
 
 fn tree(text: &str) -> Result<CstRootNode, ConfigError> {
-    // Clients allow comments and trailing commas; how they would read any other extension is not known.
+    // Clients allow comments and trailing commas; their handling of other extensions is unknown.
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,

@@ -5,19 +5,19 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 
 use crate::error::ConfigError;
 
-/// The levels of tables that have headers of their own: the table of servers, and an entry.
+/// The number of table levels with headers: the table of servers, and an entry.
 const HEADERS: usize = 2;
 
-/// Returns the settings in a text. Values that JSON does not have are objects, which equal no text and no number.
+/// Returns the settings in a text. Values that JSON lacks become objects, which equal no text and no number.
 pub(super) fn parse(text: &str) -> Result<Map<String, Value>, ConfigError> {
     Ok(fields(document(text)?.as_table()))
 }
 
-/// Returns the text with `wanted` merged into its settings. All else stays as it is, comments included.
+/// Returns the text with `wanted` merged into its settings. Everything else stays unchanged, including comments.
 pub(super) fn merge(text: &str, wanted: &Map<String, Value>) -> Result<String, ConfigError> {
     let mut document = document(text)?;
     merge_table(document.as_table_mut(), wanted, HEADERS)?;
-    // The editor drops the mark of an encoding with which some programs begin a file.
+    // The editor drops the byte-order mark with which some programs begin a file.
     let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
     Ok(format!("{mark}{document}"))
 }
@@ -26,7 +26,7 @@ fn document(text: &str) -> Result<DocumentMut, ConfigError> {
     text.parse().map_err(|error: toml_edit::TomlError| ConfigError::unreadable(error.message()))
 }
 
-/// Merges into a table. New tables on the first `headers` levels get a header, and those below are written into a line.
+/// Merges into a table. New tables on the first `headers` levels have a header, and those below are inline.
 fn merge_table(
     table: &mut dyn TableLike,
     wanted: &Map<String, Value>,
@@ -36,7 +36,7 @@ fn merge_table(
         match (table.get_mut(key), wanted) {
             (None, Value::Object(wanted)) if headers > 0 => {
                 let mut new = Table::new();
-                // `[mcp_servers]` alone says nothing.
+                // `[mcp_servers]` alone is redundant.
                 new.set_implicit(headers == HEADERS);
                 merge_table(&mut new, wanted, headers - 1)?;
                 table.insert(key, Item::Table(new));
@@ -46,7 +46,7 @@ fn merge_table(
             }
             (Some(current), Value::Object(wanted)) if current.is_table_like() => {
                 if let Some(current) = current.as_table_like_mut() {
-                    // A table in a line takes a new one without its header.
+                    // An inline table accepts a new one without its header.
                     merge_table(current, wanted, headers.saturating_sub(1))?;
                 }
             }
@@ -54,7 +54,7 @@ fn merge_table(
             (Some(current), wanted) => {
                 let mut new = value(wanted)?;
                 if let Some(current) = current.as_value() {
-                    // It holds the comment behind the value.
+                    // It holds the comment after the value.
                     *new.decor_mut() = current.decor().clone();
                 }
                 *current = Item::Value(new);
@@ -104,7 +104,7 @@ fn json_of_value(value: &toml_edit::Value) -> Value {
         Toml::Integer(integer) => (*integer.value()).into(),
         Toml::Boolean(value) => (*value.value()).into(),
         Toml::Float(float) if float.value().is_finite() => (*float.value()).into(),
-        // An object, so that no text and no number equals it.
+        // Use an object, so that no text and no number equals it.
         Toml::Float(float) => json!({ "": float.value().to_string() }),
         Toml::Datetime(time) => json!({ "": time.value().to_string() }),
         Toml::Array(items) => items.iter().map(json_of_value).collect(),

@@ -1,21 +1,21 @@
 //! YAML, into which mappings are merged.
 //!
-//! Only lines are inserted or replaced, by their indentation. The caller parses the changed text, so a layout that this module
-//! does not know is refused, never damaged.
+//! Only lines are inserted or replaced, by their indentation. The caller parses the changed text, so an unknown layout is
+//! refused, never damaged.
 
 use serde_json::{Map, Value};
 
 use crate::error::ConfigError;
 use crate::merge::merge as merge_values;
 
-/// The indentation of an entry in a file that has none yet.
+/// The indentation of an entry in a file without entries.
 const INDENT: usize = 2;
 
-/// The levels of mappings that are written as lines of their own: the table of servers, and an entry. A value of an entry is
-/// written into one line.
+/// The number of mapping levels that are written in block style: the table of servers, and an entry. A value of an entry is
+/// written on one line.
 const BLOCK_LEVELS: usize = 2;
 
-/// Returns the settings in a text. Without any value it has none.
+/// Returns the settings in a text; none if it has no value.
 pub(super) fn parse(text: &str) -> Result<Map<String, Value>, ConfigError> {
     if text.lines().all(is_blank) {
         return Ok(Map::new());
@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, ConfigError> {
         Ok(Value::Null) => Ok(Map::new()),
         Ok(_) => Err(ConfigError::unreadable("its content is not a mapping")),
         Err(error) => {
-            // "error: line 3 column 1: duplicate mapping key: a, set …". Only the position and the fault are shown: the rest is text
+            // "error: line 3 column 1: duplicate mapping key: a, set …". Only show the position and the fault: the rest is text
             // of the file, which may hold secrets, or advice to programmers.
             let text = error.to_string();
             let line = text.split(['\n', ',', ';']).next().unwrap_or_default();
@@ -35,7 +35,8 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, ConfigError> {
     }
 }
 
-/// Returns the text, whose settings are `before`, with `wanted` merged into them. All else stays as it is, comments included.
+/// Returns the text, whose settings are `before`, with `wanted` merged into them. Everything else stays unchanged, including
+/// comments.
 pub(super) fn merge(text: &str, before: &Map<String, Value>, wanted: &Map<String, Value>) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut merged = merged_lines(&lines, 0, BLOCK_LEVELS, before, wanted);
@@ -43,7 +44,7 @@ pub(super) fn merge(text: &str, before: &Map<String, Value>, wanted: &Map<String
     merged.join("\n") + "\n"
 }
 
-/// Returns the lines of a mapping whose keys have `indent`, with those of the wanted keys that it has.
+/// Returns the lines of a mapping whose keys have `indent`, with the present wanted keys replaced.
 fn merged_lines(
     lines: &[&str],
     indent: usize,
@@ -71,7 +72,7 @@ fn merged_lines(
     merged
 }
 
-/// Returns the lines of the wanted keys that a mapping does not have.
+/// Returns the lines of the wanted keys that a mapping lacks.
 fn missing_lines(
     indent: usize,
     levels: usize,
@@ -106,8 +107,8 @@ impl Field<'_> {
                 if self.is_block() {
                     self.merged_block(before, wanted)
                 } else if self.levels == BLOCK_LEVELS || self.has_comment_inside() {
-                    // Entries of other servers, and comments, would be written anew. The text as it is says something else than
-                    // is expected, so the caller refuses it.
+                    // Entries of other servers, and comments, would be rewritten. The unchanged text does not match the
+                    // expectation, so the caller refuses it.
                     unchanged()
                 } else {
                     self.rendered(&merged)
@@ -117,12 +118,12 @@ impl Field<'_> {
         }
     }
 
-    /// Checks whether the value is a mapping in lines below its key, and not between braces.
+    /// Checks whether the value is a block mapping below its key, and not a flow mapping.
     fn is_block(&self) -> bool {
         self.lines.len() > 1 && !self.value_text().trim_start().starts_with('{')
     }
 
-    /// Checks whether a value between braces may have a comment in its midst. One behind it, on its only line, is not lost.
+    /// Checks whether a flow mapping may have a comment inside. A comment after it, on its only line, is not lost.
     fn has_comment_inside(&self) -> bool {
         self.lines.len() > 1 && self.lines.iter().any(|line| line.contains('#'))
     }
@@ -142,16 +143,16 @@ impl Field<'_> {
         rendered(self.key, value, self.indent, self.levels, self.comment())
     }
 
-    /// Returns the text behind the colon.
+    /// Returns the text after the colon.
     fn value_text(&self) -> &str {
         self.lines[0].get(self.indent + self.key.len() + 1..).unwrap_or_default()
     }
 
-    /// Returns the comment on the line of the key, with the blanks in front of it.
+    /// Returns the comment on the line of the key, with the whitespace before it.
     fn comment(&self) -> &str {
         let text = self.value_text();
         let starts = text.match_indices('#').map(|(start, _)| text[..start].trim_end().len());
-        // A `#` may as well belong to a text, so that what is in front of a comment has to be the value.
+        // A `#` may also belong to a text, so the text before a comment has to be the value.
         let in_front = |end: &usize| {
             let value = &text[..*end];
             if self.lines.len() > 1 {
@@ -165,11 +166,11 @@ impl Field<'_> {
     }
 }
 
-/// Returns the number of lines at the start of `lines` that belong to the value of a key with `indent` above them. Blank lines and
-/// comments at its end do not.
+/// Returns the number of lines at the start of `lines` that belong to the value of a key with `indent` above them. Blank lines
+/// and comments at its end do not.
 fn value_lines(lines: &[&str], indent: usize) -> usize {
     let is_inside = |line: &&str| {
-        // The items of a list may be as far to the left as its key.
+        // The items of a list may have the indentation of its key.
         let is_item =
             self::indent(line) == indent && (line[indent..].starts_with("- ") || line.trim() == "-");
         is_blank(line) || self::indent(line) > indent || is_item
@@ -178,18 +179,18 @@ fn value_lines(lines: &[&str], indent: usize) -> usize {
     lines[..count].iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1)
 }
 
-/// Renders a key and its value, with a comment behind the key, or behind the value if both are on one line.
+/// Renders a key and its value, with a comment after the key, or after the value if both are on one line.
 fn rendered(key: &str, value: &Value, indent: usize, levels: usize, comment: &str) -> Vec<String> {
-    let blanks = " ".repeat(indent);
+    let margin = " ".repeat(indent);
     match value {
         Value::Object(fields) if levels > 0 && !fields.is_empty() => {
-            let head = format!("{blanks}{key}:{comment}");
+            let head = format!("{margin}{key}:{comment}");
             let fields =
                 fields.iter().flat_map(|(key, value)| rendered(key, value, indent + INDENT, levels - 1, ""));
             std::iter::once(head).chain(fields).collect()
         }
-        // A value in JSON is the same value in YAML.
-        value => vec![format!("{blanks}{key}: {value}{comment}")],
+        // JSON values are valid YAML.
+        value => vec![format!("{margin}{key}: {value}{comment}")],
     }
 }
 

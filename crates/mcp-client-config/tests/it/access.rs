@@ -21,7 +21,7 @@ fn put(folder: &Path, file: &str, name: &str) -> Result<Placed, ConfigError> {
     put_entry(McpClient::Zed, folder, &folder.join(file), name, &entry(McpClient::Zed))
 }
 
-/// Runs something in a thread that cannot give files away. The rights belong to a thread, so other tests keep theirs.
+/// Runs work in a thread that cannot change file owners. Capabilities belong to a thread, so other tests keep theirs.
 fn without_chown<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     let run = || {
         let mut sets = capabilities(None).unwrap();
@@ -38,9 +38,9 @@ fn owner(path: &Path) -> (u32, u32) {
 }
 
 #[test]
-fn the_owner_stays_or_the_file_is_as_it_was() {
+fn the_owner_stays_or_the_file_is_unchanged() {
     if !geteuid().is_root() {
-        return skip("the_owner_stays_or_the_file_is_as_it_was", "only root can give files away");
+        return skip("the_owner_stays_or_the_file_is_unchanged", "only root can give files away");
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("settings");
@@ -50,7 +50,7 @@ fn the_owner_stays_or_the_file_is_as_it_was() {
     assert_eq!(owner(&file), OTHERS);
     let refused = without_chown(|| put(folder.path(), "settings", "b"));
     assert!(matches!(refused, Err(ConfigError::OtherOwner)), "{refused:?}");
-    // Its owner cannot help where only the group is another one.
+    // Its owner cannot help if only the group differs.
     chown(&file, Some(geteuid().as_raw()), None).unwrap();
     let refused = without_chown(|| put(folder.path(), "settings", "b"));
     assert!(matches!(refused, Err(ConfigError::OtherGroup)), "{refused:?}");
@@ -59,9 +59,12 @@ fn the_owner_stays_or_the_file_is_as_it_was() {
 }
 
 #[test]
-fn what_root_makes_belongs_to_the_owner_of_the_folder() {
+fn files_created_by_root_belong_to_the_owner_of_the_folder() {
     if !geteuid().is_root() {
-        return skip("what_root_makes_belongs_to_the_owner_of_the_folder", "only root can give files away");
+        return skip(
+            "files_created_by_root_belong_to_the_owner_of_the_folder",
+            "only root can give files away",
+        );
     }
     let folder = tempfile::tempdir().unwrap();
     chown(folder.path(), Some(OTHERS.0), Some(OTHERS.1)).unwrap();
@@ -69,7 +72,7 @@ fn what_root_makes_belongs_to_the_owner_of_the_folder() {
     for made in ["new", "new/deep", "new/deep/settings"] {
         assert_eq!(owner(&folder.path().join(made)), OTHERS, "{made}");
     }
-    // Nothing is left behind that the user's client could not write.
+    // Nothing is left that the user's client could not write.
     for file in ["other/settings", "settings"] {
         let refused = without_chown(|| put(folder.path(), file, "a"));
         assert!(matches!(refused, Err(ConfigError::OtherOwner)), "{file}: {refused:?}");
@@ -100,7 +103,7 @@ fn child_makes_files_under_three_masks() {
     }
 }
 
-/// The access list of a file on which user 1234 may write, and the group may not read, as Linux stores it.
+/// An access list in Linux's format: user 1234 may write, and the group may not read.
 fn list() -> Vec<u8> {
     const NO_ID: u32 = u32::MAX;
     let entries: [(u16, u16, u32); 5] =
@@ -142,7 +145,7 @@ fn an_access_list_stays_and_none_is_added() {
         return skip("an_access_list_stays_and_none_is_added", "the temporary folder has no access lists");
     }
     put(folder.path(), "with", "a").unwrap();
-    // New files in the folder get one from now on.
+    // New files in the folder inherit one from now on.
     assert!(set_list(folder.path(), "system.posix_acl_default"));
     for file in ["without", "new"] {
         put(folder.path(), file, "a").unwrap();

@@ -1,4 +1,4 @@
-//! The words of each client.
+//! The descriptions of a server for each client.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

@@ -35,7 +35,7 @@ proptest! {
         let text = alone(client, "agentd", &entry).unwrap();
         prop_assert_eq!(&parsed(client, &text)[client.table()]["agentd"], &entry, "{}", text);
         prop_assert_eq!(with_entry(client, &text, "agentd", &entry).unwrap(), None);
-        // Another one is merged into it.
+        // Another entry is merged into it.
         let later: Value = later.into_iter().collect();
         let text = with_entry(client, &text, "agentd", &later).unwrap().unwrap_or(text);
         prop_assert_eq!(&parsed(client, &text)[client.table()]["agentd"], &merged(&entry, &later), "{}", text);
@@ -43,7 +43,7 @@ proptest! {
     }
 }
 
-/// Merges by the rule that the documentation gives: an object has the keys of both, and of all other values the later one counts.
+/// Merges by the documented rule: an object has the keys of both, and of other values the later one counts.
 pub(crate) fn merged(before: &Value, later: &Value) -> Value {
     let (Value::Object(before), Value::Object(later)) = (before, later) else { return later.clone() };
     let mut fields = before.clone();
@@ -54,7 +54,7 @@ pub(crate) fn merged(before: &Value, later: &Value) -> Value {
 }
 
 #[test]
-fn what_a_format_does_not_have_is_refused() {
+fn values_that_a_format_lacks_are_refused() {
     let refused = |client, entry: Value| match alone(client, "agentd", &entry) {
         Err(ConfigError::InvalidEntry { why }) => why,
         other => panic!("{client:?} {entry}: {other:?}"),

@@ -20,7 +20,7 @@ fn a_file_is_made_changed_and_left_alone() {
         });
         let text = fs::read_to_string(&file).unwrap();
         assert_eq!(with_entry(client, &text, "b", &entry(client)).unwrap(), None);
-        // Nothing is left beside it.
+        // Nothing is left next to it.
         assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
     }
 }
@@ -41,7 +41,7 @@ fn a_link_and_the_permissions_stay() {
 }
 
 #[test]
-fn a_file_that_is_refused_is_as_it_was() {
+fn a_refused_file_is_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("settings");
     for client in ONE_OF_EACH {
@@ -73,7 +73,7 @@ fn a_link_to_nothing_stays() {
     }
     assert!(file.is_symlink() && way.is_symlink() && !target.exists());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-    // With a target they lead somewhere.
+    // With a target they are valid.
     fs::create_dir(&target).unwrap();
     assert_eq!(put(&way.join("deep/settings")).unwrap(), Placed::Created);
     fs::write(target.join("settings"), "{}").unwrap();
@@ -100,7 +100,7 @@ fn a_link_of_the_project_leads_nowhere_else_and_one_of_the_user_does() {
     let put = |client: McpClient, file: &str| {
         put_entry(client, project.path(), &project.path().join(file), "a", &entry(client))
     };
-    // By the file, by its folder, and by the folder of a file that is new.
+    // Through the file, its folder, and the folder of a new file.
     fs::write(outside.path().join("settings"), "{}").unwrap();
     fs::write(outside.path().join("mcp.json"), "{}").unwrap();
     symlink(outside.path().join("settings"), project.path().join(".mcp.json")).unwrap();
@@ -116,12 +116,12 @@ fn a_link_of_the_project_leads_nowhere_else_and_one_of_the_user_does() {
     assert_eq!(fs::read_to_string(outside.path().join("settings")).unwrap(), "{}");
     assert_eq!(fs::read_to_string(outside.path().join("mcp.json")).unwrap(), "{}");
     assert!(!outside.path().join("new.json").exists());
-    // Dotfiles of a user are links to anywhere.
+    // Dotfiles of a user may be links to anywhere.
     assert_eq!(put(McpClient::Zed, ".mcp.json").unwrap(), Placed::Changed);
 }
 
 #[test]
-fn what_is_not_a_file_is_refused_at_once() {
+fn other_kinds_of_entries_are_refused_immediately() {
     let folder = tempfile::tempdir().unwrap();
     let (fifo, endless) = (folder.path().join("fifo"), folder.path().join("endless"));
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();

@@ -1,4 +1,4 @@
-//! Everything but the entry stays as it is, whatever the layout.
+//! Everything except the entry stays unchanged, in any layout.
 
 use mcp_client_config::{FileFormat, McpClient, with_entry};
 use proptest::collection::vec;
@@ -8,26 +8,26 @@ use serde_json::{Value, json};
 
 use crate::{ONE_OF_EACH, entry, has_all_lines, parsed};
 
-/// A text that a person may have written, in the format of the client: other settings, and a table of servers if `servers` are given.
+/// A plausible text in the format of the client: other settings, and a table of servers if `servers` are given.
 fn written(client: McpClient, settings: &[String], servers: Option<&[String]>, indent: usize) -> String {
-    let (table, blanks) = (client.table(), " ".repeat(indent));
+    let (table, margin) = (client.table(), " ".repeat(indent));
     let mut text = String::new();
     match client.format() {
         FileFormat::Json => {
             text += "{\n";
             for (at, name) in settings.iter().enumerate() {
-                text += &format!("{blanks}\"{name}\": {at}, // of {name}\n");
+                text += &format!("{margin}\"{name}\": {at}, // of {name}\n");
             }
             if let Some(servers) = servers {
-                text += &format!("{blanks}\"{table}\": {{\n");
+                text += &format!("{margin}\"{table}\": {{\n");
                 for name in servers {
                     text += &format!(
-                        "{blanks}{blanks}/* of {name} */\n{blanks}{blanks}\"{name}\": {{ \"command\": \"x\" }},\n"
+                        "{margin}{margin}/* of {name} */\n{margin}{margin}\"{name}\": {{ \"command\": \"x\" }},\n"
                     );
                 }
-                text += &format!("{blanks}}},\n");
+                text += &format!("{margin}}},\n");
             }
-            text += &format!("{blanks}\"last\": [1,2 ,  3]\n}}\n");
+            text += &format!("{margin}\"last\": [1,2 ,  3]\n}}\n");
         }
         FileFormat::Toml => {
             for (at, name) in settings.iter().enumerate() {
@@ -45,7 +45,7 @@ fn written(client: McpClient, settings: &[String], servers: Option<&[String]>, i
             if let Some(servers) = servers {
                 text += &format!("{table}:\n");
                 for name in servers {
-                    text += &format!("{blanks}# of {name}\n\n{blanks}{name}:\n{blanks}{blanks}cmd: x\n");
+                    text += &format!("{margin}# of {name}\n\n{margin}{name}:\n{margin}{margin}cmd: x\n");
                 }
             }
             text += "last: [1,2 ,  3]\n";
@@ -140,7 +140,7 @@ proptest! {
         expected.as_object_mut().unwrap().entry(client.table()).or_insert_with(|| json!({}))["agentd"] = entry.clone();
         prop_assert_eq!(parsed(client, &after), expected);
         prop_assert_eq!(with_entry(client, &after, "agentd", &entry).unwrap(), None);
-        // Another entry of the name is replaced, and nothing else.
+        // Another entry with this name is replaced, and nothing else.
         let other = client.entry("agentd", &mcp_client_config::Server { program: "/y".into(), arguments: vec![] });
         let replaced = with_entry(client, &after, "agentd", &other).unwrap().unwrap();
         prop_assert!(has_all_lines(&replaced, &format!("{before}{end}")), "{after}\n->\n{replaced}");

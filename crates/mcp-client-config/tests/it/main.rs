@@ -17,7 +17,7 @@ use jsonc_parser::cst::CstRootNode;
 use mcp_client_config::{FileFormat, McpClient, Server};
 use serde_json::Value;
 
-/// The clients whose files are of each format, one for each.
+/// One client for each file format.
 const ONE_OF_EACH: [McpClient; 3] = [McpClient::Vscode, McpClient::Codex, McpClient::Goose];
 
 /// Parses a text in the format of the client.
@@ -33,8 +33,8 @@ fn parsed(client: McpClient, text: &str) -> Value {
     }
 }
 
-/// Checks whether all lines of `before`, with their ends, are lines of `after` in the same order. A comma behind a line of JSON
-/// does not count.
+/// Checks whether all lines of `before`, with their ends, are lines of `after` in the same order. A comma after a line of JSON is
+/// ignored.
 fn has_all_lines(after: &str, before: &str) -> bool {
     let mut lines = after.split_inclusive('\n');
     let same = |line: &str| line.replacen("]\r\n", "],\r\n", 1).replacen("]\n", "],\n", 1);

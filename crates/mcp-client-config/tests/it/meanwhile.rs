@@ -1,4 +1,4 @@
-//! Programs that work on a file while an entry is put into it.
+//! Programs that change a file while an entry is put into it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,10 +10,10 @@ use mcp_client_config::{ConfigError, McpClient, Placed, rewrite, with_entry};
 
 use crate::entry;
 
-/// The text that a client saves meanwhile.
+/// The text that a client saves in the meantime.
 const SAVED: &str = "{ \"b\": 2 }";
 
-/// Puts an entry into the file of a client, while `meanwhile` happens between reading and writing.
+/// Puts an entry into the file of a client, and calls `meanwhile` between the read and the write.
 fn put(
     client: McpClient,
     folder: &Path,
@@ -43,13 +43,13 @@ fn what_a_client_saves_meanwhile_stays() {
     for (at, save) in [save, save_as_before, save_by_rename].into_iter().enumerate() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("settings");
-        // As long as the saved one.
+        // As long as the saved text.
         fs::write(&file, "{ \"a\": 1 }").unwrap();
         let refused = put(McpClient::Zed, folder.path(), &file, || save(&file));
         assert!(matches!(refused, Err(ConfigError::ChangedMeanwhile)), "{at}: {refused:?}");
         assert_eq!(fs::read_to_string(&file).unwrap(), SAVED, "{at}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{at}");
-        // Reading is no change, and trying again helps.
+        // Reading is not a change, and retrying helps.
         let read = || assert_eq!(fs::read_to_string(&file).unwrap(), SAVED);
         assert_eq!(put(McpClient::Zed, folder.path(), &file, read).unwrap(), Placed::Changed);
         assert!(fs::read_to_string(&file).unwrap().contains("\"b\": 2"));
@@ -57,7 +57,7 @@ fn what_a_client_saves_meanwhile_stays() {
 }
 
 #[test]
-fn a_file_that_goes_or_closes_meanwhile_does_not_come_back() {
+fn a_file_that_is_removed_or_closed_meanwhile_does_not_reappear() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("settings");
     fs::write(&file, "{}").unwrap();

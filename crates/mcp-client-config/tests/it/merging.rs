@@ -1,4 +1,4 @@
-//! An entry that is there keeps the keys that a user or a client has put into it.
+//! A present entry keeps the keys that a user or a client added.
 
 use mcp_client_config::{FileFormat, McpClient, with_entry};
 use proptest::prelude::*;
@@ -20,42 +20,42 @@ fn kept() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// One key of an entry, as a person may have written it.
+/// One key of an entry, in a plausible layout.
 #[derive(Clone, Debug)]
 struct Field {
     key: String,
     value: Value,
-    /// True if the items of a list have lines of their own.
+    /// True if the items of a list have separate lines.
     is_long: bool,
 }
 
 impl Field {
-    /// Returns the lines above the field, which say what it is for.
-    fn comment(&self, format: FileFormat, blanks: &str) -> String {
+    /// Returns the comment lines above the field.
+    fn comment(&self, format: FileFormat, margin: &str) -> String {
         match format {
-            FileFormat::Json => format!("{blanks}/* of {} */\n\n", self.key),
-            _ => format!("{blanks}# of {}\n\n", self.key),
+            FileFormat::Json => format!("{margin}/* of {} */\n\n", self.key),
+            _ => format!("{margin}# of {}\n\n", self.key),
         }
     }
 
-    /// Returns the lines of the field, with a comment behind it.
-    fn value(&self, format: FileFormat, blanks: &str) -> String {
+    /// Returns the lines of the field, with a comment after it.
+    fn value(&self, format: FileFormat, margin: &str) -> String {
         let Field { key, value, .. } = self;
-        let item_lines = |before: &str, behind: &str| -> String {
+        let item_lines = |before: &str, after: &str| -> String {
             let items = value.as_array().into_iter().flatten();
-            items.map(|item| format!("{blanks}{before}{item}{behind}\n")).collect()
+            items.map(|item| format!("{margin}{before}{item}{after}\n")).collect()
         };
         let is_long = self.is_long && value.as_array().is_some_and(|items| !items.is_empty());
         match (format, is_long) {
-            (FileFormat::Json, false) => format!("{blanks}\"{key}\" :  {value}, // behind {key}\n"),
+            (FileFormat::Json, false) => format!("{margin}\"{key}\" :  {value}, // after {key}\n"),
             (FileFormat::Json, true) => {
-                format!("{blanks}\"{key}\": [\n{}{blanks}], // behind {key}\n", item_lines("  ", ","))
+                format!("{margin}\"{key}\": [\n{}{margin}], // after {key}\n", item_lines("  ", ","))
             }
-            (FileFormat::Toml, false) => format!("{key}   =  {} # behind {key}\n", in_toml(value)),
-            (FileFormat::Toml, true) => format!("{key} = [\n{}] # behind {key}\n", item_lines("  ", ",")),
-            (FileFormat::Yaml, false) => format!("{blanks}{key}:   {value} # behind {key}\n"),
-            // Goose writes the items of a list below its key, as far to the left.
-            (FileFormat::Yaml, true) => format!("{blanks}{key}:  # behind {key}\n{}", item_lines("- ", "")),
+            (FileFormat::Toml, false) => format!("{key}   =  {} # after {key}\n", in_toml(value)),
+            (FileFormat::Toml, true) => format!("{key} = [\n{}] # after {key}\n", item_lines("  ", ",")),
+            (FileFormat::Yaml, false) => format!("{margin}{key}:   {value} # after {key}\n"),
+            // Goose writes the items of a list below its key, with the same indentation.
+            (FileFormat::Yaml, true) => format!("{margin}{key}:  # after {key}\n{}", item_lines("- ", "")),
             (other, _) => panic!("{other:?}"),
         }
     }
@@ -72,13 +72,13 @@ fn in_toml(value: &Value) -> String {
     }
 }
 
-/// Returns the file of a client in which the entry `agentd` has these fields, between two other servers. Of a field that is not
-/// to be there, only the comment above it is.
+/// Returns the file of a client in which the entry `agentd` has these fields, between two other servers. For an absent field, it
+/// only has the comment above it.
 fn file(client: McpClient, fields: &[Field], is_there: impl Fn(&Field) -> bool) -> String {
     let (table, format) = (client.table(), client.format());
-    let lines = |blanks: &str| -> String {
-        let value = |field: &Field| if is_there(field) { field.value(format, blanks) } else { String::new() };
-        fields.iter().map(|field| field.comment(format, blanks) + &value(field)).collect()
+    let lines = |margin: &str| -> String {
+        let value = |field: &Field| if is_there(field) { field.value(format, margin) } else { String::new() };
+        fields.iter().map(|field| field.comment(format, margin) + &value(field)).collect()
     };
     match format {
         FileFormat::Json => format!(
@@ -108,7 +108,7 @@ proptest! {
         has_long_ends in any::<bool>(),
     ) {
         let entry = entry(client);
-        // Some of the wanted keys are there, with the wanted value or another one.
+        // Some of the wanted keys are present, with the wanted value or another.
         let present: Vec<(&String, &Value)> = entry.as_object().unwrap().iter().collect();
         let present = wanted.iter().filter_map(|&at| present.get(at));
         let changed = |value: &Value| if value.is_array() { json!(["x"]) } else { json!("x # y") };
@@ -133,14 +133,14 @@ proptest! {
         let is_kept = |field: &Field| entry.get(&field.key).is_none_or(|wanted| *wanted == field.value);
         let kept = file(client, &fields, is_kept).replace('\n', end);
         for field in &fields {
-            prop_assert!(after.contains(&format!("behind {}{end}", field.key)), "{before}\n->\n{after}");
+            prop_assert!(after.contains(&format!("after {}{end}", field.key)), "{before}\n->\n{after}");
         }
         prop_assert!(has_all_lines(&after, &kept), "{before}\n->\n{after}\nis without a line of\n{kept}");
         prop_assert_eq!(after.matches('\n').count(), after.matches(end).count(), "{:?}", after);
     }
 }
 
-/// Returns the text of a file after the entry of a client that starts `/bin/a` was put into it as `agentd`.
+/// Returns the text of a file after putting in the entry `agentd` that starts `/bin/a`.
 fn after(client: McpClient, before: &str) -> String {
     let server = mcp_client_config::Server { program: "/bin/a".into(), arguments: vec!["mcp".into()] };
     let entry = client.entry("agentd", &server);
@@ -148,7 +148,7 @@ fn after(client: McpClient, before: &str) -> String {
 }
 
 #[test]
-fn cline_keeps_what_it_may_do_unasked() {
+fn cline_keeps_its_automatic_approvals() {
     let before = r#"{
   "mcpServers": {
     "agentd": {
@@ -204,13 +204,13 @@ fn codex_keeps_tables_and_comments() {
     [mcp_servers.agentd.env]
     KEY = 'v'
     "#);
-    // In a line, there is no room for a header.
+    // An inline table has no headers.
     let before = "mcp_servers = { other = { command = 'x' }, agentd = { env = { KEY = 'v' } } } # mine\n";
     insta::assert_snapshot!(after(McpClient::Codex, before), @r#"mcp_servers = { other = { command = 'x' }, agentd = { env = { KEY = 'v' } , args = ["mcp"], command = "/bin/a" } } # mine"#);
 }
 
 #[test]
-fn goose_keeps_what_it_has_written() {
+fn goose_keeps_its_own_keys() {
     let before = "extensions:
   agentd:
     enabled: true
@@ -246,7 +246,7 @@ GOOSE_MODEL: m
         available_tools: []
     GOOSE_MODEL: m
     "#);
-    // Between braces.
+    // As a flow mapping.
     let before = "extensions:\n  agentd: {cmd: 'x # y', envs: {KEY: v}} # mine\n  other: {cmd: y} # z\n";
     insta::assert_snapshot!(after(McpClient::Goose, before), @r#"
     extensions:

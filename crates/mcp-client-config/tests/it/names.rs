@@ -1,4 +1,4 @@
-//! Each folder of a user has a name of its own in a client's file.
+//! Each folder of a user has a unique name in a client's file.
 
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn a_second_folder_of_a_name_does_not_replace_the_first() {
         assert_eq!(put("/u/b/api"), (name("agentd-api-aa48cbda"), Changed));
         assert_eq!(put("/u/a/api"), (name("agentd-api"), Unchanged));
         assert_eq!(put("/u/b/api"), (name("agentd-api-aa48cbda"), Unchanged));
-        // Another name, in letters that are not in the entry's one.
+        // Another name, with letters that are not in the entry's name.
         assert_eq!(put("/u/проект"), (name("agentd-------"), Changed));
         assert_eq!(put("/u/журнал"), (name("agentd--------3bb44007"), Changed));
         let text = fs::read_to_string(&file).unwrap();
@@ -68,7 +68,7 @@ fn a_name_stays_when_the_usual_one_is_free_again() {
     let (name, after) = put(client, &settings.to_string(), "/u/b/api");
     assert_eq!(name, "agentd-api-aa48cbda");
     assert_eq!(parsed(client, &after), settings);
-    // Without that entry, the usual name is its.
+    // Without that entry, it has the usual name.
     settings["context_servers"] = json!({});
     assert_eq!(put(client, &settings.to_string(), "/u/b/api").0, "agentd-api");
 }
@@ -117,7 +117,7 @@ fn a_file_of_the_project_has_one_name() {
     for &client in McpClient::ALL.iter().filter(|client| client.is_of_project()) {
         let (name, text) = put(client, "", "/u/a/api");
         assert_eq!(name, "agentd");
-        // It was copied or moved with the folder.
+        // The file was copied or moved with the folder.
         let (name, text) = put(client, &text, "/u/b/api");
         assert_eq!((&*name, text.matches("/api").count()), ("agentd", 1), "{text}");
     }
@@ -125,7 +125,7 @@ fn a_file_of_the_project_has_one_name() {
 
 proptest! {
     #[test]
-    fn every_folder_has_one_entry_whatever_the_order(
+    fn every_folder_has_one_entry_in_any_order(
         client in select(of_users()),
         folders in vec((0_usize..3, select(&["api", "Api", "a.b", "a b", "журнал", "проект"][..])), 1..12),
     ) {
@@ -138,7 +138,7 @@ proptest! {
             names.push(name);
         }
         for (folder, name) in folders.iter().zip(&names) {
-            // Its name has not changed since, and nothing is left to do.
+            // Its name is unchanged, and there is nothing left to do.
             prop_assert_eq!(&put(client, &text, folder), &(name.clone(), text.clone()));
             prop_assert_eq!(text.matches(&format!("\"{folder}\"")).count(), 1, "{}", text);
         }

@@ -1,4 +1,4 @@
-//! Texts that take no entry.
+//! Texts that cannot take an entry.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use mcp_client_config::{McpClient, with_entry};
 
 use crate::entry;
 
-/// A text that stands on every line of the refused files, as the key of another server might.
+/// A text on every line of the refused files, like the key of another server.
 const SECRET: &str = "sk-0123";
 
 #[test]
@@ -58,9 +58,9 @@ fn refusals_say_why_and_show_no_line() {
 }
 
 #[test]
-fn what_is_there_once_is_no_reason_to_refuse() {
+fn unrelated_repeated_keys_are_accepted() {
     use McpClient::{Codex, Goose, Vscode};
-    // The same as above, without what is refused there, and with other keys that are there twice.
+    // The same as above without the refused parts, and with other repeated keys.
     for (client, text) in [
         (Vscode, "{ \"servers\": {}, \"a\": 1, \"a\": 2 }"),
         (Vscode, "{ \"servers\": { \"other\": {}, \"other\": { \"agentd\": 1 }, \"servers\": {} } }"),

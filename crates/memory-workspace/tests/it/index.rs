@@ -41,7 +41,7 @@ fn hits_are_ranked_limited_and_can_be_opened() {
 }
 
 #[test]
-fn dependencies_go_both_ways_and_as_deep_as_asked() {
+fn dependencies_go_both_ways_to_the_requested_depth() {
     let (origin, cancel) = (origin(), CancelFlag::new());
     let call = Call { origin: &origin, cancel: &cancel, time_left: None };
     let deep = |file: &str, max_depth| {
@@ -83,7 +83,7 @@ fn symbols_and_trees_are_those_of_the_file() {
 }
 
 #[test]
-fn what_a_test_says_about_the_index_is_in_its_answers() {
+fn scripted_states_are_in_the_answers() {
     let (origin, cancel) = (origin(), CancelFlag::new());
     let call = Call { origin: &origin, cancel: &cancel, time_left: None };
     let index = index();

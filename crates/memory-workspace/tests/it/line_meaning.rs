@@ -1,4 +1,4 @@
-//! No edit by number lands on lines that its conversation could not have meant, whatever happens in between.
+//! No edit by number changes lines that its conversation could not have meant, whatever happens in between.
 
 use memory_workspace::MemoryWorkspace;
 use serde_json::json;
@@ -32,7 +32,7 @@ impl NumberedFile for File {
     }
 
     fn command(&self, lines: Option<&[String]>) -> String {
-        // Commands in memory do nothing, so what this one would do is done before.
+        // Commands in memory do nothing, so apply the effect first.
         if let Some(lines) = lines {
             self.save(lines);
         }
@@ -41,17 +41,17 @@ impl NumberedFile for File {
 }
 
 #[test]
-fn no_edit_by_number_lands_on_lines_that_were_not_meant() {
+fn no_edit_by_number_changes_lines_that_were_not_meant() {
     let factor: u64 = std::env::var("SOAK_FACTOR").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let stories = LineStories::happen(File::new, 1..401 * factor, 40, false);
     let LineStories { violations, edits, refusals } = stories;
     assert!(violations.is_empty(), "{} of {edits} edits:\n{}", violations.len(), violations[0]);
-    // The property says nothing unless there are both.
+    // The property is only meaningful if there are both.
     assert!(edits > 1_000 && refusals > 1_000, "{edits} edits, {refusals} refusals");
 }
 
 #[test]
-fn control_without_what_the_conversation_knows_lines_are_hit_that_were_not_meant() {
+fn control_without_the_conversation_edits_change_lines_that_were_not_meant() {
     let stories = LineStories::happen(File::new, 1..51, 40, true);
     assert!(stories.violations.len() > 25, "{:?}", stories.violations);
 }

@@ -10,8 +10,8 @@ use crate::workspace::ROOT;
 
 const VECTORS: &str = include_str!("../../../../fixtures/vectors/wap.json");
 
-/// The cases that the workspace in memory cannot represent, and the case that a ruling decides the other way (inserting
-/// past the end appends).
+/// The cases that the workspace in memory cannot represent, and the case that a ruling overrides (inserting past the end
+/// appends).
 const NOT_HERE: [(&str, &str); 9] = [
     ("explore_start_on_escaping_symlink", "links"),
     ("read_symlink_inside_ok", "links"),
@@ -139,5 +139,5 @@ fn the_cases_of_the_file_tools_hold() {
         check(name, &case["expect"], &answer, &workspace);
         checked += 1;
     }
-    assert_eq!(checked, 96, "a case was added or is not run any more");
+    assert_eq!(checked, 96, "a case was added or no longer runs");
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use test_support::Caller;
 use wap_core::*;
 
-/// The root that the workspace in memory claims.
+/// The root that the workspace in memory reports.
 pub(crate) const ROOT: &str = "/workspace";
 
 fn modify(path: &str, operations: Value, expected: Option<FileVersion>) -> FileChange {
@@ -125,7 +125,7 @@ fn numbers_of_an_older_version_are_mapped() {
     let first = version(&workspace, "a");
     edit(&workspace, json!([replace(2, "x\ny\nz")]), Some(&first)).unwrap();
     edit(&workspace, json!([replace(5, "five")]), Some(&first)).unwrap();
-    // The user's own change, and one more edit by the first numbers between the two.
+    // A change by the user, and another edit by the first numbers between the two.
     let users = format!("top\n{}", workspace.text("a").unwrap());
     workspace.set_file("a", users);
     edit(&workspace, json!([replace(4, "four")]), Some(&first)).unwrap();
@@ -184,7 +184,7 @@ fn a_bad_range_shows_the_text_around_it() {
 }
 
 #[test]
-fn a_response_tells_how_later_lines_moved() {
+fn a_response_reports_how_later_lines_moved() {
     let workspace = MemoryWorkspace::with_files([("a", "1\n2\n3\n4\n5\n")]);
     let operations = json!([replace(1, "x\ny"), { "type": "delete", "startLine": 3, "endLine": 4 }]);
     let FileChanged::Modified(response) = edit(&workspace, operations, None).unwrap() else { panic!() };
@@ -214,7 +214,7 @@ fn replacements_are_read_as_in_javascript() {
 }
 
 #[test]
-fn a_regex_that_cannot_be_used_says_why() {
+fn an_unusable_regex_is_refused_with_a_reason() {
     let cases = [
         ("(?=b)", "x", "", "look-around"),
         (r"(a)\1", "x", "", "back-reference"),
@@ -233,7 +233,7 @@ fn a_regex_that_cannot_be_used_says_why() {
 }
 
 #[test]
-fn a_batch_goes_on_after_a_failure_and_sees_its_own_effects() {
+fn a_batch_continues_after_a_failure_and_sees_its_own_effects() {
     let workspace = MemoryWorkspace::new();
     let changes = [
         write("d/a", "1\n"),
@@ -249,7 +249,7 @@ fn a_batch_goes_on_after_a_failure_and_sees_its_own_effects() {
 }
 
 #[test]
-fn a_step_is_carried_out_once() {
+fn a_step_runs_once() {
     let workspace = MemoryWorkspace::with_files([("a", "1\n")]);
     let caller = Caller::once();
     let append = [FileChange::Write(WriteFile {
@@ -264,7 +264,7 @@ fn a_step_is_carried_out_once() {
     workspace.change_files(&caller.at(4).call(), &append).unwrap();
     assert_eq!(workspace.text("a").unwrap(), "1\n2\n2\n");
 
-    // A batch that was interrupted: its first item is known, its second is not.
+    // An interrupted batch: its first item is recorded, its second is not.
     let batch = [append[0].clone(), write("b", "new\n")];
     workspace.change_files(&caller.at(4).call(), &batch).unwrap();
     assert_eq!(workspace.text("a").unwrap(), "1\n2\n2\n");
@@ -380,7 +380,7 @@ fn a_cancelled_call_changes_nothing() {
 }
 
 #[test]
-fn a_range_is_cut_at_a_line_and_a_long_line_at_a_character() {
+fn a_range_is_truncated_at_a_line_and_a_long_line_at_a_character() {
     let limits = Limits { max_file_size: 5, ..Limits::default() };
     let workspace =
         MemoryWorkspace::with_files([("lines", "1\n2\n3\n4\n"), ("long", "ääää\n")]).with_limits(limits);
@@ -395,7 +395,7 @@ fn a_range_is_cut_at_a_line_and_a_long_line_at_a_character() {
 }
 
 #[test]
-fn what_is_not_text_is_refused_or_skipped() {
+fn files_that_are_not_text_are_refused_or_skipped() {
     let workspace = MemoryWorkspace::with_files([
         ("binary", b"hit\0".as_slice()),
         ("utf16", b"\xff\xfeh\0i\0".as_slice()),
@@ -431,7 +431,7 @@ fn a_listing_shows_folders_that_lost_their_files() {
 }
 
 #[test]
-fn operations_in_turn_mean_what_the_ones_before_left() {
+fn operations_in_turn_mean_the_result_of_earlier_ones() {
     let text = "l1\nl2\nl3\nl4\nl5\n";
     let operations = serde_json::json!([
         { "type": "replace", "startLine": 1, "endLine": 1, "newContent": "A\nB\nC" },
@@ -450,7 +450,7 @@ fn operations_in_turn_mean_what_the_ones_before_left() {
 }
 
 #[test]
-fn a_byte_order_mark_stays_before_whatever_becomes_of_the_first_line() {
+fn a_byte_order_mark_stays_when_the_first_line_changes() {
     for (operation, after) in [
         (replace(1, "X"), "\u{feff}X\n2\n"),
         (json!({ "type": "delete", "startLine": 1, "endLine": 1 }), "\u{feff}2\n"),

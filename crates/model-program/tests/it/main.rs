@@ -8,7 +8,7 @@ use model_program::{ModelProgram, ProgramError};
 use proptest::prelude::*;
 use wap_core::CancelFlag;
 
-/// Longer than any program here takes on a busy machine.
+/// Longer than any program here on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn ask(command: &str) -> Result<String, ProgramError> {
@@ -43,7 +43,7 @@ fn each_end_as_the_user_reads_it() {
 }
 
 #[test]
-fn a_program_that_reads_nothing_of_a_large_prompt_is_heard() {
+fn a_program_that_does_not_read_a_large_prompt_is_heard() {
     let program = ModelProgram::new("echo ready", PATIENCE, 1000);
     assert_eq!(program.ask(&"x".repeat(10_000_000), &CancelFlag::new()).unwrap(), "ready");
 }
@@ -53,7 +53,7 @@ fn a_process_that_is_left_behind_neither_delays_the_reply_nor_survives() {
     let begun = Instant::now();
     let reply = ask("sleep 600 & echo $!").unwrap();
     assert!(begun.elapsed() < PATIENCE);
-    // Whether the process is gone: one that waits to be collected by its new parent is.
+    // A process that waits to be reaped by its new parent counts as ended.
     let state = || std::fs::read_to_string(format!("/proc/{reply}/stat")).unwrap_or_default();
     while !(state().is_empty() || state().contains(") Z ")) {
         assert!(begun.elapsed() < PATIENCE, "{}", state());
@@ -72,14 +72,14 @@ fn the_deadline_and_the_user_end_it() {
 }
 
 #[test]
-fn a_reply_that_may_be_cut_is() {
+fn a_reply_is_truncated_if_allowed() {
     let program = ModelProgram::new("printf '123\\377567'; cat /dev/zero", PATIENCE, 5).with_cut_reply();
     assert_eq!(program.ask("", &CancelFlag::new()).unwrap(), "123\u{fffd}5");
 }
 
 #[test]
 fn a_reply_is_cut_between_characters() {
-    // Each limit ends within a character of two, three and four bytes, and before it.
+    // Each limit is within a character of two, three and four bytes, and before it.
     for (most, reply) in [(3, "ab"), (4, "abé"), (6, "abé"), (7, "abé€"), (10, "abé€"), (11, "abé€😀")]
     {
         let program = ModelProgram::new("printf 'abé€😀'; cat /dev/zero", PATIENCE, most).with_cut_reply();
@@ -88,7 +88,7 @@ fn a_reply_is_cut_between_characters() {
 }
 
 #[test]
-fn a_time_or_a_length_without_end_is_none() {
+fn an_infinite_time_or_length_is_no_limit() {
     let program = ModelProgram::new("echo reply", Duration::MAX, usize::MAX);
     assert_eq!(program.ask("", &CancelFlag::new()).unwrap(), "reply");
 }
@@ -103,8 +103,8 @@ fn processes_with(text: &str) -> usize {
 }
 
 #[test]
-fn what_a_program_has_started_in_other_groups_ends_with_it() {
-    // In a pipe, `timeout` is not the leader of the group, and makes one of its own.
+fn descendants_of_a_program_in_other_groups_end_with_it() {
+    // In a pipe, `timeout` is not the leader of the group, and creates its own.
     let mark = format!("{}-{:?}", std::process::id(), std::thread::current().id());
     let program =
         ModelProgram::new("timeout 600 sleep 600 | cat", PATIENCE, 1000).with_variable("MARK", &mark);
@@ -125,7 +125,7 @@ fn what_a_program_has_started_in_other_groups_ends_with_it() {
     });
 }
 
-/// Returns the number of processes whose parent this one is.
+/// Returns the number of children of a process.
 fn children_of(parent: u32) -> usize {
     let is_child = |entry: &std::fs::DirEntry| {
         let line = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
@@ -135,7 +135,7 @@ fn children_of(parent: u32) -> usize {
     std::fs::read_dir("/proc").into_iter().flatten().flatten().filter(is_child).count()
 }
 
-/// The mark of a program for a copy of these tests that is to be killed.
+/// The variable with the mark for a copy of these tests that is to be killed.
 const STAND_IN: &str = "MODEL_PROGRAM_TEST_MARK";
 
 #[test]
@@ -151,7 +151,7 @@ fn a_program_does_not_outlive_a_killed_process() {
     asking.args(["--exact", "a_program_does_not_outlive_a_killed_process"]).env(STAND_IN, &mark);
     let mut asking = asking.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let (begun, text) = (Instant::now(), format!("MARK={mark}"));
-    // The control: the shell, `timeout`, `sleep` and `cat` are there, and the process that watches over them.
+    // The control: the shell, `timeout`, `sleep` and `cat` are running, and their guard.
     while processes_with(&text) < 4 || children_of(asking.id()) < 2 {
         assert!(begun.elapsed() < PATIENCE, "{} processes are there", processes_with(&text));
         std::thread::yield_now();
@@ -165,8 +165,8 @@ fn a_program_does_not_outlive_a_killed_process() {
 }
 
 #[test]
-fn what_comes_after_the_end_of_the_program_is_read() {
-    // As a shell does whose output is that of another process: it has ended before the last words.
+fn output_after_the_end_of_the_program_is_read() {
+    // Like a shell that shares its output with another process: it ends before the last words.
     let reply = ask("(for word in late later last; do sleep 0.4; echo $word; done) & echo first");
     assert_eq!(reply.unwrap(), "first\nlate\nlater\nlast");
 }
@@ -179,7 +179,7 @@ fn a_program_that_leaves_its_group_is_not_waited_for() {
         let program = ModelProgram::new(command, PATIENCE, 5);
         let _ = sender.send(program.ask("", &CancelFlag::new()));
     });
-    // It prints too much once it has left.
+    // It prints too much after leaving the group.
     let answer = answer.recv_timeout(PATIENCE).expect("the program is not waited for");
     assert!(matches!(answer, Err(ProgramError::TooLong(5) | ProgramError::NotFound)), "{answer:?}");
 }
@@ -198,7 +198,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn a_prompt_arrives_as_it_is(prompt in "\\PC{1,200}") {
+    fn a_prompt_arrives_unchanged(prompt in "\\PC{1,200}") {
         let reply = ModelProgram::new("cat", PATIENCE, 10_000).ask(&prompt, &CancelFlag::new());
         match prompt.trim_end() {
             "" => prop_assert!(matches!(reply, Err(ProgramError::Empty))),

@@ -1,4 +1,4 @@
-//! Tests of `rel-path` through its public surface.
+//! Tests of `rel-path` through its public API.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -238,7 +238,7 @@ fn entries_move_between_the_lists() {
     names.set("ci/*.yml", NameRule::Never, "ours");
     names.set(".github", NameRule::Never, "ours");
     assert_eq!(names.never(&path("ci/deploy.yml")).unwrap().reason(), "ours");
-    // A name that is never changed is not reported as well.
+    // A name that is never changed is not reported too.
     assert!(names.reported(&path(".github/workflows/x")).is_none());
     assert_eq!(names.entry(".GitHub").unwrap().rule(), NameRule::Never);
 }
@@ -275,7 +275,7 @@ fn a_pattern_matches_whole_names_only() {
 }
 
 #[test]
-fn a_short_form_is_that_of_a_name_which_has_one() {
+fn a_short_form_belongs_to_a_name_that_needs_one() {
     for (entry, short, is_protected) in [
         ("abcdefghi.txt", "ABCDEF~1.TXT", true),
         // It is a short name itself.
@@ -292,7 +292,7 @@ fn a_short_form_is_that_of_a_name_which_has_one() {
     }
 }
 
-/// A source that finds one path at the first look, another with the same text at the second, and nothing later.
+/// A source that finds one path on the first call, another with the same text on the second, and nothing later.
 #[derive(Debug, Default)]
 struct Source(AtomicUsize);
 
@@ -318,7 +318,7 @@ impl NameSource for Source {
 }
 
 #[test]
-fn entries_that_are_found_count_where_they_were_found_and_stay() {
+fn found_entries_count_at_their_location_and_stay() {
     let names = ProtectedNames::default().with_found(Source::default());
     let clone = names.clone();
     let path = |text: &str| RelPath::parse(text).unwrap();

@@ -23,7 +23,7 @@ fn every_error_has_a_text_without_the_path() {
     insta::assert_snapshot!(texts.join("\n"));
 }
 
-/// Renders the verdict on a path as the lists give it.
+/// Renders the verdict of the lists on a path.
 fn verdict(names: &ProtectedNames, text: &str) -> String {
     let path = RelPath::parse(text).unwrap();
     match (names.never(&path), names.reported(&path)) {

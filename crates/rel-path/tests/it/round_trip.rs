@@ -1,4 +1,4 @@
-//! Rendering then parsing is the identity, whatever the bytes.
+//! Rendering then parsing is the identity for any bytes.
 
 use proptest::prelude::*;
 use rel_path::{PathError, RelPath};

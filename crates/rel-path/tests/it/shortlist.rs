@@ -48,11 +48,11 @@ fn a_large_folder_hides_nothing() {
 
 proptest! {
     #[test]
-    fn a_listing_is_as_full_as_it_may_be_and_names_no_entry_without_its_folder(
+    fn a_listing_is_full_and_has_no_entry_without_its_folder(
         files in prop::collection::vec("[a-c]{1,2}(/[a-c]{1,2}){0,3}", 0..120),
         limit in 0_usize..60,
     ) {
-        // A path that is a folder of another one is not a file as well.
+        // A path that is a folder of another is not also a file.
         let files: Vec<String> = files.iter().filter(|file| !files.iter().any(|other| other.starts_with(&format!("{file}/")))).cloned().collect();
         let paths = with_folders(&files);
         let listed = chosen(&paths, limit);
@@ -63,7 +63,7 @@ proptest! {
             if let Some((folder, _)) = path.rsplit_once('/') {
                 prop_assert!(listed.contains(&folder), "{} without its folder", path);
             }
-            // No folder here has fifty entries, so that no shallower entry waits for a deeper one.
+            // No folder here has fifty entries, so shallower entries always come first.
             let shallower = paths.iter().filter(|other| depth(other) < depth(path));
             prop_assert!(shallower.clone().all(|other| listed.contains(&other.as_str())), "{}", path);
         }
@@ -85,13 +85,13 @@ proptest! {
 }
 
 #[test]
-fn a_list_says_before_an_offer_whether_it_would_be_chosen() {
+fn a_list_reports_before_an_offer_whether_it_would_be_chosen() {
     let mut list = Shortlist::new(2);
     assert!(list.has_room(9, 49) && list.has_room(9, 50));
     list.offer(1, 49, || "shallow");
     list.offer(1, 50, || "late");
     assert_eq!(list.offered(), 2);
-    // Deep, but among the first of its folder: it comes before any late one.
+    // Deep, but among the first of its folder: it precedes any late one.
     assert!(list.has_room(3, 49));
     assert!(!list.has_room(1, 50));
     list.offer(3, 49, || "deep");

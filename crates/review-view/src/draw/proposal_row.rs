@@ -24,11 +24,11 @@ pub(super) struct RowPainter<'a> {
     width: usize,
     /// The cells of a line number.
     digits: usize,
-    /// True if the last trial is of the choice as it is.
+    /// True if the last trial was of the current choice.
     is_trial_current: bool,
 }
 
-/// A row before it is cut: what stays in place, and the text that scrolls sideways.
+/// A row before it is cut: the fixed part, and the text that scrolls sideways.
 struct Painted<'a> {
     fixed: Vec<(String, Style)>,
     text: &'a str,
@@ -47,7 +47,7 @@ impl<'a> RowPainter<'a> {
         RowPainter { opened, palette, width, digits, is_trial_current }
     }
 
-    /// Returns a row as it is drawn.
+    /// Returns a row ready for drawing.
     pub(super) fn line(&self, row: Row, is_at_cursor: bool) -> Line<'static> {
         let step = row.step.and_then(|step| self.opened.proposal.steps.get(step as usize));
         let painted = self.painted(row, step);
@@ -115,7 +115,7 @@ impl<'a> RowPainter<'a> {
                 let variable =
                     command(step).and_then(|command| command.environment.iter().nth(index as usize));
                 let Some((name, value)) = variable else { return plain("", Style::new()) };
-                // A long name must not push its value out of the row, or look as if it were the whole of it.
+                // A long name must not push its value out of the row, or appear to be complete.
                 let cut = cut_line(name, 0, MOST_NAME_CELLS);
                 let end = if cut.is_cut { "…=" } else { "=" };
                 let name = format!("{}{end}", cut.text);
@@ -125,7 +125,7 @@ impl<'a> RowPainter<'a> {
                 let text = command(step).and_then(|command| command.ready.as_deref()).unwrap_or_default();
                 Painted { text, ..plain("  ready as soon as it prints ", palette.note()) }
             }
-            (RowKind::NoLineEnd, _) => plain("  \\ no line end behind the last line", palette.faint()),
+            (RowKind::NoLineEnd, _) => plain("  \\ no line end after the last line", palette.faint()),
             (RowKind::Command(span), Some(step)) => {
                 let StepEffect::Command(command) = &step.effect else { return plain("", Style::new()) };
                 Painted { text: span.of(&command.command), ..plain("  $ ", palette.strong()) }
@@ -183,13 +183,13 @@ impl<'a> RowPainter<'a> {
         Painted { fixed, text: &step.title, style: self.palette.strong() }
     }
 
-    /// Names a file behind the numbers of its lines that come and go.
+    /// Names a file after the numbers of its added and removed lines.
     fn counted(&self, what: &str, file: &'a FileStep) -> Painted<'a> {
         let style = self.palette.faint();
         Painted { fixed: vec![(format!("{what} {}  ", counts(file)), style)], text: &file.path, style }
     }
 
-    /// Says what has become of a step since the last review.
+    /// Describes the news of a step since the last review.
     fn since(&self, step: &ProposedStep) -> String {
         let since = self.opened.since.as_ref().and_then(|since| since.steps.get(&step.step));
         let Some(since) = since else { return "  new since your last review".to_owned() };
@@ -226,7 +226,7 @@ impl<'a> RowPainter<'a> {
             Side::Before => file.before.as_deref(),
             Side::After => file.after.as_deref(),
         });
-        let (sign, style) = match line.numbers {
+        let (marker, style) = match line.numbers {
             [_, 0] => ('-', self.palette.bad()),
             [0, _] => ('+', self.palette.good()),
             _ => (' ', Style::new()),
@@ -242,9 +242,9 @@ impl<'a> RowPainter<'a> {
         let number = |number: u32| if number == 0 { String::new() } else { number.to_string() };
         let [old, new] = line.numbers.map(number);
         let gutter = format!("{old:>digits$} {new:>digits$} ");
-        let fixed = vec![(gutter, self.palette.faint()), (sign.to_string(), style)];
+        let fixed = vec![(gutter, self.palette.faint()), (marker.to_string(), style)];
         let text = text.map(|text| line.span.of(text)).unwrap_or_default();
-        // Without the line feed, a carriage return in front of it is a character of the line.
+        // Without the line feed, a carriage return before it is a character of the line.
         let text = if line.shows_return { text.strip_suffix('\n').unwrap_or(text) } else { text };
         Painted { fixed, text, style }
     }
@@ -284,7 +284,7 @@ impl<'a> RowPainter<'a> {
     }
 }
 
-/// Checks whether the text of a row always scrolls sideways. Another one does if it is too long for its row.
+/// Checks whether the text of a row always scrolls sideways. Other rows do if they are too long.
 fn scrolls(kind: RowKind) -> bool {
     matches!(kind, RowKind::Line(_) | RowKind::Command(_) | RowKind::Output(..) | RowKind::Problem)
 }
@@ -310,7 +310,7 @@ fn effect(step: &ProposedStep, index: u32) -> Option<&FileStep> {
     }
 }
 
-/// Returns the numbers of lines that come and go.
+/// Returns the numbers of added and removed lines.
 fn counts(file: &FileStep) -> String {
     let lines = |text: &Option<String>| text.as_deref().map_or(0, |text| text.lines().count());
     let (added, removed) = match file.hunks.is_empty() {

@@ -1,4 +1,4 @@
-//! The rows of one file: its hunks with a few lines around them, or all of it where it appears or goes.
+//! The rows of one file: its hunks with a few lines around them, or all of it if it is created or removed.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use change_review::{FileStep, Side};
 
 use super::{Line, LineSource, RowKind, Span, StepRows, lines_of, small};
 
-/// The lines that stay and are shown on each side of a hunk.
+/// The number of unchanged lines shown on each side of a hunk.
 const CONTEXT: usize = 3;
 
 /// A file with the positions of its lines.
@@ -16,7 +16,7 @@ pub(super) struct FileRows<'a> {
     after: Vec<Span>,
     /// True if some lines end in CRLF and others do not, in either text.
     has_mixed_ends: bool,
-    /// True if only one of the two texts has an end behind its last line.
+    /// True if only one of the two texts ends with a line end.
     differs_at_end: bool,
 }
 
@@ -34,7 +34,7 @@ impl<'a> FileRows<'a> {
         FileRows { file, before, after, has_mixed_ends, differs_at_end }
     }
 
-    /// Returns the number of lines that come or go.
+    /// Returns the number of added and removed lines.
     pub(super) fn changed_lines(&self) -> u32 {
         if self.file.hunks.is_empty() {
             return small(self.before.len() + self.after.len());
@@ -46,7 +46,7 @@ impl<'a> FileRows<'a> {
     pub(super) fn add(&mut self, rows: &mut StepRows<'_>, source: LineSource) {
         let hunks = &self.file.hunks;
         if hunks.is_empty() {
-            // A file that appears or goes is one decision.
+            // A file that is created or removed is one decision.
             match (&self.file.before, &self.file.after) {
                 (Some(_), Some(_)) => {}
                 _ => {
@@ -64,7 +64,7 @@ impl<'a> FileRows<'a> {
             if from > next {
                 rows.push(RowKind::Gap);
             }
-            // The header stands in front of the lines around the hunk; between neighbours they are shown once.
+            // The header is before the context of the hunk; between adjacent hunks, context is shown once.
             if source == LineSource::Step {
                 rows.stop(Some(index));
                 rows.push(RowKind::Hunk(small(index)));
@@ -76,17 +76,17 @@ impl<'a> FileRows<'a> {
             self.lines(rows, source, number, (Side::After, new_start..new_start + hunk.new_count));
             let (old_end, new_end) = (old_start + hunk.old_count, new_start + hunk.new_count);
             let until = hunks.get(index + 1).map_or(self.after.len(), |hunk| hunk.new_first - 1);
-            // The lines in front of the next hunk are its own.
-            let behind = (new_end + CONTEXT).min(until);
-            self.context(rows, source, new_end..behind, (old_end, new_end));
-            next = behind;
+            // The lines before the next hunk belong to it.
+            let after_end = (new_end + CONTEXT).min(until);
+            self.context(rows, source, new_end..after_end, (old_end, new_end));
+            next = after_end;
         }
         if next < self.after.len() {
             rows.push(RowKind::Gap);
         }
     }
 
-    /// Adds lines that stay, by their indexes after the step. `moved` is the same position before and after it.
+    /// Adds unchanged lines, by their indexes after the step. `moved` is the same position before and after it.
     fn context(
         &self,
         rows: &mut StepRows<'_>,

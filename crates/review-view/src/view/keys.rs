@@ -16,7 +16,7 @@ const MOST_SIDEWAYS: usize = 1 << 20;
 
 impl ReviewView {
     pub(super) fn press(&mut self, key: &Key) -> Vec<Request> {
-        // The user goes on with something else.
+        // The user continues with something else.
         self.lands_when_read = None;
         match &mut self.mode {
             Mode::Help => {
@@ -50,7 +50,7 @@ impl ReviewView {
                         self.say("nothing was done; the draft is kept");
                         Vec::new()
                     }
-                    // To look at it before it is decided.
+                    // Look at it before deciding.
                     key => self.look(key),
                 }
             }
@@ -124,7 +124,7 @@ impl ReviewView {
         }
     }
 
-    /// Keys that only move and unfold.
+    /// Handles keys that only move and unfold.
     fn look(&mut self, key: &Key) -> Vec<Request> {
         let page = isize::try_from(self.height.saturating_sub(2).max(1)).unwrap_or(1);
         let Some(opened) = &mut self.opened else { return Vec::new() };

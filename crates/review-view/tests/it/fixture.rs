@@ -233,7 +233,7 @@ impl Host {
         }
     }
 
-    /// Returns the screen of this size as text, without the blanks at the ends of lines.
+    /// Returns the screen of this size as text, without trailing spaces.
     pub(crate) fn screen(&mut self, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         terminal.draw(|frame| self.view.draw(frame)).unwrap();
@@ -245,7 +245,7 @@ impl Host {
             while x < width {
                 let symbol = buffer[(x, y)].symbol();
                 line.push_str(symbol);
-                // The second cell of a wide character is not a blank.
+                // The second cell of a wide character is not a space.
                 x += u16::try_from(unicode_width::UnicodeWidthStr::width(symbol).max(1)).unwrap();
             }
             screen.push_str(line.trim_end());

@@ -120,7 +120,7 @@ fn ends_of_lines_that_differ_are_visible() {
     assert!(usual.contains("-b\n") && usual.contains("+c\n") && !usual.contains('␍'), "{usual}");
     let last = screen("a\nb", "a\nb\n");
     assert!(
-        last.contains("-b\n  \\ no line end") || last.contains("\\ no line end behind the last line"),
+        last.contains("-b\n  \\ no line end") || last.contains("\\ no line end after the last line"),
         "{last}"
     );
     assert_eq!(last.matches("no line end").count(), 1, "{last}");

@@ -70,7 +70,7 @@ fn a_comment_is_changed_and_removed_at_its_row() {
     host.keys("nfirst\n");
     let row = host.screen(80, 40).lines().position(|line| line.contains("» first")).unwrap();
     assert!(row > 0);
-    // It stands at the end of its step, in front of the second one.
+    // It is at the end of its step, before the second one.
     host.keys("jjj");
     host.key(Key::Up).key(Key::Up).keys("n, really\n");
     assert_eq!(host.kept(USUAL).draft.comments[0].text, "first, really");

@@ -1,4 +1,4 @@
-//! Other windows, and a folder that changes meanwhile.
+//! Other windows, and a folder that changes in the meantime.
 
 use change_review::{
     Comment, Decision, FileStep, ProposalId, ProposalSummary, Resolution, Selection, State, StepEffect, Tried,
@@ -39,7 +39,7 @@ fn a_comment_survives_the_refusal_of_its_save() {
 #[test]
 fn a_read_from_before_a_save_does_not_undo_it() {
     let mut host = Host::new(vec![usual()]);
-    // The key's save is on its way when an older read arrives.
+    // The key's save is pending when an older read arrives.
     host.press(review_view::Key::Character('x'));
     host.show(USUAL);
     host.answer_all();
@@ -49,7 +49,7 @@ fn a_read_from_before_a_save_does_not_undo_it() {
 }
 
 #[test]
-fn nothing_is_decided_on_a_draft_that_was_not_looked_at() {
+fn nothing_is_decided_on_a_draft_that_was_not_reviewed() {
     let mut host = Host::new(vec![usual()]);
     host.keys("tl");
     save_elsewhere(&mut host);
@@ -235,7 +235,7 @@ fn hunks(host: &mut Host, with_first: bool) {
 }
 
 #[test]
-fn the_cursor_stays_at_its_hunk_when_one_in_front_of_it_is_gone() {
+fn the_cursor_stays_at_its_hunk_when_one_before_it_is_gone() {
     let mut host = Host::new(vec![usual()]);
     hunks(&mut host, true);
     host.show(USUAL);
@@ -252,7 +252,7 @@ fn the_cursor_stays_at_its_hunk_when_one_in_front_of_it_is_gone() {
 }
 
 #[test]
-fn a_comment_that_is_typed_while_the_folder_changes_is_about_the_lines_that_were_looked_at() {
+fn a_comment_that_is_typed_while_the_folder_changes_is_about_the_reviewed_lines() {
     let mut host = Host::new(vec![usual()]);
     hunks(&mut host, true);
     host.show(USUAL);

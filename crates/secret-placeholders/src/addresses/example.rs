@@ -51,7 +51,7 @@ const WORDS: [&str; 47] = [
     "your",
 ];
 
-/// The signs at the start of a field, and at its end.
+/// The delimiters of a template field.
 const FIELDS: [(&str, &str); 9] = [
     ("${", "}"),
     ("$(", ")"),
@@ -75,13 +75,13 @@ pub(crate) fn is_example(value: &str) -> bool {
         || is_mask(value)
 }
 
-/// Checks for a text that is one field of a template or several, and nothing else.
+/// Checks for a text that consists only of template fields.
 pub(crate) fn is_template(value: &str) -> bool {
     let is_field = |(open, close): &(&str, &str)| value.starts_with(open) && value.ends_with(close);
     FIELDS[..6].iter().any(is_field)
 }
 
-/// Checks for the name of a variable behind its sign: `$TOKEN`, `$dbPassword`, `$env:TOKEN`, `%TOKEN%`.
+/// Checks for a variable with its sigil: `$TOKEN`, `$dbPassword`, `$env:TOKEN`, `%TOKEN%`.
 fn is_variable(value: &str) -> bool {
     let is_upper = |name: &str| {
         name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
@@ -98,31 +98,30 @@ fn is_variable(value: &str) -> bool {
     of_shell || between.is_some_and(|name| !name.is_empty() && (is_upper(name) || is_camel(name)))
 }
 
-/// Checks for a directive of a format: `%s`, `%1$s`, `%[1]q`.
+/// Checks for a format directive: `%s`, `%1$s`, `%[1]q`.
 fn is_format(value: &str) -> bool {
     value.strip_prefix('%').is_some_and(|rest| {
-        let letter =
-            rest.trim_start_matches(|sign: char| sign.is_ascii_digit() || matches!(sign, '$' | '[' | ']'));
+        let letter = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | '[' | ']'));
         letter.len() == 1 && letter.bytes().all(|byte| byte.is_ascii_alphabetic())
     })
 }
 
-/// Checks for words of examples and nothing else but numbers behind them.
+/// Checks for example words that only numbers follow.
 fn is_words(value: &str) -> bool {
-    let mut words = value.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words = value.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let is_of_example = |word: &str| {
         let word = word.trim_end_matches(|digit: char| digit.is_ascii_digit()).to_ascii_lowercase();
         WORDS.contains(&word.as_str())
     };
     let is_plain =
-        value.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-' | '.' | '+' | '!'));
+        value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '!'));
     is_plain && words.clone().next().is_some() && words.all(is_of_example)
 }
 
-/// Checks for characters that hide a value.
+/// Checks for masking characters such as `***`.
 fn is_mask(value: &str) -> bool {
     !value.is_empty()
-        && value.chars().all(|sign| matches!(sign, '*' | 'x' | 'X' | '.' | '…' | '•' | '#' | '_' | '-'))
+        && value.chars().all(|c| matches!(c, '*' | 'x' | 'X' | '.' | '…' | '•' | '#' | '_' | '-'))
 }
 
 #[cfg(test)]

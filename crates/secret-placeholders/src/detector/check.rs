@@ -13,71 +13,73 @@ const LEAST_PASSWORD_CHARACTERS: usize = 8;
 const LEAST_SECRET_BYTES: usize = 16;
 const LEAST_API_KEY_BYTES: usize = 20;
 
-/// The shortest letters without digits that are a password without quotes.
+/// The shortest unquoted password of letters only.
 const LEAST_BARE_LETTERS: usize = 12;
 
-/// The same with signs that are rare in names, and the fewest of these.
-const LEAST_SIGNED_LETTERS: usize = 4;
-const LEAST_SIGNS: usize = 3;
-const ODD_SIGNS: &str = "!@#$%^&*=+<>?{}[]()~|\\";
+/// The same with characters that are rare in names, and the minimum number of those.
+const LEAST_ODD_LETTERS: usize = 4;
+const LEAST_ODD: usize = 3;
+const ODD_CHARACTERS: &str = "!@#$%^&*=+<>?{}[]()~|\\";
 
-/// Signs that no name of a variable has, and no type of one.
+/// Characters that occur neither in variable names nor in their types.
 const OF_PASSWORDS: &str = "!@#$%^*+~-";
 
-/// The most digits in a long name.
+/// The maximum number of digits in a long name.
 const MOST_NUMBER_DIGITS: usize = 2;
 
-/// Words in the name of a field that names a secret, and the most digits in the name of one.
+/// Words in a field's name that say its value is the name of a secret, and the maximum number of
+/// digits in such a value.
 const OF_REFERENCES: [&str; 3] = ["existing", "pullsecret", "tls"];
 const MOST_REFERENCE_DIGITS: usize = 4;
 
 /// The shortest token of hexadecimal digits.
 const LEAST_DIGITS: usize = 32;
 
-/// The fewest digits in a token that only its field tells from other words, unless its letters are surely none.
+/// The minimum number of digits in a token that is recognised only by its field, unless its letters are clearly
+/// not words.
 const LEAST_TOKEN_DIGITS: usize = 2;
 
-/// The names of the folder in which a shell is, and was.
+/// The variables with the current and previous folder of a shell.
 const OF_FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 
-/// A value without quotes among others of its kind, alone as a shell wants it, and in any other text.
+/// An unquoted value among other parameters, and one in any other text.
 const PARAMETER: Form = Form::Inline { is_parameter: true };
 const ENTRY: Form = Form::Line { is_joined: true };
-const BESIDE_TEXT: Form = Form::Inline { is_parameter: false };
+const IN_TEXT: Form = Form::Inline { is_parameter: false };
 
 /// A condition on the value of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
     None,
-    /// The value of an address may be an example, a field of a template, or code behind the address.
+    /// The password of an address: it may be an example, a template field, or code after the address.
     OfAddress,
-    /// The field of a password: its value may be a label, a type, a path, code.
+    /// A password field: its value may be a label, a type, a path or code.
     Password,
-    /// The field of a password by a name that much else has: its value has to be random.
+    /// A password field with an ambiguous name: its value has to be random.
     ShortName,
-    /// A value behind a command or in a call that takes a password: it has to be random.
+    /// An argument of a command or call that takes a password: it has to be random.
     Surely,
-    /// The field of a secret, or of a key for an interface: its value may be a name.
+    /// The field of a secret or an API key: its value may be a name.
     Secret,
     ApiKey,
-    /// The field of a token or a key, which are names of much else: its value has to be random.
+    /// The field of a token or a key, which are ambiguous names: its value has to be random.
     Token,
-    /// A token that no prefix tells from other words.
+    /// A token without a distinctive prefix.
     Random,
     /// A user and a password in Base64.
     Login,
 }
 
 impl Check {
-    /// Checks for a sign that a value without quotes may have beside other text.
-    pub(super) fn allows(self, sign: char) -> bool {
+    /// Checks whether an unquoted value next to other text may contain a character.
+    pub(super) fn allows(self, c: char) -> bool {
         matches!(self, Check::Password | Check::ShortName)
-            || sign.is_ascii_alphanumeric()
-            || matches!(sign, '_' | '-' | '.' | '~' | '+' | '/' | '=')
-            || self == Check::Token && sign == ':'
+            || c.is_ascii_alphanumeric()
+            || matches!(c, '_' | '-' | '.' | '~' | '+' | '/' | '=')
+            || self == Check::Token && c == ':'
     }
 
-    /// Checks whether the pattern of the rule ends in front of the value, which is read as a [`Field`].
+    /// Checks whether the rule's pattern ends before the value, which is then read as a [`Field`].
     pub(super) fn reads_field(self) -> bool {
         matches!(self, Check::Password | Check::ShortName | Check::Secret | Check::ApiKey | Check::Token)
     }
@@ -102,7 +104,7 @@ impl Check {
             Check::Password => is_password(field),
             Check::ShortName => {
                 let value = &*field.value;
-                // Words of other languages, and other names of an address, may look random.
+                // Foreign words and other parts of an address may look random.
                 is_short_name(field.name)
                     && value.bytes().all(|byte| byte.is_ascii_graphic())
                     && is_surely_password(value)
@@ -131,30 +133,30 @@ fn is_password(field: &Field<'_>) -> bool {
     }
 }
 
-/// Checks whether a name ends with one of the short words for a password as a part of its own: `dbPass`, `admin_pw`, and not `bypass`.
+/// Checks whether a name ends with one of the short words for a password as a separate part: `dbPass`, `admin_pw`, and
+/// not `bypass`.
 fn is_short_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let start = ["pass", "pw", "psk"].iter().filter_map(|word| lower.rfind(word)).max();
     let Some((before, word)) = start.and_then(|start| name.split_at_checked(start)) else { return false };
-    let is_part =
-        word.starts_with(char::is_uppercase) && before.ends_with(|sign: char| sign.is_ascii_lowercase());
-    is_part || !before.ends_with(|sign: char| sign.is_ascii_alphanumeric())
+    let is_part = word.starts_with(char::is_uppercase) && before.ends_with(|c: char| c.is_ascii_lowercase());
+    is_part || !before.ends_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// Checks for letters of both cases with digits among them, and for long ones that are not words: no name of an algorithm or of a field has
-/// these.
+/// Checks for mixed-case letters with digits between them, and for long ones that are not words: names of algorithms
+/// and fields have neither.
 fn is_surely_password(value: &str) -> bool {
     let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
     let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
     !is_surely_of_words(value) && (is_mixed || value.len() >= LEAST_SECRET_BYTES && !reads_like_words(value))
 }
 
-/// Checks for what stands without quotes in code, templates and settings instead of a value.
+/// Checks for unquoted text that code, templates and settings have instead of a value.
 fn is_code(value: &str) -> bool {
     is_form(value) || is_reference(value) || is_path(value) || is_expression(value)
 }
 
-/// Checks for a folder behind the name of one: `PWD=/home/me`.
+/// Checks for a folder after a folder variable: `PWD=/home/me`.
 fn is_folder(field: &Field<'_>) -> bool {
     let (name, value) = (field.name, &*field.value);
     if !name.eq_ignore_ascii_case("pwd") && !OF_FOLDERS.contains(&name) || field.form == PARAMETER {
@@ -166,7 +168,7 @@ fn is_folder(field: &Field<'_>) -> bool {
     is_relative || is_absolute && (OF_FOLDERS.contains(&name) || value[1..].contains(['/', '\\']))
 }
 
-/// Checks for a password without quotes, where code may have an expression.
+/// Checks for an unquoted password, where code may have an expression.
 fn is_bare_password(value: &str, form: Form) -> bool {
     let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
@@ -176,20 +178,20 @@ fn is_bare_password(value: &str, form: Form) -> bool {
     if letters < 2 {
         return form == ENTRY && value.bytes().all(|byte| byte.is_ascii_digit());
     }
-    let signs = value.chars().filter(|sign| ODD_SIGNS.contains(*sign)).count();
+    let odd = value.chars().filter(|c| ODD_CHARACTERS.contains(*c)).count();
     if !has(u8::is_ascii_digit) {
         let is_random = letters >= LEAST_BARE_LETTERS && is_surely_random(value)
-            || letters >= LEAST_SIGNED_LETTERS && signs >= LEAST_SIGNS && !reads_like_words(value);
-        return form != BESIDE_TEXT && is_random;
+            || letters >= LEAST_ODD_LETTERS && odd >= LEAST_ODD && !reads_like_words(value);
+        return form != IN_TEXT && is_random;
     }
-    // Words with a number are a password in a file of settings; elsewhere they are the name of a variable.
+    // Words with a number are a password in a settings file, and a variable name elsewhere.
     let ends_with_number =
         value.rsplit(['-', '.']).next().is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
-    // The first sign may be that of an expression.
-    let has_sign = value.chars().skip(1).any(|sign| OF_PASSWORDS.contains(sign));
+    // The first character may be part of an expression.
+    let has_punctuation = value.chars().skip(1).any(|c| OF_PASSWORDS.contains(c));
     let is_remembered = match form {
         Form::Line { is_joined: true } => true,
-        Form::Line { is_joined: false } | PARAMETER => has_sign || ends_with_number,
+        Form::Line { is_joined: false } | PARAMETER => has_punctuation || ends_with_number,
         _ => false,
     };
     is_remembered || !is_surely_of_words(value)
@@ -202,7 +204,7 @@ fn is_time(value: &str) -> bool {
     value.len() >= form.len() && value.bytes().zip(form).all(fits)
 }
 
-/// Checks for letters, digits and a few signs that do not read like a name.
+/// Checks for letters, digits and a few other characters that do not read like a name.
 fn is_secret(field: &Field<'_>, least_bytes: usize) -> bool {
     let value = &*field.value;
     let is_of_secret =
@@ -233,10 +235,10 @@ fn is_name_of_resource(field: &Field<'_>) -> bool {
         && (is_version || is_reference())
 }
 
-/// Checks for letters and digits that are random without doubt.
+/// Checks for letters and digits that are certainly random.
 fn is_token(field: &Field<'_>) -> bool {
     let value = &*field.value;
-    // As Laravel writes keys.
+    // Laravel's notation for keys.
     let value = value.strip_prefix("base64:").unwrap_or(value);
     let is_number = value.len() >= LEAST_DIGITS && value.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_of_token = |byte: u8| {
@@ -252,13 +254,13 @@ fn is_token(field: &Field<'_>) -> bool {
         && !is_example(value)
 }
 
-/// Checks for a name: words of letters, joined by signs or capitals. A long one may have a number, but not as its last part, as words
-/// have that are remembered for a secret.
+/// Checks for a name: words of letters, joined by punctuation or capitals. A long one may have a number, but not as its
+/// last part, as memorable passwords do.
 fn is_name(value: &str) -> bool {
     let value = value.trim_end_matches('=');
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let is_of_words = if digits == 0 { reads_like_words(value) } else { is_surely_of_words(value) };
-    let ends_with_digit = value.ends_with(|sign: char| sign.is_ascii_digit());
+    let ends_with_digit = value.ends_with(|c: char| c.is_ascii_digit());
     is_of_words
         && digits <= MOST_NUMBER_DIGITS
         && (digits == 0 || !ends_with_digit)
@@ -282,7 +284,7 @@ fn is_random(value: &str) -> bool {
     }
 }
 
-/// Checks for `user:password` in Base64. The password may have other letters, in whatever encoding.
+/// Checks for `user:password` in Base64. The password may have non-ASCII letters in any encoding.
 fn is_login(value: &str) -> bool {
     let login = base64_bytes(value.trim_end_matches('='));
     let Some(user) = login.iter().position(|byte| *byte == b':').filter(|user| *user > 0) else {

@@ -1,23 +1,23 @@
-//! Texts with other characters between their own: the colours of a terminal, as `grep --color=always` and `git diff --color=always` print
-//! them, and the NULs of UTF-16 and UTF-32, as `cat` prints them.
+//! Texts interspersed with other characters: the colours of a terminal, as `grep --color=always` and `git diff
+//! --color=always` print them, and the NULs of UTF-16 and UTF-32, as `cat` prints them.
 
 use std::ops::Range;
 
 /// The start of a sequence for the terminal.
 const START: &str = "\u{1b}[";
 
-/// The ends of those for colours, and of the one that clears the rest of a line.
+/// The final bytes of the sequences for colours and for clearing the rest of a line.
 const ENDS: [u8; 2] = [b'm', b'K'];
 
-/// The fewest characters in a row that have NULs between them in UTF-16 and UTF-32. Of the words in a list that ends each with a NUL,
-/// hardly one has a single character, and the NUL is all that separates them.
+/// The minimum number of consecutive characters separated by NULs that counts as UTF-16 or UTF-32. In a NUL-separated
+/// list, words of a single character are rare.
 const FEWEST_WIDE: usize = 4;
 
 /// A text without its colours, and without the NULs of wide characters.
 #[derive(Debug)]
 pub(crate) struct Uncoloured {
     pub(crate) text: String,
-    /// The offsets in the text at which bytes were left out, each with their number up to there.
+    /// The offsets in the text at which bytes were removed, each with the number of bytes removed so far.
     cuts: Vec<(usize, usize)>,
 }
 
@@ -52,31 +52,31 @@ impl Uncoloured {
         Some(plain)
     }
 
-    /// Returns the bytes of the coloured text that a part of this text has, without the colours around it.
+    /// Maps a range of this text to the coloured text, without the colours around it.
     pub(crate) fn coloured(&self, part: Range<usize>) -> Range<usize> {
         let before_start = self.cuts.partition_point(|(at, _)| *at <= part.start);
         let before_end = self.cuts.partition_point(|(at, _)| *at < part.end);
         part.start + self.left_out(before_start)..part.end + self.left_out(before_end)
     }
 
-    /// Returns what a part of the coloured text has in this one.
+    /// Returns the plain text of a range of the coloured text.
     pub(crate) fn plain(&self, part: Range<usize>) -> &str {
         let at = |coloured: usize| {
             let before = self.cuts.partition_point(|(at, left_out)| at + left_out <= coloured);
             let plain = coloured - self.left_out(before);
-            // Within a sequence, it is the end of the text in front of that.
+            // Within a sequence: the end of the text before it.
             self.cuts.get(before).map_or(plain, |(next, _)| plain.min(*next))
         };
         &self.text[at(part.start)..at(part.end)]
     }
 
-    /// Returns how many bytes the first sequences have together.
+    /// Returns the total length of the first `sequences` sequences.
     fn left_out(&self, sequences: usize) -> usize {
         sequences.checked_sub(1).map_or(0, |last| self.cuts[last].1)
     }
 }
 
-/// Returns the length of the sequence at the start of a text, if it is one of colours, or the beginning of one at the end of the text.
+/// Returns the length of the colour sequence at the start of a text, which the end of the text may cut off.
 fn sequence_length(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix(START)?.bytes();
     let parameters = parameters.take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
@@ -87,7 +87,7 @@ fn sequence_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the NULs between wide characters, of which the first are at `start`; `None` if there are too few of such characters.
+/// Returns the NULs between wide characters, the first of them at `start`; `None` if there are too few such characters.
 fn nuls_between(text: &str, start: usize) -> Option<Vec<Range<usize>>> {
     let bytes = text.as_bytes();
     let count = |at: usize| bytes[at..].iter().take(4).take_while(|byte| **byte == 0).count();
@@ -129,7 +129,7 @@ mod tests {
                 let part = &coloured[range.clone()];
                 prop_assert!(sequence_length(&coloured[range.start..]).is_none());
                 prop_assert_eq!(plain.plain(range), &plain.text[first..last]);
-                // A part may end within what only begins like a sequence, or have too few of the wide characters.
+                // A part may end within an apparent sequence, or have too few wide characters.
                 prop_assume!(!part.ends_with(START));
                 let bare = Uncoloured::of(part).map_or(part.to_owned(), |bare| bare.text);
                 prop_assert_eq!(bare.replace('\0', ""), plain.text[first..last].replace('\0', ""));

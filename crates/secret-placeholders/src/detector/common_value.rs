@@ -1,8 +1,9 @@
-//! Values that stand in much code and are the secret of none: alphabets, hashes of nothing, UUIDs of examples, technical words with digits in them.
+//! Values that are common in code and never secret: alphabets, hashes of nothing, UUIDs of examples, technical words
+//! with digits in them.
 
 use super::text::is_ordinary;
 
-/// The part of the signs of an alphabet that are one more or one less than the one before, in quarters.
+/// The share of characters, in quarters, that directly precede or follow their predecessor in an alphabet.
 const LEAST_QUARTERS: usize = 3;
 
 /// The hashes of no bytes (MD5, SHA-1, SHA-256 in both notations), of git's empty file and tree.
@@ -71,18 +72,18 @@ const TECHNICAL: [&str; 39] = [
     "x86",
 ];
 
-/// The most digits in a name with a sign between its words, and the longest such name that is common.
+/// The maximum number of digits in a name with separated words, and the longest such name that is common.
 const MOST_NAME_DIGITS: usize = 2;
 const MOST_NAME_BYTES: usize = 24;
 
-/// Checks for a value that stands in code which has nothing to do with it.
+/// Checks for a value that also occurs in unrelated code.
 pub(crate) fn is_common(value: &str) -> bool {
     OF_NOTHING.iter().chain(&OF_EXAMPLES).any(|one| one.eq_ignore_ascii_case(value))
         || is_alphabet(value)
         || is_technical(value)
 }
 
-/// Checks for signs that follow each other, in whatever direction: `0123456789abcdef`, `ABC…xyz0123456789+/`.
+/// Checks for consecutive characters, ascending or descending: `0123456789abcdef`, `ABC…xyz0123456789+/`.
 fn is_alphabet(value: &str) -> bool {
     let bytes = value.as_bytes();
     let follows = |pair: &&[u8]| {
@@ -93,7 +94,7 @@ fn is_alphabet(value: &str) -> bool {
     bytes.len() > 1 && following * 4 >= (bytes.len() - 1) * LEAST_QUARTERS
 }
 
-/// Checks for words with the digits of technology in them: `x86_64-linux-gnu`, `sha256sum`, `k8s_role2`.
+/// Checks for technical words with digits: `x86_64-linux-gnu`, `sha256sum`, `k8s_role2`.
 fn is_technical(value: &str) -> bool {
     if value.len() > MOST_NAME_BYTES || value.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return false;
@@ -104,7 +105,7 @@ fn is_technical(value: &str) -> bool {
     }
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let is_name = value.contains('_') && digits <= MOST_NAME_DIGITS;
-    let letters = |text: &str| text.chars().filter(|sign| !sign.is_ascii_digit()).collect::<String>();
+    let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
     let has_letters = rest.bytes().any(|byte| byte.is_ascii_alphabetic());
     rest.len() < value.len() && (!has_letters || is_ordinary(&rest))
         || is_name && is_ordinary(&letters(value))
@@ -135,7 +136,7 @@ mod tests {
         ] {
             assert!(is_common(value), "{value}");
         }
-        // The control: what generators and people make.
+        // The control: values that generators and people make.
         for value in [
             "k7QzWm2Rt9x",
             "hunter2hunter2",

@@ -1,4 +1,4 @@
-//! The value behind a name: `"password": "…"`, `password = '…'`, `password=…`.
+//! The value after a name: `"password": "…"`, `password = '…'`, `password=…`.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::joint::{
 use super::text_line::{begins_escape, line_in_text};
 use super::value_end::{QUOTES, assigned, bare, is_connection, of_connection, of_element, quoted};
 
-/// The prefixes of a quote in code, and of the first one of a list.
+/// The prefixes of a quote in code, and of the first quote in a list.
 const PREFIXES: [&str; 26] = [
     "b",
     "r",
@@ -42,33 +42,34 @@ const PREFIXES: [&str; 26] = [
 /// The most bytes of a value that are judged.
 const MOST_JUDGED_BYTES: usize = 512;
 
-/// The option of `kubectl` in front of a name and its value.
+/// The option of `kubectl` that takes a name and its value.
 const LITERAL_OPTION: &str = "--from-literal=";
 
-/// Signs in front of a name that tell code and addresses from a line of settings.
+/// Characters before a name that distinguish code and addresses from a settings line.
 const OF_CODE: [char; 10] = ['"', '\'', '`', '(', '{', ',', '=', ';', '<', '?'];
 
-/// The most words in front of the name in a line of settings: `declare -x`, `export`, `-`.
+/// The maximum number of words before the name on a settings line: `declare -x`, `export`, `-`.
 const MOST_WORDS: usize = 3;
 
-/// The most bytes in front of it: a longer line is not looked at for each name in it.
+/// The maximum number of bytes before it: a longer line is not examined for each of its names.
 const MOST_BEFORE_BYTES: usize = 256;
 
-/// A value of which the name is in front of it.
+/// A value after its name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Field<'l> {
     /// The whole word that ends with the keyword.
     pub(super) name: &'l str,
     /// The bytes of the line that are the value, without its quotes.
     pub(super) range: Range<usize>,
-    /// The value without its escapes, as far as it is judged.
+    /// The unescaped value, up to the judged length.
     pub(super) value: Cow<'l, str>,
     pub(super) form: Form,
-    /// The name has no quotes: it is one of code or settings, and not of data, where labels stand.
+    /// The name is unquoted: it belongs to code or settings rather than data, which has labels.
     pub(super) is_plain_name: bool,
     /// The keyword is a part of the name of a resource: `…:secret:name`.
     pub(super) is_of_resource: bool,
-    /// Nothing but the place behind the name says that it is its value: no sign, no command, and the name is not one of the environment.
+    /// Only its position after the name marks it as the value: there is no separator, no command, and the name is not
+    /// an environment variable.
     pub(super) is_apart: bool,
     /// It is an argument of a function or an option of a command, which may be a name.
     pub(super) is_argument: bool,
@@ -78,26 +79,26 @@ pub(super) struct Field<'l> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Quoted,
-    /// Alone on a line, behind a name: in a file of settings.
+    /// Alone on a line after a name: in a settings file.
     Line {
-        /// There are no blanks around the sign in between, as a shell wants it.
+        /// There are no spaces around the separator, as a shell requires.
         is_joined: bool,
     },
-    /// Beside other text.
+    /// Next to other text.
     Inline {
-        /// It is one of several in an address or in what describes a connection: `a=b;password=…`.
+        /// It is one of several parameters of an address or connection string: `a=b;password=…`.
         is_parameter: bool,
     },
 }
 
-/// A value without quotes alone behind its name, and among others of its kind.
+/// An unquoted value alone after its name.
 const ENTRY: Form = Form::Line { is_joined: true };
 const PARAMETER: Form = Form::Inline { is_parameter: true };
 
 impl<'l> Field<'l> {
-    /// Reads the value at `start` of a line without blanks at its end; `name` are the bytes of the keyword. Beside other text, a value
-    /// without quotes has only signs that `allows` names. Adds the bytes behind `start` that are searched for the end of the value to
-    /// `looked_at`.
+    /// Reads the value at `start` of a line without trailing whitespace; `name` is the range of the keyword. Next to
+    /// other text, an unquoted value has only characters that `allows` accepts. Adds the bytes after `start` that are
+    /// searched for the end of the value to `looked_at`.
     pub(super) fn read(
         line: &'l str,
         name: Range<usize>,
@@ -105,13 +106,13 @@ impl<'l> Field<'l> {
         allows: impl Fn(char) -> bool,
         looked_at: &mut usize,
     ) -> Option<Field<'l>> {
-        // The sign behind the name may be the last of the line.
+        // The separator after the name may end the line.
         if start >= line.len() {
             return None;
         }
         let word_start = line[..name.start].trim_end_matches(is_of_name).len();
         let name_start = word_start + usize::from(begins_escape(line, word_start, name.start));
-        // A line of settings within a text in quotes is read like one of a file.
+        // A settings line within a quoted text is read like one in a file.
         let (line_start, line_end) = line_in_text(line, name_start, start, looked_at);
         if start >= line_end {
             return None;
@@ -146,13 +147,13 @@ impl<'l> Field<'l> {
             is_joined,
             is_parameter: is_joined
                 && (before.ends_with([';', '&', '?']) || before.ends_with(LITERAL_OPTION)),
-            is_behind_colon: line[..start].ends_with(':'),
+            follows_colon: line[..start].ends_with(':'),
             before,
             name: &line[name_start..name.end],
             quote: is_joined.then(|| quote_around(before)).flatten().filter(|_| between.starts_with('=')),
         };
         let is_variable = is_of_environment(around.name);
-        // Nothing but a command has words like that in front of the name, or that as a name.
+        // Only a command has such words before the name, or such a name.
         let is_of_command = first_quote(rest).is_none()
             && (is_directive(around.name)
                 || if joint == Joint::Blank { !is_first_word(before) } else { !before.trim().is_empty() });
@@ -162,7 +163,7 @@ impl<'l> Field<'l> {
             _ => around.value(rest, allows, looked_at)?,
         };
         let range = of_default(rest, range);
-        // A longer value is judged by its beginning: its words take time for each name that stands in it.
+        // A longer value is judged by its beginning: its words take time for each name in it.
         let raw =
             &rest[range.start..rest.floor_char_boundary(range.end.min(range.start + MOST_JUDGED_BYTES))];
         let value = if form == Form::Quoted { unescaped(raw) } else { Cow::Borrowed(raw) };
@@ -188,10 +189,10 @@ struct Around<'l> {
     is_settings: bool,
     is_joined: bool,
     is_parameter: bool,
-    is_behind_colon: bool,
+    follows_colon: bool,
     before: &'l str,
     name: &'l str,
-    /// The quote around the whole assignment, with the number of backslashes in front.
+    /// The quote around the whole assignment, with the number of backslashes before it.
     quote: Option<(char, usize)>,
 }
 
@@ -209,14 +210,14 @@ impl Around<'_> {
         if assigned == Some(0) {
             return None;
         }
-        // A quote as the first sign of an assigned value may be closed by one behind the value.
+        // A quote at the start of an assigned value may be closed by one after the value.
         if let Some(range) =
             quoted(rest, looked_at).filter(|range| assigned.is_none_or(|end| range.end < end))
         {
             return Some((range, Form::Quoted));
         }
         // The second colon of `Secret::new`.
-        if rest.starts_with(':') && self.is_behind_colon {
+        if rest.starts_with(':') && self.follows_colon {
             return None;
         }
         if let Some(end) = assigned {
@@ -225,51 +226,51 @@ impl Around<'_> {
         if self.is_parameter && is_connection(self.before) {
             return Some((0..of_connection(rest, looked_at)?, PARAMETER));
         }
-        // The quote behind it is on another line, or was cut off.
-        let behind_quote = rest.trim_start_matches('\\').trim_start_matches(QUOTES).trim_start();
-        let quote = rest.len() - behind_quote.len();
+        // The closing quote is on another line, or was cut off.
+        let after_quote = rest.trim_start_matches('\\').trim_start_matches(QUOTES).trim_start();
+        let quote = rest.len() - after_quote.len();
         let Around { is_settings, is_joined, is_parameter, .. } = *self;
-        let (range, form) = bare(behind_quote, is_settings, is_joined, is_parameter, allows, looked_at)?;
-        // In front of a command in a shell, where the value ends with a blank.
+        let (range, form) = bare(after_quote, is_settings, is_joined, is_parameter, allows, looked_at)?;
+        // Before a shell command, the value ends with a space.
         let is_of_command = is_variable
             && is_settings
             && is_joined
             && self.before.trim().is_empty()
-            && behind_quote[range.end..].starts_with(' ');
+            && after_quote[range.end..].starts_with(' ');
         let form = if is_of_command { ENTRY } else { form };
         Some((quote + range.start..quote + range.end, form))
     }
 }
 
-/// Checks for a sign of a name.
-fn is_of_name(sign: char) -> bool {
-    sign.is_ascii_alphanumeric() || sign == '_'
+/// Checks for a character of a name.
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Returns the quote around an assignment as a whole, which ends a text up to its name: `"DB_PASSWORD=…"`, `'--password=…'`,
-/// `"-Ddb.password=…"`; with the number of backslashes in front of it.
+/// Returns the quote that opens before the name at the end of a text and encloses the whole assignment:
+/// `"DB_PASSWORD=…"`, `'--password=…'`, `"-Ddb.password=…"`; with the number of backslashes before it.
 fn quote_around(before: &str) -> Option<(char, usize)> {
-    let option = before.trim_end_matches(|sign| is_of_name(sign) || matches!(sign, '-' | '.'));
-    let quote = option.chars().next_back().filter(|sign| QUOTES.contains(sign))?;
+    let option = before.trim_end_matches(|c| is_of_name(c) || matches!(c, '-' | '.'));
+    let quote = option.chars().next_back().filter(|c| QUOTES.contains(c))?;
     let escapes = option[..option.len() - 1].bytes().rev().take_while(|byte| *byte == b'\\').count();
     Some((quote, escapes))
 }
 
-/// Returns the bytes of the type or the anchor of a value in YAML at the start of a text, up to the value.
+/// Returns the length of the YAML tag or anchor at the start of a text, up to the value.
 fn tag_bytes(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("!!").or_else(|| text.strip_prefix('&')) else { return 0 };
-    let behind = rest.trim_start_matches(is_of_name);
+    let tail = rest.trim_start_matches(is_of_name);
     // A type of Rust.
-    let is_tag = behind.len() < rest.len() && behind.starts_with(' ') && !rest.starts_with("mut ");
-    if is_tag { text.len() - behind.trim_start().len() } else { 0 }
+    let is_tag = tail.len() < rest.len() && tail.starts_with(' ') && !rest.starts_with("mut ");
+    if is_tag { text.len() - tail.trim_start().len() } else { 0 }
 }
 
-/// Returns the bytes of the value in `${NAME:-value}` and `${name:value}`; those of the whole if it is not one of these.
+/// Returns the bytes of the value in `${NAME:-value}` and `${name:value}`; `range` itself for any other form.
 fn of_default(text: &str, range: Range<usize>) -> Range<usize> {
     let default = text[range.clone()].strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     let default = default.and_then(|inner| {
-        let behind = inner.trim_start_matches(|sign| is_of_name(sign) || sign == '.').strip_prefix(':')?;
-        Some(behind.trim_start_matches(['-', '=']))
+        let tail = inner.trim_start_matches(|c| is_of_name(c) || c == '.').strip_prefix(':')?;
+        Some(tail.trim_start_matches(['-', '=']))
     });
     default.map_or(range.clone(), |default| range.end - 1 - default.len()..range.end - 1)
 }
@@ -293,7 +294,7 @@ fn unescaped(value: &str) -> Cow<'_, str> {
         let code = code.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         match code {
             Some(code) => {
-                // Half of a character beyond the first 65,536 is none by itself.
+                // A lone surrogate is not a character.
                 plain.push(char::from_u32(code).unwrap_or('\u{fffd}'));
                 rest = &rest[5..];
             }
@@ -301,7 +302,7 @@ fn unescaped(value: &str) -> Cow<'_, str> {
                 plain.push(' ');
                 rest = &rest[1..];
             }
-            None if rest.starts_with(|sign: char| sign.is_ascii_alphanumeric()) => plain.push('\\'),
+            None if rest.starts_with(|c: char| c.is_ascii_alphanumeric()) => plain.push('\\'),
             None => {}
         }
     }
@@ -309,7 +310,7 @@ fn unescaped(value: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Checks for a text that begins like a path of Windows.
+/// Checks for a text that begins like a Windows path.
 pub(super) fn is_drive(text: &str) -> bool {
     matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
@@ -321,8 +322,7 @@ mod tests {
     fn read(line: &str) -> Option<(&str, Form)> {
         let name = line.find("password")?;
         let name = name..name + "password".len();
-        let start =
-            name.end + line[name.end..].find(|sign: char| !"=: \"\\".contains(sign) || sign == '|')?;
+        let start = name.end + line[name.end..].find(|c: char| !"=: \"\\".contains(c) || c == '|')?;
         let start = line[..start].trim_end_matches(['"', '\\']).len();
         let field = Field::read(line, name, start, |_| true, &mut 0)?;
         Some((&line[field.range], field.form))

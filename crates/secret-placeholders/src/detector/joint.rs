@@ -1,4 +1,4 @@
-//! The signs between the name of a field and its value.
+//! The text between the name of a field and its value.
 
 use std::sync::LazyLock;
 
@@ -7,9 +7,10 @@ use regex::Regex;
 use super::line_prefix::{Start, starts};
 use super::value_end::QUOTES;
 
-/// The part between the keyword of a field and its value: the number of an element, the quote of the name, a type, an equals sign or a colon;
-/// a comma behind a name in quotes, with what an option and a setting have in front of their default; the name of the value itself, as
-/// manifests and XML have it; the sign of a value that stands for a missing one; the parenthesis of a call; or only blanks.
+/// The text between the keyword of a field and its value: an index, the quote of the name, a type, an equals sign or a
+/// colon; a comma after a quoted name, with the text that options and settings have before their default; the name of
+/// the value itself, as in manifests and XML; an operator for a default value; the parenthesis of a call; or only
+/// spaces.
 const BETWEEN: &str = r#"^(?x-u:
     \\*['"]\s*,\s*(?:(?:\w{1,20}\s*=\s*[\w.]{1,40}|\\*['"]-\w\\*['"])\s*,\s*){0,3}default\s*=\s*
     |
@@ -33,25 +34,25 @@ const BETWEEN: &str = r#"^(?x-u:
     )
 )"#;
 
-/// Returns where the part between a name and its value ends that begins at a byte; `None` if there is none.
+/// Returns the end of the text between a name and its value, which begins at `start`; `None` if there is none.
 pub(super) fn end_between(line: &str, start: usize) -> Option<usize> {
     static PATTERN: LazyLock<Regex> = LazyLock::new(|| Regex::new(BETWEEN).expect("the expression is valid"));
     PATTERN.find(&line[start..]).map(|between| start + between.end())
 }
 
-/// The words in front of a name with nothing but blanks behind it, in commands and settings: `ENV`, `login me`.
+/// The words before a name that only spaces separate from its value, in commands and settings: `ENV`, `login me`.
 const COMMANDS: &str = r"^\s*(?:(?:ENV|ARG|set(?:\s+-\w+)*|setx|setenv|machine\s+\S+|login\s+\S+|user\s+\S+|account\s+\S+)\s+)*(?:[A-Za-z_]*\.)?$";
 
-/// Names of passwords in files whose lines are a name and a value.
+/// Password names in files whose lines consist of a name and a value.
 const DIRECTIVES: [&str; 3] = ["requirepass", "masterauth", "bindpw"];
 
-/// The most bytes in front of such a name.
+/// The maximum number of bytes before such a name.
 const MOST_BEFORE_BYTES: usize = 256;
 
-/// The same with what tools have put in front of a line.
+/// The same with prefixes that tools add to a line.
 const MOST_PREFIXED_BYTES: usize = 512;
 
-/// The kind of the signs between a name and its value.
+/// The kind of text between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joint {
     /// An equals sign, a colon.
@@ -62,7 +63,7 @@ pub(super) enum Joint {
     Blank,
     /// The name of the value in a list: `name: PASSWORD, value: …`.
     Value,
-    /// The tag in front of a text: `<password>…</password>`.
+    /// The tag before a text: `<password>…</password>`.
     Element,
     /// `setPassword("…")`.
     Call,
@@ -70,40 +71,40 @@ pub(super) enum Joint {
 
 impl Joint {
     pub(super) fn of(between: &str) -> Joint {
-        let signs = between.trim();
-        if signs.ends_with('>') && !signs.contains('=') {
+        let trimmed = between.trim();
+        if trimmed.ends_with('>') && !trimmed.contains('=') {
             return Joint::Element;
         }
-        if signs.ends_with('(') && !signs.contains(')') {
+        if trimmed.ends_with('(') && !trimmed.contains(')') {
             return Joint::Call;
         }
-        if signs.starts_with(',') {
+        if trimmed.starts_with(',') {
             return Joint::Value;
         }
-        match signs.chars().next_back() {
+        match trimmed.chars().next_back() {
             None if !between.is_empty() => Joint::Blank,
-            Some('=' | ':' | '>') if !signs.contains(',') => Joint::Sign,
-            // The name of a test is directly in front of the value.
+            Some('=' | ':' | '>') if !trimmed.contains(',') => Joint::Sign,
+            // The name of a test directly precedes the value.
             None => Joint::Sign,
             Some(_) => Joint::Listed,
         }
     }
 }
 
-/// Checks whether a value in quotes can follow a name with blanks between them: the name is not itself in quotes, where the one behind it
-/// would be the closing one.
+/// Checks whether a quoted value can follow a name after spaces: if the name itself were quoted, the next quote would
+/// be the closing one.
 pub(super) fn is_outside_of_quotes(before: &str, quote: char) -> bool {
     before.len() <= MOST_BEFORE_BYTES && before.matches(quote).count().is_multiple_of(2)
 }
 
-/// Checks whether a value without quotes can follow a name with blanks between them.
+/// Checks whether an unquoted value can follow a name after spaces.
 pub(super) fn is_command(before: &str) -> bool {
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| Regex::new(COMMANDS).expect("the expression is valid"));
     before.len() <= MOST_PREFIXED_BYTES
         && starts(before).iter().flat_map(Start::texts).any(|text| BEFORE.is_match(text))
 }
 
-/// Checks whether a name may be the first word of a line, with nothing in front but what a tool has put there.
+/// Checks whether a name may be the first word of a line, apart from prefixes that tools add.
 pub(super) fn is_first_word(before: &str) -> bool {
     before.len() <= MOST_PREFIXED_BYTES
         && starts(before).iter().flat_map(Start::texts).any(|text| text.trim().is_empty())
@@ -111,9 +112,9 @@ pub(super) fn is_first_word(before: &str) -> bool {
 
 /// Checks whether a text ends with the beginning of an option: `--db-`, `-`.
 pub(super) fn is_option(before: &str) -> bool {
-    let is_of_option = |sign: char| sign.is_ascii_alphanumeric() || sign == '-';
+    let is_of_option = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let rest = before.trim_end_matches(is_of_option);
-    let is_start = |sign: char| sign.is_whitespace() || QUOTES.contains(&sign);
+    let is_start = |c: char| c.is_whitespace() || QUOTES.contains(&c);
     before[rest.len()..].starts_with('-') && (rest.is_empty() || rest.ends_with(is_start))
 }
 
@@ -122,7 +123,7 @@ pub(super) fn is_directive(name: &str) -> bool {
     DIRECTIVES.contains(&name)
 }
 
-/// Returns the first sign of a text behind its backslashes, if it is a quote.
+/// Returns the first character of a text after its backslashes, if it is a quote.
 pub(super) fn first_quote(text: &str) -> Option<char> {
-    text.trim_start_matches('\\').chars().next().filter(|sign| QUOTES.contains(sign))
+    text.trim_start_matches('\\').chars().next().filter(|c| QUOTES.contains(c))
 }

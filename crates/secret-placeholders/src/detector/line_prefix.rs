@@ -1,28 +1,28 @@
-//! Prefixes that tools print before a line of a file: signs of differences, columns of a graph, paths and numbers of matches, commits of
-//! lines.
+//! Prefixes that tools print before a line of a file: diff markers, graph columns, paths and line numbers of matches,
+//! commits from `git blame`.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The most bytes at the start of a line in which prefixes are looked for.
+/// The most bytes at the start of a line that are searched for prefixes.
 const MOST_PREFIX_BYTES: usize = 400;
 
-/// The most prefixes of a line, one behind another, and the most ways to read its start as prefixes.
+/// The maximum number of consecutive prefixes of a line, and of ways to read its start as prefixes.
 const MOST_PREFIXES: usize = 4;
 const MOST_STARTS: usize = 16;
 
-/// A kind of prefix. What stands below a line has the same ones.
+/// A kind of prefix. Related lines have the same prefixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Prefix<'l> {
     /// One of the [`FORMS`].
     Form(usize),
-    /// A path without a number, as `grep -r` has it.
+    /// A path without a number, as `grep -r` prints it.
     Path(&'l str),
 }
 
-/// The columns of `git log --graph`; a path and a number as `grep -n` has them, with a column, too, and the number alone, and that of
-/// `cat -n`; what `git blame` has in front of a line, by whose author it may end early or late.
+/// The columns of `git log --graph`; a path and a number as `grep -n` prints them, also with a column, and the number
+/// alone; the number of `cat -n`; the prefix of `git blame`, whose length depends on the author.
 const FORMS: [&str; 7] = [
     r"^[|*](?:\x20?[|*\\/]){0,30}\x20?",
     r"^[|*](?:\x20?[|*\\/]){0,30}\x20{2,60}",
@@ -33,12 +33,12 @@ const FORMS: [&str; 7] = [
     r"^\^?[0-9a-f]{7,40}\s+(?:[^(\n]{1,200}?\s+)?\(.{1,200}\s[0-9]{1,7}\)\s?",
 ];
 
-/// A path in front of a colon, with blanks only if it has folders or an ending; and one in front of a hyphen, as the lines around a match
-/// have it.
+/// A path before a colon, with spaces only if it has folders or an extension; and a path before a hyphen, as on the
+/// lines around a match.
 const PATHS: [&str; 2] =
     [r"^([^\s:]{1,200}|[^\s:][^:\n]{0,199}[./][^\s:]{0,100}):", r"^([^\s:]{0,200}[./][^\s:]{1,100})-"];
 
-/// The beginning of a line behind prefixes other than signs.
+/// The beginning of a line after prefixes other than diff markers.
 #[derive(Clone, Debug)]
 pub(super) struct Start<'l> {
     /// The line from there on.
@@ -47,16 +47,16 @@ pub(super) struct Start<'l> {
 }
 
 impl<'l> Start<'l> {
-    /// Returns the texts that the line may have there: with the signs of a difference, and without.
+    /// Returns the possible texts of the line: with its diff markers, and without.
     pub(super) fn texts(&self) -> impl Iterator<Item = &'l str> + use<'l> {
-        let (text, _) = without_signs(self.rest);
-        let unsigned = (text.len() < self.rest.len()).then_some(text);
-        // The first of two columns of signs.
-        let behind_sign = self.rest.strip_prefix("- ").filter(|_| unsigned.is_none());
-        [Some(self.rest), unsigned, behind_sign].into_iter().flatten()
+        let (text, _) = without_markers(self.rest);
+        let unmarked = (text.len() < self.rest.len()).then_some(text);
+        // The first of two marker columns.
+        let after_marker = self.rest.strip_prefix("- ").filter(|_| unmarked.is_none());
+        [Some(self.rest), unmarked, after_marker].into_iter().flatten()
     }
 
-    /// Returns what another line has behind the same prefixes; `None` if it has other ones.
+    /// Returns the rest of another line after the same prefixes; `None` if its prefixes differ.
     pub(super) fn rest_of<'o>(&self, line: &'o str) -> Option<&'o str> {
         self.prefixes.iter().try_fold(line, |rest, prefix| match prefix {
             Prefix::Form(form) => Some(&rest[forms()[*form].find(head(rest))?.end()..]),
@@ -64,13 +64,13 @@ impl<'l> Start<'l> {
         })
     }
 
-    /// Checks whether the line is one of what `git blame --porcelain` prints, which has a tab in front.
+    /// Checks for a tab before the line, as `git blame --porcelain` prints it.
     pub(super) fn is_indented_by_tab(&self) -> bool {
         self.rest.starts_with('\t')
     }
 }
 
-/// Returns the beginnings that a line may have behind what tools have put in front of it. The first is that of the whole line.
+/// Returns the possible beginnings of a line after prefixes that tools add. The first is the start of the whole line.
 pub(super) fn starts(line: &str) -> Vec<Start<'_>> {
     static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| compiled(&PATHS));
     let mut starts = vec![Start { rest: line, prefixes: Vec::new() }];
@@ -99,7 +99,7 @@ pub(super) fn starts(line: &str) -> Vec<Start<'_>> {
     starts
 }
 
-/// Returns the start of a line in which prefixes are looked for.
+/// Returns the start of a line, which is searched for prefixes.
 fn head(line: &str) -> &str {
     &line[..line.floor_char_boundary(MOST_PREFIX_BYTES.min(line.len()))]
 }
@@ -113,23 +113,23 @@ fn compiled(patterns: &[&str]) -> Vec<Regex> {
     patterns.iter().map(|pattern| Regex::new(pattern).expect("the expression is valid")).collect()
 }
 
-/// Returns a line without the signs of a difference in front of it, of which a merge has two, and true if it has any. A hyphen with one
-/// blank behind it begins an element of a list.
-pub(super) fn without_signs(line: &str) -> (&str, bool) {
+/// Returns a line without its diff markers, of which a merge has two, and true if it has any. A hyphen followed by one
+/// space begins a list element.
+pub(super) fn without_markers(line: &str) -> (&str, bool) {
     if let Some(rest) = line.strip_prefix("> ").or_else(|| line.strip_prefix("< ")) {
         return (rest, true);
     }
-    let is_sign = |line: &str| {
+    let is_marked = |line: &str| {
         line.starts_with('+') || line.starts_with('-') && (!line.starts_with("- ") || line.starts_with("-  "))
     };
     // Columns of a graph without branches.
     let unpadded = line.trim_start_matches(' ');
     let line = if unpadded.starts_with('+') && line.len() > unpadded.len() + 1 { unpadded } else { line };
-    if !is_sign(line) && !line.strip_prefix(' ').is_some_and(is_sign) {
+    if !is_marked(line) && !line.strip_prefix(' ').is_some_and(is_marked) {
         return (line, false);
     }
     let rest = &line[1..];
-    (if is_sign(rest) { &rest[1..] } else { rest }, true)
+    (if is_marked(rest) { &rest[1..] } else { rest }, true)
 }
 
 #[cfg(test)]
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tools_print_in_front_of_a_line_is_taken_off() {
+    fn what_tools_print_before_a_line_is_taken_off() {
         for (line, rest) in [
             ("+  value: a", "  value: a"),
             ("-  value: a", "  value: a"),

@@ -1,24 +1,24 @@
-//! Values on a line below that of their name, as manifests have them: `- name: DB_PASSWORD`, and `value: …` on the next line.
+//! Values on a line below their name, as in manifests: `- name: DB_PASSWORD`, and `value: …` on the next line.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::line_prefix::{Start, starts, without_signs};
+use super::line_prefix::{Start, starts, without_markers};
 use super::words::is_surely_of_words;
 
 /// The longest line with a name.
 const MOST_NAME_BYTES: usize = 200;
 
-/// The most lines below a name on which its value is looked for.
+/// The maximum number of lines below a name that are searched for its value.
 pub(crate) const MOST_LINES: usize = 6;
 
 /// The shortest value, and the longest line with one.
 const LEAST_VALUE_BYTES: usize = 8;
 const MOST_VALUE_BYTES: usize = 4_096;
 
-/// The line of a name in a manifest, of a variable in Terraform, of the name of a block in YAML, and of one in a list of properties.
+/// The line with a name in a manifest, of a Terraform variable, of a YAML block scalar, and in a property list.
 const NAMES: &str = r#"(?x-u)
     ^\s*(?:-\s+)?\{?\s*["']?(?:[Nn]ame|[Kk]ey|[Pp]arameterKey)["']?\s*[:=]\s*["']?(?P<named>[A-Za-z_][\w./-]*)["']?,?$
     | ^\s*variable\s+"(?P<variable>\w+)"\s*\{$
@@ -30,16 +30,16 @@ const OF_NAMED: &str =
     r#"^\s*["']?(?:[Vv]alue|[Pp]arameterValue|[Dd]efault(?:Value)?)["']?\s*[:=]\s*(?P<value>\S.*?),?$"#;
 const OF_PROPERTY: &str = r"^\s*<string>(?P<value>[^<>]+)</string>$";
 
-/// The lines that `git blame --porcelain` prints about the commit of a line in front of it.
+/// The lines about a commit that `git blame --porcelain` prints before a line.
 const ABOUT_COMMITS: &str = r"^(?:[0-9a-f]{40}(?: [0-9]+){2,3}$|(?:author|committer)(?:-mail|-time|-tz)? |summary |previous |filename |boundary$)";
 
 /// The most lines about a commit.
 const MOST_ABOUT_COMMITS: usize = 16;
 
-/// A name and where its value stands.
+/// A name and the location of its value.
 pub(super) struct Below<'t> {
     pub(super) name: &'t str,
-    /// The bytes of the value, behind the line of the name. A difference has the removed one and the added one.
+    /// The ranges of the value in the text after the line of the name. A diff has the removed and the added one.
     pub(super) values: Vec<Range<usize>>,
 }
 
@@ -47,17 +47,16 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the expression is valid")
 }
 
-/// Returns the name at the end of a line, and its value in what follows the line.
+/// Returns the name at the end of a line, and its value in the text that follows.
 pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t>> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(NAMES));
     static ENDING: LazyLock<Regex> = LazyLock::new(|| pattern(&NAMES.replace(r"^\s*", "")));
     static VALUE: LazyLock<Regex> = LazyLock::new(|| pattern(OF_NAMED));
     static PROPERTY: LazyLock<Regex> = LazyLock::new(|| pattern(OF_PROPERTY));
     let line = line.trim_end();
-    // Most lines end otherwise, and cost nothing more.
-    let ends = |sign: char| {
-        sign.is_ascii_alphanumeric() || matches!(sign, '"' | '\'' | ',' | '{' | '|' | '>' | '-' | '+')
-    };
+    // A quick exit: most lines end differently.
+    let ends =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '"' | '\'' | ',' | '{' | '|' | '>' | '-' | '+');
     if following.is_empty() || !line.ends_with(ends) {
         return None;
     }
@@ -79,7 +78,7 @@ pub(super) fn value_below<'t>(line: &'t str, following: &str) -> Option<Below<'t
         return below("property", values_in(1, &|text| of_pattern(&PROPERTY, text)));
     }
     if names.name("block").is_some() {
-        // A value of one word: the others are texts.
+        // Only a single word is a value; several are prose.
         let word = |text: &str| {
             let start = text.len() - text.trim_start().len();
             let is_value = start > 0 && start < text.len() && !text[start..].contains(char::is_whitespace);
@@ -95,8 +94,8 @@ fn of_pattern(pattern: &Regex, text: &str) -> Option<Range<usize>> {
     Some(pattern.captures(text)?.name("value")?.range())
 }
 
-/// Returns the bytes of the value on one of the next lines behind the prefixes of the line of the name; in a difference, that on the line
-/// instead of it, too.
+/// Returns the range of the value on one of the next lines, which have the prefixes of the name's line; in a diff, also
+/// the value on the replacement line.
 fn values_in(
     start: &Start<'_>,
     following: &str,
@@ -118,17 +117,17 @@ fn values_in(
         }
         let printed = line.trim_end();
         let Some(rest) = start.rest_of(printed).filter(|_| index < MOST_LINES) else { break };
-        let (text, has_sign) = without_signs(rest);
+        let (text, is_marked) = without_markers(rest);
         let begin = text.trim_start();
-        let is_behind = index >= most || !values.is_empty();
+        let is_past_limit = index >= most || !values.is_empty();
         // The next element, or the end of this one.
         let is_end =
             rest.len() > MOST_VALUE_BYTES || begin.starts_with(['}', ']']) || begin.starts_with("- ");
-        if is_end || is_behind && (values.is_empty() || !has_sign) {
+        if is_end || is_past_limit && (values.is_empty() || !is_marked) {
             break;
         }
-        // Columns of a graph may be in front of the sign.
-        let (unpadded, _) = without_signs(rest.trim_start());
+        // Graph columns may precede the diff marker.
+        let (unpadded, _) = without_markers(rest.trim_start());
         let of_line = [text, rest, unpadded].into_iter().find_map(|text| Some((text, value(text)?)));
         values.extend(of_line.map(|(text, range)| {
             let offset = end - line.len() + printed.len() - text.len();
@@ -139,7 +138,7 @@ fn values_in(
     values
 }
 
-/// Checks whether a line may have the value of a name above it, and one that a text elsewhere is not by chance.
+/// Checks whether a line may have the value of a name above it that is unlikely to occur elsewhere by chance.
 pub(crate) fn may_be_below(line: &str) -> bool {
     named_value(line).is_some_and(|value| {
         let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
@@ -160,7 +159,7 @@ pub(crate) fn may_begin_below(text: &str) -> bool {
     is_block || named_value(first).is_some() || lines.any(|line| named_value(line).is_some())
 }
 
-/// Returns what a line has as the value of a name above it, without quotes.
+/// Returns the value that a line has for a name above it, without quotes.
 fn named_value(line: &str) -> Option<&str> {
     static VALUE: LazyLock<Regex> = LazyLock::new(|| pattern(OF_NAMED));
     let line = line.trim_end();
@@ -171,8 +170,8 @@ fn named_value(line: &str) -> Option<&str> {
     (value.len() >= LEAST_VALUE_BYTES).then_some(value)
 }
 
-/// Returns a line of settings with a name, up to its value. Other than the name of a variable of the environment, a name in quotes may be
-/// that of a label.
+/// Returns a settings line with a name, up to its value. A quoted name may be a label, unless it is an environment
+/// variable.
 pub(super) fn line_of(name: &str) -> String {
     if name.bytes().any(|byte| byte.is_ascii_lowercase()) {
         format!("\"{name}\": ")

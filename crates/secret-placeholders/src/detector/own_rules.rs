@@ -1,11 +1,11 @@
-//! Rules beside those of the library: tokens that it does not have, and fields of JSON and of other data.
+//! Rules in addition to the library's: further tokens, and fields of JSON and other data.
 
 use nosecrets_rules::{Rule, RuleAllow, Severity};
 
 use super::check::Check;
 use super::token_rules::TOKENS;
 
-/// A rule as a table has it.
+/// A row of the rule tables.
 pub(super) struct Own {
     pub(super) id: &'static str,
     pub(super) pattern: &'static str,
@@ -15,15 +15,15 @@ pub(super) struct Own {
     pub(super) check: Check,
 }
 
-/// The rules of the library in place of which there are own ones.
+/// The library's rules that own ones replace.
 pub(super) const REPLACED: [&str; 5] =
     ["password-assignment", "generic-secret", "generic-api-key", "aws-secret-key", "azure-storage-key"];
 
-/// The words that may follow the keyword of a field in its name: `SECRET_KEY`, `PASSWORD_PROD`, `password2`. Others name something about the value, as
-/// `_hash`, `_file` and `_length` do.
+/// The words that may follow the keyword of a field in its name: `SECRET_KEY`, `PASSWORD_PROD`, `password2`. Other
+/// endings, such as `_hash`, `_file` and `_length`, name an attribute of the value.
 const ENDINGS: &str = "(?:s|[._-]?(?:key|token|value|base|prod|production|stage|staging|dev|development|test|live|qa|local|old|new|[0-9]{1,3}))*";
 
-/// Values behind the name of a password that are none.
+/// Values after a password's name that are not passwords.
 const NO_PASSWORDS: &[&str] =
     &[r"(?i)^[a-z_. -]*(?:password|changeme)[a-z_. -]*[0-9]{0,4}[!.?]?$", "^xxxx", r"^\*+$"];
 
@@ -258,7 +258,7 @@ const RULES: [Own; 31] = [
         allowed: &[],
         check: Check::None,
     },
-    // Last: where another rule finds the same value, it says more about it.
+    // Last: any other rule that finds the same value is more specific.
     Own { id: "generic-token", pattern: "token", keywords: &["token"], allowed: &[], check: Check::Token },
     Own {
         id: "generic-key",

@@ -1,4 +1,4 @@
-//! Texts in the words of a placeholder: written by a model instead of one, they are not values.
+//! Texts with the words of a placeholder: a model writes them instead of a placeholder, so they are not values.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,10 +8,10 @@ use regex::Regex;
 /// The words of a placeholder, and its kind.
 const WORDS: &str = r"(?i)secrets?[^\w\s]{1,3}([a-z][a-z0-9-]{1,40})[^\w\s]{1,3}[0-9]{1,9}";
 
-/// The longest such text, and the bytes beside a part of one in which its other words are.
+/// The longest such text, and the distance from a part of one within which its other words are.
 const MOST_BYTES: usize = 80;
 
-/// Checks whether a part of a text is in the words of a placeholder of one of some kinds, or between them.
+/// Checks whether a part of a text is in or between the words of a placeholder of one of some kinds.
 pub(super) fn is_of_placeholder(text: &str, part: &Range<usize>, is_kind: &dyn Fn(&str) -> bool) -> bool {
     static PATTERN: LazyLock<Regex> = LazyLock::new(|| Regex::new(WORDS).expect("the expression is valid"));
     if part.len() > MOST_BYTES {
@@ -19,11 +19,11 @@ pub(super) fn is_of_placeholder(text: &str, part: &Range<usize>, is_kind: &dyn F
     }
     let begin = text.floor_char_boundary(part.start.saturating_sub(MOST_BYTES));
     let end = text.ceil_char_boundary(text.len().min(part.end + MOST_BYTES));
-    let is_sign = |sign: char| !sign.is_alphanumeric();
+    let is_separator = |c: char| !c.is_alphanumeric();
     let value = &text[part.clone()];
-    let start = part.start + value.len() - value.trim_start_matches(is_sign).len();
-    let words = start..start + value.trim_matches(is_sign).len();
-    // A whole one is data with a placeholder of its own.
+    let start = part.start + value.len() - value.trim_start_matches(is_separator).len();
+    let words = start..start + value.trim_matches(is_separator).len();
+    // A whole placeholder in data has a separate placeholder.
     !value.contains('⟦')
         && PATTERN.captures_iter(&text[begin..end]).any(|captures| {
             let range = captures.get_match().range();

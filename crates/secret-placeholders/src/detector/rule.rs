@@ -1,4 +1,4 @@
-//! A rule by which values are found in a line.
+//! A rule that finds values in a line.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,19 +13,19 @@ use super::field::Field;
 use super::joint::end_between;
 use crate::addresses::is_template;
 
-/// The end of the rules for addresses with a password: the name of the host up to a blank. The first byte of it is enough, and a
-/// further address may follow without a blank.
+/// The end of the rules for addresses with a password: the host name up to a space. Its first byte is enough, and
+/// another address may follow without a space.
 pub(super) const HOST: &str = r#"@[^ \n'\"]+"#;
 
-/// The most times that a rule looks at a line, since its value may reach to the end, not count, and hold the next one. The rest of the
-/// line is hidden then.
+/// The maximum number of matches of a rule on a line: a rejected value may reach the end of the line and contain the
+/// next one. The rest of the line is hidden then.
 pub(super) const MOST_LOOKS: usize = 32;
 
-/// The times as long that it takes to judge a byte of a value as to search it.
+/// The cost of judging a byte of a value, relative to searching it.
 pub(super) const COST_OF_JUDGING: usize = 2;
 
-/// The beginning of a pattern whose value begins a word, and what may be in front of the value instead: a word, or an escape that ends with a
-/// letter or a digit, as a text has in JSON (`\n`), in an address (`%3D`) and with the colours of a terminal written out (`\e[1m`).
+/// The beginning of a pattern whose value starts a word, and the alternative: a word, or an escape that ends with a
+/// letter or a digit, as in JSON (`\n`), in an address (`%3D`) and in a written-out colour sequence (`\e[1m`).
 const WORD_START: &str = r"\b";
 const ESCAPE: &str =
     r"(?:\b|_|\\(?:[nrtbfave0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[0-3][0-7]{2})|\[[0-9;]*[mK]|%[0-9A-Fa-f]{2})";
@@ -34,7 +34,7 @@ const ESCAPE: &str =
 pub(super) struct CompiledRule {
     pub(super) kind: Arc<str>,
     pub(super) pattern: Pattern,
-    /// The pattern without what may be in front of the value: hardly any line has that, and it is found faster.
+    /// The pattern without the alternative before the value: few lines need that, and the search is faster without.
     pub(super) within_words: Option<Pattern>,
     group: usize,
     validation: Validation,
@@ -43,7 +43,8 @@ pub(super) struct CompiledRule {
     check: Check,
 }
 
-/// The pattern of a rule. Compiling all of them takes longer than starting the program, and a text has keywords of few.
+/// The pattern of a rule. Compiled on first use: compiling all takes longer than starting the program, and a text has
+/// keywords of few.
 #[derive(Debug)]
 pub(super) struct Pattern {
     pub(super) text: String,
@@ -82,8 +83,8 @@ impl CompiledRule {
         }
     }
 
-    /// Finds the values of a line, which begins at `offset` of the text. Returns how many bytes were looked at: no pattern needs more
-    /// than a few bytes behind a match to end it.
+    /// Finds the values of a line, which begins at `offset` of the text. Returns how many bytes were examined: no
+    /// pattern needs more than a few bytes after a match to end it.
     pub(super) fn find(&self, line: &str, offset: usize, hits: &mut Vec<Span>) -> usize {
         if self.within_words.as_ref().is_some_and(|pattern| !pattern.get().is_match(line)) {
             return line.len();
@@ -100,7 +101,7 @@ impl CompiledRule {
                 break;
             }
             let Some(Value { range, counts: true, .. }) = value else {
-                // A match without a value may hold the name of one: `password: 'the password: '…`.
+                // A match without a value may contain the name of another: `password: 'the password: '…`.
                 let start = value.map_or(whole.end, |value| value.range.start);
                 from = if start > whole.start { start } else { whole.end };
                 if looked_at > most {
@@ -116,7 +117,7 @@ impl CompiledRule {
         looked_at + line.len() - from
     }
 
-    /// Returns the bytes of the next match, and of its group: the value, or the name of a field.
+    /// Returns the range of the next match and of its group: the value, or the name of a field.
     fn next_match(
         &self,
         pattern: &Regex,
@@ -132,7 +133,7 @@ impl CompiledRule {
             ));
         }
         loop {
-            // Apart, since to find where a part of a match ends takes many times as long as to find the match.
+            // A separate step: locating a group takes many times as long as finding the match.
             let name = pattern.find_at(line, from)?.range();
             if let Some(end) = end_between(line, name.end) {
                 return Some((name.start..end, name));
@@ -141,7 +142,7 @@ impl CompiledRule {
         }
     }
 
-    /// Returns the value of a match; `None` if it has none. Adds the bytes behind the match that are looked at to `looked_at`.
+    /// Returns the value of a match; `None` if it has none. Adds the bytes examined after the match to `looked_at`.
     fn value(
         &self,
         line: &str,
@@ -150,12 +151,12 @@ impl CompiledRule {
         looked_at: &mut usize,
     ) -> Option<Value> {
         if self.check.reads_field() {
-            let field = Field::read(line, group, whole.end, |sign| self.check.allows(sign), looked_at)?;
+            let field = Field::read(line, group, whole.end, |c| self.check.allows(c), looked_at)?;
             *looked_at += COST_OF_JUDGING * field.value.len();
             let counts = self.accepts(&field.value) && self.check.accepts_field(&field);
             return Some(Value { range: field.range, counts });
         }
-        // A rule that allows any character but a quote would otherwise take the end of the line along.
+        // A rule that allows any character but a quote would otherwise include the end of the line.
         let end = group.end.min(line.len()).max(group.start);
         let text = line.get(group.start..end)?.trim_end_matches(['\n', '\r']);
         let range = group.start..group.start + text.len();
@@ -199,7 +200,7 @@ impl Validation {
         Validation { prefixes: rule.prefix.clone(), lengths: Some((least, most)) }
     }
 
-    // The rules' character sets repeat what their patterns say.
+    // The rules' character sets repeat their patterns.
     fn accepts(&self, value: &str) -> bool {
         let is_long_enough =
             self.lengths.is_none_or(|(least, most)| (least..=most).contains(&value.chars().count()));
@@ -217,7 +218,7 @@ mod tests {
 
     use super::super::Detector;
 
-    /// Texts that may be in front of a token, and are not a part of it.
+    /// Texts that may precede a token without being part of it.
     const IN_FRONT: [&str; 16] = [
         "",
         " ",
@@ -237,17 +238,17 @@ mod tests {
         "\"a\\nb=",
     ];
 
-    /// Values that a pattern matches, by chance and yet the same in each run.
+    /// Pseudo-random values that a pattern matches, the same in each run.
     fn examples(pattern: &str) -> impl Iterator<Item = String> {
         let pattern = pattern.replace(r"\b", "").replace(r"[^A-Za-z0-9+/=]|$", " ");
-        // Of the characters for a name, those of ASCII.
+        // Only ASCII for word characters.
         let strategy = string_regex(&pattern.replace(r"[\w-]", "[A-Za-z0-9-]")).expect("a pattern of a rule");
         let mut runner = TestRunner::deterministic();
         (0..60).map(move |_| strategy.new_tree(&mut runner).expect("a text").current())
     }
 
     #[test]
-    fn a_token_is_found_behind_each_escape() {
+    fn a_token_is_found_after_each_escape() {
         let mut tokens = 0;
         for rule in &Detector::usual().rules {
             let Some(pattern) = &rule.within_words else { continue };
@@ -256,7 +257,7 @@ mod tests {
                 rule.find(&format!("{line}\n"), 0, &mut hits);
                 hits.into_iter().map(|hit| line[hit.range].to_owned()).collect::<Vec<_>>()
             };
-            // Some that match are examples, or have too few digits.
+            // Some matches are example values, or have too few digits.
             let example = examples(&pattern.text).find(|example| !values(example).is_empty());
             let example = example.unwrap_or_else(|| panic!("{}: {}", rule.kind, pattern.text));
             let value = values(&example);
@@ -268,7 +269,7 @@ mod tests {
                     rule.kind
                 );
             }
-            // The control: a longer word is another one.
+            // The control: a longer word does not match.
             for before in ["q", "\\qq", "%q", "\\u003Q"] {
                 assert_eq!(
                     values(&format!("{before}{example}")),

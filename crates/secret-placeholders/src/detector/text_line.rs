@@ -1,18 +1,19 @@
-//! Lines within a text in quotes: `"A=1\nDB_PASSWORD=…\nB=2"`.
+//! Lines within a quoted text: `"A=1\nDB_PASSWORD=…\nB=2"`.
 
-/// The most bytes in front of a name that are searched for the beginning of its line.
+/// The maximum number of bytes before a name that are searched for the beginning of its line.
 const MOST_BEFORE_BYTES: usize = 256;
 
-/// Signs behind the quote that ends a text.
-const BEHIND_TEXT: [char; 8] = [',', ';', ':', ')', '}', ']', '+', '.'];
+/// Characters that may follow the closing quote of a text.
+const AFTER_TEXT: [char; 8] = [',', ';', ':', ')', '}', ']', '+', '.'];
 
-/// Checks whether a word begins with the letter of an escape: `\nPASSWORD`. `end` is where the keyword in it begins.
+/// Checks whether a word begins with the letter of an escape: `\nPASSWORD`. `end` is the start of the keyword in the
+/// word.
 pub(super) fn begins_escape(line: &str, start: usize, end: usize) -> bool {
     start < end && line[..start].ends_with('\\') && line[start..].starts_with(['n', 'r', 't'])
 }
 
-/// Returns where the line of a text in quotes begins in which a name stands, and where it ends behind `value`; the whole line if the name
-/// is in none. Adds the bytes that are searched for the end to `looked_at`.
+/// Returns the start of the line within a quoted text that contains a name, and its end after `value`; the whole line
+/// if the name is not within a quoted text. Adds the bytes searched for the end to `looked_at`.
 pub(super) fn line_in_text(line: &str, name: usize, value: usize, looked_at: &mut usize) -> (usize, usize) {
     let whole = (0, line.len());
     let from = line.ceil_char_boundary(name.saturating_sub(MOST_BEFORE_BYTES));
@@ -31,17 +32,17 @@ pub(super) fn line_in_text(line: &str, name: usize, value: usize, looked_at: &mu
     (start + indent(&line[start..name], level), end)
 }
 
-/// Returns how many bytes at the start of a text are blanks, and tabs as escapes with so many backslashes.
+/// Returns the length of the indentation at the start of a text: spaces, and tabs escaped with `level` backslashes.
 fn indent(text: &str, level: usize) -> usize {
     let tab = r"\".repeat(level) + "t";
     let mut rest = text;
-    while let Some(behind) = rest.strip_prefix(' ').or_else(|| rest.strip_prefix(&tab)) {
-        rest = behind;
+    while let Some(unindented) = rest.strip_prefix(' ').or_else(|| rest.strip_prefix(&tab)) {
+        rest = unindented;
     }
     text.len() - rest.len()
 }
 
-/// Returns where the text behind the last escape for a line end begins.
+/// Returns the position after the last escaped line end.
 fn line_start(line: &str, from: usize, end: usize) -> Option<usize> {
     let is_end = |at: &usize| is_line_end(line, *at) && *at > from;
     memchr::memrchr2_iter(b'n', b'r', &line.as_bytes()[from..end])
@@ -55,15 +56,15 @@ fn is_line_end(line: &str, at: usize) -> bool {
     matches!(line.as_bytes()[at], b'n' | b'r') && matches!(backslashes(line, at), 1 | 2 | 4)
 }
 
-/// Checks for the quote that ends a text in which an escape has so many backslashes.
+/// Checks for the closing quote of a text whose escapes have `level` backslashes.
 fn closes(line: &str, at: usize, level: usize) -> bool {
-    let is_behind = |sign: char| sign.is_whitespace() || BEHIND_TEXT.contains(&sign);
+    let may_follow = |c: char| c.is_whitespace() || AFTER_TEXT.contains(&c);
     matches!(line.as_bytes()[at], b'"' | b'\'' | b'`')
         && backslashes(line, at) + 1 == level
-        && (at + 1 == line.len() || line[at + 1..].starts_with(is_behind))
+        && (at + 1 == line.len() || line[at + 1..].starts_with(may_follow))
 }
 
-/// Returns the number of backslashes in front of a byte.
+/// Returns the number of backslashes before a byte.
 fn backslashes(line: &str, at: usize) -> usize {
     line.as_bytes()[..at].iter().rev().take(8).take_while(|byte| **byte == b'\\').count()
 }

@@ -1,4 +1,4 @@
-//! Tokens with a beginning that nothing else has.
+//! Tokens with a unique prefix.
 
 use super::check::Check;
 use super::own_rules::Own;

@@ -1,8 +1,8 @@
 //! A measure of texts that read like words, whatever their language, and not like random letters.
 
-/// The times that a letter follows another one in words, from 0 to 9; [`NEUTRAL`] is as often as by chance. The first row and column stand for
-/// the start and the end of a word, the others for the letters of the alphabet. Counted in the names and comments of some thousand
-/// libraries, and in messages of forty languages.
+/// How often a letter follows another in words, from 0 to 9; [`NEUTRAL`] is as often as by chance. The first row and
+/// column stand for the start and the end of a word, the others for the letters of the alphabet. Counted in the names
+/// and comments of some thousand libraries, and in messages of forty languages.
 const FOLLOWS: [&[u8; 27]; 27] = [
     b"076877655724676572787555101",
     b"206770250604868060879442340",
@@ -38,10 +38,10 @@ const NEUTRAL: i32 = 6;
 /// The cost of digits between letters.
 const DIGITS_COST: i32 = 4;
 
-/// The most characters of a text that are looked at.
+/// The maximum number of characters examined.
 const MOST_CHARACTERS: usize = 512;
 
-/// Parts of words that stand in names and messages about passwords, in lower case.
+/// Parts of words in names and messages about passwords, in lower case.
 const OF_PASSWORDS: [&str; 26] = [
     "pass",
     "pwd",
@@ -71,13 +71,13 @@ const OF_PASSWORDS: [&str; 26] = [
     "enter",
 ];
 
-/// The worth of a part about passwords.
+/// The score of a part about passwords.
 const OF_PASSWORDS_WORTH: i32 = 10;
 
-/// From here on, a text passes for words. Of sixteen random letters, one in two hundred does.
+/// The score from which a text passes for words. Of sixteen random letters, one in two hundred does.
 const LEAST_OF_WORDS: i32 = -4;
 
-/// Checks for a text that passes for words: a name, a label, a message. Digits and signs do not count.
+/// Checks for a text that passes for words: a name, a label, a message. Digits and punctuation do not count.
 pub(crate) fn reads_like_words(text: &str) -> bool {
     worth(text) >= LEAST_OF_WORDS
 }
@@ -107,7 +107,7 @@ fn worth(text: &str) -> i32 {
 fn letters_worth(text: &str) -> i32 {
     let characters: Vec<char> = text.chars().take(MOST_CHARACTERS).collect();
     let mut worth = 0;
-    // The row of the letter before; `None` for one that the table does not have.
+    // The row of the previous letter; `None` if the table does not have it.
     let mut before = Some(0);
     let end_word = |before: &mut Option<usize>, worth: &mut i32| {
         *worth += before.filter(|row| *row > 0).map_or(0, |row| follows(row, 0));

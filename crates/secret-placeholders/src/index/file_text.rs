@@ -1,4 +1,4 @@
-//! The text of a file, which shows what of an answer about it is hidden.
+//! The text of a file, which determines the hidden parts of an answer about it.
 
 use std::ops::Range;
 
@@ -7,20 +7,20 @@ use memchr::memmem;
 use crate::surroundings::CUT;
 use crate::{Marker, Secrets};
 
-/// The most matches at which a part of an answer is looked at in its file.
+/// The maximum number of matches of a part of an answer that are examined in its file.
 const MOST_MATCHES: usize = 10_000;
 
 /// The most digits of the number of parameters in a name such as `login/2`.
 const MOST_DIGITS: usize = 2;
 
-/// A text, with the placeholders of what is hidden in it.
+/// A text with the placeholders of its hidden parts.
 ///
-/// An answer of an index holds parts of a file: a line that was cut, a name, a signature on one line. No rule and no map
-/// recognises a part of a value, so that each is looked for in the file.
+/// An answer of an index holds parts of a file: a line that was cut, a name, a signature on one line. No rule or map
+/// recognises a part of a value, so each is searched for in the file.
 #[derive(Debug)]
 pub(super) struct FileText {
     text: String,
-    /// In order and apart from each other.
+    /// Sorted and disjoint.
     hidden: Vec<(Range<usize>, String)>,
     /// The starts of the lines.
     lines: Vec<usize>,
@@ -40,7 +40,7 @@ impl FileText {
             end = range.end;
             let length = rest.find('⟧').map_or(0, |at| at + '⟧'.len_utf8());
             let placeholder = Some(&rest[..length]).filter(|text| Marker::parse(text).is_some());
-            // Another thread may have found a value meanwhile.
+            // Another thread may have found a value in the meantime.
             let placeholder = placeholder.map_or_else(|| CUT.to_string(), str::to_owned);
             rest = &rest[length..];
             (range, placeholder)
@@ -51,7 +51,7 @@ impl FileText {
         FileText { text, hidden, lines }
     }
 
-    /// Returns the text with each run of white space as one blank.
+    /// Returns the text with each run of whitespace collapsed to one space.
     pub(super) fn collapsed(&self) -> FileText {
         let mut collapsed =
             FileText { text: String::with_capacity(self.text.len()), hidden: Vec::new(), lines: Vec::new() };
@@ -80,7 +80,7 @@ impl FileText {
         collapsed
     }
 
-    /// Checks whether nothing of the text is hidden.
+    /// Checks whether all of the text is visible.
     pub(super) fn is_clean(&self) -> bool {
         self.hidden.is_empty()
     }
@@ -95,8 +95,8 @@ impl FileText {
         start..begin(last).max(start)
     }
 
-    /// Returns a part of the text with placeholders for what is hidden, and without the parts of hidden values at its ends. `None` if it
-    /// does not stand in the text; with `begins_line`, only the beginnings of lines count.
+    /// Returns a part of the text with its hidden values as placeholders, and without partial hidden values at its
+    /// ends. `None` if it does not occur in the text; with `begins_line`, only the beginnings of lines count.
     pub(super) fn visible(&self, part: &str, begins_line: bool, within: &Range<usize>) -> Option<String> {
         let bytes = self.text.as_bytes();
         let is_possible = |at: &usize| !begins_line || *at == 0 || bytes[at - 1] == b'\n';
@@ -117,7 +117,7 @@ impl FileText {
         if matches == 0 {
             return None;
         }
-        // Where the part stands more than once, what is hidden in one place is hidden.
+        // If the part occurs more than once, bytes that are hidden in any occurrence are hidden.
         hidden.sort_unstable_by_key(|(range, _)| (range.start, range.end));
         let mut visible = String::with_capacity(part.len());
         let mut end = 0;
@@ -132,8 +132,8 @@ impl FileText {
         Some(visible)
     }
 
-    /// Returns a name that stands in the text as it is seen there, or a sign that it is hidden. Not all names stand in a text as they
-    /// are: of another one, each word has to be visible.
+    /// Returns a name as it is visible in the text, or a mark that it is hidden. A derived name need not occur in the
+    /// text: then each of its words has to be visible.
     pub(super) fn name(&self, name: &str, within: &Range<usize>) -> String {
         let whole = 0..self.text.len();
         if self.shows(name, within) {
@@ -148,7 +148,7 @@ impl FileText {
         }
         let is_word = |character: char| character.is_alphanumeric() || character == '_';
         let mut words = name.split(|character| !is_word(character)).filter(|word| !word.is_empty());
-        // A name that stands there is hidden, at least in part.
+        // A name that occurs there is hidden, at least in part.
         let is_derived = self.matches(name, &whole).next().is_none();
         let is_count =
             |word: &str| word.len() <= MOST_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit());
@@ -156,7 +156,7 @@ impl FileText {
         if is_derived && words.all(is_visible) { name.to_owned() } else { CUT.to_string() }
     }
 
-    /// Checks whether a name stands somewhere in the visible text, and not as a part of a longer one.
+    /// Checks whether a name occurs in the visible text other than as part of a longer one.
     fn shows(&self, name: &str, within: &Range<usize>) -> bool {
         let is_word = |character: char| character.is_alphanumeric() || character == '_';
         self.matches(name, within).take(MOST_MATCHES).any(|at| {
@@ -170,7 +170,7 @@ impl FileText {
         })
     }
 
-    /// Returns all offsets at which a part stands, those that overlap as well.
+    /// Returns all offsets of a part, including overlapping ones.
     fn matches<'p>(&'p self, part: &'p str, within: &Range<usize>) -> impl Iterator<Item = usize> + 'p {
         let finder = memmem::Finder::new(part);
         let (mut from, end) = (within.start, within.end.min(self.text.len()));

@@ -1,20 +1,20 @@
-//! The words of a query, and whether a hit shows one of them.
+//! The words of a query, to check whether a hit shows one of them.
 
-/// The longest word of which no other form matches.
+/// The longest word that matches only in its exact form.
 const SHORT: usize = 3;
 
-/// The letters that the ending of another form of a word may take.
+/// The maximum number of letters in an inflected ending.
 const ENDING: usize = 4;
 
 /// The words of a query.
 ///
-/// An index decides which words match. This matches at least as much as any does, and is for one whose hits are not chosen by the
-/// visible text.
+/// Each index has its own rules for matching words. This type matches at least as much as any of them, for indexes that
+/// do not choose hits by the visible text.
 #[derive(Debug)]
 pub(super) struct QueryWords {
-    /// Words that stand in a text as they are, or not at all.
+    /// Words that match only exactly.
     short: Vec<String>,
-    /// The beginnings that all forms of the other words have.
+    /// The common beginnings of all forms of the other words.
     beginnings: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ impl QueryWords {
     }
 }
 
-/// Returns the names of a text and their parts, in small letters.
+/// Returns the names of a text and their parts, in lower case.
 fn parts(text: &str) -> Vec<String> {
     let names = text.split(|character: char| !character.is_alphanumeric()).filter(|name| !name.is_empty());
     let mut parts = Vec::new();
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_and_part_of_a_word_may_stand_in_a_text_and_another_word_may_not() {
+    fn every_form_and_part_of_a_word_may_occur_in_a_text_and_another_word_may_not() {
         for (query, text) in [
             ("running", "fn run()"),
             ("carries", "carry"),

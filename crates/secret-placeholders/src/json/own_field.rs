@@ -1,6 +1,6 @@
-//! Fields of answers whose texts are the workspace's own, and stay as they are whatever values a file has chosen.
+//! Fields of answers whose texts the workspace itself generates; they are never masked, whatever values a file has.
 
-/// The fields with the version of a file.
+/// The fields with a file version.
 const VERSIONS: [&str; 4] = ["version", "previousVersion", "currentVersion", "expectedVersion"];
 
 /// The field with a time.
@@ -12,8 +12,8 @@ const TIME_FORM: &[u8] = b"0000-00-00T00:00:00.000Z";
 /// The digits of a version.
 const VERSION_DIGITS: usize = 64;
 
-/// Checks whether a text is a version or a time of the workspace. The field says that no other text comes there, and the form that
-/// none from elsewhere passes for one.
+/// Checks whether a text is a version or a time from the workspace. The field admits no other text, and the form
+/// ensures that no other text passes for one.
 pub(crate) fn is_own(field: &str, text: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     if VERSIONS.contains(&field) {

@@ -1,4 +1,4 @@
-//! The lines of a key's body, as they are printed, numbered and quoted.
+//! The lines of a key's body, whether printed, numbered or quoted.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -7,22 +7,23 @@ use super::line_parts::{
     Class, LEAST_RUN_BYTES, begins_key, classify, differs_from_word, is_base64, is_random, runs,
 };
 
-/// The fewest lines that are a key without a longer one among them.
+/// The minimum number of short lines that make a key without a longer one among them.
 const FEWEST_SHORT_LINES: usize = 4;
 
-/// The fewest lines with other text that are as long as each other, and so may be of one key.
+/// The minimum number of equally long lines with other text that may belong to one key.
 const FEWEST_EQUAL_LINES: usize = 2;
 
-/// The most lines in a row without a part of a key among those of one. Text behind a mention of a first line is not searched further.
+/// The maximum number of consecutive lines within a key that have no part of it. It bounds the search of text after the
+/// mention of a first line.
 const MOST_OTHER_LINES: usize = 16;
 
-/// Signs of Base64 that a difference or a comment puts in front of a line, without a blank.
-pub(super) const SIGNS: [&str; 3] = ["///", "//", ADDED];
+/// Prefixes from the Base64 alphabet that a diff or a comment puts before a line, without a space.
+pub(super) const PREFIXES: [&str; 3] = ["///", "//", ADDED];
 
-/// The sign in front of an added line of a difference.
+/// The marker of an added line in a diff.
 const ADDED: &str = "+";
 
-/// The names of the lines that may stand between the first line and the body, apart from `X-…`.
+/// The names of headers that may follow the first line, apart from `X-…`.
 const HEADERS: [&str; 9] = [
     "Proc-Type",
     "DEK-Info",
@@ -35,25 +36,25 @@ const HEADERS: [&str; 9] = [
     "Content-Domain",
 ];
 
-/// The headers of a key that is encrypted: its first characters are as random as the others.
+/// The headers of an encrypted key: its first characters are as random as the others.
 const ENCRYPTED: [&str; 2] = ["Proc-Type: 4,ENCRYPTED", "DEK-Info: "];
 
 /// The state of the lines below the first line of a key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeyState {
-    /// True behind a line that is neither blank nor a header.
+    /// True after a line that is neither blank nor a header.
     has_lines: bool,
-    /// True behind a line with other text.
+    /// True after a line with other text.
     has_others: bool,
-    /// The lines without a part of a key since the last one with one.
+    /// The number of lines since the last one with a part of a key.
     others: usize,
-    /// True if the lines so far are certainly of a key: the next ones need not show it again.
+    /// True if the lines so far certainly belong to a key: the next ones need no further evidence.
     is_evident: bool,
 }
 
 impl KeyState {
-    /// Returns the state behind a first line; `is_evident` is true if the lines below are certainly of a key.
-    pub(super) fn behind_first_line(is_evident: bool) -> KeyState {
+    /// Returns the state after a first line; `is_evident` is true if the lines below certainly belong to a key.
+    pub(super) fn after_first_line(is_evident: bool) -> KeyState {
         KeyState { is_evident, ..KeyState::default() }
     }
 
@@ -62,11 +63,11 @@ impl KeyState {
     }
 }
 
-/// The certainty that a hidden part is one of a key.
+/// The certainty that a hidden part belongs to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Certainty {
     Certain,
-    /// It may be other random text: it is hidden here, and nowhere else.
+    /// It may be other random text: it is hidden here and nowhere else.
     Possible,
 }
 
@@ -75,14 +76,14 @@ pub(super) enum Certainty {
 pub(super) struct BodyLines<'t> {
     pub(super) state: KeyState,
     text: &'t str,
-    /// The text in front of the boundary, which may be in front of each line as well.
+    /// The text before the boundary, which may be before each line as well.
     lead: &'t str,
-    /// True below a first line, where headers and blank lines may stand.
+    /// True below a first line, where headers and blank lines may occur.
     is_below: bool,
     is_encrypted: bool,
-    /// True if a line has the sign of a removed one of a difference in front, which is not of Base64.
+    /// True if a line has the diff marker of a removed line, which is not a Base64 character.
     has_removed: bool,
-    /// The number of the line that was added last; those of lines further up are negative.
+    /// The number of the line added last; numbers further up are negative.
     line: isize,
     parts: Vec<Placed>,
 }
@@ -111,13 +112,13 @@ impl<'t> BodyLines<'t> {
         }
     }
 
-    /// Adds the next line, which begins at `start`. Returns false if there were too many others.
+    /// Adds the next line, which begins at `start`. Returns false after too many other lines.
     pub(super) fn add(&mut self, line: &str, start: usize) -> bool {
         let bare = line.strip_prefix(self.lead).unwrap_or(line);
         let start = start + line.len() - bare.len();
         self.line += if self.is_below { 1 } else { -1 };
         let is_head = self.is_below && !self.state.has_lines;
-        // Also with the number of a line in front.
+        // Also after a line number.
         let is_above = self.is_below && self.parts.is_empty() && bare.contains(": ");
         self.is_encrypted |= is_above && ENCRYPTED.iter().any(|header| bare.contains(header));
         self.has_removed |=
@@ -151,17 +152,18 @@ impl<'t> BodyLines<'t> {
         self.state.others <= MOST_OTHER_LINES
     }
 
-    /// Calls `hide` with the parts that are hidden; `is_ended` is true if the last line of a key follows. Returns the state behind them.
+    /// Calls `hide` with the parts to hide; `is_ended` is true if the last line of a key follows. Returns the state
+    /// after them.
     ///
-    /// A text that only mentions a first line may have a word alone on the lines below, code, and hashes.
+    /// A text that only mentions a first line may be followed by single words, code and hashes.
     pub(super) fn hidden(
         mut self,
         is_ended: bool,
         mut hide: impl FnMut(Range<usize>, Certainty),
     ) -> KeyState {
         self.parts.sort_by_key(|part| part.range.start);
-        for sign in SIGNS {
-            self.leave_out(sign);
+        for prefix in PREFIXES {
+            self.leave_out(prefix);
         }
         let evidence = Evidence::of(&self);
         match is_ended {
@@ -174,7 +176,7 @@ impl<'t> BodyLines<'t> {
     fn hide_above_end(&self, evidence: &Evidence, hide: &mut impl FnMut(Range<usize>, Certainty)) {
         let is_key = evidence.is_plain_key || evidence.has_parts;
         let certainty = if evidence.is_key() { Certainty::Certain } else { Certainty::Possible };
-        // What several lines have is the name of a file, or of a program that prints them.
+        // A word that several lines share is the name of a file, or of the program that prints them.
         let mut words: HashMap<&str, (isize, bool)> = HashMap::new();
         for word in self.of(Class::Word) {
             let (first, is_repeated) = words.entry(self.text_of(word)).or_insert((word.line, false));
@@ -195,7 +197,7 @@ impl<'t> BodyLines<'t> {
 
     fn hide_without_end(&self, evidence: &Evidence, hide: &mut impl FnMut(Range<usize>, Certainty)) {
         let of_key = if evidence.begins { Certainty::Certain } else { Certainty::Possible };
-        // The line before, if it has a part as long as those of the key.
+        // The previous line, if it has a part as long as those of the key.
         let mut before: Option<(isize, usize, Certainty)> = None;
         for part in &self.parts {
             let length = part.range.len();
@@ -219,29 +221,29 @@ impl<'t> BodyLines<'t> {
         }
     }
 
-    /// Leaves a sign in front of lines out: with it a line is longer than the others, or all have it. A line of a key may begin like
-    /// that as well.
-    fn leave_out(&mut self, sign: &str) {
+    /// Excludes a prefix of the lines if all have it, or if it makes a line longer than the others. A line of a key may
+    /// begin with the same characters.
+    fn leave_out(&mut self, prefix: &str) {
         let text = self.text;
-        let is_signed = |part: &Placed| text[part.range.clone()].starts_with(sign);
+        let has_prefix = |part: &Placed| text[part.range.clone()].starts_with(prefix);
         let (signed, others): (Vec<&Placed>, Vec<&Placed>) = self
             .parts
             .iter()
             .filter(|part| matches!(part.class, Class::Plain | Class::Random | Class::Short))
-            .partition(|part| is_signed(part));
+            .partition(|part| has_prefix(part));
         let length = match (signed.len(), usual_length(&others)) {
             (0, _) => return,
             (1, None) if !self.has_removed => return,
-            (_, Some(length)) => length + sign.len(),
+            (_, Some(length)) => length + prefix.len(),
             (_, None) => usual_length(&signed).unwrap_or(0),
         };
         let mut before = None;
-        for part in self.parts.iter_mut().filter(|part| text[part.range.clone()].starts_with(sign)) {
+        for part in self.parts.iter_mut().filter(|part| text[part.range.clone()].starts_with(prefix)) {
             let is_last =
                 part.range.len() < length && before.is_some_and(|line: isize| line + 1 == part.line);
-            let is_added = sign == ADDED && self.has_removed && part.is_first;
+            let is_added = prefix == ADDED && self.has_removed && part.is_first;
             if part.range.len() == length || is_last || is_added {
-                part.range.start += sign.len();
+                part.range.start += prefix.len();
                 before = Some(part.line);
             }
         }
@@ -256,25 +258,25 @@ impl<'t> BodyLines<'t> {
     }
 }
 
-/// Signs that the lines are those of a key, which they have together.
+/// Joint evidence that the lines belong to a key.
 struct Evidence {
-    /// True if the lines with nothing else are not words below a mention of a key.
+    /// True if the lines without other text are not words below a mention of a key.
     is_plain_key: bool,
-    /// True if there are parts with other text that are unlike words.
+    /// True if there are parts next to other text that do not look like words.
     has_parts: bool,
     /// True if the first of them begins like a key.
     begins: bool,
-    /// The lengths of random parts that are certainly of the key.
+    /// The lengths of random parts that certainly belong to the key.
     full: HashSet<usize>,
-    /// The lengths that random parts of several lines have.
+    /// The lengths shared by random parts of several lines.
     equal: HashSet<usize>,
-    /// The lengths that short parts of enough lines have.
+    /// The lengths shared by short parts of enough lines.
     short: HashSet<usize>,
     grouped: usize,
 }
 
 impl Evidence {
-    /// Checks whether the lines are certainly those of a key, if a first or a last line is beside them.
+    /// Checks whether the lines certainly belong to a key, given an adjacent first or last line.
     fn is_key(&self) -> bool {
         self.is_plain_key || self.begins || !self.equal.is_empty()
     }
@@ -311,7 +313,7 @@ impl Evidence {
     }
 }
 
-/// Returns the lengths that the parts of so many lines have.
+/// Returns the lengths that at least `fewest` parts have.
 fn lengths<'p>(parts: impl Iterator<Item = &'p Placed>, fewest: usize) -> HashSet<usize> {
     let mut lines: HashMap<usize, (usize, isize)> = HashMap::new();
     for part in parts {
@@ -331,7 +333,7 @@ fn usual_length(parts: &[&Placed]) -> Option<usize> {
     counts.into_iter().max_by_key(|(length, count)| (*count, *length)).map(|(length, _)| length)
 }
 
-/// Checks for a line that may stand between the first line and the body: `Proc-Type: 4,ENCRYPTED`.
+/// Checks for a line that may occur between the first line and the body: `Proc-Type: 4,ENCRYPTED`.
 fn is_header(line: &str) -> bool {
     line.split_once(':').is_some_and(|(name, value)| {
         let is_name = HEADERS.contains(&name) || name.starts_with("X-") || name.starts_with("x-");

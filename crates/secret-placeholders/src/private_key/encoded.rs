@@ -7,17 +7,17 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 
 use super::Depth;
-use super::body_lines::SIGNS;
+use super::body_lines::PREFIXES;
 use super::inline::value_end;
 use super::line_parts::{Class, Part, classify, differs_from_word, is_base64, runs};
 
-/// The shortest value that is a key and not the mention of one.
+/// The shortest value that is a key rather than the mention of one.
 const LEAST_VALUE_BYTES: usize = 32;
 
 /// The lengths of a line of a key that is continued below.
 const LINE_BYTES: std::ops::RangeInclusive<usize> = 40..=80;
 
-/// The first characters of keys in Base64. Those of certificates and public keys differ, since they have no version there.
+/// The first characters of keys in Base64. Certificates and public keys differ, since they have no version there.
 const BEGINNINGS: &str = "^(?:\
     MII[A-Za-z0-9+/]{3}IBADANBgkqhkiG9w0BAQ[EFo]|\
     MII[A-Za-z0-9+/]{3}IBAAK[BC]|\
@@ -27,11 +27,11 @@ const BEGINNINGS: &str = "^(?:\
     M[CEF][A-Za-z0-9+/]CAQ[AE]wBQYDK2V|\
     b3BlbnNzaC1rZXktdjEA)";
 
-/// The most characters of them, and the most in front of what [`OF_KEYS`] has of them.
+/// The maximum length of such a beginning, and the maximum number of characters before its [`OF_KEYS`] part.
 const BEGINNING_BYTES: usize = 40;
-const MOST_BEFORE_SIGN: usize = 12;
+const MOST_BEFORE_MARKER: usize = 12;
 
-/// The parts of these beginnings that other data has least often.
+/// The parts of these beginnings that are rarest in other data.
 const OF_KEYS: [&str; 12] = [
     "IBADANBgkqhkiG9w0BAQ",
     "IBAAKB",
@@ -47,19 +47,19 @@ const OF_KEYS: [&str; 12] = [
     "b3BlbnNzaC1rZXktdjEA",
 ];
 
-/// `PRIVATE KEY` in Base64, in each of the three positions that it can have in a group of four characters.
+/// `PRIVATE KEY` in Base64, at each of its three possible offsets in a group of four characters.
 pub(super) const OF_PEM: [(&str, usize); 3] =
     [("UFJJVkFURSBLRV", 0), ("BSSVZBVEUgS0VZ", 2), ("QUklWQVRFIEtFW", 3)];
 
-/// The characters of a group, and the bytes that they stand for.
+/// The characters of a group, and the bytes that they encode.
 pub(super) const GROUP_CHARACTERS: usize = 4;
 pub(super) const GROUP_BYTES: usize = 3;
 
 /// The beginning of a text in PEM form, in Base64.
 const PEM_BEGINNING: &str = "LS0tLS1CRUdJTi";
 
-/// Calls `hide` with the parts of such keys, and returns how many bytes of texts in the text were searched. The time is linear in its
-/// length.
+/// Calls `hide` with the parts of such keys, and returns how many bytes of nested texts were searched. The time is
+/// linear in its length.
 pub(super) fn find(text: &str, depth: Depth, hide: impl FnMut(Range<usize>)) -> usize {
     let mut search = Search { text, depth, searched: 0, looked_at: 0, decoded: 0, hide };
     search.all();
@@ -70,9 +70,9 @@ struct Search<'t, H> {
     text: &'t str,
     depth: Depth,
     hide: H,
-    /// The end of the values that need no further look.
+    /// The end of the values that are done.
     searched: usize,
-    /// The bytes that were looked at around the signs.
+    /// The bytes examined around the markers.
     looked_at: usize,
     /// The bytes of the decoded texts that were searched.
     decoded: usize,
@@ -80,46 +80,46 @@ struct Search<'t, H> {
 
 impl<H: FnMut(Range<usize>)> Search<'_, H> {
     fn all(&mut self) {
-        static SIGNS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-            let signs = OF_KEYS.iter().chain(OF_PEM.iter().map(|(sign, _)| sign));
-            let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(signs);
-            built.expect("signs are few and short")
+        static MARKERS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+            let markers = OF_KEYS.iter().chain(OF_PEM.iter().map(|(marker, _)| marker));
+            let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(markers);
+            built.expect("markers are few and short")
         });
-        for sign in SIGNS.find_iter(self.text) {
-            if sign.start() < self.searched {
+        for marker in MARKERS.find_iter(self.text) {
+            if marker.start() < self.searched {
                 continue;
             }
-            match sign.pattern().as_usize().checked_sub(OF_KEYS.len()) {
-                None => self.key(sign.range()),
-                Some(position) => self.pem(sign.range(), OF_PEM[position].1),
+            match marker.pattern().as_usize().checked_sub(OF_KEYS.len()) {
+                None => self.key(marker.range()),
+                Some(position) => self.pem(marker.range(), OF_PEM[position].1),
             }
         }
     }
 
-    /// Hides the value with a part of a beginning in it, if it has the rest of the beginning.
-    fn key(&mut self, sign: Range<usize>) {
+    /// Hides a value with a characteristic part of a beginning, if the rest of the beginning is there.
+    fn key(&mut self, marker: Range<usize>) {
         static BEGINNING: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(BEGINNINGS).expect("the expression is valid"));
-        let first = sign.start.saturating_sub(MOST_BEFORE_SIGN).max(self.searched);
+        let first = marker.start.saturating_sub(MOST_BEFORE_MARKER).max(self.searched);
         let begins = |at: &usize| {
             let end = self.text.floor_char_boundary(at + BEGINNING_BYTES);
             self.text.get(*at..end).is_some_and(|text| BEGINNING.is_match(text))
         };
-        if let Some(start) = (first..=sign.start).find(begins) {
+        if let Some(start) = (first..=marker.start).find(begins) {
             self.value(start);
         }
     }
 
-    /// Hides a value that has `PRIVATE KEY` in its encoding, so many characters behind the start of a group of four, if it is a key in PEM
-    /// form or has one in it.
-    fn pem(&mut self, sign: Range<usize>, in_group: usize) {
+    /// Hides a value with the encoded `PRIVATE KEY`, `in_group` characters after the start of a group of four, if it is
+    /// or contains a key in PEM form.
+    fn pem(&mut self, marker: Range<usize>, in_group: usize) {
         let Some(deeper) = self.depth.next() else { return };
         let bytes = self.text.as_bytes();
         let before =
-            bytes[self.searched..sign.start].iter().rev().take_while(|byte| is_base64(**byte)).count();
-        let behind = bytes[sign.start..].iter().take_while(|byte| is_base64(**byte)).count();
-        let (start, end) = (sign.start - before, sign.start + behind);
-        // An escaped line end may stand in front of it.
+            bytes[self.searched..marker.start].iter().rev().take_while(|byte| is_base64(**byte)).count();
+        let after = bytes[marker.start..].iter().take_while(|byte| is_base64(**byte)).count();
+        let (start, end) = (marker.start - before, marker.start + after);
+        // An escaped line end may precede it.
         let beginning = self.text[start..end].find(PEM_BEGINNING).map(|at| start + at);
         self.looked_at += end - start;
         let groups = beginning.unwrap_or(start + before.saturating_sub(in_group) % GROUP_CHARACTERS);
@@ -133,7 +133,7 @@ impl<H: FnMut(Range<usize>)> Search<'_, H> {
         self.searched = self.searched.max(end);
     }
 
-    /// Hides the value that begins at `start`, and the lines below that continue it.
+    /// Hides the value from `start`, and the lines below that continue it.
     fn value(&mut self, start: usize) {
         let end = value_end(self.text, start);
         self.looked_at += end - start;
@@ -147,7 +147,7 @@ impl<H: FnMut(Range<usize>)> Search<'_, H> {
         }
     }
 
-    /// Hides the lines below a line of a key that have a part of its length, and the last, which is shorter.
+    /// Hides the lines below a line of a key that have a part of the same length, and the last, shorter one.
     fn below(&mut self, first: Range<usize>) {
         let line_end = |from: usize| {
             memchr::memchr(b'\n', &self.text.as_bytes()[from..])
@@ -155,21 +155,21 @@ impl<H: FnMut(Range<usize>)> Search<'_, H> {
         };
         let mut start = line_end(first.end) + 1;
         let mut characters = first.len();
-        let mut is_signed = sign_at_end(&self.text[..first.start]).is_some();
+        let mut has_prefix = prefix_at_end(&self.text[..first.start]).is_some();
         while start < self.text.len() {
             let end = line_end(start);
             let line = &self.text[start..end];
             self.looked_at += line.len();
-            let without_sign = |run: Range<usize>| {
-                let sign = SIGNS.iter().find(|sign| line[run.clone()].starts_with(**sign));
-                run.start + sign.map_or(0, |sign| sign.len())..run.end
+            let without_prefix = |run: Range<usize>| {
+                let prefix = PREFIXES.iter().find(|prefix| line[run.clone()].starts_with(**prefix));
+                run.start + prefix.map_or(0, |prefix| prefix.len())..run.end
             };
             let is_full = |run: &Range<usize>| run.len() == first.len();
-            let signed = || runs(line).map(without_sign).find(is_full).inspect(|_| is_signed = true);
-            let full = runs(line).find(is_full).or_else(signed);
-            // The last one is shorter, and not a word that stands alone. With it, all lines are whole groups.
+            let prefixed = || runs(line).map(without_prefix).find(is_full).inspect(|_| has_prefix = true);
+            let full = runs(line).find(is_full).or_else(prefixed);
+            // The last line is shorter, but not a single word. With it, all lines are whole groups.
             let of_key = |part: Part| {
-                let range = if is_signed { without_sign(part.range) } else { part.range };
+                let range = if has_prefix { without_prefix(part.range) } else { part.range };
                 let text = &line[range.clone()];
                 let is_last = matches!(part.class, Class::Plain | Class::Random)
                     && (characters + text.len()).is_multiple_of(GROUP_CHARACTERS)
@@ -189,12 +189,12 @@ impl<H: FnMut(Range<usize>)> Search<'_, H> {
     }
 }
 
-/// Returns the sign of a difference or a comment with which a text ends.
-fn sign_at_end(text: &str) -> Option<&'static str> {
-    SIGNS.into_iter().find(|sign| text.ends_with(sign))
+/// Returns the diff or comment prefix at the end of a text.
+fn prefix_at_end(text: &str) -> Option<&'static str> {
+    PREFIXES.into_iter().find(|marker| text.ends_with(marker))
 }
 
-/// Returns the bytes of characters of Base64, without those of an unfinished group of four.
+/// Decodes Base64, ignoring an unfinished group of four.
 pub(crate) fn base64_bytes(text: &str) -> Vec<u8> {
     let sextet = |byte: u8| match byte {
         b'A'..=b'Z' => byte - b'A',
@@ -210,7 +210,7 @@ pub(crate) fn base64_bytes(text: &str) -> Vec<u8> {
     text.as_bytes().chunks_exact(4).flat_map(group).collect()
 }
 
-/// Checks whether a value has all the bytes that the length at its beginning says, in DER.
+/// Checks whether a value has all the bytes that its DER length announces.
 fn is_complete(value: &str) -> bool {
     let beginning = base64_bytes(&value[..value.floor_char_boundary(8)]);
     let bytes = match beginning[..] {
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_has_its_bytes_looked_at_often() {
+    fn no_text_has_its_bytes_examined_often() {
         for unit in [
             "MHcCAQEE ",
             "MHcCAQEE",

@@ -1,41 +1,41 @@
-//! A key on the line of its boundary: with escaped line ends, in several literals, or with blanks.
+//! A key on the line of its boundary: with escaped line ends, in several literals, or with spaces.
 
 use std::ops::Range;
 
 use super::body_lines::Certainty;
-use super::line_parts::{is_base64, is_mixed, is_other_data, is_random, is_sign, runs};
+use super::line_parts::{is_base64, is_mixed, is_other_data, is_punctuation, is_random, runs};
 
-/// The fewest groups of the same length, with blanks between them, that are taken for one.
+/// The minimum number of equally long, space-separated groups that count as a key.
 const FEWEST_GROUPS: usize = 4;
 
-/// Line ends and characters in other notations than their own.
+/// Escaped line ends and characters.
 const ESCAPES: [&str; 29] = [
     "&#xA;", "&#xa;", "&#xD;", "&#xd;", "%2B", "%2F", "%3D", "\\\\n", "\\\\r", "\\n", "\\r", "\\t",
     "\\u000a", "\\u000A", "\\u000d", "\\u000D", "\\x0a", "\\x0A", "\\x0d", "\\x0D", "\\012", "\\015", "%0A",
     "%0D", "%0a", "%0d", "&#10;", "&#13;", "<br>",
 ];
 
-/// The shortest line of a key behind a separator that is not among these.
+/// The shortest line of a key after any other separator.
 const LEAST_LINE_BYTES: usize = 40;
 
-/// The most letters and digits between two lines in a notation that is not among these.
+/// The maximum number of letters and digits between two lines in any other notation.
 const MOST_SEPARATOR_BYTES: usize = 4;
 
-/// Characters between the parts of a body in source code: blanks, literals that are joined or listed.
+/// Characters between the parts of a body in source code: spaces, literals that are joined or listed.
 const BETWEEN: [char; 9] = [' ', '\t', '"', '\'', '`', '\\', ',', '.', '='];
 
-/// Runs of Base64 with nothing between them but escapes and what joins literals.
+/// Runs of Base64 separated only by escapes and the punctuation that joins literals.
 #[derive(Debug, Default)]
 struct Chain {
     runs: Vec<Link>,
-    /// The end of what follows the last run and could stand in front of another.
+    /// The end of the separators after the last run.
     end: usize,
 }
 
 #[derive(Debug)]
 struct Link {
     range: Range<usize>,
-    /// The separators in front of it.
+    /// The separators before the run.
     gap: Gap,
 }
 
@@ -46,10 +46,11 @@ enum Gap {
     Quote,
 }
 
-/// Returns the bytes of a key's body behind the boundary on its line; `has_end` is true if `rest` ends at the last line of the key.
+/// Returns the ranges of a key's body after the boundary on its line; `has_end` is true if `rest` ends at the last line
+/// of the key.
 ///
-/// Code and prose that mention a boundary go on with something else.
-pub(super) fn body_behind(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Certainty) {
+/// Code and prose that mention a boundary continue with other text.
+pub(super) fn body_after(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Certainty) {
     let start = headers_end(rest);
     let mut chain = Chain::at(rest, start);
     if chain.runs.is_empty() {
@@ -63,16 +64,16 @@ pub(super) fn body_behind(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Cert
             let body = body.start..end;
             return (vec![body], Certainty::Certain);
         }
-        let mut parts = parts_behind(rest, body.end, chain.longest());
+        let mut parts = parts_after(rest, body.end, chain.longest());
         parts.insert(0, body);
         return (parts, Certainty::Certain);
     }
-    // Between both boundaries, random text is hidden whatever stands around it.
+    // Between both boundaries, random text is hidden whatever surrounds it.
     let is_hidden =
         |run: &Range<usize>| has_end && is_random(&rest[run.clone()]) && !is_other_data(rest, run);
     let parts: Vec<Range<usize>> = runs(rest).filter(is_hidden).collect();
     match &parts[..] {
-        // Lines of a key behind headers in another notation.
+        // Lines of a key after headers in another notation.
         [first, next, ..] if first.len() == next.len() && first.len() >= LEAST_LINE_BYTES => {
             let body = first.start..rest.trim_end_matches(is_between).len();
             (vec![body], Certainty::Certain)
@@ -81,12 +82,12 @@ pub(super) fn body_behind(rest: &str, has_end: bool) -> (Vec<Range<usize>>, Cert
     }
 }
 
-/// Returns the bytes of a key's body that ends where its last line begins, on the same line.
+/// Returns the range of a key's body that ends at the start of its last line, on the same line.
 pub(super) fn body_before(lead: &str) -> Option<Range<usize>> {
     let end = lead.trim_end_matches("\\n").len();
     let start = end - lead[..end].rsplit(is_between).next().map_or(0, str::len);
     let mut from = start;
-    // The last chain, if it reaches to the end.
+    // The last chain, if it extends to the end.
     while from < end {
         let chain = Chain::at(&lead[..end], from);
         if chain.end == end {
@@ -122,7 +123,7 @@ pub(super) fn escape_end(text: &str) -> usize {
     at
 }
 
-/// Returns where the body can begin: behind the headers of a key.
+/// Returns the earliest start of the body: after the headers of a key.
 fn headers_end(rest: &str) -> usize {
     let mut start = 0;
     for name in ["Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: "] {
@@ -136,7 +137,7 @@ fn headers_end(rest: &str) -> usize {
     start
 }
 
-/// Returns where a line of a key begins in a notation that is not known, if it does not begin at `start`.
+/// Returns the start of a key's line in an unknown notation, if not `start`.
 fn separated_start(rest: &str, start: usize) -> usize {
     let mut runs = runs(&rest[start..]).take_while(|run| run.start <= MOST_SEPARATOR_BYTES + 2);
     let is_line =
@@ -145,24 +146,24 @@ fn separated_start(rest: &str, start: usize) -> usize {
     line.map_or(start, |line| start + line.start)
 }
 
-/// Returns the random text from `start` on that is as long as a line of the key, and what is left of the last line behind it.
-fn parts_behind(rest: &str, start: usize, length: usize) -> Vec<Range<usize>> {
-    let mut is_behind_line = true;
+/// Returns the random texts from `start` on that are as long as a line of the key, and the shorter last line after
+/// them.
+fn parts_after(rest: &str, start: usize, length: usize) -> Vec<Range<usize>> {
+    let mut follows_line = true;
     let is_of_key = |run: &Range<usize>| {
         let is_part =
-            is_random(&rest[run.clone()]) && (run.len() == length || is_behind_line && run.len() < length);
-        // What stands between the lines is short.
-        is_behind_line =
-            is_part && run.len() == length || is_behind_line && run.len() <= MOST_SEPARATOR_BYTES;
+            is_random(&rest[run.clone()]) && (run.len() == length || follows_line && run.len() < length);
+        // The text between the lines is short.
+        follows_line = is_part && run.len() == length || follows_line && run.len() <= MOST_SEPARATOR_BYTES;
         is_part
     };
     let runs = runs(&rest[start..]).map(|run| start + run.start..start + run.end);
     runs.filter(is_of_key).collect()
 }
 
-/// Checks for a sign in front of the last line of a key that is not of its body.
-fn is_between(sign: char) -> bool {
-    sign.is_whitespace() || matches!(sign, '"' | '\'')
+/// Checks for a character before the last line of a key that does not belong to its body.
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '\'')
 }
 
 /// Returns the end of escapes and characters between parts of a body.
@@ -175,8 +176,8 @@ fn between_end(text: &str, mut at: usize) -> usize {
 
 /// Returns the length of a separator at the start of a text.
 fn separator(text: &str) -> Option<(usize, Gap)> {
-    let is_sign = text.starts_with(['\\', '%', '&', '<']);
-    if let Some(escape) = ESCAPES.iter().find(|escape| is_sign && text.starts_with(**escape)) {
+    let is_punctuation = text.starts_with(['\\', '%', '&', '<']);
+    if let Some(escape) = ESCAPES.iter().find(|escape| is_punctuation && text.starts_with(**escape)) {
         return Some((escape.len(), Gap::Escape));
     }
     let first = text.chars().next().filter(|first| BETWEEN.contains(first))?;
@@ -195,7 +196,7 @@ impl Chain {
         loop {
             while let Some((length, next)) = separator(&text[chain.end..]) {
                 chain.end += length;
-                // A quote outweighs a blank, and both an escape.
+                // A quote outweighs a space, and an escape outweighs both.
                 gap = match (gap, next) {
                     (Gap::Quote, _) | (_, Gap::Quote) => Gap::Quote,
                     (Gap::Blank, _) | (_, Gap::Blank) => Gap::Blank,
@@ -209,7 +210,7 @@ impl Chain {
             let Some(run) = runs(&text[from..]).next() else { return chain };
             let range = from..from + run.end;
             chain.end = range.end;
-            if is_sign(text.as_bytes(), &range) {
+            if is_punctuation(text.as_bytes(), &range) {
                 gap = Gap::Quote;
                 continue;
             }

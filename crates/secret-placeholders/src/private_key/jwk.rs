@@ -1,4 +1,4 @@
-//! Private keys as JSON, and as the objects and tables that programs print and store of it.
+//! Private keys as JSON, and as objects and tables that programs print and store.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 use memchr::memmem;
 use regex::{Captures, Regex};
 
-/// The name of the field that says the type of a key.
+/// The field with the type of a key.
 const TYPE: &str = "kty";
 
-/// The name as it stands in quotes, which are escaped within a string, or without quotes and with a type that a key has.
+/// The name in quotes, which are escaped within a string, or unquoted with the type of a key.
 const TYPE_FIELD: &str = r#"^kty\\*(?:["']|\s*[:=]>?\s*\\*["']?(?:RSA|EC|OKP|oct)\b)"#;
 
-/// The most bytes of that.
+/// The maximum length of such a field.
 const MOST_TYPE_BYTES: usize = 64;
 
 /// The fields that are secret, with their names in quotes and without.
@@ -31,7 +31,7 @@ pub(super) fn find(text: &str, hide: impl FnMut(Range<usize>)) {
     let end = text.floor_char_boundary((last + MOST_BETWEEN).min(text.len()));
     let values = values(text, from..end);
     let mut objects = Objects::new();
-    // What stands in an object, with the object.
+    // The values, each with its object.
     let mut placed: Vec<(Range<usize>, u32)> = Vec::with_capacity(values.len());
     let (mut next_types, mut next_values) = (types.iter().peekable(), values.into_iter().peekable());
     let braces = memchr::memchr2_iter(b'{', b'}', &text.as_bytes()[from..end]).map(|at| from + at);
@@ -49,9 +49,9 @@ pub(super) fn find(text: &str, hide: impl FnMut(Range<usize>)) {
     }
     let is_of_key = objects.of_keys();
     let is_near = |at: usize| {
-        let behind = types.partition_point(|one| *one < at);
+        let next = types.partition_point(|one| *one < at);
         let near = |one: Option<&usize>| one.is_some_and(|one| one.abs_diff(at) <= MOST_BETWEEN);
-        near(types.get(behind)) || near(behind.checked_sub(1).and_then(|before| types.get(before)))
+        near(types.get(next)) || near(next.checked_sub(1).and_then(|before| types.get(before)))
     };
     placed
         .into_iter()
@@ -60,15 +60,15 @@ pub(super) fn find(text: &str, hide: impl FnMut(Range<usize>)) {
         .for_each(hide);
 }
 
-/// The objects of a text, by the braces around them. What stands in no braces is in one object up to a brace that closes none: the
-/// beginning of the text may be cut off, and some forms have no braces.
+/// The objects of a text, delimited by braces. Text outside of braces belongs to one object, up to an unmatched closing
+/// brace: the beginning of the text may be cut off, and some forms have no braces.
 ///
-/// A text may consist of braces: each takes nine bytes.
+/// A text may consist of braces only, so each takes just nine bytes.
 struct Objects {
-    /// For each object, true if it is a key, and the object around it, which is itself if there is none.
+    /// For each object, true if it is a key, and its parent, which is the object itself if there is none.
     is_key: Vec<bool>,
     around: Vec<u32>,
-    /// The objects around the current one.
+    /// The ancestors of the current object.
     open: Vec<u32>,
     current: u32,
 }
@@ -78,13 +78,13 @@ impl Objects {
         Objects { is_key: vec![false], around: vec![0], open: Vec::new(), current: 0 }
     }
 
-    /// Takes the next brace.
+    /// Processes the next brace.
     fn pass(&mut self, is_opening: bool) {
         if !is_opening && let Some(around) = self.open.pop() {
             self.current = around;
             return;
         }
-        // No text has more braces.
+        // No text has that many braces.
         let Ok(next) = u32::try_from(self.is_key.len()) else { return };
         if is_opening {
             self.open.push(self.current);
@@ -94,7 +94,8 @@ impl Objects {
         self.current = next;
     }
 
-    /// Returns which objects are keys or in one: a key with more than two primes has some of its fields in further objects.
+    /// Returns a flag for each object: true if it is a key or within one. A key with more than two primes has fields in
+    /// nested objects.
     fn of_keys(self) -> Vec<bool> {
         let mut is_of_key = self.is_key;
         for (object, around) in self.around.into_iter().enumerate() {
@@ -104,7 +105,7 @@ impl Objects {
     }
 }
 
-/// Returns where the types of keys stand in a text.
+/// Returns the positions of key types in a text.
 fn types(text: &str) -> Vec<usize> {
     static FIELD: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(TYPE_FIELD).expect("the expression is valid"));
@@ -120,7 +121,7 @@ fn types(text: &str) -> Vec<usize> {
 fn values(text: &str, part: Range<usize>) -> Vec<Range<usize>> {
     static SECRET: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(SECRET_FIELDS).expect("the expression is valid"));
-    // Behind a name without quotes, a word may stand.
+    // An unquoted name may be followed by a word.
     let is_random = |value: &str| {
         let has = |is_of: fn(&u8) -> bool| value.as_bytes().iter().any(is_of);
         has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit)
@@ -147,15 +148,15 @@ mod tests {
     }
 
     #[test]
-    fn an_object_in_a_key_is_of_it_and_one_behind_it_is_not() {
+    fn an_object_in_a_key_belongs_to_it_and_one_after_it_does_not() {
         let mut objects = Objects::new();
-        let mut pass = |sign: char| {
-            objects.pass(sign == '{');
+        let mut pass = |c: char| {
+            objects.pass(c == '{');
             objects.current as usize
         };
-        let [key, inner, _, _, behind, _, unopened] = ['{', '{', '}', '}', '{', '}', '}'].map(&mut pass);
+        let [key, inner, _, _, after, _, unopened] = ['{', '{', '}', '}', '{', '}', '}'].map(&mut pass);
         objects.is_key[key] = true;
         let of_keys = objects.of_keys();
-        assert_eq!([key, inner, behind, unopened].map(|object| of_keys[object]), [true, true, false, false]);
+        assert_eq!([key, inner, after, unopened].map(|object| of_keys[object]), [true, true, false, false]);
     }
 }

@@ -1,38 +1,38 @@
-//! The parts of a line that may be of a private key.
+//! The parts of a line that may belong to a private key.
 //!
-//! One classification serves the search for keys and the question whether an excerpt has to be looked at together with its file: an
-//! excerpt shows no part that the search hides in the whole file.
+//! One classification serves both the search for keys and the decision whether an excerpt has to be examined together
+//! with its file, so that an excerpt shows no part that is hidden in the whole file.
 //!
-//! | class | for example | hidden in front of the last line of a key | hidden without it, also while a stream arrives |
+//! | class | for example | hidden before the last line of a key | hidden without it, also while a stream arrives |
 //! | --- | --- | --- | --- |
-//! | [`Plain`](Class::Plain): the line has nothing else | `MIIE…`, `"MIIE…\n" +` | yes; behind other text if there is another part | if one has 16 characters or differs from a word, or there are four |
+//! | [`Plain`](Class::Plain): the line has nothing else | `MIIE…`, `"MIIE…\n" +` | yes; after other text if there is another part | if one has 16 characters or differs from a word, or there are four |
 //! | [`Random`](Class::Random): at least 16 characters, no words | `12: MIIE…` | yes | if the first one begins like a key, or two lines have one of its length |
-//! | [`Grouped`](Class::Grouped): groups with blanks between them | `MIIE owIB` | yes | from four lines on |
+//! | [`Grouped`](Class::Grouped): groups with spaces between them | `MIIE owIB` | yes | from four lines on |
 //! | [`Short`](Class::Short): 8 to 15 characters, no words | `12: a1B2c3D4` | if there is another part, or four of them | from four lines with one length on |
 //! | [`Word`](Class::Word): as likely a word | `12: Geheimes` | if there is another part, and the word is not repeated | no |
 
 use std::ops::Range;
 
-/// The least part of a line with other text in it that is random.
+/// The shortest part of a line with other text that counts as random.
 pub(super) const LEAST_RUN_BYTES: usize = 16;
 
-/// The shortest line that differs from a word, and the shortest part of a line that counts where others do.
+/// The shortest line that is distinguished from a word, and the shortest part of a line that counts next to others.
 const LEAST_SHORT_BYTES: usize = 8;
 
-/// The shortest word beside other text that may be the rest of a key.
+/// The shortest word next to other text that may be the rest of a key.
 const LEAST_WORD_BYTES: usize = 4;
 
-/// The length from which on a name is a long one.
+/// The minimum length of a long name.
 const LONG_NAME_BYTES: usize = 32;
 
-/// The texts in front of hashes and of data that is not a key.
+/// The texts before hashes and data that is not a key.
 const OTHER_DATA: [&str; 9] =
     ["sha512-", "sha384-", "sha256-", "sha1-", "SHA512:", "SHA256:", "SHA1:", "h1:", "base64,"];
 
-/// The longest name of the kind of a public key: `sk-ecdsa-sha2-nistp256@openssh.com`.
+/// The longest name of a public key type: `sk-ecdsa-sha2-nistp256@openssh.com`.
 const MOST_NAME_BYTES: usize = 64;
 
-/// The likelihood that a part of a line is one of a key, by the line alone.
+/// The likelihood that a part of a line belongs to a key, judged by the line alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Plain,
@@ -49,8 +49,8 @@ pub(super) struct Part {
     pub(super) range: Range<usize>,
 }
 
-/// Returns the parts of a line that may be of a key. A plain one comes first, and again as what it is beside other text: behind a line
-/// with other text, no line is known to have nothing else.
+/// Returns the parts of a line that may belong to a key. A plain part comes first, and again with its class next to
+/// other text: after a line with other text, no line is certain to have none.
 pub(super) fn classify(line: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let body = body_of_line(line);
@@ -75,8 +75,7 @@ pub(super) fn classify(line: &str) -> Vec<Part> {
     parts
 }
 
-/// Returns the characters of Base64 in a line that stand together, with the padding at their end. What is behind another `=` is a
-/// value of its own.
+/// Returns the runs of Base64 in a line, with their padding. Text after another `=` is a separate value.
 pub(super) fn runs(line: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = line.as_bytes();
     let mut from = 0;
@@ -91,54 +90,55 @@ pub(super) fn runs(line: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Checks whether a text is one of random characters, at least [`LEAST_RUN_BYTES`] of them.
+/// Checks whether a text consists of at least [`LEAST_RUN_BYTES`] random characters.
 pub(super) fn is_random(run: &str) -> bool {
     run.len() >= LEAST_RUN_BYTES && is_mixed(run)
 }
 
-/// Checks whether the first characters of a text are those of a key's encoding: of a sequence in DER, of OpenSSH's format, or of a
-/// packet of OpenPGP.
+/// Checks whether a text begins like the encoding of a key: of a sequence in DER, of OpenSSH's format, or of a packet
+/// of OpenPGP.
 pub(super) fn begins_key(run: &str) -> bool {
     let bytes = run.as_bytes();
     matches!(bytes, [b'M', b'C'..=b'I', ..] | [b'l', b'A'..=b'R', ..] | [b'x', b'Q'..=b'Z' | b'a'..=b'f', ..])
         || run.starts_with("b3BlbnNz")
 }
 
-/// Checks for lower case, a number, or one in hexadecimal digits.
+/// Checks for lower case, a number, or a hexadecimal number.
 fn is_name_or_number(run: &str) -> bool {
     run.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'/')
         || run.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'/'))
 }
 
-/// Checks whether characters of Base64 have letters of both cases and are not mostly words: names in source code, paths.
+/// Checks whether a run of Base64 has letters of both cases and is not mostly words, as names in source code and paths
+/// are.
 pub(super) fn is_mixed(run: &str) -> bool {
     let bytes = run.as_bytes();
     let has = |is: fn(&u8) -> bool| bytes.iter().any(is);
     if !has(u8::is_ascii_lowercase) || !has(u8::is_ascii_uppercase) {
         return false;
     }
-    let (mut in_words, mut signs, mut at) = (0, 0, 0);
+    let (mut in_words, mut others, mut at) = (0, 0, 0);
     while at < bytes.len() {
         let upper = bytes[at..].iter().take_while(|byte| byte.is_ascii_uppercase()).count();
         let lower = bytes[at + upper..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
         if upper + lower == 0 {
-            signs += usize::from(!bytes[at].is_ascii_digit());
+            others += usize::from(!bytes[at].is_ascii_digit());
             at += 1;
             continue;
         }
-        // `PKCS`, `Spec`, `spec`: an abbreviation may stand in front of a word.
+        // `PKCS`, `Spec`, `spec`: an abbreviation may precede a word.
         let is_word = lower >= 2;
         let abbreviation = upper - usize::from(is_word && upper > 0);
         in_words += if is_word { lower + upper - abbreviation } else { 0 };
         in_words += if (3..=6).contains(&abbreviation) { abbreviation } else { 0 };
         at += upper + lower;
     }
-    // Hardly a character of a long name is in no word; of a short random text, many may be in one.
+    // Nearly all characters of a long name are in words; in a short random text, many may be by chance.
     let least = if bytes.len() < LONG_NAME_BYTES { 75 } else { 90 };
-    100 * in_words < least * (bytes.len() - signs)
+    100 * in_words < least * (bytes.len() - others)
 }
 
-/// Checks whether a short line differs from a word below a text that mentions a key: `word`, `TypeScript`, `README`.
+/// Checks whether a short line is unlike the words that may follow a mention of a key: `word`, `TypeScript`, `README`.
 pub(super) fn differs_from_word(body: &str) -> bool {
     let bytes = body.as_bytes();
     let is_capital = |at: usize| bytes[at].is_ascii_uppercase();
@@ -148,7 +148,7 @@ pub(super) fn differs_from_word(body: &str) -> bool {
     bytes.len() >= LEAST_SHORT_BYTES && !is_camel && has_lower && bytes.iter().any(u8::is_ascii_uppercase)
 }
 
-/// Checks whether a line has only characters of Base64 in groups, and reads unlike words.
+/// Checks whether a line consists of Base64 in groups, and does not read like words.
 fn is_grouped(line: &str) -> bool {
     let line = line.trim();
     let bytes = line.as_bytes();
@@ -165,16 +165,16 @@ fn is_grouped(line: &str) -> bool {
 /// Checks for a hash, an embedded file, or a public key as `ssh` writes it: `ssh-rsa AAAA…`.
 pub(super) fn is_other_data(line: &str, run: &Range<usize>) -> bool {
     let before = &line[..run.start];
-    OTHER_DATA.iter().any(|sign| before.ends_with(sign))
+    OTHER_DATA.iter().any(|prefix| before.ends_with(prefix))
         || line[run.clone()].starts_with("AAAA") && ends_with_key_name(before.trim_end())
 }
 
-/// Checks for the name of the kind of a public key. A line may have many thousands of parts, so no more is looked at in front of each than
-/// a name has.
+/// Checks for the name of a public key type. A line may have many thousands of parts, so only as many bytes as a name
+/// has are examined before each.
 fn ends_with_key_name(text: &str) -> bool {
     let from = text.ceil_char_boundary(text.len().saturating_sub(MOST_NAME_BYTES));
     let start = text[from..].rfind([' ', '\t', '"', '\'', ':', '=']).map(|before| from + before + 1);
-    // A longer word is none.
+    // A longer word is not a name.
     let start = start.or((from == 0).then_some(0));
     start.is_some_and(|start| {
         let word = &text[start..];
@@ -187,7 +187,7 @@ pub(super) fn is_base64(byte: u8) -> bool {
     BASE64[usize::from(byte)]
 }
 
-/// The characters of Base64, as a table of all bytes: every line of a text is asked about, most of its bytes.
+/// The characters of Base64, as a table of all bytes: most bytes of every line are checked.
 const BASE64: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0_u8;
@@ -198,20 +198,21 @@ const BASE64: [bool; 256] = {
     table
 };
 
-/// A line of a body, with what source code puts around one: blanks, quotes, commas, comment signs, `+`, `+=`, `\n`, `\r`.
+/// A line of a body with the surroundings of source code: spaces, quotes, commas, comment markers, `+`, `+=`, `\n`,
+/// `\r`.
 fn body_of_line(line: &str) -> Option<Range<usize>> {
-    let mut bodies = runs(line).filter(|run| !is_sign(line.as_bytes(), run));
+    let mut bodies = runs(line).filter(|run| !is_punctuation(line.as_bytes(), run));
     let body = bodies.next()?;
     bodies.next().is_none().then_some(body)
 }
 
-/// Checks whether characters of Base64 are a sign of source code: an escaped line end, or an operator or the sign of a comment
-/// that stands by itself.
-pub(super) fn is_sign(line: &[u8], run: &Range<usize>) -> bool {
+/// Checks whether a run of Base64 is punctuation of source code: an escaped line end, or a separate operator or comment
+/// marker.
+pub(super) fn is_punctuation(line: &[u8], run: &Range<usize>) -> bool {
     let is_escape = run.len() == 1 && run.start > 0 && line[run.start - 1] == b'\\';
     match &line[run.clone()] {
         b"n" | b"r" => is_escape,
-        // The last line of a key may end like that, but is longer.
+        // The last line of a key may end like this, but is longer.
         b"+" | b"+=" | b"//" | b"///" | b"/" => true,
         _ => false,
     }
@@ -223,7 +224,7 @@ mod tests {
 
     use super::*;
 
-    /// The body of a line by its definition: the only run of Base64 that is not a sign.
+    /// The body of a line by definition: the only run of Base64 that is not punctuation.
     fn body_by_definition(line: &str) -> Option<Range<usize>> {
         let mut bodies = Vec::new();
         for (start, _) in line.char_indices() {
@@ -234,9 +235,9 @@ mod tests {
             let rest = &line[start..];
             let run =
                 &rest[..rest.find(|letter| !u8::try_from(letter).is_ok_and(is_base64)).unwrap_or(rest.len())];
-            let behind = rest[run.len()..].trim_start_matches('=');
-            let padding = rest.len() - run.len() - behind.len();
-            let is_padding = padding <= 2 && !behind.bytes().next().is_some_and(is_base64);
+            let after = rest[run.len()..].trim_start_matches('=');
+            let padding = rest.len() - run.len() - after.len();
+            let is_padding = padding <= 2 && !after.bytes().next().is_some_and(is_base64);
             let run = &rest[..run.len() + if is_padding { padding } else { 0 }];
             let is_escape = line[..start].ends_with('\\') && matches!(run, "n" | "r");
             if !is_escape && !["+", "+=", "//", "///", "/"].contains(&run) {
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_a_name_is_looked_at_in_front_of_a_part() {
+    fn no_more_than_a_name_is_examined_before_a_part() {
         let key = "AAAAa1B2c3D4e5F6g7H8";
         let is_public = |before: &str| {
             let line = format!("{before}{key}");
@@ -320,7 +321,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_body_is_what_is_left_without_what_stands_around_it(
+        fn a_body_is_what_is_left_without_what_surrounds_it(
             pieces in prop::collection::vec(
                 prop::sample::select(vec![
                     "\\n", "\\r", "\\", "n", "// ", "//", "+", " += ", " ", "\t", "\"", "',", "#", "MIIEow", "=", "é", "\u{2003}", "-", "A",

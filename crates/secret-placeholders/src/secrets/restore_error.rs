@@ -1,18 +1,18 @@
-//! The refusal of a text with placeholders.
+//! The refusal to restore a text with placeholders.
 
 use std::fmt;
 
 use crate::marker::Marker;
 
-/// The refusal of a text into which values cannot be put back.
+/// The reason for which the values of a text cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
     /// The value of a placeholder was never kept: writing it would lose the value.
     NotKept(Marker),
-    /// With its values, the text is longer than the caller takes.
+    /// With its values, the text is longer than the caller accepts.
     TooLong {
-        /// The most that the caller takes.
+        /// The most that the caller accepts.
         most_bytes: usize,
     },
 }
@@ -22,7 +22,7 @@ impl fmt::Display for RestoreError {
         match self {
             RestoreError::NotKept(marker) => write!(
                 formatter,
-                "the value of {marker} was not kept, so it cannot be put back; leave its line as it is"
+                "the value of {marker} was not kept, so it cannot be restored; leave its line as it is"
             ),
             RestoreError::TooLong { most_bytes } => {
                 write!(

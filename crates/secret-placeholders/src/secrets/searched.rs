@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::detector::{Span, Uncoloured};
 
-/// A text, and how it is searched: a value with colours in it is one all the same.
+/// A text, and its searched form without colours: a value with colours in it is still a value.
 pub(super) struct Searched<'t> {
     pub(super) text: &'t str,
     uncoloured: Option<Uncoloured>,
@@ -19,7 +19,7 @@ impl<'t> Searched<'t> {
         self.uncoloured.as_ref().map_or(self.text, |plain| &plain.text)
     }
 
-    /// Returns where a part of the plain text stands in the text.
+    /// Maps a range of the plain text to the text.
     pub(super) fn range(&self, part: Range<usize>) -> Range<usize> {
         self.uncoloured.as_ref().map_or(part.clone(), |plain| plain.coloured(part))
     }

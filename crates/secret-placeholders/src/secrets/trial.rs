@@ -1,4 +1,4 @@
-//! Looking at a text that may never be written, without keeping its values.
+//! Examining a text that may never be written, without keeping its values.
 
 use std::sync::Mutex;
 
@@ -11,8 +11,8 @@ use crate::new_values::NewValues;
 use crate::store::{MemoryStore, PlaceholderStore};
 
 impl Secrets {
-    /// Returns these secrets in memory, where the values of a text are kept that have no placeholder so far; `None` if all have one. A
-    /// refused edit would otherwise leave values behind that stand in no file.
+    /// Returns an in-memory copy that keeps the values of a text without a placeholder; `None` if all have one. A
+    /// refused edit would otherwise leave values in the store that are in no file.
     pub(crate) fn trial(&self, text: &str) -> Option<Secrets> {
         let mut values = NewValues::default();
         self.add_values(text, &KeyLines::default(), &mut values);
@@ -29,14 +29,14 @@ impl Secrets {
         })
     }
 
-    /// Returns the kinds of the placeholders that were given out.
+    /// Returns the kinds of the issued placeholders.
     pub(crate) fn kinds(&self) -> Vec<String> {
         self.read_what_was_added();
         self.lock().map.kinds()
     }
 
     /// Checks whether a placeholder stands for a value.
-    pub(crate) fn has_given_out(&self, marker: &Marker) -> bool {
+    pub(crate) fn has_issued(&self, marker: &Marker) -> bool {
         self.read_what_was_added();
         self.lock().map.value_of(marker).is_some()
     }

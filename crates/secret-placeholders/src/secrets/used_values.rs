@@ -1,4 +1,4 @@
-//! Values that were put back into commands, in what these print.
+//! Values that were restored in commands, as they occur in the output.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
@@ -12,23 +12,23 @@ use crate::finder::Finder;
 use crate::map::is_replaced_anywhere;
 use crate::marker::{Marker, markers};
 
-/// The most placeholders of commands that are remembered. Further ones replace those of the oldest commands.
+/// The most placeholders of commands that are remembered. Further ones evict those of the oldest commands.
 const MOST_REMEMBERED: usize = 16_384;
 
-/// The placeholders in commands, by a name for the command or for its output, the oldest first.
+/// The placeholders in commands, by a name for the command or its output, the oldest first.
 #[derive(Default)]
 pub(super) struct UsedValues {
     commands: Mutex<VecDeque<(String, BTreeSet<Marker>)>>,
 }
 
-/// The values that a command was given and that are hidden nowhere else: short ones, words, names.
+/// The values given to a command that are not hidden elsewhere: short ones, words, names.
 ///
-/// A model knows where in the output of its own command such a value stands, so that each one there would tell it the value.
+/// A model knows where such a value appears in the output of its command, so each occurrence would reveal the value.
 #[derive(Debug)]
 pub(crate) struct GivenValues(Finder);
 
 impl GivenValues {
-    /// Returns where the values stand in a text as whole words.
+    /// Returns the occurrences of the values in a text as whole words.
     fn spans(&self, text: &str) -> Vec<Span> {
         let mut spans = Vec::new();
         self.0.find(text, &mut spans);
@@ -46,9 +46,9 @@ fn is_whole_word(text: &str, part: &Range<usize>) -> bool {
 }
 
 impl Secrets {
-    /// Returns the placeholders in the texts of a command whose values are not hidden wherever they stand.
+    /// Returns the placeholders in the texts of a command whose values are not hidden everywhere.
     pub(crate) fn used_in<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> BTreeSet<Marker> {
-        // Another process may have given one out.
+        // Another process may have issued one.
         self.read_what_was_added();
         let used: BTreeSet<Marker> = texts.into_iter().flat_map(markers).map(|(_, marker)| marker).collect();
         let map = &self.lock().map;
@@ -59,7 +59,7 @@ impl Secrets {
         used.into_iter().filter(is_visible).collect()
     }
 
-    /// Remembers the placeholders of a command by a name, instead of those that it has.
+    /// Remembers the placeholders of a command by a name, replacing earlier ones of that name.
     pub(crate) fn remember_used(&self, name: &str, used: &BTreeSet<Marker>) {
         let mut commands = self.used.commands.lock().unwrap_or_else(PoisonError::into_inner);
         commands.retain(|(other, _)| other != name);
@@ -94,7 +94,7 @@ impl Secrets {
         Finder::new(values.map(|(value, kind)| (value.as_bytes(), kind))).map(GivenValues)
     }
 
-    /// Replaces the values that a command was given in what it has printed, which is masked already.
+    /// Replaces the values that a command was given in its output, which is already masked.
     pub(crate) fn without_given<'t>(&self, masked: &'t str, given: Option<&GivenValues>) -> Cow<'t, str> {
         let Some(given) = given else { return Cow::Borrowed(masked) };
         let text = Searched::new(masked);

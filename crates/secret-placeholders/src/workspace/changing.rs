@@ -16,28 +16,29 @@ use crate::Secrets;
 use crate::new_values::NewValues;
 use crate::withheld::{NOT_COMPARED, READ_FOR_VERSION, Verdict, refusal};
 
-/// The most times that an item is judged again because its file has changed meanwhile.
+/// The maximum number of times that an item is judged again because its file has changed in the meantime.
 const MOST_JUDGINGS: usize = 10;
 
 /// The outcome of one item of a batch.
 type Outcome = Result<FileChanged, WapError>;
 
-/// An item that is to be carried out, with its values.
+/// An item to carry out, with its values.
 struct Waiting {
     change: FileChange,
     visible: ShownAnswer,
 }
 
-/// A batch as far as it was carried out.
+/// The progress of a batch.
 #[derive(Default)]
 struct Batch<'a> {
     /// As the model has sent them.
     changes: &'a [FileChange],
-    /// The outcomes of the first of them.
+    /// The outcomes so far.
     outcomes: Vec<Outcome>,
-    /// Those behind, which are judged.
+    /// The judged items after those.
     waiting: Vec<Waiting>,
-    /// The number of times that they were judged again. Then each is carried out alone: two may mean one file by different paths.
+    /// The number of times that they were judged again. If too often, each is carried out alone: two may name one file
+    /// by different paths.
     overtaken: usize,
 }
 
@@ -46,27 +47,28 @@ impl<'a> Batch<'a> {
         self.changes.get(self.outcomes.len() + self.waiting.len())
     }
 
-    /// Checks whether an item that waits may change the file at a path.
+    /// Checks whether a waiting item may change the file at a path.
     fn may_change(&self, path: &str) -> bool {
         self.waiting.iter().any(|earlier| may_be_same_file(earlier.change.path(), path))
     }
 }
 
-/// The engine's answer to an item, and the matches to show in it instead of its own.
+/// The engine's answer to an item, and the matches to show instead of the engine's.
 type Answer = (FileChanged, Option<Vec<RegexReplacements>>);
 
 /// The refusal of an item.
 enum Refused {
-    /// The engine's, which may quote a file.
+    /// The engine's refusal, which may quote a file.
     Quoted(WapError),
-    /// One without secrets.
+    /// A refusal without secrets.
     Visible(WapError),
 }
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
     /// Restores and carries out a batch. An item that is refused here divides it: the items around it keep their steps.
     ///
-    /// An item is carried out only on the file by which it was judged, and judged again if that has changed meanwhile.
+    /// An item is carried out only on the state of the file by which it was judged, and judged again if the file has
+    /// changed.
     pub(super) fn change_masked(
         &self,
         secrets: &Secrets,
@@ -77,10 +79,10 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let mut putting_back = PuttingBack::new(secrets);
         loop {
             let next = batch.next();
-            // What an earlier item writes into the same file is judged with it.
+            // The text that an earlier item writes into the same file is judged with it.
             let is_divided = next.is_none_or(|next| depends_on_text(next) && batch.may_change(next.path()));
             let is_alone = batch.overtaken > 0;
-            // An empty batch is the engine's to answer, too.
+            // The engine answers empty batches, too.
             if (is_divided || is_alone) && (!batch.waiting.is_empty() || changes.is_empty()) {
                 if !self.carry_out_unless_changed(secrets, call, &mut batch)? {
                     putting_back = PuttingBack::new(secrets);
@@ -108,7 +110,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         }
     }
 
-    /// Carries out the items that wait. Returns false if a file has changed since it was judged: they are to be judged again then.
+    /// Carries out the waiting items. Returns false if a file has changed since it was judged: they are then judged
+    /// again.
     fn carry_out_unless_changed(
         &self,
         secrets: &Secrets,
@@ -133,7 +136,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         }
     }
 
-    /// Carries out the items that wait; `sent` are the same as the model has sent them.
+    /// Carries out the waiting items; `sent` are the same items as the model has sent them.
     fn carry_out(
         &self,
         secrets: &Secrets,
@@ -164,7 +167,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 Ok((FileChanged::Modified(modified), matches))
             }
             Ok(changed) => Ok((changed, None)),
-            // What the engine quotes of a file with secrets may be cut within one.
+            // The engine's quotation of a file may be cut within a secret.
             Err(error) => Err(match visible.error(error) {
                 Ok(visible) => Refused::Visible(visible),
                 Err(quoted) => Refused::Quoted(quoted),
@@ -213,7 +216,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         veil: &Veil<'_, W>,
         mut changed: FileChanged,
     ) -> FileChanged {
-        // What the answer says about the content before would quote it, and count its lines that a guess has hit.
+        // The answer about the previous content would quote it, and count its lines that a guess has hit.
         if let FileChanged::Written(written) = &mut changed
             && !written.created
             && self.withheld.may_leave_out(&written.path)
@@ -223,7 +226,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             if let FileChange::Write(write) = change {
                 written.lines_added = u32::try_from(write.content.lines().count()).unwrap_or(u32::MAX);
                 if write.write_mode() == WriteMode::Append {
-                    // The version names the whole content, of which a guess could be tried.
+                    // The version identifies the whole content, so it could confirm a guess.
                     written.version = None;
                     if self.withheld.verdict(&written.path) == Verdict::IfSecret {
                         written.warnings.push(READ_FOR_VERSION.to_owned());
@@ -249,7 +252,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 FileChange::Write(WriteFile { path, content, ..write.clone() })
             }
             FileChange::Modify(modify) => {
-                // A conflict would quote the file, and an edit of a text would tell whether it is there.
+                // A conflict would quote the file, and an edit of a text would reveal whether it occurs.
                 if self.is_withheld(call, secrets, &path) {
                     return Err(refusal(change.path()));
                 }
@@ -258,7 +261,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 FileChange::Modify(ModifyFile { path, operations, ..modify.clone() })
             }
             FileChange::Delete(delete) => {
-                // Whether a file has certain lines would be told by its deletion.
+                // A deletion would reveal whether the file has the expected lines.
                 if delete.expected_lines.is_some() && self.is_withheld(call, secrets, &path) {
                     return Err(refusal(change.path()));
                 }
@@ -268,7 +271,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     }
 }
 
-/// Checks whether two paths may mean the same file. Links are refused by every change.
+/// Checks whether two paths may name the same file. Every change refuses symlinks.
 fn may_be_same_file(one: &str, other: &str) -> bool {
     let name = |path: &str| path.split('/').rfind(|name| !matches!(*name, "" | ".")).map(str::to_owned);
     let is_odd = |path: &str| path.ends_with("..");

@@ -8,13 +8,13 @@ use wap_core::{Reason, WapError};
 
 use crate::markers;
 
-/// Returns an expression in which each placeholder is a group, so that what stands behind it applies to the whole value as it
-/// applies to the whole placeholder.
+/// Returns an expression in which each placeholder is a group, so that a quantifier after it applies to the whole
+/// value, as to the whole placeholder.
 ///
 /// # Errors
 ///
-/// [`Reason::InvalidRegex`] for a placeholder that would not stand for its value as a whole: in a character class, such an expression
-/// would tell which characters the value has.
+/// [`Reason::InvalidRegex`] for a placeholder that would not stand for its whole value: in a character class, the
+/// expression would reveal the characters of the value.
 pub(super) fn with_grouped_markers<'p>(pattern: &'p str, field: &str) -> Result<Cow<'p, str>, WapError> {
     let mut markers = markers(pattern).map(|(range, _)| range).peekable();
     if markers.peek().is_none() {
@@ -38,7 +38,7 @@ pub(super) fn with_grouped_markers<'p>(pattern: &'p str, field: &str) -> Result<
         if !characters.all(|at| literals.binary_search(&at).is_ok()) {
             let text = format!(
                 "the placeholder at byte {} is not searched for as a whole: a placeholder stands for its value outside of the \
-                brackets of a character class, and not behind a backslash",
+                brackets of a character class, and not after a backslash",
                 range.start
             );
             return Err(refused(text, range.start));
@@ -53,7 +53,7 @@ pub(super) fn with_grouped_markers<'p>(pattern: &'p str, field: &str) -> Result<
     Ok(Cow::Owned(grouped))
 }
 
-/// Collects where the characters are that stand for themselves, outside of classes, in order.
+/// Collects the positions of literal characters outside of classes, in order.
 struct Literals(Vec<usize>);
 
 impl Visitor for Literals {

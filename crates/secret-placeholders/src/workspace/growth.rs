@@ -1,4 +1,4 @@
-//! The bound of what placeholders add to an answer: a key of short lines would take many times the limit of the engine.
+//! The limit on growth by placeholders: a key of short lines would take many times the engine's limit.
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ pub(super) fn start_within_growth(plain: &str, masked: &str) -> Option<usize> {
     (masked.len() > most).then(|| lines_end(masked, most))
 }
 
-/// Returns the start and the end of masked output that are within the bound, with a line between them that says so; `None` if all of
-/// it is.
+/// Returns the start and the end of masked output that are within the bound, with a line about the gap between them;
+/// `None` if all of it is.
 pub(super) fn output_within_growth(plain: &str, masked: &str) -> Option<String> {
     let most = plain.len().saturating_add(MOST_GROWTH_BYTES);
     if masked.len() <= most {
@@ -26,8 +26,8 @@ pub(super) fn output_within_growth(plain: &str, masked: &str) -> Option<String> 
     Some(format!("{start}\n… {omitted} bytes left out, since placeholders make the output too long …\n{end}"))
 }
 
-/// Returns where the whole lines of a masked text end that have at most some bytes; in the first line, in front of a placeholder that
-/// would be cut.
+/// Returns the end of the whole lines that fit in `most_bytes`; within the first line, before a placeholder that would
+/// be cut.
 fn lines_end(masked: &str, most_bytes: usize) -> usize {
     let end = masked.floor_char_boundary(most_bytes);
     if let Some(line) = masked[..end].rfind('\n') {
@@ -36,7 +36,7 @@ fn lines_end(masked: &str, most_bytes: usize) -> usize {
     marker_over(masked, end).map_or(end, |range| range.start)
 }
 
-/// Returns where the whole lines of a masked text begin behind a byte; in the last line, behind a placeholder that would be cut.
+/// Returns the start of the whole lines after a byte; within the last line, after a placeholder that would be cut.
 fn lines_start(masked: &str, from: usize) -> usize {
     let start = masked.ceil_char_boundary(from);
     let line = masked[start..].find('\n').map(|line| start + line + 1);
@@ -46,7 +46,7 @@ fn lines_start(masked: &str, from: usize) -> usize {
     marker_over(masked, start).map_or(start, |range| range.end)
 }
 
-/// Returns the placeholder of which a byte is not the first.
+/// Returns the placeholder that contains a byte other than as its first.
 fn marker_over(masked: &str, byte: usize) -> Option<Range<usize>> {
     let last = markers(masked).map(|(range, _)| range).take_while(|range| range.start < byte).last();
     last.filter(|range| range.end > byte)

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use wap_core::FileVersion;
 
-/// The most bytes of texts that are held. The last ones are those whose line numbers a model may still mean.
+/// The maximum number of bytes held. The most recent texts are those whose line numbers a model may still use.
 const MOST_BYTES: usize = 16 << 20;
 
-/// The bytes that a text takes beside its own.
-const BESIDE_BYTES: usize = 256;
+/// The overhead of a text in bytes.
+const OVERHEAD_BYTES: usize = 256;
 
-/// Earlier texts of files with secrets, the oldest first: an edit by their line numbers is judged by the lines that these had.
+/// Earlier texts of files with secrets, the oldest first: an edit by line numbers is judged by the lines that they
+/// referred to.
 #[derive(Default)]
 pub(super) struct HeldTexts {
     texts: Mutex<VecDeque<HeldText>>,
@@ -27,7 +28,7 @@ struct HeldText {
 
 impl fmt::Debug for HeldTexts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the texts, which have secrets in them.
+        // Without the texts, which contain secrets.
         formatter.debug_struct("HeldTexts").finish_non_exhaustive()
     }
 }
@@ -42,11 +43,11 @@ impl HeldTexts {
             None => HeldText { path: path.to_owned(), version: version.clone(), text: text.into() },
         };
         texts.push_back(held);
-        let mut bytes: usize = texts.iter().map(|held| held.text.len() + BESIDE_BYTES).sum();
+        let mut bytes: usize = texts.iter().map(|held| held.text.len() + OVERHEAD_BYTES).sum();
         while bytes > MOST_BYTES
             && let Some(oldest) = texts.pop_front()
         {
-            bytes -= oldest.text.len() + BESIDE_BYTES;
+            bytes -= oldest.text.len() + OVERHEAD_BYTES;
         }
     }
 
@@ -75,10 +76,10 @@ mod tests {
         let is_held = |path: &str, number: usize| texts.text(path, &version(number)).is_some();
         assert_eq!([0, 1, 2].map(|number| is_held("a", number)), [true, false, true]);
         assert!(is_held("b", 3) && !is_held("b", 0));
-        // One that is too large leaves none behind, and many short ones take room, too.
+        // A text that is too large evicts all, and many short ones count as well.
         texts.add("a", &version(4), &" ".repeat(MOST_BYTES));
         assert!(!is_held("a", 4) && !is_held("b", 3));
-        (0..2 * MOST_BYTES / BESIDE_BYTES / 64).for_each(|number| texts.add("c", &version(number), ""));
-        assert!(texts.texts.lock().unwrap().len() <= MOST_BYTES / BESIDE_BYTES);
+        (0..2 * MOST_BYTES / OVERHEAD_BYTES / 64).for_each(|number| texts.add("c", &version(number), ""));
+        assert!(texts.texts.lock().unwrap().len() <= MOST_BYTES / OVERHEAD_BYTES);
     }
 }

@@ -1,7 +1,7 @@
 //! Changes that would uncover a secret.
 //!
-//! A model edits the text that it sees, and the engine edits the file. Where the file has secrets, both have to come to the same: a
-//! text that matches within a secret would take it apart, and no rule recognises the parts.
+//! A model edits the text that it sees, and the engine edits the file. Where the file has secrets, the results have to
+//! agree: a text that matches within a secret would break it up, and no rule recognises the parts.
 
 mod compared_lines;
 mod failed_search;
@@ -39,11 +39,12 @@ use crate::private_key::has_key;
 use crate::{Secrets, json};
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
-    /// Refuses a change after which something of a secret would be shown. `change` is as the model sent it, `restored` has the values.
+    /// Refuses a change after which part of a secret would be visible. `change` is as the model sent it, `restored` has
+    /// the values.
     ///
-    /// The secrets of the file have placeholders then, so that they are recognised although the lines beside them go. An edit that
-    /// fails on the file is left to the engine, which may have its answer on record, with the error to show if it refuses. `restored`
-    /// is for the judged file only, then.
+    /// Afterwards, the secrets of the file have placeholders, so that they are recognised even if adjacent lines are
+    /// removed. An edit that fails on the file is left to the engine, which may have its answer on record, with the
+    /// error to show if it refuses. `restored` then applies to the judged file only.
     pub(super) fn check_uncovers_nothing(
         &self,
         secrets: &Secrets,
@@ -75,13 +76,13 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         restored: &mut WriteFile,
     ) -> Result<(), WapError> {
         restored.judged = None;
-        // The engine's refusal, before the work of judging.
+        // The engine would refuse this: check before judging, which is expensive.
         check_content_size(write.content.len().max(restored.content.len()) as u64)?;
         check_stays_hidden(secrets, &write.content, "content")?;
         if write.write_mode() != WriteMode::Append {
             return Ok(());
         }
-        // What is put behind an unfinished line becomes a part of it.
+        // Text appended to an unfinished line becomes part of it.
         let whole = self.whole_text(call, &restored.path);
         restored.judged = whole.judged_for_append();
         let before = match whole {
@@ -90,8 +91,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                 if !restored.content.starts_with('\n') && !self.ends_with_line(call, &restored.path) =>
             {
                 return Err(uncovers(
-                    "the file may end within a line, and is too large to be searched for secrets, which what \
-                    is appended to it could uncover: begin with a line break",
+                    "the file may end within a line, and is too large to be searched for secrets, which an \
+                    appended text could uncover: begin with a line break",
                 ));
             }
             WholeText::Text { .. } | WholeText::None(_) | WholeText::TooLarge => return Ok(()),
@@ -102,7 +103,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             return Ok(());
         }
         Err(uncovers(
-            "the file ends within a line, and what is appended to it would uncover a secret \
+            "the file ends within a line, and the appended text would uncover a secret \
             there: begin with a line break",
         ))
     }
@@ -115,13 +116,13 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         restored: &mut ModifyFile,
     ) -> Result<ShownAnswer, WapError> {
         restored.judged = None;
-        // The engine's refusals, before the work of judging.
+        // The engine would refuse this: check before judging, which is expensive.
         check_request(modify)?;
         check_request(restored)?;
         for lines in modify.operations.iter().filter_map(new_lines) {
             check_stays_hidden(secrets, lines, "operations")?;
         }
-        // Where a value is not hidden, a line that is compared with it would tell that it is the value.
+        // Where a value is not hidden, comparing a line with it would reveal that it is the value.
         for was in modify.operations.iter().filter_map(ModifyOperation::was) {
             check_stays_hidden(secrets, was, "was")?;
         }
@@ -155,7 +156,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let has_markers = modify.operations != restored.operations;
         let is_unaffected = match is_searched {
             true => matches!(masked, Cow::Borrowed(_)) && !has_markers,
-            // Lines that come and go by their numbers change what is recognised in others only where a secret spans lines.
+            // Adding and removing lines by number affects the recognition of others only where a secret spans lines.
             false => !has_key(&text) && !Detector::usual().has_value_below(&text),
         };
         if is_unaffected {
@@ -173,7 +174,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let version = version.unwrap_or_else(|| FileVersion(String::new()));
         let judged = JudgedEdit { secrets, call, path: &path, version, text: &text };
         let mut answer = ShownAnswer::Engines;
-        // The engine decides which of them it is, so that none may uncover anything.
+        // The engine chooses one of them, so none may uncover anything.
         for lines in &possible {
             let (modify, restored) = (at_lines(modify, lines), at_lines(restored, lines));
             let judged = judged.compare_with_own((&masked, &|| own.as_slice()), &modify, &restored)?;
@@ -190,14 +191,14 @@ struct JudgedEdit<'a> {
     secrets: &'a Secrets,
     call: &'a Call<'a>,
     path: &'a str,
-    /// Empty if it is unknown.
+    /// Empty if unknown.
     version: FileVersion,
     text: &'a str,
 }
 
 impl JudgedEdit<'_> {
-    /// Compares the edit as the model sees the file, and else with the values of `own` as they are: one that the model itself has
-    /// written there is none that its edit could uncover.
+    /// Compares the edit on the text that the model sees, and then with the values of `own` unmasked: a value that the
+    /// model itself has written there cannot be uncovered by its edit.
     fn compare_with_own<'o>(
         &self,
         (masked, own): (&str, &dyn Fn() -> &'o [String]),
@@ -214,8 +215,8 @@ impl JudgedEdit<'_> {
         if is_carried_out(&as_known) { as_known } else { as_shown }
     }
 
-    /// Applies the edit to the text of the file and to the one that the model sees, and refuses it if the results differ. `masked` is
-    /// that text, in which the values of `visible_values` are as they are.
+    /// Applies the edit to the text of the file and to the text that the model sees, and refuses it if the results
+    /// differ. `masked` is the latter, with the values of `visible_values` unmasked.
     fn compare(
         &self,
         (masked, visible_values): (&str, &[String]),
@@ -231,8 +232,8 @@ impl JudgedEdit<'_> {
             .collect();
         let stand_ins = StandIns::for_edit(masked, &operations);
         let operations = operations.into_iter().map(|operation| stand_ins.in_operation(operation)).collect();
-        // The error as if the secret were not there, which in most cases does not tell that a guess was right. It names the file as
-        // the engine's own error does after masking.
+        // The error as if the secret were not there, which usually does not reveal a correct guess. It names the file
+        // as the engine's error does after masking.
         let shown_path = secrets.mask(path);
         let visible_request = ModifyFile { operations, ..modify.clone() };
         let visible = edited(call, (&shown_path, version), &stand_ins.put_in(masked), &visible_request)
@@ -244,8 +245,8 @@ impl JudgedEdit<'_> {
         let is_searched = modify.operations.iter().any(searches);
         let refused = || {
             uncovers(if has_texts || is_searched && !has_key(text) {
-                "what is to be replaced also matches within a secret, or the secret would no longer be hidden: \
-                name more of the text around it, or edit by line numbers"
+                "the text to replace also matches within a secret, or the secret would no longer be hidden: \
+                include more of the surrounding text, or edit by line numbers"
             } else {
                 "lines of a private key would no longer be hidden, since they are recognised by those around them: \
                 replace or delete the whole key, with its first and last line"
@@ -262,7 +263,7 @@ impl JudgedEdit<'_> {
         let visible_text = String::from_utf8_lossy(&visible.edited.bytes);
         let visible_text = stand_ins.taken_out(&visible_text);
         let is_seen_so = is_same_view(secrets, call, &after_text, &visible_text)?
-            // Whole lines alter no value: more may be hidden of them than before.
+            // Whole lines do not alter a value: more of them may be hidden than before.
             || !has_texts && hides_lines(secrets, &after_text, &visible_text);
         if !is_seen_so || !has_same_lines(&after.edited, &visible.edited) {
             return Err(refused());
@@ -278,7 +279,7 @@ impl JudgedEdit<'_> {
     }
 }
 
-/// Returns true for an edit that the engine is to carry out.
+/// Returns true if the engine is to carry out the edit.
 fn is_carried_out(judged: &Result<ShownAnswer, WapError>) -> bool {
     matches!(judged, Ok(ShownAnswer::Engines | ShownAnswer::Replacements { .. }))
 }
@@ -292,7 +293,7 @@ pub(super) fn depends_on_text(change: &FileChange) -> bool {
     }
 }
 
-/// Returns true for an operation that looks for what it changes.
+/// Returns true for an operation that searches for the text to change.
 fn searches(operation: &ModifyOperation) -> bool {
     matches!(operation, ModifyOperation::ReplaceText { .. } | ModifyOperation::RegexReplace { .. })
 }
@@ -316,7 +317,7 @@ fn new_lines(operation: &ModifyOperation) -> Option<&str> {
     }
 }
 
-/// Returns an operation as it is on the text that the model sees, in which the values of `visible_values` are as they are.
+/// Returns an operation in terms of the text that the model sees, with the values of `visible_values` unmasked.
 fn shown_operation(
     secrets: &Secrets,
     operation: &ModifyOperation,
@@ -331,8 +332,8 @@ fn shown_operation(
         ModifyOperation::ReplaceText { old_text, new_text, whole_lines, .. } => {
             show(old_text, as_it_is);
             show(new_text, as_it_is);
-            let behind = whole_lines.iter_mut().flat_map(|whole| &mut whole.behind);
-            behind.for_each(|line| show(line, as_it_is));
+            let following = whole_lines.iter_mut().flat_map(|whole| &mut whole.behind);
+            following.for_each(|line| show(line, as_it_is));
         }
         ModifyOperation::RegexReplace { pattern, replacement, .. } => {
             if let Ok(Cow::Owned(grouped)) = with_grouped_markers(pattern, "pattern") {
@@ -349,7 +350,7 @@ fn shown_operation(
     operation
 }
 
-/// Applies an edit to a text. An error comes with the search that has failed.
+/// Applies an edit to a text. An error includes the failed search.
 fn edited(
     call: &Call<'_>,
     (path, version): (&str, &FileVersion),
@@ -360,7 +361,7 @@ fn edited(
         let error = WapError::new(Reason::BinaryFile, format!("the file cannot be edited: {error}"));
         (error, FailedSearch::default())
     })?;
-    // Its line numbers mean this text, so neither versions nor lines say which one.
+    // Its line numbers refer to this text, so neither versions nor lines have to identify it.
     let mut request =
         ModifyFile { expected_version: None, seen_versions: None, judged: None, ..request.clone() };
     for operation in &mut request.operations {
@@ -383,7 +384,8 @@ fn edited(
     edited.map_err(|error| (error, failed))
 }
 
-/// Checks whether two edits touch the same lines. One that changes a secret and brings it back touches more than the model sees.
+/// Checks whether two edits touch the same lines. An edit that changes a secret and restores it touches more than the
+/// model sees.
 fn has_same_lines(one: &Edited, other: &Edited) -> bool {
     let counts = |edited: &Edited| -> Vec<(usize, usize)> {
         edited.outcomes.iter().map(|outcome| (outcome.removed_lines, outcome.added_lines)).collect()
@@ -399,7 +401,7 @@ fn is_same_view(secrets: &Secrets, call: &Call<'_>, file: &str, expected: &str) 
     Ok(masked == expected || masked == secrets.mask_rest(expected))
 }
 
-/// Masks the text of a file, which may be long, unless the call is cancelled meanwhile.
+/// Masks the text of a file, which may be long, unless the call is cancelled in the meantime.
 fn masked<'t>(secrets: &Secrets, call: &Call<'_>, text: &'t str) -> Result<Cow<'t, str>, WapError> {
     let masked = secrets.mask_unless(text, &|| call.cancel.is_cancelled());
     masked

@@ -1,4 +1,4 @@
-//! The values of one request, put back into its fields.
+//! Restoring the values in the fields of one request.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -10,48 +10,49 @@ use crate::map::LITERAL;
 use crate::secrets::PutBack;
 use crate::{RestoreError, Secrets};
 
-/// The most bytes of a path, and of another text that an answer may quote, in which values are put back.
+/// The maximum length of a restored path, or another restored text that an answer may quote.
 const MOST_NAME_BYTES: usize = 4_096;
 
-/// The most bytes of a content.
+/// The maximum length of a restored content.
 pub(super) const MOST_CONTENT_BYTES: usize = Limits::MAX_REQUEST_BYTES as usize;
 
-/// Puts the values back into the fields of a request.
+/// Restores the values in the fields of a request.
 ///
-/// A placeholder of a few bytes may stand for thousands, so the sizes are checked while the values are copied and not afterwards: each
-/// field has the limit of what it is, and the values of all fields together that of a request.
+/// A placeholder of a few bytes may stand for thousands, so sizes are checked while the values are copied, not
+/// afterwards: each field has its own limit, and the values of all fields together have that of a request.
 pub(super) struct PuttingBack<'a> {
     secrets: &'a Secrets,
-    /// The bytes for which there is room in the further fields.
+    /// The remaining bytes for further fields.
     left: Cell<usize>,
 }
 
 impl<'a> PuttingBack<'a> {
-    /// Returns the fields of a request before the first.
+    /// Starts with the first field of a request.
     pub(super) fn new(secrets: &'a Secrets) -> PuttingBack<'a> {
         PuttingBack { secrets, left: Cell::new(MOST_CONTENT_BYTES) }
     }
 
-    /// Puts the values back into a content.
+    /// Restores the values in a content.
     pub(super) fn content(&self, text: &str, field: &str) -> Result<String, WapError> {
         self.at_most(text, field, MOST_CONTENT_BYTES)
     }
 
-    /// Puts the values back into a line with which one of a file is compared, and which is written nowhere.
+    /// Restores the values in a line that is compared with a line of a file, and never written.
     pub(super) fn line(&self, text: &str, field: &str) -> Result<String, WapError> {
         Ok(self.put_back(text, field, MOST_CONTENT_BYTES, |value| Cow::Borrowed(value))?.0)
     }
 
-    /// Puts the values back into a path or another text that an answer may quote.
+    /// Restores the values in a path or another text that an answer may quote.
     pub(super) fn name(&self, text: &str, field: &str) -> Result<String, WapError> {
         let (restored, values) = self.put_back(text, field, MOST_NAME_BYTES, |value| Cow::Borrowed(value))?;
-        // A path is divided, cleaned and cut before an error or a listing names it, and no part of a value is recognised.
+        // A path is split, normalized and truncated before an error or a listing names it, and parts of a value are not
+        // recognised.
         let is_divided =
             |(value, marker): &&PutBack| marker.kind != LITERAL && !is_one_word(&restored[value.clone()]);
         if let Some((_, marker)) = values.iter().find(is_divided) {
             let text = format!(
-                "'{field}' takes no placeholder whose value has other characters than letters, digits, `_`, `=`, `+` and `-`, as that of \
-                {marker}: use a command for what is named so"
+                "'{field}' takes no placeholder whose value has characters other than letters, digits, `_`, `=`, `+` and `-`, such as \
+                {marker}: use a command instead"
             );
             return Err(WapError::new(Reason::InvalidField, text).with("field", field));
         }
@@ -59,12 +60,12 @@ impl<'a> PuttingBack<'a> {
         Ok(restored)
     }
 
-    /// Puts the values back into a field of at most some bytes.
+    /// Restores the values in a field of at most `most_bytes`.
     pub(super) fn at_most(&self, text: &str, field: &str, most_bytes: usize) -> Result<String, WapError> {
         self.written(text, field, most_bytes, |value| Cow::Borrowed(value))
     }
 
-    /// Puts the values back as `written` writes them.
+    /// Restores the values, encoded by `written`.
     pub(super) fn written(
         &self,
         text: &str,
@@ -94,23 +95,23 @@ impl<'a> PuttingBack<'a> {
     }
 }
 
-/// Checks whether a value is a word that no path is divided at, and that no message shows in another form.
+/// Checks whether a value is a word that no path is split at, and that messages show unchanged.
 fn is_one_word(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'=' | b'+' | b'-'))
 }
 
-/// Refuses values with bytes that cannot be decoded, which their files have and the map has not: they would be lost.
+/// Refuses values with undecodable bytes, which are in their files but not in the map: they would be lost.
 fn check_decodable(restored: &str, values: &[PutBack], field: &str) -> Result<(), WapError> {
     let is_lossy = |(value, _): &&PutBack| restored[value.clone()].contains(char::REPLACEMENT_CHARACTER);
     let Some((_, marker)) = values.iter().find(is_lossy) else { return Ok(()) };
     let text = format!(
-        "the value of {marker} has bytes that cannot be decoded, so it cannot be put back: edit the other lines of its file by their \
+        "the value of {marker} has bytes that cannot be decoded, so it cannot be restored: edit the other lines of its file by their \
         numbers, or copy the file with a command"
     );
     Err(WapError::new(Reason::InvalidField, text).with("field", field))
 }
 
-/// Returns the refusal of a field into which the values cannot be put back.
+/// Returns the refusal of a field whose values cannot be restored.
 fn refused(error: &RestoreError, field: &str) -> WapError {
     match error {
         RestoreError::TooLong { most_bytes } => {
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!(copies(1_000, 4_096), (5, Err(Reason::RequestTooLarge)));
         let (copied, refused) = copies(30_000, usize::MAX);
         assert!(copied < 18_000 && refused == Err(Reason::RequestTooLarge), "{copied} {refused:?}");
-        // The control: where there is room, all are.
+        // The control: with enough room, all are copied.
         assert_eq!(copies(1_000, usize::MAX), (1_000, Ok(1_024_000)));
     }
 
@@ -162,7 +163,7 @@ mod tests {
         let putting_back = PuttingBack::new(&secrets);
         let is_done = || putting_back.content(&content, "content").is_ok();
         assert_eq!([is_done(), is_done(), is_done()], [true, true, false]);
-        // Text of the request itself takes no room, and another request has its own.
+        // The request's own text does not count, and each request has its own limit.
         assert!(putting_back.content(&"plain".repeat(4 << 20), "content").is_ok());
         assert!(PuttingBack::new(&secrets).content(&content, "content").is_ok());
     }

@@ -17,7 +17,7 @@ use crate::new_values::NewValues;
 use crate::surroundings::{without_cut_end, without_cut_start, without_last_bytes};
 use crate::withheld::{CUT_AT_GAPS, MASKED, Verdict, refusal, warning};
 
-/// The most files of a listing whose content decides whether they are left out; further ones are.
+/// The maximum number of files in a listing whose content is examined; further ones are left out.
 const MOST_LOOKED_AT: usize = 64;
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
@@ -29,12 +29,12 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     ) -> Result<ReadFileResponse, WapError> {
         let path = PuttingBack::new(secrets).name(&request.path, "path")?;
         let veil = Veil::new(&self.inner, secrets, call, Some(&path));
-        // In the words of the request: the path may hold a value that was put back.
+        // Name the path as the request does: the restored path may contain a value.
         self.check_visible(call, secrets, &path).map_err(|_| refusal(&request.path))?;
-        // The numbers come last: in front of the lines they would hide what a secret looks like.
+        // Numbers are added last: before the lines, they would prevent secrets from being recognised.
         let plain = ReadFile { path: path.clone(), line_numbers: None, ..request.clone() };
         let read = self.inner.read_file(call, &plain).map_err(|error| veil.all(error))?;
-        // A symlink with a harmless name may lead to such a file.
+        // A symlink with a harmless name may point to such a file.
         if read.metadata.path != path {
             self.check_visible(call, secrets, &read.metadata.path).map_err(|_| refusal(&request.path))?;
         }
@@ -42,7 +42,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         if read.is_truncated && !content.ends_with('\n') {
             content.truncate(without_last_bytes(secrets, &content).len());
         }
-        // The output of a command has a gap where it was cut.
+        // Command output has a gap where it was cut.
         let mut lacks_lines = false;
         let is_output = path.starts_with(OUTPUT_PREFIX) || path.starts_with(PROCESS_PREFIX);
         if is_output {
@@ -97,7 +97,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         Ok(response.with_line_numbers(request))
     }
 
-    /// Returns lines of an output without the words at the gaps among them, in front of them and behind them.
+    /// Returns lines of an output without the words next to gaps within, before or after them.
     fn without_cut_lines(
         &self,
         secrets: &Secrets,

@@ -16,32 +16,32 @@ use super::veil::Veil;
 use crate::secrets::GivenValues;
 use crate::{Marker, Secrets, StreamMask};
 
-/// The most bytes of a command, or of a variable, with the values of its placeholders: more than the system takes.
+/// The maximum length of a command or a variable with restored values: more than the system accepts.
 const MOST_COMMAND_BYTES: usize = 128 * 1_024;
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
-    /// Returns a command of a model as `execute_command` passes it on: with the values that its placeholders stand for.
+    /// Returns a model's command as `execute_command` passes it on, with restored values.
     ///
     /// # Errors
     ///
-    /// If a placeholder stands for nothing that is known.
+    /// If a placeholder has no known value.
     pub fn restored_command(&self, request: &ExecuteCommand) -> Result<ExecuteCommand, WapError> {
         match &self.secrets {
             Some(secrets) => restored_command(secrets, request),
-            // Without what the request says itself: a model must not choose what the journal keeps.
+            // Ignore the request's own value: a model must not choose what the journal keeps.
             None => Ok(ExecuteCommand { recorded_command: None, ..request.clone() }),
         }
     }
 
-    /// Remembers by a name the values that a command is given, so that what it prints is masked without them.
+    /// Remembers the values given to a command by a name, so that they are masked in its output.
     pub fn remember_command(&self, name: &str, request: &ExecuteCommand) {
         if let Some(secrets) = &self.secrets {
             secrets.remember_used(name, &used_in(secrets, request));
         }
     }
 
-    /// Masks the outcome of a command that was carried out elsewhere, as `execute_command` does; `name` is the one by which
-    /// [`remember_command`](Self::remember_command) has remembered the command.
+    /// Masks the outcome of a command that was carried out elsewhere, as `execute_command` does; `name` is the one
+    /// given to [`remember_command`](Self::remember_command).
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let used = used_in(secrets, request);
         let given = secrets.given_values(&used);
         if let Some(name) = &request.background {
-            // Before it prints anything.
+            // Before it can print anything.
             secrets.remember_used(&process_key(&call.origin.conversation, name), &used);
         }
         let mut masking = MaskedObserver {
@@ -131,13 +131,13 @@ fn masked_error<W: Workspace>(veil: &Veil<'_, W>, error: WapError) -> WapError {
     if veil.has_cut_output() { error.with("isOutputTruncated", true) } else { error }
 }
 
-/// Returns a command with the values that its placeholders stand for.
+/// Returns a command with restored values.
 fn restored_command(secrets: &Secrets, request: &ExecuteCommand) -> Result<ExecuteCommand, WapError> {
     check_command(secrets, request)?;
     let putting_back = PuttingBack::new(secrets);
     let mut restored_request = request.clone();
     restored_request.command = putting_back.at_most(&request.command, "command", MOST_COMMAND_BYTES)?;
-    // Without what the request says itself: a model must not choose what the journal keeps.
+    // Ignore the request's own value: a model must not choose what the journal keeps.
     restored_request.recorded_command = Some(secrets.mask_rest(&request.command).into_owned());
     if let Some(folder) = &mut restored_request.working_directory {
         *folder = putting_back.name(folder, "workingDirectory")?;
@@ -151,14 +151,14 @@ fn restored_command(secrets: &Secrets, request: &ExecuteCommand) -> Result<Execu
     Ok(restored_request)
 }
 
-/// Returns the placeholders of a command whose values are to be masked in what it prints.
+/// Returns the placeholders of a command whose values have to be masked in its output.
 fn used_in(secrets: &Secrets, request: &ExecuteCommand) -> BTreeSet<Marker> {
     let variables = request.environment.iter().flat_map(|variables| variables.values());
     let others = request.working_directory.iter().chain(&request.ready).chain(variables);
     secrets.used_in(iter::once(&request.command).chain(others).map(String::as_str))
 }
 
-/// Returns the name by which the values of an output are remembered, of which `path` is the one to read it by.
+/// Returns the name by which the values of an output are remembered; `path` is the path for reading the output.
 pub(super) fn output_key(conversation: &ConversationId, path: &str) -> String {
     format!("{} {path}", conversation.0)
 }
@@ -167,7 +167,7 @@ fn process_key(conversation: &ConversationId, name: &str) -> String {
     output_key(conversation, &format!("{PROCESS_PREFIX}{name}"))
 }
 
-/// Passes masked output on.
+/// Forwards masked output.
 struct MaskedObserver<'a> {
     observer: &'a mut dyn CommandObserver,
     secrets: &'a Secrets,

@@ -17,15 +17,15 @@ use crate::new_values::NewValues;
 use crate::withheld::{Verdict, warning};
 use crate::{Secrets, markers};
 
-/// The files that are withheld only if a secret is in them, with their copies such as `ca.pem.orig~` and `#.npmrc#`, and a few
-/// others.
+/// The files that are withheld only if they contain a secret, including copies such as `ca.pem.orig~` and `#.npmrc#`,
+/// and a few others.
 const IF_KEYED: &str = "*.{[pP][eE][mM],[nN][pP][mM][rR][cC],[gG][pP][gG].[kK][eE][yY],\
      [pP][eE][mM][~#.]*,[nN][pP][mM][rR][cC][~#.]*,[gG][pP][gG].[kK][eE][yY][~#.]*}";
 
 /// The most bytes of a query with the values of its placeholders.
 const MOST_QUERY_BYTES: usize = 64 * 1_024;
 
-/// The most of them that a search looks at, in the order of its paths; it passes over further ones.
+/// The maximum number of them that a search examines, in path order; it skips further ones.
 const MOST_LOOKED_AT: usize = 64;
 
 impl<W: Workspace> PlaceholderWorkspace<W> {
@@ -36,7 +36,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         request: &SearchFiles,
     ) -> Result<SearchFilesResponse, WapError> {
         let veil = Veil::new(&self.inner, secrets, call, None);
-        // The engine's refusal, before the work on each path.
+        // The engine would refuse this: check before the work on each path.
         request.check_bounds()?;
         let putting_back = PuttingBack::new(secrets);
         let paths = request.paths.iter().map(|path| putting_back.name(path, "paths"));
@@ -59,7 +59,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             ..request.clone()
         };
         let named = request_below.paths.len();
-        // By its name a folder could be such a file.
+        // A folder may have the name of such a file.
         request_below
             .paths
             .retain(|path| !self.is_withheld(call, secrets, path) || self.read_path(call, path).is_none());
@@ -74,7 +74,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let count = matches.len();
         let visible = Visible::of(&shown_query, request.query_type);
         let mut masked = Vec::with_capacity(count);
-        // The matches are sorted by path, and each file is looked at once.
+        // The matches are sorted by path, so that each file is examined once.
         let of_files: Vec<(&[SearchMatch], Veil<'_, W>)> = matches
             .chunk_by(|one, next| one.path == next.path)
             .filter(|in_file| !self.is_withheld(call, secrets, &in_file[0].path))
@@ -107,8 +107,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         })
     }
 
-    /// Searches all files but those that are left out: neither the number of matches, nor the matches for which there is room, nor a
-    /// warning may depend on what such a file holds.
+    /// Searches all files except withheld ones: neither the number of matches, nor the choice of matches that fit, nor
+    /// a warning may depend on the content of such a file.
     fn search_visible(
         &self,
         secrets: &Secrets,
@@ -127,7 +127,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         self.inner.search_files(call, &request)
     }
 
-    /// Returns the files of a search with a name of credentials and no secret in them. They do not depend on its query.
+    /// Returns the files of a search with credential names but without secrets. They do not depend on the query.
     fn harmless_files(&self, call: &Call<'_>, secrets: &Secrets, request: &SearchFiles) -> Vec<String> {
         let mut named: Vec<String> = Vec::new();
         for path in request.paths.iter().take(MOST_LOOKED_AT) {
@@ -141,7 +141,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             };
             match self.inner.explore_files(call, &below) {
                 Ok(listed) => named.extend(listed.files.into_iter().map(|file| file.path)),
-                // It is a file.
+                // A file.
                 Err(_) => named.extend(self.read_path(call, path)),
             }
         }
@@ -153,7 +153,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         named
     }
 
-    /// Returns the path of the file that a path leads to; `None` if it leads to none.
+    /// Returns the path of the file that a path resolves to; `None` if there is no file.
     fn read_path(&self, call: &Call<'_>, path: &str) -> Option<String> {
         let request =
             ReadFile { path: path.to_owned(), start_line: Some(1), end_line: Some(1), ..ReadFile::default() };
@@ -161,17 +161,17 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     }
 }
 
-/// Decides whether a match is one in the text that a model sees. One within a secret would tell what the secret is, letter
-/// by letter.
+/// Decides whether a match is in the text that a model sees. A match within a secret would reveal the secret, letter by
+/// letter.
 struct Visible {
     query: Regex,
-    /// True if the query has placeholders. Where a value is not hidden, a match would tell that it is the value.
+    /// True if the query has placeholders. Where a value is not hidden, a match would reveal that it is the value.
     has_markers: bool,
 }
 
 impl Visible {
     fn of(query: &str, query_type: QueryType) -> Visible {
-        // A placeholder has no character that means something else in an expression.
+        // A placeholder has no metacharacter.
         let pattern = match query_type {
             QueryType::Literal => Cow::Owned(regex::escape(query)),
             QueryType::Regex => Cow::Borrowed(query),
@@ -194,7 +194,7 @@ fn lines_of(hits: &SearchMatch) -> impl Iterator<Item = &str> {
     context_before.iter().chain([match_text]).chain(context_after).map(String::as_str)
 }
 
-/// Masks a match with the lines around it; `None` if it lies within a secret.
+/// Masks a match with the lines around it; `None` if it is within a secret.
 fn mask_match<W: Workspace>(
     veil: &Veil<'_, W>,
     hits: &SearchMatch,
@@ -220,10 +220,10 @@ fn mask_match<W: Workspace>(
     let context_before: Vec<String> = masked.by_ref().take(context_before.len()).collect();
     let masked_match = masked.next().unwrap_or_default();
     if (visible.has_markers || masked_match != *match_text) && !visible.shows(&masked_match) {
-        // The match may lie behind the cut of a long line.
-        let is_behind = is_cut(match_text)
+        // The match may be past the cut of a long line.
+        let is_past_cut = is_cut(match_text)
             && veil.whole_line(*line).is_some_and(|whole| whole != *match_text && visible.shows(&whole));
-        if !is_behind {
+        if !is_past_cut {
             return None;
         }
     }

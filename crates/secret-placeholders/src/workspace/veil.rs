@@ -20,24 +20,25 @@ use crate::surroundings::{
 use crate::withheld::CUT_AT_GAPS;
 use crate::{Secrets, json};
 
-/// The lines around an excerpt among which the first and the last line of a private key are looked for.
+/// The number of lines around an excerpt that are searched for the boundaries of a private key.
 const AROUND_LINES: i64 = 200;
 
-/// The beginning of the line that stands for output that was left out, and words in it.
+/// The beginning of the line that stands for omitted output, and words in it.
 const GAP: &str = "\n… ";
 const LEFT_OUT: &str = " bytes left out";
 
-/// The most gaps of an output at which the cut words are looked for: an engine leaves one, and a program may print any number of lines
-/// like one. Behind them, the whole lines beside a gap are left out.
+/// The maximum number of gaps in an output at which cut words are searched for: an engine leaves one, but a program may
+/// print any number of similar lines. After these, the whole lines next to a gap are left out.
 const MOST_GAPS: usize = 16;
 
-/// The most readings of a file for an answer that does not say which of its lines it quotes: one gives up to a mebibyte.
+/// The maximum number of reads of a file for an answer that does not state which lines it quotes: one returns up to a
+/// mebibyte.
 const MOST_READINGS: usize = 16;
 
-/// The most bytes of files that are kept in memory between the two looks at them.
+/// The maximum number of bytes of files kept in memory between the two passes over them.
 pub(super) const MOST_KEPT_BYTES: usize = 32 << 20;
 
-/// A range of lines that reaches to the end of any file.
+/// A number of lines that extends to the end of any file.
 const ALL_LINES: i64 = i64::MAX;
 
 /// Masks the answer to one call.
@@ -47,26 +48,26 @@ pub(super) struct Veil<'a, W> {
     pub(super) call: &'a Call<'a>,
     /// The file that the answer quotes.
     pub(super) path: Option<&'a str>,
-    /// The values of the command that has printed what the answer has.
+    /// The values of the command whose output the answer has.
     given: Option<&'a GivenValues>,
-    /// The file, once it was looked at.
+    /// The file, once examined.
     learned: OnceCell<LearnedFile>,
-    /// True once the file was read for its values, and the file, unless it is large.
+    /// True once the file was read for its values; the file itself, unless it is large.
     is_read: Cell<bool>,
     read_before: Cell<Option<FileParts>>,
-    /// True once output was cut, since placeholders made it too long, or beside gaps in it.
+    /// True once output was cut because placeholders made it too long, or next to gaps in it.
     has_cut_output: Cell<bool>,
     is_cut_at_gaps: Cell<bool>,
 }
 
-/// A file in parts, as far as it can be read.
+/// The readable parts of a file.
 #[derive(Default)]
 struct FileParts {
     parts: Vec<String>,
     is_whole: bool,
 }
 
-/// A file that an answer quotes, as far as it was looked at.
+/// The examined part of a file that an answer quotes.
 #[derive(Default)]
 struct LearnedFile {
     parts: Vec<Surroundings>,
@@ -101,8 +102,8 @@ impl<'a, W: Workspace> Veil<'a, W> {
         Veil { given, ..self }
     }
 
-    /// Adds the values of the texts of an answer or an error that have no placeholder, and of the file if these are looked at together
-    /// with it, as [`add_values_of_lines`](Self::add_values_of_lines).
+    /// Adds the values without a placeholder in the texts of an answer or an error, and in the file if the texts are
+    /// examined together with it, as [`add_values_of_lines`](Self::add_values_of_lines).
     pub(super) fn add_values<T: Serialize>(
         &self,
         value: &T,
@@ -120,8 +121,9 @@ impl<'a, W: Workspace> Veil<'a, W> {
         if needs_file { self.add_values_of_file(values, most_bytes) } else { 0 }
     }
 
-    /// Adds the values of lines of the file, and of the file if these are looked at together with it. A file is read once for
-    /// this and for masking unless that would keep more than `most_bytes`; returns how many are kept.
+    /// Adds the values in lines of the file, and in the whole file if the lines are examined together with it. The file
+    /// is read once for this and for masking, unless that would keep more than `most_bytes`; returns the number of
+    /// bytes kept.
     pub(super) fn add_values_of_lines(
         &self,
         text: &str,
@@ -129,7 +131,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
         values: &mut NewValues,
         most_bytes: usize,
     ) -> usize {
-        // Where a line is cut, a part of a value is not one.
+        // Where a line is cut, a part of a value is not a value.
         if !is_cut {
             self.secrets.add_values(text, &KeyLines::default(), values);
         }
@@ -163,7 +165,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
         json::masked(value, &|text| self.output(text))
     }
 
-    /// Masks output, which may have been cut, and cuts what placeholders make too long.
+    /// Masks output, which may have been cut, and truncates it if placeholders make it too long.
     fn output<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut lacks_lines = false;
         let masked = match without_cut_words(self.secrets, text, &mut lacks_lines) {
@@ -187,7 +189,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
         }
     }
 
-    /// Reports whether output was cut that [`all_outputs`](Self::all_outputs) has masked.
+    /// Reports whether [`all_outputs`](Self::all_outputs) has cut output.
     pub(super) fn has_cut_output(&self) -> bool {
         self.has_cut_output.get()
     }
@@ -197,7 +199,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
         self.is_cut_at_gaps.get().then(|| CUT_AT_GAPS.to_owned())
     }
 
-    /// Masks a text, which may be a view with numbers in front of its lines.
+    /// Masks a text, which may be a view with line numbers.
     pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let may_need_file = |line: &str| {
             let line = numbered_line(line).map_or(line, |(_, rest)| rest);
@@ -223,7 +225,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
         Some(self.excerpt(read.content.trim_end_matches(['\n', '\r']), number).into_owned())
     }
 
-    /// Returns what may be shown of a line of the file that was cut at its end.
+    /// Returns the part that may be shown of a line of the file that was cut at its end.
     pub(super) fn before_cut<'t>(&self, line: &'t str) -> &'t str {
         before_cut(self.secrets, line, &self.file().parts)
     }
@@ -233,7 +235,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
         let around = if has_body_line(text) && !self.file().is_whole {
             AROUND_LINES
         } else if first > 1 && may_begin_below(text) {
-            // The name of a value in the first lines may be above them.
+            // A value in the first lines may have its name above them.
             MOST_LINES_BELOW as i64
         } else {
             0
@@ -246,10 +248,10 @@ impl<'a, W: Workspace> Veil<'a, W> {
         self.mask(text)
     }
 
-    /// Masks a text that may quote the file, if it was looked at.
+    /// Masks a text that may quote the file, if that was examined.
     fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.learned.get() {
-            // Without a file, it is what a command prints.
+            // Without a file, it is command output.
             _ if self.path.is_none() => self.secrets.mask_printed(text),
             Some(learned) => self.secrets.mask_with(text, &learned.keys),
             None => self.secrets.mask(text),
@@ -274,8 +276,8 @@ impl<'a, W: Workspace> Veil<'a, W> {
         Some(excerpt)
     }
 
-    /// Gives placeholders to the secrets around some lines, so that they are known wherever they stand: a part of a
-    /// private key does not show what it is a part of. Returns the lines, with the number of the first.
+    /// Gives placeholders to the secrets around some lines, so that they are recognised everywhere: a part of a
+    /// private key cannot be recognised by itself. Returns the lines, with the number of the first.
     fn learn(&self, first: i64, lines: usize, around: i64) -> Option<(i64, String)> {
         let lines = i64::try_from(lines).unwrap_or(i64::MAX);
         let begin = first.saturating_sub(around).max(1);
@@ -284,7 +286,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
         Some((begin, read.content))
     }
 
-    /// Returns the file, as far as it is looked at. Its secrets have placeholders then.
+    /// Returns the examined part of the file, whose secrets then have placeholders.
     fn file(&self) -> &LearnedFile {
         self.learned.get_or_init(|| {
             let file = self.read_before.take().unwrap_or_else(|| self.read_file());
@@ -321,7 +323,7 @@ impl<'a, W: Workspace> Veil<'a, W> {
         self.inner.read_file(self.call, &request).ok()
     }
 
-    /// Masks a view without its numbers, each part of it whose lines follow each other with those above.
+    /// Masks a view without its numbers, each run of consecutive lines together with the lines above.
     fn masked_view(&self, view: &str, plain: &str) -> String {
         let number = |line: &str| Some(i64::try_from(numbered_line(line)?.0).unwrap_or(i64::MAX));
         let lines: Vec<(Option<i64>, &str)> =
@@ -362,13 +364,12 @@ impl<'a, W: Workspace> Veil<'a, W> {
             view.push_str(&line[..line.len() - rest]);
             view.push_str(masked);
         }
-        // What looks like a number may be the start of a value.
+        // An apparent number may be the start of a value.
         Cow::Owned(self.secrets.mask_rest(&view).into_owned())
     }
 }
 
-/// Returns a view without the numbers in front of its lines, which would hide that the lines of a key follow each other; `None` if it
-/// has none.
+/// Returns a view without its line numbers, which would separate the lines of a key; `None` if it has none.
 fn without_numbers(text: &str) -> Option<String> {
     if !text.split_inclusive('\n').any(|line| numbered_line(line).is_some()) {
         return None;
@@ -377,8 +378,8 @@ fn without_numbers(text: &str) -> Option<String> {
     Some(lines.map(|line| numbered_line(line).map_or(line, |(_, rest)| rest)).collect())
 }
 
-/// Returns output without the words at cuts in it, which may be parts of secrets: on both sides of gaps, and where git cuts lines. Sets
-/// `lacks_lines` if there is less of the lines beside a gap.
+/// Returns output without the words at cuts in it, which may be parts of secrets: on both sides of gaps, and where git
+/// cuts lines. Sets `lacks_lines` if parts of the lines next to a gap were left out.
 pub(super) fn without_cut_words<'t>(
     secrets: &Secrets,
     output: &'t str,
@@ -390,14 +391,14 @@ pub(super) fn without_cut_words<'t>(
     }
 }
 
-/// Checks whether a line of output stands for output that was left out.
+/// Checks whether a line stands for omitted output.
 pub(super) fn is_gap(line: &str) -> bool {
     line.starts_with(GAP.trim_start()) && line.contains(LEFT_OUT)
 }
 
 fn without_words_at_gaps<'t>(secrets: &Secrets, output: &'t str, lacks_lines: &mut bool) -> Cow<'t, str> {
     let mut kept = String::new();
-    // The bytes that are done, where the text between two gaps begins, and the number of gaps so far.
+    // The number of finished bytes, the start of the text between two gaps, and the number of gaps so far.
     let mut start = 0;
     let mut gaps = 0;
     let without_start = |text: &'t str, gaps: usize| match gaps {

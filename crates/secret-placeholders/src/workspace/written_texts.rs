@@ -1,4 +1,4 @@
-//! The texts that models have written into files, which they may name again.
+//! The texts that models have written into files and may use again.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -6,17 +6,17 @@ use std::sync::{Mutex, PoisonError};
 
 use wap_core::{ConversationId, FileChange, ModifyOperation};
 
-/// The most bytes of texts that are remembered, with what is kept beside each.
+/// The maximum number of bytes remembered, including overhead.
 const MOST_BYTES: usize = 4 << 20;
 
-/// The bytes that a text takes beside its own and those of its names.
-const BESIDE_BYTES: usize = 128;
+/// The overhead of a text in bytes, apart from the text and its names.
+const OVERHEAD_BYTES: usize = 128;
 
-/// The most bytes that are compared for one edit: a file of many values and a long text would take minutes.
+/// The maximum number of bytes compared for one edit: a file with many values and a long text would take minutes.
 const MOST_COMPARED_BYTES: usize = 256 << 20;
 
-/// The texts of changes that were made, by conversation and file, the oldest first. A model knows a value in them, so that an edit which
-/// names the value tells it nothing.
+/// The texts of changes that were made, by conversation and file, the oldest first. A model knows the values in them,
+/// so an edit that names such a value reveals nothing.
 #[derive(Default)]
 pub(super) struct WrittenTexts {
     texts: Mutex<Texts>,
@@ -37,19 +37,20 @@ struct WrittenText {
 
 impl WrittenText {
     fn bytes(&self) -> usize {
-        self.text.len() + self.path.len() + self.conversation.0.len() + BESIDE_BYTES
+        self.text.len() + self.path.len() + self.conversation.0.len() + OVERHEAD_BYTES
     }
 }
 
 impl fmt::Debug for WrittenTexts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the texts, which have secrets in them.
+        // Without the texts, which contain secrets.
         formatter.debug_struct("WrittenTexts").finish_non_exhaustive()
     }
 }
 
 impl WrittenTexts {
-    /// Remembers the texts of a change that was made, as the model has sent it: where it has a placeholder, the model knows no value.
+    /// Remembers the texts of a change as the model has sent it: where it has a placeholder, the model does not know
+    /// the value.
     pub(super) fn add(&self, conversation: &ConversationId, path: &str, change: &FileChange) {
         let mut kept = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         for text in
@@ -70,8 +71,8 @@ impl WrittenTexts {
         }
     }
 
-    /// Returns those of some values that a conversation has written into a file. Of more values than can be compared with its texts, the
-    /// last count as values of others.
+    /// Returns those of some values that a conversation has written into a file. If there are too many to compare, the
+    /// last ones count as values of others.
     pub(super) fn own(
         &self,
         conversation: &ConversationId,
@@ -118,7 +119,7 @@ fn written_by(operation: &ModifyOperation) -> Option<&str> {
     }
 }
 
-/// Checks whether a text has a value that stands alone, and not in a longer word: one of a few letters is a part of many.
+/// Checks whether a text has a value as a whole word: a value of a few letters is part of many words.
 fn has_whole(text: &str, value: &str) -> bool {
     let is_part = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     text.match_indices(value).any(|(start, _)| {
@@ -147,20 +148,20 @@ mod tests {
         texts.add(&one, "a", &write("p = \"first7\"".into()));
         texts.add(&one, "a", &write("p = \"second7\"".into()));
         assert!(own(&one, "a", "first7") && own(&one, "a", "second7"));
-        // Nothing else: not of another conversation or file, not a part of a word.
+        // Nothing else: no values of another conversation or file, and no parts of words.
         assert!(!own(&other, "a", "first7") && !own(&one, "b", "first7") && !own(&one, "a", "first"));
-        texts.add(&other, "b", &write(format!("third7{}", " ".repeat(MOST_BYTES - 3 * BESIDE_BYTES))));
+        texts.add(&other, "b", &write(format!("third7{}", " ".repeat(MOST_BYTES - 3 * OVERHEAD_BYTES))));
         assert!(!own(&one, "a", "first7") && own(&one, "a", "second7"));
         texts.add(&one, "a", &write("x".repeat(MOST_BYTES + 1)));
         assert!(own(&other, "b", "third7"));
         texts.forget(&one);
         assert!(!own(&one, "a", "second7") && own(&other, "b", "third7"));
-        // Many short texts take no more than a long one.
-        for _ in 0..3 * MOST_BYTES / BESIDE_BYTES {
+        // Many short texts take no more memory than a long one.
+        for _ in 0..3 * MOST_BYTES / OVERHEAD_BYTES {
             texts.add(&one, "a", &write("y".to_owned()));
         }
         let kept = texts.texts.lock().unwrap();
-        assert!(kept.bytes <= MOST_BYTES && kept.texts.len() <= MOST_BYTES / BESIDE_BYTES);
+        assert!(kept.bytes <= MOST_BYTES && kept.texts.len() <= MOST_BYTES / OVERHEAD_BYTES);
     }
 
     #[test]

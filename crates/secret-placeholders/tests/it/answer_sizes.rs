@@ -8,7 +8,7 @@ use wap_core::{
 
 use crate::over_workspace::{Masked, over, with_call};
 
-/// A megabyte, which takes several as placeholders.
+/// A megabyte, which grows to several with placeholders.
 const LINES: usize = 200_000;
 
 fn answer(masked: &Masked, lines: Option<(i64, i64)>) -> ReadFileResponse {
@@ -36,7 +36,7 @@ fn a_key_of_short_lines_is_read_in_parts() {
     let second = answer(&masked, Some((next, next + 1)));
     assert_eq!((second.is_truncated, second.returned_lines), (false, 2));
     assert_eq!(second.content, "⟦secret:private-key:1⟧\n".repeat(2));
-    // The control: lines that take no placeholder are read at once.
+    // The control: lines without placeholders are read at once.
     let plain = answer(&over([("a.txt", "abcd\n".repeat(LINES))]), None);
     assert!(!plain.is_truncated && plain.returned_lines == LINES as u64);
 }
@@ -88,20 +88,20 @@ fn output_that_placeholders_make_too_long_is_cut_and_says_so() {
         assert!(visible.contains(" bytes left out, since placeholders make"));
         assert!(visible.ends_with("last line\n"), "{}", &visible[visible.len() - 60..]);
     }
-    // The control: lines that take no placeholder come whole.
+    // The control: lines without placeholders are whole.
     let plain = "abcd\n".repeat(LINES);
     let response = run(Ok(ran(&plain))).unwrap();
     assert!(!response.is_output_truncated && response.stdout == plain);
 }
 
 #[test]
-fn output_that_lacks_lines_beside_gaps_says_so() {
+fn output_that_lacks_lines_next_to_gaps_says_so() {
     let log = |gap: &str| -> String {
         (1..=40)
             .map(|line| format!("test t passed\nresult {line} = ok\n{gap}{line} bytes left out\n"))
             .collect()
     };
-    // Lines of a program like those of an engine: which of them stand for a gap is unknown.
+    // A program's lines that look like gaps of the engine: which of them are gaps is unknown.
     let response = run(Ok(ran(&log("… ")))).unwrap();
     assert!(response.stdout.lines().count() < 120, "{}", response.stdout);
     assert!(response.is_output_truncated);

@@ -1,4 +1,4 @@
-//! The values of an answer from many files, which get their placeholders at once.
+//! The values of an answer from many files, which receive placeholders together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +64,7 @@ fn an_answer_from_many_files_keeps_its_values_in_few_writes() {
     assert!(changed.iter().all(Result::is_ok) && !format!("{changed:?}").contains("a1B2"), "{changed:?}");
     let count = writes();
     assert!((1..=3).contains(&count), "{count}");
-    // The control: each answer of its own keeps its values.
+    // The control: separate answers keep their values separately.
     let (masked, writes) = over();
     for (path, _) in files() {
         let request = ReadFile { path: path.into(), ..ReadFile::default() };

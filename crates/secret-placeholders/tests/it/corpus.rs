@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Recipe {
     pub(crate) kind: String,
-    /// The pieces of the line; the even ones are around the secret, the odd ones are the secret.
+    /// The line before the secret.
     pub(crate) before: String,
     /// The parts of the secret, to be joined.
     pub(crate) parts: Vec<String>,

@@ -1,4 +1,4 @@
-//! Values that have a placeholder, and of which a cut leaves a part over where no rule finds it.
+//! Values with a placeholder, of which a cut leaves a part where no rule finds it.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use wap_core::{
 use crate::masking::token;
 use crate::over_workspace::{Masked, over, read, with_call};
 
-/// The most bytes that a reading of a line returns.
+/// The maximum number of bytes that reading a line returns.
 const MOST_BYTES: usize = 1 << 20;
 
-/// The shortest part that must not leave.
+/// The shortest part that must not be shown.
 const PART_BYTES: usize = 4;
 
-/// Values whose words are shorter than those that are left out anyhow, and one that is longer than what is compared at its start.
+/// Values with words that are too short to be left out anyway, and a value longer than the automaton's head.
 fn values() -> [String; 4] {
     let long: String = (0..60).map(|number| format!("{number} zebra ")).collect();
     [
@@ -43,7 +43,7 @@ fn parts(value: &str) -> impl Iterator<Item = usize> {
 fn output(masked: &Masked, output: String) -> String {
     masked.inner().on_command("x", Err(WapError::new(Reason::Timeout, "late").with("stdout", output)));
     let request = ExecuteCommand { command: "x".into(), ..ExecuteCommand::default() };
-    // A step of its own: another one would be answered from the record.
+    // A separate step: a repeated one would be answered from the record.
     let step = u32::try_from(masked.inner().commands_run().len()).unwrap();
     let error = with_call(step, |call| masked.execute_command(call, &request, &mut Unobserved)).unwrap_err();
     error.detail("stdout").unwrap().as_str().unwrap().to_owned()
@@ -93,14 +93,14 @@ fn the_gap_of_an_output_shows_neither_a_beginning_nor_a_rest() {
                 "{visible}"
             );
         }
-        // The control: what begins and ends like no value stays.
+        // The control: text that begins and ends unlike a value stays.
         let other = format!("one cat hat{gap}rat hut two");
         assert_eq!(output(&masked, other.clone()), other);
     }
 }
 
 #[test]
-fn an_output_with_many_lines_like_a_gap_has_the_lines_beside_them_left_out() {
+fn an_output_with_many_lines_like_a_gap_has_the_lines_next_to_them_left_out() {
     let gap = "\n… 5 bytes left out …\n";
     let value = values()[0].to_owned();
     let (head, tail) = value.split_at(value.len() / 2);
@@ -108,7 +108,7 @@ fn an_output_with_many_lines_like_a_gap_has_the_lines_beside_them_left_out() {
     let text = |gaps: usize| {
         format!("first\ncat{}{tail} dog\nlast", format!("{gap}hat\nrat {head}").repeat(gaps) + gap)
     };
-    // The control: beside few, only the words are left out.
+    // The control: next to few gaps, only the words are left out.
     let visible = output(&masked, text(3));
     assert_eq!(visible, format!("first\ncat{}{gap} dog\nlast", format!("{gap}hat\nrat ").repeat(3)));
     let visible = output(&masked, text(1_000));
@@ -119,7 +119,7 @@ fn an_output_with_many_lines_like_a_gap_has_the_lines_beside_them_left_out() {
 }
 
 #[test]
-fn lines_of_an_output_that_are_read_beside_a_gap_show_neither_a_beginning_nor_a_rest() {
+fn lines_of_an_output_that_are_read_next_to_a_gap_show_neither_a_beginning_nor_a_rest() {
     let [value, ..] = values();
     let token = token();
     for (start, end) in [value.split_at(20), token.split_at(20)] {

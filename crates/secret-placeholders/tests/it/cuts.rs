@@ -11,7 +11,7 @@ use wap_core::{
 use crate::masking::{secrets, token};
 use crate::over_workspace::{over, read, search, with_call};
 
-/// The beginning of the token, which no cut may leave over.
+/// The beginning of the token, which no cut may leave.
 const PART: &str = "npm_a1B2";
 
 #[test]
@@ -42,7 +42,7 @@ fn a_cut_match_shows_no_beginning_of_a_secret_of_several_words_or_of_a_long_one(
 }
 
 #[test]
-fn a_match_behind_the_cut_of_a_line_with_a_secret_is_kept_and_one_within_the_secret_is_not() {
+fn a_match_after_the_cut_of_a_line_with_a_secret_is_kept_and_one_within_the_secret_is_not() {
     let masked = over([("a.txt", format!("{} {} needle {}\n", token(), "x ".repeat(600), token()))]);
     for (query, count) in [("needle", 1), ("npm_a1B2", 0)] {
         let hits =

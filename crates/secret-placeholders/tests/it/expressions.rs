@@ -51,19 +51,19 @@ fn an_expression_does_not_tell_the_characters_of_a_value() {
         let error = with_call(1, |call| masked.modify_file(call, &request)).unwrap_err();
         assert_eq!(error.reason(), Reason::InvalidRegex, "{error:?}");
     }
-    // The control: with the value itself, the class tells its characters.
+    // The control: with the value itself, the class reveals its characters.
     assert_eq!(lines(&masked, &format!("^[{VALUE}]$")).unwrap().concat(), "279LWXkmqrz");
 }
 
 #[test]
-fn what_stands_behind_a_placeholder_applies_to_the_whole_value() {
+fn text_after_a_placeholder_applies_to_the_whole_value() {
     let (masked, placeholder) = masked();
     let hits = |query: &str| lines(&masked, &query.replace('@', &placeholder)).unwrap().len();
     let wanted = [("@", 1), ("(~|@)+", 2), ("url.*@.*$", 1), ("@{2}", 0), ("^@?k$", 1), ("^@?@?k$", 1)];
     for (query, count) in wanted {
         assert_eq!(hits(query), count, "{query}");
     }
-    // One that applied to the last character would match the value without it.
+    // A quantifier that applied to the last character would match the value without it.
     let text = format!("{}\n", &VALUE[..VALUE.len() - 1]);
     let masked = over([("a.py", format!("url = \"mongodb://app:{VALUE}@db/x\"\n")), ("b.txt", text.clone())]);
     read(&masked, "a.py", None);

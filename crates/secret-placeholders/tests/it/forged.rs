@@ -1,4 +1,4 @@
-//! Placeholders that a model writes where their values could come back to it.
+//! Placeholders that a model writes where their values could be shown to it.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn an_index_does_not_say_which_value_it_was_asked_for() {
 }
 
 #[test]
-fn an_invented_placeholder_beside_a_value_does_not_uncover_it() {
+fn an_invented_placeholder_next_to_a_value_does_not_uncover_it() {
     let secrets = secrets();
     let password = ["hunter", "2hunter", "2"].concat();
     let _ = secrets.mask(&format!("password = \"{password}\"\n"));

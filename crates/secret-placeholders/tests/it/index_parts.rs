@@ -13,7 +13,7 @@ use wap_core::{
 use crate::masking::{secrets, token};
 use crate::over_workspace::with_call;
 
-/// An index with answers of a test's own over texts in memory.
+/// An index with a test's answers over texts in memory.
 #[derive(Default)]
 struct Scripted {
     texts: MemoryIndex,
@@ -102,7 +102,7 @@ fn imports(index: &impl CodeIndex) -> Vec<String> {
     diagnostics.into_iter().map(|one| one.import).collect()
 }
 
-/// Checks whether a text has eight bytes of a value that follow each other.
+/// Checks whether a text has eight consecutive bytes of a value.
 fn has_part(text: &str, value: &str) -> bool {
     (0..=value.len() - 8).any(|at| text.contains(&value[at..at + 8]))
 }
@@ -143,7 +143,7 @@ fn a_short_value_is_hidden_though_the_cut_took_the_name_by_which_it_is_recognise
         let visible = search(&index, "needle").remove(0);
         assert!(visible.ends_with("⟦secret:password-assignment:1⟧\"; needle\n"), "{cut}: {visible}");
     }
-    // The control: the same word where nothing makes it a password.
+    // The control: the same word outside of a password field.
     let file = format!("{password}; needle\n");
     let excerpt = Some(format!("…{password}; needle\n"));
     let index = Scripted { excerpt, ..Scripted::with_files([("a.txt", file.as_str())]) }.masked();
@@ -185,7 +185,7 @@ fn a_signature_that_is_cut_within_a_value_shows_nothing_of_it() {
     index.symbols = vec![CodeSymbol { line_start: 3, line_end: 5, ..other }];
     let visible = symbols(&index.masked(), "a.py").remove(0).signature;
     assert_eq!(visible, "def other(password= \"⟦secret:password-assignment:1⟧\")");
-    // What was trimmed behind a value without a sign for it is a cut as well.
+    // Text that was trimmed after a value without a mark is a cut as well.
     let mut index = Scripted::with_files([("a.py", text.as_str())]);
     index.symbols = vec![symbol("login", None, &whole[..whole.find('"').unwrap() + 30])];
     assert!(!has_part(&symbols(&index.masked(), "a.py")[0].signature, &token));

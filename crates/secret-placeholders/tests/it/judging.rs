@@ -81,7 +81,7 @@ fn a_request_that_is_too_large_is_refused_before_it_is_judged() {
     let most = Limits::MAX_OPERATIONS;
     let refusal = edit(&masked, 1, "a.js", operations(most + 1)).unwrap_err();
     assert_eq!(refusal, edit(masked.inner(), 2, "a.js", operations(most + 1)).unwrap_err());
-    // The control: what is not too large is judged, and answered as if the secret were not there.
+    // The control: a change that is not too large is judged, and answered as if the secret were not there.
     let judged = edit(&masked, 3, "a.js", vec![text("npm_", "npm ")]).unwrap_err();
     assert_eq!(judged.reason(), Reason::Conflict);
     assert_ne!(refusal.reason(), judged.reason());
@@ -180,7 +180,7 @@ fn many_invented_placeholders_are_kept_in_few_writes() {
     append(&masked, 2, "done.txt", &invented.replace("literal", "none")).unwrap();
     let done = updates.load(Ordering::Relaxed) - open;
     assert!((1..=4).contains(&open) && done <= 4, "{open} {done}");
-    // The control: they are data, and each has a placeholder of its own now.
+    // The control: they are data, and each now has a separate placeholder.
     let given: String = (1..=200).map(|number| format!("⟦secret:literal:{number}⟧\n")).collect();
     assert_eq!(read(&masked, "a.txt", None), format!("open{given}"));
     assert_eq!(masked.inner().text("a.txt").unwrap(), format!("open{invented}"));
@@ -202,7 +202,7 @@ fn what_is_appended_to_a_line_of_a_file_that_is_too_large_to_judge_begins_with_a
         append(&masked, 2, "a.js", &format!("\n{tail}\n")).unwrap();
         // A file that ends with a line takes any.
         append(&masked, 3, "a.js", &format!("{tail}\n")).unwrap();
-        // The control: joined to the line, it can take the value from its rule.
+        // The control: joined to the line, it can hide the value from its rule.
         let masked = over(files());
         append(masked.inner(), 1, "a.js", tail).unwrap();
         let is_hidden_alone = !last(&over(files())).contains(value);
@@ -218,7 +218,7 @@ fn a_short_value_may_become_a_part_of_a_longer_one() {
     append(&masked, 1, "a.js", "pwd = \"⟦secret:password-assignment:1⟧!\"\n").unwrap();
     assert!(masked.inner().text("a.js").unwrap().ends_with("pwd = \"postgres!\"\n"));
     assert!(!read(&masked, "a.js", None).contains("postgres"));
-    // The control: where it would be shown it is refused, although the same value is hidden beside it.
+    // The control: where it would be shown it is refused, although the same value is hidden next to it.
     let visible = "pwd = \"postgres\"\ncolour ⟦secret:password-assignment:1⟧\n";
     let error = append(&masked, 2, "a.js", visible).unwrap_err();
     assert_eq!(error.reason(), Reason::InvalidField, "{error:?}");

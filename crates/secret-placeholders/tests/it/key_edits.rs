@@ -25,7 +25,7 @@ fn boundary(word: &str) -> String {
 const BEGIN: i64 = 2;
 const END: i64 = 12;
 
-/// A map that takes no further value.
+/// A map without room for another value.
 fn full() -> MemoryStore {
     let value = |number: usize| format!("{number:02}{}", "x9".repeat(32 * 1_024 - 1));
     let entry =
@@ -58,7 +58,7 @@ fn insertion(line: i64) -> ModifyOperation {
     ModifyOperation::Insert { after_line: line, new_content: "# - #\n".into(), was: None }
 }
 
-/// More lines than a key is looked for behind.
+/// More lines than the search for a key skips.
 fn long_insertion(line: i64) -> ModifyOperation {
     ModifyOperation::Insert { after_line: line, new_content: "# - #\n".repeat(20), was: None }
 }
@@ -111,7 +111,7 @@ fn the_short_last_line_of_a_key_stays_hidden() {
     let masked = over([("a.txt", file())]);
     assert_eq!(edit(&masked, 1, operations.clone()).unwrap_err().reason(), Reason::Protected);
     assert!(!shows_key(&read(&masked, "a.txt", None)));
-    // The control: without it, every line of the key is recognised wherever it stands, if the map has room.
+    // The control: without it, every line of the key is recognised everywhere, if the map has room.
     let masked = over([("a.txt", file().replace("abCdQ==\n", ""))]);
     edit(&masked, 1, vec![deletion(BEGIN), deletion(END - 1)]).unwrap();
     assert!(!shows_key(&read(&masked, "a.txt", None)));

@@ -115,7 +115,7 @@ fn words_below_a_text_that_mentions_a_key_are_shown_and_edited() {
             .collect();
         assert_eq!(masked.inner().text("a.md").unwrap(), left);
     }
-    // The controls: short lines beside one that is as long as that of a key, and in front of its last line.
+    // The controls: short lines next to one as long as a line of a key, and before its last line.
     let end = ["-----END PRIVATE ", "KEY-----"].concat();
     let body = "Ab3/".repeat(4);
     for text in [
@@ -174,7 +174,7 @@ fn a_key_in_pieces_of_source_code_is_found() {
 }
 
 #[test]
-fn any_blank_in_front_of_the_last_line_of_a_key_is_a_blank() {
+fn any_blank_before_the_last_line_of_a_key_is_a_blank() {
     let boundary = ["-----END PRIVATE ", "KEY-----"].concat();
     for blank in ["\u{a0}", "\u{2000}", "\u{3000}", " "] {
         let secrets = secrets();

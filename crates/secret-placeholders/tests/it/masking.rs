@@ -4,7 +4,7 @@ mod below;
 mod coloured;
 mod forms;
 mod generated;
-mod names_beside;
+mod nearby_names;
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) fn token() -> String {
 }
 
 #[test]
-fn the_same_value_has_the_same_placeholder_wherever_it_stands() {
+fn the_same_value_has_the_same_placeholder_everywhere() {
     let secrets = secrets();
     let password = ["hunter", "2hunter", "2"].concat();
     let assigned = format!("password = \"{password}\"\n");
@@ -50,7 +50,7 @@ fn words_and_paths_are_replaced_only_where_they_are_a_password() {
     let secrets = Secrets::open(store).unwrap();
     assert_eq!(secrets.mask(path), path);
     assert_eq!(secrets.restore("⟦secret:password-assignment:1⟧").unwrap(), path);
-    // The control: a value that nothing else is like.
+    // The control: a unique value.
     let store = MemoryStore::default();
     store.update(&mut |_| Some(entry("k7QzWm2Rt9x").into_bytes())).unwrap();
     let secrets = Secrets::open(store).unwrap();
@@ -76,7 +76,7 @@ fn a_secret_of_a_test_that_is_an_alphabet_hides_no_code() {
 }
 
 #[test]
-fn a_value_is_replaced_wherever_it_stands_in_the_text_in_which_it_is_found() {
+fn a_value_is_replaced_everywhere_in_the_text_in_which_it_is_found() {
     let password = ["hunter", "2hunter", "2"].concat();
     let text = format!("login with {password}\npassword = \"{password}\"\nor {password}\n");
     let secrets = secrets();
@@ -87,7 +87,7 @@ fn a_value_is_replaced_wherever_it_stands_in_the_text_in_which_it_is_found() {
 }
 
 #[test]
-fn a_value_behind_one_that_does_not_count_is_found() {
+fn a_value_after_one_that_does_not_count_is_found() {
     let password = ["aO00", "qfhjnNaw#ow"].concat();
     let secrets = secrets();
     let text = format!("password: 'db_password: '{password}',\n");
@@ -109,7 +109,7 @@ fn an_unknown_placeholder_is_left_and_one_without_a_value_is_refused() {
     let secrets = secrets();
     assert_eq!(secrets.restore("a ⟦secret:npm-token:7⟧").unwrap(), "a ⟦secret:npm-token:7⟧");
     let refused = secrets.restore("a ⟦secret:npm-token:0⟧").unwrap_err();
-    insta::assert_snapshot!(refused, @"the value of ⟦secret:npm-token:0⟧ was not kept, so it cannot be put back; leave its line as it is");
+    insta::assert_snapshot!(refused, @"the value of ⟦secret:npm-token:0⟧ was not kept, so it cannot be restored; leave its line as it is");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::masking::token;
 use crate::over_workspace::{Masked, over, read, search, with_call};
 use crate::uncovering::text;
 
-/// Values that a path is divided at or cleaned of, each with a part that is left.
+/// Values at which a path is split or normalized, each with a part that is left.
 const VALUES: [(&str, &str); 6] = [
     ("Xk9wQ4://qLm4Wz7Yt/T01ABC", "qLm4Wz7Yt"),
     ("./abcd1234xyz", "abcd1234xyz"),
@@ -66,7 +66,7 @@ fn with_value(value: &str) -> (Masked, String) {
 }
 
 #[test]
-fn no_value_that_a_path_divides_is_put_back_into_a_name() {
+fn no_value_that_a_path_divides_is_restored_into_a_name() {
     for (value, part) in VALUES {
         for (before, behind) in [("", ""), ("folder/", "/more.txt"), ("@output/", ""), ("../", "/..")] {
             let (masked, placeholder) = with_value(value);

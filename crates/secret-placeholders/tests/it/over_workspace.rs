@@ -167,7 +167,7 @@ fn a_search_does_not_tell_what_a_file_of_credentials_holds() {
             assert_eq!(is_same, paths == ["credentials"], "{paths:?} {guess}");
         }
     }
-    // Neither do files that the model has put before it: more matches than answers, in more files than are looked at.
+    // Neither do files that the model has put before it: more matches than answers, in more files than are examined.
     let keys: Vec<String> = (0..80).map(|number| format!("-{number:02}.key")).collect();
     let pems: Vec<String> = (0..80).map(|number| format!("-{number:02}.pem")).collect();
     let guesses = keys

@@ -35,7 +35,7 @@ proptest! {
             let masked = secrets.mask(text).into_owned();
             prop_assert_eq!(secrets.restore(&masked).unwrap(), text.as_str());
             prop_assert_eq!(masked.matches('\n').count(), text.matches('\n').count());
-            // A placeholder may have taken the place of the boundary of a key, so that more looks like a secret now.
+            // A placeholder may have replaced the boundary of a key, so that more now looks like a secret.
             let rest = secrets.mask_rest(&masked).into_owned();
             prop_assert_eq!(secrets.restore(&rest).unwrap(), text.as_str());
         }

@@ -1,4 +1,4 @@
-//! Requests whose values are put back: those that become large, and commands that print them.
+//! Requests with restored values: those that become large, and commands that print them.
 
 mod given_values;
 
@@ -87,12 +87,12 @@ fn a_request_that_its_values_make_too_large_is_refused() {
         assert!(error.message().contains("with the values of its placeholders"), "{index}: {error:?}");
     }
     assert!(masked.inner().commands_run().is_empty());
-    // The control: with fewer, they are put back.
+    // The control: with fewer, they are restored.
     with_call(8, |call| masked.write_file(call, &write(name(3)))).unwrap();
     assert_eq!(masked.inner().text("b.txt").unwrap().len(), 3 * VALUE_BYTES);
 }
 
-/// A file in an encoding that is not known, with a password that is not ASCII.
+/// A file in an unknown encoding, with a password that is not ASCII.
 const EIGHT_BIT: &[u8] = b"a = 1\npassword = \"p\xe4ssw\xf6rd-99xyz\"\nb = 2\n";
 
 fn over_eight_bit() -> (Masked, String) {
@@ -131,7 +131,7 @@ fn a_value_with_bytes_that_cannot_be_decoded_is_not_written() {
     let files = masked.inner().files();
     assert_eq!((files.len(), &*files["a.txt"], &*files["c.txt"]), (2, EIGHT_BIT, &b"one\n"[..]));
     assert!(masked.inner().commands_run().is_empty());
-    // The control: the text of the engine below, written back, has other bytes.
+    // The control: the inner engine's text, written back, has other bytes.
     let raw = with_call(4, |call| {
         masked.inner().read_file(call, &ReadFile { path: "a.txt".into(), ..ReadFile::default() })
     });

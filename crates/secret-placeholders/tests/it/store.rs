@@ -128,7 +128,7 @@ impl PlaceholderStore for Counting {
     }
 }
 
-/// Puts values into a map until it is full: each text takes at most half of the room that is left.
+/// Puts values into a map until it is full: each text takes at most half of the remaining room.
 fn fill(secrets: &Secrets) {
     let mut values = (0..).map(|number| format!("npm_{number:036}\n"));
     let mut left: usize = 10_000;
@@ -150,7 +150,7 @@ fn one_text_does_not_take_all_the_room() {
 }
 
 #[test]
-fn a_value_for_which_there_is_no_room_is_hidden_wherever_it_stands() {
+fn a_value_for_which_there_is_no_room_is_hidden_everywhere() {
     let secrets = Secrets::open(MemoryStore::default()).unwrap();
     let log = |value: &str| format!("connected with {value}\n");
     let value = "Zq8wLr3TnV5xKb2M";
@@ -162,7 +162,7 @@ fn a_value_for_which_there_is_no_room_is_hidden_wherever_it_stands() {
     for text in [log(value), both] {
         assert!(!secrets.mask(&text).contains(value), "{text}");
     }
-    // What may stand elsewhere by chance stays.
+    // Text that may occur elsewhere by chance stays.
     assert!(secrets.mask("DB_PASSWORD=Winter-Garden-2024\n").ends_with(":0⟧\n"));
     assert_eq!(secrets.mask(&log("Winter-Garden-2024")), log("Winter-Garden-2024"));
     // Such values are bounded, too: these are more than there are kept.

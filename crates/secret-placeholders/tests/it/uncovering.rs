@@ -86,7 +86,7 @@ fn no_edit_takes_a_secret_apart() {
 }
 
 #[test]
-fn an_edit_of_the_visible_text_beside_a_secret_works() {
+fn an_edit_of_the_visible_text_next_to_a_secret_works() {
     let edits = [
         vec![text("const k", "let token")],
         vec![text("\"⟦secret:npm-token:1⟧\"", "f(\"⟦secret:npm-token:1⟧\")")],
@@ -136,7 +136,7 @@ fn what_is_appended_to_a_line_does_not_uncover_it() {
     let open = "pwd: \"postgres\"";
     let append = write("a.js", "x: \"", WriteMode::Append);
     let masked = over([("a.js", open.to_owned())]);
-    // A quote behind the value, so that the rule sees another one.
+    // A quote after the value, so that the rule sees another value.
     let tricks = ["c\"", "\"\"", "x\"y"];
     for trick in tricks {
         let request = WriteFile { content: trick.into(), ..append.clone() };
@@ -152,8 +152,8 @@ fn what_is_appended_to_a_line_does_not_uncover_it() {
 }
 
 #[test]
-fn a_value_beside_one_that_the_model_has_made_up_is_hidden() {
-    // The end of the made up one is the beginning of the secret, and both together are longer than each.
+fn a_value_next_to_one_that_the_model_has_made_up_is_hidden() {
+    // The end of the invented value is the beginning of the secret, and both together are longer than each.
     let neighbour = "zzzzzzzz1npm_";
     let both = format!("zzzzzzzz1{}\n", token());
     assert!(both.contains(neighbour) && both.contains(&token()));
@@ -164,7 +164,7 @@ fn a_value_beside_one_that_the_model_has_made_up_is_hidden() {
         let visible = read(&masked, path, None);
         assert!(!visible.contains(PART), "{path}: {visible}");
     }
-    // What the model writes by the placeholder is that text.
+    // The placeholder that the model writes means that text.
     let written = write("d.txt", "zzzzzzzz1⟦secret:npm-token:1⟧\n", WriteMode::Create);
     if with_call(1, |call| masked.write_file(call, &written)).is_ok() {
         assert_eq!(masked.inner().text("d.txt").unwrap(), both);
@@ -173,7 +173,7 @@ fn a_value_beside_one_that_the_model_has_made_up_is_hidden() {
 }
 
 #[test]
-fn a_short_value_is_put_back_only_where_it_is_hidden() {
+fn a_short_value_is_restored_only_where_it_is_hidden() {
     let masked = over([("a.js", file())]);
     let view = read(&masked, "a.js", None);
     let line = view.lines().nth(1).unwrap();
@@ -203,10 +203,10 @@ fn a_short_value_is_put_back_only_where_it_is_hidden() {
     let error = with_call(2, |call| masked.write_file(call, &elsewhere)).unwrap_err();
     insta::assert_snapshot!(error.message(), @"the value of ⟦secret:password-assignment:1⟧ is hidden only on a line like its own, and would be shown there: leave it on such a line");
     assert_eq!(masked.inner().text("a.js").unwrap(), file());
-    // The control: on such a line it is put back.
+    // The control: on such a line it is restored.
     edit(&masked, vec![whole_line(format!("let pwd = \"{placeholder}\";"))]).unwrap();
     assert!(masked.inner().text("a.js").unwrap().contains("let pwd = \"postgres\";"));
-    // Nor does a search say which of the visible words it is.
+    // Nor does a search reveal which of the visible words it is.
     let hits = |query: &str| {
         let hits =
             with_call(3, |call| masked.search_files(call, &search(query, QueryType::Literal))).unwrap();
@@ -320,7 +320,7 @@ fn a_short_value_is_no_part_of_a_path() {
         assert_eq!(error.reason(), Reason::InvalidField, "{error:?}");
         assert!(!format!("{error:?}").contains("postgres"), "{error:?}");
     }
-    // The control: a long one is put back, and hidden in the answer.
+    // The control: a long value is restored, and hidden in the answer.
     for answer in attempts("⟦secret:npm-token:1⟧").into_iter().take(3) {
         let error = answer.unwrap_err();
         assert_ne!(error.reason(), Reason::InvalidField);

@@ -1,4 +1,4 @@
-//! One file in the inbox: the checks before it is read, and its text.
+//! A file in the inbox: the checks before it is read, and its text.
 
 use drop_folder::{DroppedFile, NotText, TEXT_LIMIT_BYTES, decode_text};
 use rel_path::RelPath;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::folders::StateFolders;
 
-/// The largest reply that is read, in bytes.
+/// The maximum length of a reply in bytes.
 pub const REPLY_LIMIT_BYTES: u64 = TEXT_LIMIT_BYTES;
 
-/// A reply in the inbox that can be read.
+/// A readable reply in the inbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboxFile {
     /// Its name within the inbox.
@@ -22,8 +22,8 @@ pub struct InboxFile {
 }
 
 impl InboxFile {
-    /// Checks whether the inbox still holds this reply under this name. An editor may have saved it twice, or something may have
-    /// touched it, so that a file with another state is read again.
+    /// Checks whether the inbox still contains this reply under this name. An editor may have saved it twice, or its times may
+    /// have been changed, so a file with another state is read again.
     pub(crate) fn is_still_there(&self, folders: &StateFolders) -> Result<bool, FsError> {
         let candidates = candidates(folders)?;
         let Some(candidate) = candidates.iter().find(|candidate| candidate.name == self.name) else {
@@ -39,8 +39,8 @@ impl InboxFile {
     }
 }
 
-/// The identity and state of a file that was read, by which it is recognised after a restart. The time of the last status
-/// change is left out, because moving a file changes it.
+/// The identity and state of a file that was read, to recognise it after a restart. The time of the last status change is not
+/// included, because moving a file changes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TakenStamp {
     device: u64,
@@ -56,28 +56,28 @@ impl From<FileStamp> for TakenStamp {
     }
 }
 
-/// The reason why a file in the inbox is not a reply. It stays where it is, unless the text says that it is quarantined.
+/// The reason why a file in the inbox is not a reply. It stays there, unless the text says that it was quarantined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unusable {
     /// It is empty.
     #[error("is empty: paste the reply into it and save it again")]
     Empty,
-    /// Its name is not that of a reply.
+    /// It does not have the name of a reply.
     #[error("is not read, because its name does not end in .txt, in lower case: rename it if it is a reply")]
     Misnamed,
     /// It is not a regular file.
     #[error("is a {0}, which is not read: remove it and save the reply as an ordinary file")]
     NotAFile(FileKind),
-    /// A program still has it open for writing. It is read when the program closes it.
+    /// A program still has it open for writing.
     #[error("is still open in the program that writes it: it is read when the program closes it")]
     BeingWritten,
-    /// It may not be changed, so it could not be moved to `processed/` after its execution.
+    /// It is write-protected, so it could not be moved to `processed/` after its execution.
     #[error(
         "is write-protected and could not be moved to inbox/processed/: allow changes, for instance with chmod u+w"
     )]
     WriteProtected,
-    /// It may not be read.
+    /// It is not readable.
     #[error("cannot be read: allow it, for instance with chmod u+r")]
     Unreadable,
     /// It is larger than any reply.
@@ -102,21 +102,20 @@ impl Unusable {
     }
 }
 
-/// Lists the files that may be replies: those with the name of one, oldest modification first.
+/// Lists the files with the name of a reply, oldest modification first.
 pub(crate) fn candidates(folders: &StateFolders) -> Result<Vec<DroppedFile>, FsError> {
     let mut files = drop_folder::list(&folders.inbox)?;
     files.retain(|file| has_name_of_reply(&file.name));
     Ok(files)
 }
 
-/// Checks whether a name is that of a reply: it ends in `.txt`, in lower case. Otherwise it would depend on the file system which of
-/// two names are one file.
+/// Checks whether a name is the name of a reply: it ends in `.txt`, in lower case. With any case, the file system would decide
+/// which names are the same file.
 pub(crate) fn has_name_of_reply(name: &RelPath) -> bool {
     name.as_bytes().ends_with(b".txt")
 }
 
-/// Checks whether a file may be a reply although it has not the name of one. The files that editors and browsers make beside
-/// the one that they save are not.
+/// Checks whether a file may be a reply despite its name. Temporary and backup files of editors and browsers are excluded.
 pub(crate) fn may_be_misnamed(file: &DroppedFile) -> bool {
     const OF_PROGRAMS: [&[u8]; 9] =
         [b"~", b".bak", b".crdownload", b".download", b".part", b".partial", b".swp", b".temp", b".tmp"];
@@ -128,7 +127,7 @@ pub(crate) fn may_be_misnamed(file: &DroppedFile) -> bool {
         && !has_name_of_reply(&file.name)
 }
 
-/// Reads a candidate that seems complete; `None` if it changed meanwhile.
+/// Reads a seemingly complete candidate; `None` if it changed meanwhile.
 pub(crate) fn read(folder: &FileRoot, candidate: &DroppedFile) -> Result<Option<InboxFile>, Unusable> {
     if candidate.kind != FileKind::File {
         return Err(Unusable::NotAFile(candidate.kind));

@@ -1,7 +1,6 @@
-//! Moving replies out of the inbox: exactly the file that was read, and never over another one.
+//! Moves replies out of the inbox: exactly the file that was read, and never over another file.
 //!
-//! A reply can take long to be executed, and a user may save another one under its name meanwhile. That one is a reply of its
-//! own: it stays in the inbox.
+//! Executing a reply can take long, and the user may save another reply under its name meanwhile. That reply stays in the inbox.
 
 use std::path::PathBuf;
 
@@ -16,7 +15,7 @@ use crate::inbox::file::InboxFile;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside(pub PathBuf);
 
-/// Moves an executed reply to `processed/`, never over another file. One that is missing, or another one by now, stays.
+/// Moves an executed reply to `processed/`, never over another file. Does nothing if the file is missing or was replaced.
 pub(crate) fn move_to_processed(folders: &StateFolders, file: &InboxFile) -> Result<(), FsError> {
     // A missing file is success: moving is repeated after a crash.
     if file.is_still_there(folders)? {
@@ -26,8 +25,7 @@ pub(crate) fn move_to_processed(folders: &StateFolders, file: &InboxFile) -> Res
     Ok(())
 }
 
-/// Moves a reply that was read to `set-aside/`, never over another file; `None` if its name is that of another file by now, which
-/// stays.
+/// Moves a reply that was read to `set-aside/`, never over another file; `None` if another file now has its name, which stays.
 pub(crate) fn set_aside(folders: &StateFolders, file: &InboxFile) -> Result<Option<SetAside>, FsError> {
     if !file.is_still_there(folders)? {
         return folders.inbox.metadata(&file.name).map(|_| None);
@@ -40,13 +38,13 @@ pub(crate) fn set_aside(folders: &StateFolders, file: &InboxFile) -> Result<Opti
     }
 }
 
-/// Moves a file of the inbox as it was listed, if it is still that file. Returns its new name; `None` if it is not.
+/// Moves a listed file of the inbox and returns its new name; `None` if it is no longer the same file.
 pub(crate) fn move_listed(
     folders: &StateFolders,
     file: &DroppedFile,
     to: &FileRoot,
 ) -> Result<Option<RelPath>, FsError> {
-    // Moving changes the time of the last status change, which tells nothing about the content.
+    // Moving changes the time of the last status change, which is independent of the content.
     let state = |stamp: &sandbox_fs::FileStamp| {
         (stamp.device, stamp.inode, stamp.size_bytes, stamp.modified_nanoseconds)
     };
@@ -56,7 +54,7 @@ pub(crate) fn move_listed(
     }
 }
 
-/// Moves a file that is not a usable reply to `set-aside/`, never over another file; `None` if it is another one by now.
+/// Moves a file that is not a usable reply to `set-aside/`, never over another file; `None` if it is no longer the same file.
 pub(crate) fn set_listed_aside(
     folders: &StateFolders,
     file: &DroppedFile,
@@ -69,9 +67,9 @@ fn path_aside(moved: &RelPath) -> SetAside {
     SetAside(PathBuf::from("inbox/set-aside").join(moved.to_string()))
 }
 
-/// The end of an attempt to move a file.
+/// The outcome of an attempt to move a file.
 enum Moved {
-    /// It has this name in the other folder.
+    /// The file has this name in the other folder.
     To(RelPath),
     /// Another file had its name, and was returned to the inbox.
     Another,
@@ -79,7 +77,7 @@ enum Moved {
     Missing,
 }
 
-/// Moves a file, and returns it to the inbox unless it is the expected one.
+/// Moves a file, and moves it back to the inbox unless it is the expected file.
 fn move_if(
     folders: &StateFolders,
     name: &RelPath,
@@ -91,7 +89,7 @@ fn move_if(
         Err(FsError::NotFound { .. }) => return Ok(Moved::Missing),
         Err(error) => return Err(error),
     };
-    // Looked at after the move: the name in the inbox may have become that of another file at any moment before it.
+    // Checked after the move: before it, another file may take the name in the inbox at any moment.
     let metadata = match to.metadata(&moved) {
         Err(FsError::NotFound { .. }) => return Ok(Moved::To(moved)),
         metadata => metadata?,
@@ -106,7 +104,7 @@ fn move_if(
         return Ok(Moved::To(moved));
     }
     match to.rename_noreplace(&moved, &folders.inbox, name) {
-        // A third file has the name by now.
+        // A third file has taken the name.
         Err(FsError::AlreadyExists { .. }) => move_to_free_name(to, &moved, &folders.inbox)?,
         returned => returned?,
     };

@@ -1,4 +1,4 @@
-//! The run of a reply: whether it may begin, and which one it is.
+//! Beginning or resuming the run of a reply.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ use crate::round::identity;
 use crate::sessions::Sessions;
 use crate::stopped::{Recorded, is_of_held};
 
-/// The user's wish about a text that came before.
+/// The user's intention for a text that may have arrived before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// It runs once more.
+    /// It is to run again.
     Again,
     /// It ends inside a block, and its complete blocks are to run.
     Complete,
     /// It ends inside a block, and the model is to continue it.
     Continued,
-    /// It is whole, perhaps as the rest of a reply that is held, or it should have been that rest.
+    /// It is whole, perhaps as the rest of the held reply, or it should have been that rest.
     Whole,
-    /// It has nothing to do with a reply that is held.
+    /// It is unrelated to the held reply.
     Other,
 }
 
@@ -40,21 +40,21 @@ impl Wish {
     }
 }
 
-/// A reply, as far as it matters for its run.
+/// The properties of a reply that matter for its run.
 pub(super) struct Arrived {
     pub(super) hash: ContentHash,
-    /// The message that it names.
+    /// The message named by its token.
     pub(super) quoted: Option<ReplyTo>,
     pub(super) wish: Wish,
-    /// True if it has blocks of the reply that is held.
+    /// True if it has blocks of the held reply.
     pub(super) is_of_held: bool,
 }
 
-/// The begin of a run.
+/// The outcome of beginning a run.
 pub(super) enum Begun {
-    /// It is to be carried out; true if an earlier call had begun it.
+    /// The run is to be carried out; true if an earlier call had begun it.
     Run(Run, bool),
-    /// It was carried out as the answer to this message, with these results.
+    /// The run was already carried out as the answer to this message, with these results.
     Done(u32, Vec<CommandResult>),
 }
 
@@ -71,7 +71,7 @@ impl<W: Workspace> Sessions<W> {
                 _ => SessionError::OtherSession { quoted, pending },
             });
         }
-        // A reply to an earlier message with the same text as an executed one is a repetition and not a mistake.
+        // A reply to an earlier message with the text of an executed reply is a repetition, not a mistake.
         let answered = quoted.map_or(pending, |quoted| quoted.sequence);
         let key = |sequence: u32| RunKey {
             conversation: session.session_id.to_string(),
@@ -87,7 +87,7 @@ impl<W: Workspace> Sessions<W> {
         if !again && wish != Wish::Other && self.has_begun_held(session, hash)? {
             return Err(SessionError::HeldHasBegun);
         }
-        // A chat that continues its answer itself names the message that this answered, of which nothing was done.
+        // A chat that continues its answer itself names the message of the held reply, which was not carried out.
         let is_continued = is_of_held
             && wish != Wish::Complete
             && session.held.as_ref().is_some_and(|held| held.includes_reply_to(answered));
@@ -109,8 +109,8 @@ impl<W: Workspace> Sessions<W> {
         };
         match state {
             RunState::New(run) => {
-                // A token names the intended session. Without one, a reply that was interrupted in another session
-                // would run here a second time.
+                // A token names the intended session. Without a token, a reply that was interrupted in another session would run
+                // a second time here.
                 if !is_meant && let Some(session) = self.begun_elsewhere(session, hash)? {
                     return Err(SessionError::BegunElsewhere { session });
                 }
@@ -134,16 +134,16 @@ impl<W: Workspace> Sessions<W> {
         }
     }
 
-    /// Returns the message that a text of which nothing was done answered last, if it is a part of what the session holds;
-    /// the pending message if its complete blocks were begun as the answer to that one.
+    /// Returns the message that a text without effects answered last, if it is part of the held reply; the pending message if its
+    /// complete blocks were begun as the answer to that message.
     ///
-    /// Once anything of what is held was carried out, the session holds nothing: then this is `None`.
+    /// Once any part of the held reply is carried out, the session no longer holds it, and this returns `None`.
     fn held_at(&self, session: &Session, hash: ContentHash, wish: Wish) -> Result<Option<u32>, SessionError> {
         let is_cut_off = matches!(wish, Wish::Complete | Wish::Continued);
         let Some(held) = session.held.as_ref().filter(|_| is_cut_off) else { return Ok(None) };
         let same = self.runs_of(session, hash)?;
         let sequence = |run: &RecordedRun| u32::try_from(run.key.sequence).unwrap_or(u32::MAX);
-        // All of them count: what ran once does not run again because it was held another time.
+        // All runs count: a text that ran once does not run again because it was held another time.
         let is_unused = same.iter().all(|run| match &run.outcome {
             Some(outcome) => held.includes_reply_to(sequence(run)) && is_without_results(outcome),
             None => sequence(run) == session.sequence_number,
@@ -151,8 +151,8 @@ impl<W: Workspace> Sessions<W> {
         Ok(same.first().filter(|_| is_unused).map(sequence))
     }
 
-    /// Checks whether blocks of what the session holds have run, in a reply that was stopped and is not this one. Joined to what is
-    /// held, this one would run them again, and the next message would say that nothing of it was done.
+    /// Checks whether blocks of the held reply ran in another reply that was stopped. Joined to the held reply, this reply would
+    /// run them again, and the next message would claim that they were not run.
     fn has_begun_held(&self, session: &Session, hash: ContentHash) -> Result<bool, SessionError> {
         if session.held.is_none() {
             return Ok(false);
@@ -181,7 +181,7 @@ impl<W: Workspace> Sessions<W> {
         Ok(runs.into_iter().filter(|run| run.key.content == hash).collect())
     }
 
-    /// Returns the other session that has begun this text and not finished it.
+    /// Returns the other session that began this text but did not finish it.
     fn begun_elsewhere(
         &self,
         session: &Session,

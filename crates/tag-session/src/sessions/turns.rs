@@ -1,7 +1,7 @@
-//! Changes of a session, one at a time.
+//! Serialises changes of a session.
 //!
-//! A session is read, changed and written again as a whole. A second change in between would be lost, or would take the
-//! session back to a message that was answered already.
+//! A session is read, changed and written as a whole. A second change in between would be lost, or would revert the session to a
+//! message that was already answered.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,16 +17,16 @@ pub(crate) struct Turns {
     changed: Condvar,
 }
 
-/// The change that a session is in.
+/// The change that is in progress for a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
-    /// A short one.
+    /// A short change.
     Edit,
     /// A reply that is being executed, which may take hours.
     Reply,
 }
 
-/// The turn of one caller to change a session, until it is dropped.
+/// A caller's turn to change a session, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     turns: &'a Turns,
@@ -34,7 +34,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turns {
-    /// Takes the turn at a session, after waiting for the short change that it is in.
+    /// Takes the turn at a session, after waiting for a short change in progress.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ const START: &str =
 const REST: &str = "the first line of the file\nthe second line\n[/CREATE_FILE]\n";
 
 #[test]
-fn nothing_is_done_until_the_model_has_gone_on() {
+fn nothing_is_done_until_the_model_continues() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -20,10 +20,9 @@ fn nothing_is_done_until_the_model_has_gone_on() {
     assert_eq!((desk.workspace.0.commands_run().len(), desk.workspace.0.text("a.txt")), (0, None));
     let outbox = sessions.outbox(&held.session).unwrap().unwrap();
     assert!(outbox.contains("begin with these lines\nthe first line of the file\n>>>"), "{outbox}");
-    // The same text again is the same reply, and is neither its own continuation nor a new one.
+    // The same text again is the same reply: neither its own continuation nor a new reply.
     let again = apply(&sessions, id, START).map(|_| ()).unwrap_err();
-    let expected =
-        "the same text came already as the answer to message 1: it was cut off, and nothing of it was done";
+    let expected = "the same text already arrived as the answer to message 1: it was cut off, and nothing of it was done";
     assert_eq!(again.to_string(), expected);
 
     drop(sessions);
@@ -36,13 +35,13 @@ fn nothing_is_done_until_the_model_has_gone_on() {
     assert_eq!(text, "the first line of the file\nthe second line\n");
     assert_eq!(whole.session.held, None);
     assert!(!sessions.outbox(&whole.session).unwrap().unwrap().contains("cut off"));
-    // A continuation that is pasted twice is not a reply of its own.
+    // A continuation that is pasted twice is not a separate reply.
     let again = apply(&sessions, id, REST).map(|_| ()).unwrap_err();
     assert_eq!(again.to_string(), "the same text was already executed as the answer to message 2");
 }
 
 #[test]
-fn a_reply_that_does_not_go_on_changes_nothing_and_the_lines_are_shown_again() {
+fn a_reply_that_does_not_continue_changes_nothing_and_the_lines_are_shown_again() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -60,7 +59,7 @@ fn a_reply_that_does_not_go_on_changes_nothing_and_the_lines_are_shown_again() {
 }
 
 #[test]
-fn another_reply_instead_drops_what_was_held_and_says_so_to_the_model() {
+fn an_unrelated_reply_drops_the_held_one_with_a_note_for_the_model() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -73,7 +72,7 @@ fn another_reply_instead_drops_what_was_held_and_says_so_to_the_model() {
 }
 
 #[test]
-fn complete_blocks_run_at_once_where_the_user_wants_it_and_in_the_other_dialect() {
+fn complete_blocks_run_at_once_if_the_user_wants_it_and_in_the_other_dialect() {
     for (dialect, run_complete) in [(Dialect::Agentd, true), (Dialect::CodingAgent, false)] {
         let desk = Desk::with_files([]);
         let (sessions, _) = desk.open();
@@ -92,13 +91,13 @@ fn complete_blocks_of_a_held_reply_can_run_later_once() {
         let desk = Desk::with_files([]);
         let (sessions, _) = desk.open();
         let id = begin(&sessions).session_id;
-        // The token names the message that was pending when the model wrote it, or the user has corrected it.
+        // The token names the message that was pending when the model wrote it, or the user corrected it.
         let text = token.map_or_else(|| START.to_owned(), |token| format!("Reply-To: {id}-{token}\n{START}"));
         let first = if token == Some(2) { START } else { &text };
         assert_eq!(executed(apply(&sessions, id, first)).results.len(), 0, "{token:?}");
         assert_eq!(complete(&sessions, id, &text), Ok(2), "{token:?}");
         assert_eq!(desk.workspace.0.commands_run().len(), 1);
-        // A process that begins later knows it as well.
+        // A later process knows it as well.
         drop(sessions);
         let (sessions, _) = desk.open();
         complete(&sessions, id, &text).unwrap_err();
@@ -116,7 +115,7 @@ fn blocks_that_ran_with_the_continuation_do_not_run_again_as_complete_ones() {
     assert_eq!(executed(apply(&sessions, id, REST)).results.len(), 2);
     let refused = complete(&sessions, id, START).unwrap_err();
     assert!(refused.contains("KnownWithoutResults { sequence: 1 }"), "{refused}");
-    // Nor while another reply is held, even if this one was held anew with it.
+    // Nor while another reply is held, even if this reply was held again with it.
     let other = START.replace("a.txt", "b.txt").replace("make\n", "make test\n");
     executed(apply(&sessions, id, &other));
     let refused = complete(&sessions, id, START).unwrap_err();
@@ -126,7 +125,7 @@ fn blocks_that_ran_with_the_continuation_do_not_run_again_as_complete_ones() {
     assert_eq!(held.results.len(), 0);
     complete(&sessions, id, START).unwrap_err();
     assert_eq!(desk.workspace.0.commands_run().len(), 1);
-    // The control: what is held and never ran does.
+    // The control: held blocks that never ran do run.
     assert_eq!(complete(&sessions, id, &other), Ok(2));
     assert_eq!(desk.workspace.0.commands_run().len(), 2);
 }
@@ -151,7 +150,7 @@ fn complete_blocks_that_were_stopped_resume_with_those_that_have_not_run() {
     assert_eq!(desk.workspace.0.commands_run().len(), 2);
 }
 
-/// Cancels a reply behind its first block.
+/// Cancels a reply after its first block.
 struct StopAfterFirst(CancelFlag);
 
 impl ExecutionObserver for StopAfterFirst {
@@ -161,13 +160,13 @@ impl ExecutionObserver for StopAfterFirst {
 }
 
 #[test]
-fn a_text_without_blocks_is_not_called_executed_when_it_comes_again() {
+fn a_repeated_text_without_blocks_is_not_reported_as_executed() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
     executed(apply(&sessions, id, "I would run make."));
     let again = apply(&sessions, id, "I would run make.").map(|_| ()).unwrap_err();
-    let expected = "the same text came already as the answer to message 1, which gave no results";
+    let expected = "the same text already arrived as the answer to message 1, which gave no results";
     assert_eq!(again.to_string(), expected);
 }
 
@@ -185,11 +184,11 @@ fn runs(desk: &Desk, command: &str) -> usize {
 }
 
 #[test]
-fn a_reply_that_comes_again_from_its_beginning_runs_each_block_once() {
+fn a_reply_that_is_repeated_from_its_beginning_runs_each_block_once() {
     let whole = TWO.replace("\ncat b", "\ncat b\n[/RUN_COMMAND]\n");
     let further = TWO.replace("\ncat b", "\ncat b\ncat another-file-with-a-name\ncat d");
     let shorter = &TWO[..TWO.len() - 12];
-    // True for a text that the user wants once more.
+    // True for a text that the user wants to repeat.
     let reads: [&[(&str, bool)]; 5] = [
         &[(TWO, false)],
         &[(TWO, false), (&further, false)],
@@ -218,8 +217,8 @@ fn a_reply_that_comes_again_from_its_beginning_runs_each_block_once() {
 }
 
 #[test]
-fn what_would_be_left_out_with_blocks_is_carried_out_whole_or_not_at_all() {
-    // Other blocks and the open tag behind them: a reply of its own.
+fn lines_outside_of_blocks_are_carried_out_with_them_or_nothing_is() {
+    // Other blocks and the open tag after them: a separate reply.
     let desk = Desk::with_files([("big", "big\n")]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -238,7 +237,8 @@ fn what_would_be_left_out_with_blocks_is_carried_out_whole_or_not_at_all() {
     let outbox = sessions.outbox(&whole.session).unwrap().unwrap();
     assert!(outbox.contains("cut off and is dropped: nothing of it was ever done"), "{outbox}");
 
-    // Its DONE does not end the session, in which the blocks of the dropped reply were never done. The control: the next one does.
+    // Its DONE does not end the session, in which the blocks of the dropped reply were never done. The control: the next DONE
+    // does.
     let id = begin(&sessions).session_id;
     executed(apply(&sessions, id, TWO));
     let early = executed(apply(&sessions, id, "[MESSAGE]\nm\n[/MESSAGE]\n[DONE]\nall\n[/DONE]\n"));
@@ -298,13 +298,13 @@ fn a_reply_that_ends_in_a_tag_is_held_and_reported_where_it_is_not() {
             reported.ends_with(&format!("was cut off in its tag: '{tag}'; send the block again")),
             "{reported}"
         );
-        // Nothing is complete before the first tag.
+        // No block is complete before the first tag.
         let id = begin(&sessions).session_id;
         assert_eq!(executed(apply(&sessions, id, &format!("I begin:\n{tag}"))).results.len(), 1, "{tag}");
     }
 }
 
-/// Every stopped reply, with every reply that may follow it.
+/// Tests every stopped reply with every reply that may follow it.
 #[test]
 fn blocks_that_ran_before_a_stop_never_run_again_with_another_reply() {
     let whole = TWO.replace("\ncat b", "\ncat b\n[/RUN_COMMAND]\n");
@@ -322,12 +322,12 @@ fn blocks_that_ran_before_a_stop_never_run_again_with_another_reply() {
                 let (sessions, _) = desk.open();
                 let before = desk.workspace.0.commands_run();
                 match apply(&sessions, id, reply) {
-                    // Nothing had begun: any reply is welcome.
+                    // Nothing had begun: any reply is accepted.
                     Ok(_) => assert_eq!(blocks, 0, "{begun:?} then {reply:?}"),
                     Err(refused) => {
                         assert!(matches!(refused, SessionError::HeldHasBegun), "{refused}");
                         assert_eq!(desk.workspace.0.commands_run(), before);
-                        // The stopped one resumes.
+                        // The stopped reply resumes.
                         let options = ApplyOptions { run_complete, ..ApplyOptions::default() };
                         apply_with(&sessions, id, begun, options).unwrap();
                     }
@@ -342,7 +342,7 @@ fn blocks_that_ran_before_a_stop_never_run_again_with_another_reply() {
                 assert_eq!(session.held.is_some(), is_untouched, "{begun:?} then {reply:?}: {outbox}");
                 assert_eq!(outbox.contains("nothing of it was done yet"), is_untouched, "{outbox}");
             }
-            // A reply of its own supersedes it, also if that one is stopped as well.
+            // A separate reply supersedes it, even if that reply is stopped as well.
             let (desk, id) = stopped(begun, run_complete, blocks);
             let (sessions, _) = desk.open();
             let done = executed(apply(&sessions, id, other));
@@ -356,7 +356,7 @@ fn blocks_that_ran_before_a_stop_never_run_again_with_another_reply() {
 }
 
 #[test]
-fn what_has_run_is_not_held_any_more_though_the_user_insists() {
+fn blocks_that_ran_are_no_longer_held_even_if_the_user_insists() {
     let cut_again = "cat a-file-with-a-long-name\ncat another-file-with-a-name\ncat";
     for reply in ["I am sorry, what shall I do?", cut_again] {
         let (desk, id) = stopped(TWO, true, 1);
@@ -391,9 +391,9 @@ fn a_second_stop_does_not_forget_the_first() {
     assert_eq!((runs(&desk, "make"), runs(&desk, "make test")), (2, 0));
 }
 
-/// A reply that was not held before it was stopped, whole or with its complete blocks, and then arrives cut at another byte.
+/// Tests a reply that was stopped without being held, whole or with its complete blocks, and then arrives cut at another byte.
 #[test]
-fn blocks_that_ran_before_a_stop_do_not_run_again_as_a_part_of_what_is_held() {
+fn blocks_that_ran_before_a_stop_do_not_run_again_as_part_of_a_held_reply() {
     let whole = TWO.replace("\ncat b", "\ncat b\n[/RUN_COMMAND]\n");
     let further = TWO.replace("\ncat b", "\ncat b\ncat another-file-with-a-name\ncat d");
     for (begun, run_complete, blocks) in
@@ -426,7 +426,7 @@ cat d
             let outbox = sessions.outbox(&held.session).unwrap().unwrap();
             assert_eq!((held.results.len(), held.taken_over.len()), (0, blocks), "{cut:?}");
             assert_eq!(outbox.contains("is dropped, because a part of it"), blocks > 0, "{outbox}");
-            // The control: a reply of which nothing had run is held.
+            // The control: a reply without executed blocks is held.
             assert_eq!(outbox.contains("nothing of it was done yet"), blocks == 0, "{outbox}");
             executed(apply(&sessions, id, rest));
             assert_eq!(runs(&desk, "make"), 1, "{cut:?}");
@@ -435,7 +435,7 @@ cat d
     }
 }
 
-/// The chat continues its answer, and the user copies all of it: it has the token of the message before.
+/// The chat continues its answer, and the user copies all of it, with the token of the previous message.
 #[test]
 fn an_answer_that_the_chat_continued_itself_is_carried_out() {
     for (start, rest) in [(START, "ond line\n[/CREATE_FILE]\n"), (TWO, "\n[/RUN_COMMAND]\n")] {
@@ -444,7 +444,7 @@ fn an_answer_that_the_chat_continued_itself_is_carried_out() {
         let id = begin(&sessions).session_id;
         let start = format!("Reply-To: {id}-1\n\n{start}");
         assert_eq!(executed(apply(&sessions, id, &start)).session.sequence_number, 2);
-        // Others with that token are not the held reply, and are refused as before.
+        // Other texts with that token are not the held reply, and are still refused.
         let other = format!("Reply-To: {id}-1\n\n[RUN_COMMAND]\nmake test\n[/RUN_COMMAND]\n");
         for refused in [&*other, &format!("Reply-To: {id}-1\n\nI am sorry."), &start] {
             apply(&sessions, id, refused).map(|_| ()).unwrap_err();
@@ -457,7 +457,7 @@ fn an_answer_that_the_chat_continued_itself_is_carried_out() {
     }
 }
 
-/// Holds the two commands, and stops a reply behind some of its blocks.
+/// Holds the two commands, and stops a reply after some of its blocks.
 fn stopped(begun: &str, run_complete: bool, blocks: usize) -> (Desk, SessionId) {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
@@ -486,7 +486,7 @@ fn stop(desk: &Desk, id: SessionId, text: &str, run_complete: bool, blocks: usiz
     assert!(matches!(stopped, Err(SessionError::Interrupted)), "{stopped:?}");
 }
 
-/// Cancels a reply behind some of its blocks.
+/// Cancels a reply after some of its blocks.
 struct StopAfter {
     blocks: usize,
     cancel: CancelFlag,

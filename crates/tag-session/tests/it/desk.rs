@@ -18,7 +18,7 @@ use wap_core::{
     SearchFilesResponse, WapError, Workspace, WorkspaceInfo,
 };
 
-/// A workspace that several sessions use one after the other.
+/// A workspace that several sessions use in turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared(pub(crate) Arc<MemoryWorkspace>);
 
@@ -42,7 +42,7 @@ impl Desk {
         self.folder.path().to_owned()
     }
 
-    /// Opens the sessions as a new process does.
+    /// Opens the sessions like a new process.
     pub(crate) fn open(&self) -> (Sessions<Shared>, Reconciled) {
         let (journal, _) = Journal::open(&self.base().join("journal"), JournalLimits::default()).unwrap();
         let folders = StateFolders::open(&self.base()).unwrap();
@@ -57,11 +57,11 @@ impl Desk {
         self.base().join("sessions").join(session.session_file_name())
     }
 
-    /// Puts a reply into the inbox as a whole.
+    /// Moves a reply into the inbox atomically.
     pub(crate) fn put(&self, name: &str, text: impl AsRef<[u8]>) {
-        let beside = self.base().join("beside");
-        fs::write(&beside, text).unwrap();
-        fs::rename(beside, self.base().join("inbox").join(name)).unwrap();
+        let temporary = self.base().join("temporary");
+        fs::write(&temporary, text).unwrap();
+        fs::rename(temporary, self.base().join("inbox").join(name)).unwrap();
     }
 
     /// Returns the names of the files in a folder of the state folder, sorted.

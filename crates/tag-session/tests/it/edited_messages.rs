@@ -1,4 +1,4 @@
-//! Messages in the outbox that a user has edited, and files that lie beside them.
+//! Messages in the outbox that a user edited, and files next to them.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::desk::{Desk, begin};
 const NOTE: &str = "Mind the tests, they are slow.\n";
 
 #[test]
-fn a_message_that_was_edited_is_kept_when_it_is_written_again() {
+fn an_edited_message_is_kept_when_it_is_rewritten() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let session = begin(&sessions);
@@ -35,7 +35,7 @@ fn a_message_that_was_edited_is_kept_when_it_is_written_again() {
 }
 
 #[test]
-fn a_message_as_a_crash_leaves_it_is_not_kept() {
+fn a_message_damaged_by_a_crash_is_not_kept() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let session = begin(&sessions);
@@ -47,7 +47,7 @@ fn a_message_as_a_crash_leaves_it_is_not_kept() {
     }
     drop(sessions);
     let good = states.last().unwrap().clone();
-    // What a loss of power leaves of a file that was not synced.
+    // The rest of an unsynced file after a power loss.
     let half = good.len() / 2;
     states.push(good[..half].to_vec());
     states.push([&good[..half], &vec![0; good.len() - half]].concat());
@@ -61,7 +61,7 @@ fn a_message_as_a_crash_leaves_it_is_not_kept() {
 }
 
 #[test]
-fn files_beside_the_parts_of_a_message_are_not_removed() {
+fn files_next_to_the_parts_of_a_message_are_not_removed() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let new = NewSession {

@@ -1,4 +1,4 @@
-//! The reports of the inbox, and the folders that its files are moved to.
+//! The reports of the inbox, and the folders to which its files are moved.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -83,10 +83,10 @@ fn a_file_that_is_not_text_or_too_large_is_quarantined_under_a_free_name() {
         assert!(matches!(why, Unusable::NotText(_)), "{why}");
         assert_eq!(set_aside.unwrap().0.to_str().unwrap(), name);
     }
-    let large = fs::File::create(desk.base().join("beside")).unwrap();
+    let large = fs::File::create(desk.base().join("temporary")).unwrap();
     large.set_len((16 << 20) + 1).unwrap();
     drop(large);
-    fs::rename(desk.base().join("beside"), desk.base().join("inbox/large.txt")).unwrap();
+    fs::rename(desk.base().join("temporary"), desk.base().join("inbox/large.txt")).unwrap();
     let InboxEvent::Unusable { why, .. } = event(sessions.wait(&cancel).unwrap()) else {
         panic!("it is not a reply")
     };
@@ -95,7 +95,7 @@ fn a_file_that_is_not_text_or_too_large_is_quarantined_under_a_free_name() {
 }
 
 #[test]
-fn an_unusable_file_does_not_delay_those_behind_it() {
+fn an_unusable_file_does_not_delay_later_ones() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let cancel = CancelFlag::new();
@@ -139,13 +139,13 @@ fn a_reply_that_was_saved_over_an_executed_one_stays_in_the_inbox() {
     let cancel = CancelFlag::new();
     desk.put("reply.txt", "first\n");
     let InboxEvent::Reply(first) = event(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
-    // While the first one is executed.
+    // While the first reply is executed.
     desk.put("reply.txt", "second\n");
     sessions.move_to_processed(&first).unwrap();
     assert_eq!((desk.names("inbox"), desk.names("inbox/processed")), (vec!["reply.txt".into()], vec![]));
     let InboxEvent::Reply(second) = event(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
     assert_eq!(second.text, "second\n");
-    // The control: the same text, saved once more, is the executed reply.
+    // The control: the same text, saved again, is the executed reply.
     desk.put("reply.txt", "second\r\n");
     desk.put("reply.txt", "second\n");
     sessions.move_to_processed(&second).unwrap();
@@ -159,7 +159,7 @@ fn a_reply_that_was_saved_over_a_refused_one_stays_in_the_inbox() {
     let cancel = CancelFlag::new();
     desk.put("reply.txt", "first\n");
     let InboxEvent::Reply(first) = event(sessions.wait(&cancel).unwrap()) else { panic!("it is a reply") };
-    // While the first one is refused.
+    // While the first reply is refused.
     desk.put("reply.txt", "second\n");
     assert_eq!(sessions.set_aside(&first).unwrap(), None);
     assert_eq!((desk.names("inbox"), desk.names("inbox/set-aside")), (vec!["reply.txt".into()], vec![]));

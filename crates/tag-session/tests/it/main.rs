@@ -1,4 +1,4 @@
-//! Tests of sessions through the public API, over a workspace in memory.
+//! Tests of sessions through the public API, on a workspace in memory.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cut_off;

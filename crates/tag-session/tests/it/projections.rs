@@ -1,4 +1,4 @@
-//! Files are projections of the journal: missing, old or damaged ones are written again, and nothing is lost.
+//! Files are projections of the journal: missing, old or damaged files are rewritten, and nothing is lost.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn receive(sessions: &Sessions<Shared>) -> InboxFile {
 }
 
 #[test]
-fn files_that_are_missing_or_different_are_written_again() {
+fn missing_or_different_files_are_rewritten() {
     let desk = Desk::with_files([("a.txt", "one\n")]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -51,7 +51,7 @@ fn files_that_are_missing_or_different_are_written_again() {
 }
 
 #[test]
-fn parts_of_a_long_message_are_files_that_are_written_again() {
+fn parts_of_a_long_message_are_files_that_are_rewritten() {
     let desk = Desk::with_files([("a.txt", "one\n")]);
     let (sessions, _) = desk.open();
     let new = NewSession {
@@ -86,19 +86,19 @@ fn parts_of_a_long_message_are_files_that_are_written_again() {
     for (name, part) in &parts {
         assert_eq!(fs::read_to_string(file(name)).unwrap(), *part);
     }
-    // A short message has none, and the parts of the first one stay beside it.
+    // A short message has no parts, and the parts of the first message stay.
     let next = executed(apply(&sessions, session.session_id, MAKE)).session;
     expected.push(next.outbox_file_name());
     expected.sort();
     assert_eq!(desk.names("outbox"), expected);
-    // The control: without the limit there are none.
+    // The control: without the limit there are no parts.
     let plain = begin(&sessions);
     let of_plain = |name: &String| name.starts_with(&plain.session_id.to_string());
     assert_eq!(desk.names("outbox").iter().filter(|name| of_plain(name)).count(), 1);
 }
 
 #[test]
-fn a_crash_between_commit_and_files_is_made_up_for() {
+fn a_crash_between_commit_and_files_is_repaired() {
     let desk = Desk::with_files([("a.txt", "one\n")]);
     let (sessions, _) = desk.open();
     let first = begin(&sessions);
@@ -109,7 +109,7 @@ fn a_crash_between_commit_and_files_is_made_up_for() {
     drop(sessions);
     let good =
         (fs::read(desk.outbox_file(&pending)).unwrap(), fs::read(desk.session_file(&pending)).unwrap());
-    // Everything but the journal is as it was before the commit; the reply was not moved to processed/ either.
+    // Everything but the journal is in the state before the commit; the reply was not moved to processed/ either.
     fs::remove_file(desk.outbox_file(&pending)).unwrap();
     fs::write(desk.session_file(&pending), before).unwrap();
     assert_eq!(desk.names("inbox"), ["reply.txt"]);
@@ -129,7 +129,7 @@ fn a_crash_between_commit_and_files_is_made_up_for() {
 }
 
 #[test]
-fn a_new_file_of_the_name_of_an_executed_one_is_not_put_away() {
+fn a_new_file_with_the_name_of_an_executed_one_is_not_moved() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -148,7 +148,7 @@ fn a_new_file_of_the_name_of_an_executed_one_is_not_put_away() {
 }
 
 #[test]
-fn damaged_and_edited_session_files_are_kept_and_the_journal_is_in_force() {
+fn damaged_and_edited_session_files_are_kept_and_the_journal_applies() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let session = begin(&sessions);
@@ -190,7 +190,7 @@ fn a_folder_with_the_name_of_an_outbox_is_reported() {
 }
 
 #[test]
-fn without_the_journal_sessions_are_taken_over_and_commands_need_a_word() {
+fn without_the_journal_sessions_are_imported_and_commands_need_confirmation() {
     let desk = Desk::with_files([("a.txt", "one\ntwo\n")]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -209,7 +209,7 @@ fn without_the_journal_sessions_are_taken_over_and_commands_need_a_word() {
     let refused = apply(&sessions, id, MAKE);
     assert!(matches!(refused, Err(SessionError::HistoryLost)), "{refused:?}");
     assert!(desk.workspace.0.commands_run().is_empty());
-    // Files are safe: line numbers refer to the shown version, whichever program has changed the file since.
+    // Files are safe: line numbers refer to the shown version, even if another program changed the file since.
     let edit = "[EDIT_FILE path=\"a.txt\" start_line=\"2\" end_line=\"2\"]\nnew two\n[/EDIT_FILE]\n";
     executed(apply(&sessions, id, edit));
     assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "one\nnew two\n");
@@ -237,7 +237,7 @@ fn clock_that_jumps_back_does_not_make_an_older_session_the_newest() {
     assert_eq!(listed[0].session, newer.session_id.to_string());
     executed(apply(&sessions, older.session_id, "[READ_FILE path=\"a.txt\"]\n"));
     assert_eq!(sessions.newest_unfinished().unwrap().unwrap().session_id, older.session_id);
-    // Without a journal the times are all that there is, and then the order is kept again.
+    // Without a journal only the times are left; afterwards the journal has the order again.
     drop(sessions);
     fs::remove_dir_all(desk.base().join("journal")).unwrap();
     let (sessions, reconciled) = desk.open();

@@ -34,7 +34,7 @@ fn a_reply_to_another_session_is_refused_even_again() {
 }
 
 #[test]
-fn a_reply_to_an_older_or_later_message_is_refused_unless_again_is_said() {
+fn a_reply_to_an_older_or_later_message_is_refused_unless_again_is_set() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -53,7 +53,7 @@ fn a_reply_to_an_older_or_later_message_is_refused_unless_again_is_said() {
 }
 
 #[test]
-fn a_repetition_is_reported_with_what_it_gave_and_does_nothing() {
+fn a_repetition_is_reported_with_its_results_and_does_nothing() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -63,7 +63,7 @@ fn a_repetition_is_reported_with_what_it_gave_and_does_nothing() {
     assert_eq!(apply(&sessions, id, &reply).unwrap(), expected);
     assert!(!sessions.would_execute(id, &reply, false, false).unwrap());
     drop(sessions);
-    // A new process knows it as well, and so does a session that has ended since.
+    // A new process knows it as well, even if the session has ended since.
     let (sessions, _) = desk.open();
     assert_eq!(apply(&sessions, id, &reply).unwrap(), expected);
     executed(apply(&sessions, id, "[DONE]\n[/DONE]\n"));
@@ -88,12 +88,12 @@ fn a_text_that_answered_another_message_is_refused_unless_a_token_or_again_allow
 }
 
 #[test]
-fn a_text_that_was_only_begun_for_another_message_is_not_said_to_be_executed() {
+fn a_text_that_was_only_begun_for_another_message_is_not_reported_as_executed() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
     drop(sessions);
-    // As a program leaves it that did not end a reply which was followed by another one.
+    // The state after a program did not end a reply that another reply followed.
     let (journal, _) =
         change_journal::Journal::open(&desk.base().join("journal"), Default::default()).unwrap();
     let key = change_journal::RunKey {

@@ -12,7 +12,7 @@ const EARLY: &str = "[READ_FILE path=\"missing\"]\n[DONE]\nall is well\n[/DONE]\
 const DONE: &str = "[DONE]\nit works\n[/DONE]\n";
 
 #[test]
-fn done_beside_a_failed_block_sends_the_results_with_a_note() {
+fn done_with_a_failed_block_sends_the_results_with_a_note() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -25,7 +25,7 @@ fn done_beside_a_failed_block_sends_the_results_with_a_note() {
 }
 
 #[test]
-fn done_beside_an_edit_in_another_format_sends_the_results_with_a_note() {
+fn done_with_an_edit_in_another_format_sends_the_results_with_a_note() {
     let diff = "```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+ONE\n```\n\n";
     let desk = Desk::with_files([("a.txt", "one\n"), ("b.txt", "two\n")]);
     let (sessions, _) = desk.open();
@@ -39,7 +39,7 @@ fn done_beside_an_edit_in_another_format_sends_the_results_with_a_note() {
     let [(false, edit), (true, "Deleted 'b.txt'"), (true, _)] = results.as_slice() else {
         panic!("{results:?}")
     };
-    assert!(edit.contains("for 'a.txt' in the format of another program stands beside blocks"), "{edit}");
+    assert!(edit.contains("for 'a.txt' in the format of another program appears alongside blocks"), "{edit}");
     assert!(edit.contains("send [EDIT_FILE path=\"a.txt\"]"), "{edit}");
     let text = |path: &str| desk.workspace.0.text(path);
     assert_eq!((text("a.txt").as_deref(), text("b.txt")), (Some("one\n"), None));
@@ -59,7 +59,7 @@ fn in_the_dialect_of_the_original_it_ends_the_session() {
 }
 
 #[test]
-fn what_a_stopped_reply_had_failed_at_does_not_keep_a_later_done_from_ending_the_session() {
+fn failures_of_a_stopped_reply_do_not_keep_a_later_done_from_ending_the_session() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -74,7 +74,7 @@ fn what_a_stopped_reply_had_failed_at_does_not_keep_a_later_done_from_ending_the
     assert!(done.session.is_complete);
 }
 
-/// Stops the reply when its first block has ended.
+/// Stops the reply after its first block.
 struct StopAfterFirst<'a>(&'a CancelFlag);
 
 impl tagproto::ExecutionObserver for StopAfterFirst<'_> {
@@ -90,7 +90,7 @@ impl tagproto::ExecutionObserver for StopAfterFirst<'_> {
 }
 
 #[test]
-fn a_complete_session_is_reopened_and_goes_on() {
+fn a_complete_session_is_reopened_and_continues() {
     let desk = Desk::with_files([("a.txt", "one\n")]);
     let (sessions, _) = desk.open();
     let first = begin(&sessions);
@@ -101,16 +101,16 @@ fn a_complete_session_is_reopened_and_goes_on() {
     assert_eq!(sessions.newest_unfinished().unwrap().unwrap().session_id, id);
     let outbox = fs::read_to_string(desk.outbox_file(&reopened)).unwrap();
     assert!(read_outbox(&outbox).unwrap().notes[0].starts_with("the user has reopened the session"));
-    // Doing it again changes nothing: a process that was killed behind it is followed by another one.
+    // Repeating it changes nothing: a process may be killed right afterwards, and another one repeats it.
     assert_eq!(sessions.reopen(id, &CancelFlag::new()).unwrap(), reopened);
-    // The reply that had ended it is still known.
+    // The reply that ended it is still known.
     assert!(matches!(apply(&sessions, id, DONE), Err(SessionError::KnownText { sequence: 1 })));
     let token = format!("Reply-To: {id}-2\n{DONE}");
     assert!(executed(apply_with(&sessions, id, &token, ApplyOptions::default())).session.is_complete);
 }
 
 #[test]
-fn a_crash_between_reopening_and_its_files_is_made_up_for() {
+fn a_crash_between_reopening_and_its_files_is_repaired() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -128,7 +128,7 @@ fn a_crash_between_reopening_and_its_files_is_made_up_for() {
 }
 
 #[test]
-fn the_transcript_of_a_reopened_session_goes_again_without_a_difference() {
+fn the_transcript_of_a_reopened_session_is_replayed_without_a_difference() {
     let desk = Desk::with_files([]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;

@@ -1,4 +1,4 @@
-//! Replies in any number of pieces and orders, and the errors of those that are refused.
+//! Replies in any number of pieces and orders, and the errors of refused replies.
 
 use proptest::prelude::*;
 use tag_session::{Applied, SessionError};
@@ -52,8 +52,8 @@ fn each_refusal_as_a_person_reads_it() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// However often replies are repeated, in whatever order, and with a new process between any two of them: each block is
-    /// carried out once.
+    /// However often replies are repeated, in any order, and with a new process between any two of them: each block is carried
+    /// out once.
     #[test]
     fn each_reply_is_carried_out_once(
         order in prop::collection::vec(0_u32..4, 1..14),

@@ -27,7 +27,7 @@ fn an_edit_by_text_is_carried_out_as_one_block() {
     assert!(result.text().contains("apart from its indentation"), "{}", result.text());
     assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "ONE\ntwo\nTHREE\nfour\n");
 
-    // The second hunk stands twice, so that the first is not carried out either.
+    // The text of the second hunk occurs twice, so the first is not carried out either.
     desk.workspace.0.set_file("a.txt", "one\nthree\nthree\n");
     let round = executed(apply(&sessions, id, &format!("Once more.\n{HUNKS}")));
     let [result] = round.results.as_slice() else { panic!("{:?}", round.results) };
@@ -50,7 +50,7 @@ fn edits_in_other_formats_are_carried_out_and_named_as_a_repair() {
     assert_eq!((text("a.txt").as_deref(), text("b.txt").as_deref()), (Some("ONE\ntwo\n"), Some("uno\n")));
     assert_eq!((text("old.txt"), text("new/file.txt").as_deref()), (None, Some("x\n")));
 
-    // In a message, the same text is text.
+    // In a message, the same text is just text.
     let quoted =
         format!("[MESSAGE]\n{}[/MESSAGE]\n", reply.replace("ONE", "EINS").replace("\none\n", "\nONE\n"));
     let round = executed(apply(&sessions, id, &quoted));
@@ -103,14 +103,14 @@ fn a_session_goes_from_its_first_message_to_done() {
 }
 
 #[test]
-fn a_new_process_goes_on_at_the_pending_message_with_the_same_bytes() {
+fn a_new_process_continues_at_the_pending_message_with_the_same_bytes() {
     let desk = Desk::with_files([("a.txt", "one\ntwo\nthree\n")]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
     let pending = executed(apply(&sessions, id, FIRST)).session;
     let outbox = fs::read(desk.outbox_file(&pending)).unwrap();
     drop(sessions);
-    // What has changed since does not change a message that may be in a chat window already.
+    // Later changes do not alter a message that may already be in a chat window.
     desk.workspace.0.set_file("a.txt", "zero\none\ntwo\nthree\n");
     desk.workspace.0.set_file("b.txt", "b\n");
     let (sessions, reconciled) = desk.open();
@@ -124,7 +124,7 @@ fn a_new_process_goes_on_at_the_pending_message_with_the_same_bytes() {
     assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "zero\nnew one\nand more\ntwo\nnew three\n");
 }
 
-/// Raises a flag when the given number of blocks have ended.
+/// Raises a flag after the given number of blocks.
 struct StopAfter<'a>(usize, &'a CancelFlag);
 
 impl ExecutionObserver for StopAfter<'_> {
@@ -136,7 +136,7 @@ impl ExecutionObserver for StopAfter<'_> {
 }
 
 #[test]
-fn a_reply_that_was_stopped_goes_on_with_the_rest_in_a_new_process() {
+fn a_reply_that_was_stopped_continues_with_the_rest_in_a_new_process() {
     let reply = "[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n\
          [EDIT_FILE path=\"a.txt\" start_line=\"2\" end_line=\"2\"]\nnew two\n[/EDIT_FILE]\n\
          [RUN_COMMAND]\nmake test\n[/RUN_COMMAND]\n\
@@ -169,7 +169,7 @@ fn a_reply_that_was_stopped_goes_on_with_the_rest_in_a_new_process() {
 
 #[test]
 fn a_reply_that_was_stopped_at_its_very_end_is_executed_once() {
-    // The flag is raised when everything of the reply is done: there is nothing left to stop.
+    // The flag is raised when all of the reply is done: there is nothing left to stop.
     let desk = Desk::with_files([("a.txt", "one\n")]);
     let (sessions, _) = desk.open();
     let id = begin(&sessions).session_id;
@@ -183,7 +183,7 @@ fn a_reply_that_was_stopped_at_its_very_end_is_executed_once() {
 }
 
 #[test]
-fn results_of_an_interrupted_reply_are_reported_before_those_of_the_one_that_supersedes_it() {
+fn results_of_an_interrupted_reply_are_reported_before_those_of_the_superseding_reply() {
     let stopped_reply = "[CREATE_FILE path=\"made.txt\"]\nmade\n[/CREATE_FILE]\n[READ_FILE path=\"a.txt\"]\n\
          [EDIT_FILE path=\"a.txt\" start_line=\"1\" end_line=\"1\"]\nnew one\n[/EDIT_FILE]\n\
          [MESSAGE]\nhello\n[/MESSAGE]\n[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n\
@@ -201,7 +201,7 @@ fn results_of_an_interrupted_reply_are_reported_before_those_of_the_one_that_sup
             drop(sessions);
             sessions = desk.open().0;
         }
-        // It can be looked at without any consequence.
+        // Checking it has no effect.
         assert!(sessions.would_execute(id, "[MESSAGE]\nother\n[/MESSAGE]\n", false, false).unwrap());
         let mut decline = |_: &tagproto::Reply<'_>| Review::Decline;
         let options = ApplyOptions { review: Some(&mut decline), ..ApplyOptions::default() };
@@ -218,7 +218,7 @@ fn results_of_an_interrupted_reply_are_reported_before_those_of_the_one_that_sup
         assert_eq!(desk.workspace.0.text("a.txt").unwrap(), "new one\nnew two\n");
         let outbox = sessions.outbox(&other.session).unwrap().unwrap();
         let parts = tagproto::read_outbox(&outbox).unwrap();
-        // The file that was only asked for, and the command behind it.
+        // The file that was only requested, and the command after it.
         let note = "an earlier reply to the same message was stopped before this one: the first 3 results are of \
                     what it had done; 2 blocks of it were not carried out";
         assert_eq!(parts.notes, [note]);
@@ -250,7 +250,7 @@ fn several_interrupted_replies_are_all_reported() {
         let stopped = sessions.apply(id, &create(name), TIMEOUT, ApplyOptions::default(), &cancel, &mut stop);
         assert!(matches!(stopped, Err(SessionError::Interrupted)), "{stopped:?}");
     }
-    // The second one is gone on with.
+    // The second one is resumed.
     let second = executed(apply(&sessions, id, &create("two")));
     assert!(second.was_resumed || second.results[0].success);
     let summaries: Vec<_> = second.session.last_results.iter().map(|result| &*result.summary).collect();
@@ -259,12 +259,12 @@ fn several_interrupted_replies_are_all_reported() {
 }
 
 #[test]
-fn files_that_cannot_be_written_do_not_make_a_failure_of_what_was_done() {
+fn files_that_cannot_be_written_do_not_fail_an_executed_reply() {
     let desk = Desk::with_files([("a.txt", "one\n")]);
     let (sessions, _) = desk.open();
     let session = begin(&sessions);
     let id = session.session_id;
-    // Not even root can put a file where a folder is.
+    // Not even root can replace a folder with a file.
     let next = desk.base().join("outbox").join(format!("{id}_seq0002.txt"));
     fs::create_dir(&next).unwrap();
     let done = executed(apply(&sessions, id, FIRST));
@@ -279,7 +279,7 @@ fn files_that_cannot_be_written_do_not_make_a_failure_of_what_was_done() {
 
 #[test]
 fn the_recorded_versions_of_line_numbers_are_not_replaced_by_newer_ones() {
-    // Too large to be shown unasked: of a file that a message has shown, the session keeps the version.
+    // Too large to be shown without a request: for a file that a message showed, the session keeps the version.
     let large = "a long line of text\n".repeat(4_000);
     let desk = Desk::with_files([("a.txt", "one\ntwo\n"), ("large.txt", &large)]);
     let (sessions, _) = desk.open();

@@ -1,4 +1,4 @@
-//! Changes of one session that come at the same time.
+//! Concurrent changes of one session.
 
 use std::fs;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -26,7 +26,7 @@ fn another_reply_to_a_message_is_busy_while_one_is_executed() {
     executed(apply_with(&sessions, id, MAKE, options));
     assert!(matches!(inner, Some(Err(SessionError::Busy))), "{inner:?}");
     assert_eq!(desk.workspace.0.commands_run(), ["make"]);
-    // The control: the next message takes it.
+    // The control: the next message accepts it.
     assert_eq!(executed(apply(&sessions, id, TEST)).session.sequence_number, 3);
 }
 
@@ -42,9 +42,9 @@ fn an_answer_to_a_message_whose_reply_is_being_executed_is_refused() {
     };
     let options = ApplyOptions { review: Some(&mut review), ..ApplyOptions::default() };
     let next = executed(apply_with(&sessions, id, MAKE, options)).session;
-    // The model would never see it.
+    // The model would never see the answer.
     assert!(matches!(late, Some(Err(SessionError::Busy))), "{late:?}");
-    // The control: the message that is pending now takes it.
+    // The control: the message that is now pending accepts it.
     sessions.answer(id, 2, "yes").unwrap();
     assert!(fs::read_to_string(desk.outbox_file(&next)).unwrap().contains("\nyes\n"));
 }
@@ -56,7 +56,7 @@ fn an_answer_does_not_take_a_session_back_to_an_answered_message() {
     let (entered, is_entered) = channel();
     let (resume, resumed) = channel::<()>();
     let resumed = Mutex::new(resumed);
-    // The filter sees the answer when the session has been read and not yet been written.
+    // The filter sees the answer after the session was read and before it is written.
     let sessions = Arc::new(sessions.with_filter(TextFilter::new(move |text| {
         if text == "yes" {
             entered.send(()).unwrap();
@@ -70,7 +70,7 @@ fn an_answer_does_not_take_a_session_back_to_an_answered_message() {
         scope.spawn(|| sessions.answer(id, 1, "yes").unwrap());
         is_entered.recv().unwrap();
         executed(apply(&sessions, id, MAKE));
-        // The answer may be over by now.
+        // The answer may have finished by now.
         let _ = resume.send(());
     });
     let session = sessions.session(id).unwrap();

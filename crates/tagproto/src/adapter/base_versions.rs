@@ -7,24 +7,23 @@ use wap_core::{Call, FileVersion, LastAnswer, SeenVersions, ShownVersions, WapEr
 
 use crate::{Block, Dialect, Item, Session};
 
-/// The file versions that the line numbers of one reply refer to: those that the session was shown, and for other files
-/// those at the start of the reply.
+/// The file versions that the line numbers of one reply refer to: the versions that the session was shown, and for other files
+/// the versions at the start of the reply.
 ///
-/// The caller stores it with the run, so that the numbers of a resumed run refer to the same versions.
+/// The caller stores them with the run, so that the numbers of a resumed run refer to the same versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BaseVersions {
     /// The versions that the session was shown before the reply.
     #[serde(rename = "shown")]
     pub(super) shown_versions: ShownVersions,
-    /// The versions at the start of the reply, for files that it edits and that were never shown.
+    /// The versions at the start of the reply of the files that it edits and that were never shown.
     at_start: BTreeMap<String, FileVersion>,
-    /// Canonical paths of files that the reply spells in another way, as far as only the workspace can resolve them.
+    /// The canonical paths of files that the reply spells differently, if only the workspace can resolve them.
     canonical: BTreeMap<String, String>,
     /// The state of the shown files when the answered message was written; `None` if it is unknown.
     pub(super) last_answer: Option<LastAnswer>,
-    /// Files that the reply edits and whose line numbers have no certain meaning: they have changed since that message, and
-    /// were never shown.
+    /// Edited files whose line numbers have no certain meaning: they changed since that message and were never shown.
     pub(super) unknown: BTreeSet<String>,
 }
 
@@ -35,7 +34,7 @@ impl BaseVersions {
         self.canonical.get(&path).cloned().unwrap_or(path)
     }
 
-    /// Records the canonical path that the workspace answered for a path.
+    /// Records the canonical path of a path, as returned by the workspace.
     pub(super) fn learn(&mut self, path: &str, canonical_path: &str) {
         let path = without_empty_steps(path);
         if path != canonical_path {
@@ -43,16 +42,16 @@ impl BaseVersions {
         }
     }
 
-    /// Returns the versions that a session was shown before a reply, with the state of the files then.
+    /// Returns the versions that a session was shown before a reply, with the state of the files at that time.
     #[must_use]
     pub fn of_session(session: &Session) -> BaseVersions {
         let last_answer = session.last_answer.clone();
         BaseVersions { last_answer, ..BaseVersions::from(session.shown_versions.clone()) }
     }
 
-    /// Returns the versions that line numbers from `line` on may refer to; `None` for the current file.
+    /// Returns the versions to which line numbers from `line` may refer; `None` for the current file.
     pub(super) fn meant(&self, canonical_path: &str, line: u64) -> Option<SeenVersions> {
-        // First: a guessed version would let an edit replace the wrong lines.
+        // This comes first: with a guessed version, an edit would replace the wrong lines.
         if self.unknown.contains(canonical_path) {
             return Some(SeenVersions { unknown: true, ..SeenVersions::default() });
         }
@@ -67,7 +66,7 @@ impl BaseVersions {
     }
 }
 
-/// Repeats the versions of one operation for so many.
+/// Repeats the versions of one operation for a number of operations.
 pub(super) fn for_each_operation(mut versions: SeenVersions, operations: usize) -> SeenVersions {
     if let Some(first) = versions.by_operation.first().cloned() {
         versions.by_operation.resize(operations, first);
@@ -76,14 +75,14 @@ pub(super) fn for_each_operation(mut versions: SeenVersions, operations: usize) 
 }
 
 impl From<ShownVersions> for BaseVersions {
-    /// Returns base versions without a look at the workspace: line numbers in other files refer to the file at the time
-    /// when their block is carried out.
+    /// Returns base versions without reading the workspace: line numbers in other files refer to the file at the time when their
+    /// block is carried out.
     fn from(shown_versions: ShownVersions) -> BaseVersions {
         BaseVersions { shown_versions, ..BaseVersions::default() }
     }
 }
 
-/// Determines the file versions that the line numbers of a reply refer to. Call it once, before the reply is carried out.
+/// Determines the file versions to which the line numbers of a reply refer. Call it once, before the reply is carried out.
 ///
 /// In the dialect [`Dialect::CodingAgent`] nothing needs to be looked up.
 ///
@@ -124,7 +123,7 @@ pub fn base_versions<W: Workspace + ?Sized>(
         // An unreadable path needs no version: its block fails.
         let Some(state) = state else { continue };
         base.learn(path, &state.path);
-        // The canonical path may be one that was shown, which the spelling in the reply did not reveal.
+        // The file may have been shown under its canonical path.
         if base.shown_versions.version_for(&state.path, 1).is_some() {
             continue;
         }
@@ -142,7 +141,7 @@ pub fn base_versions<W: Workspace + ?Sized>(
     Ok(base)
 }
 
-/// Writes a path without `.` steps and doubled slashes.
+/// Returns a path without `.` steps and doubled slashes.
 fn without_empty_steps(path: &str) -> String {
     let steps: Vec<&str> = path.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
     let root = if path.starts_with('/') { "/" } else { "" };

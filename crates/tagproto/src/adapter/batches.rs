@@ -1,4 +1,4 @@
-//! The batches of blocks that go to the workspace together.
+//! The batches of blocks that are sent to the workspace together.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::BaseVersions;
 use crate::{Block, Item};
 
-/// Cuts a reply into runs of items that are carried out together, as ranges of their indexes.
+/// Divides a reply into batches of items that are carried out together, as index ranges.
 ///
-/// Blocks that change files make one unit as long as only texts and errors stand between them. READ_FILE and RUN_COMMAND
-/// stand alone, because they must see the files after the blocks before them. An edit of a file that the unit creates
-/// begins a new unit: its line numbers refer to a version that exists only after the creation.
+/// Blocks that change files form one unit as long as only texts and errors are between them. READ_FILE and RUN_COMMAND are
+/// separate, because they must see the files after the blocks before them. An edit of a file that the unit creates begins a new
+/// unit: its line numbers refer to a version that exists only after the creation.
 pub(super) fn batches(items: &[Item<'_>], base: &BaseVersions) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
     let mut start = 0;
@@ -28,7 +28,7 @@ pub(super) fn batches(items: &[Item<'_>], base: &BaseVersions) -> Vec<Range<usiz
                 start = index;
                 created.clear();
             }
-            // A batch of its own, even if it is the first: nothing may be changed together with it.
+            // A separate batch, even if it is the first: nothing may be changed together with it.
             Block::ReadFile { .. } | Block::RunCommand { .. } | Block::StopProcess { .. } => {
                 batches.push(start..index);
                 batches.push(index..index + 1);

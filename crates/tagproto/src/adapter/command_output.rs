@@ -2,20 +2,20 @@
 
 use crate::Dialect;
 
-/// The most characters of the output of one command.
+/// The maximum length of the output of one command, in characters.
 const LIMIT_CHARACTERS: usize = 4_000;
-/// The characters that are kept of the start, if head and tail are kept; errors tend to stand at the end.
+/// The number of characters kept at the start, if head and tail are kept; errors tend to be at the end.
 const HEAD_CHARACTERS: usize = 1_200;
-/// The characters that are kept of the end, which leaves room for the line between both.
+/// The number of characters kept at the end, which leaves room for the line in between.
 const TAIL_CHARACTERS: usize = 2_500;
 
-/// Joins standard output and standard error: a newline and the errors follow if those are not blank.
+/// Joins standard output and standard error with a newline, unless the latter is blank.
 pub(super) fn joined(stdout: &str, stderr: &str) -> String {
     if stderr.trim().is_empty() { stdout.to_owned() } else { format!("{stdout}\n{stderr}") }
 }
 
 /// Bounds an output by the rule of the dialect. `whole_output` is the name under which READ_FILE returns all of it; with
-/// `is_cut` the engine has already left out a part.
+/// `is_cut`, the engine has already left a part out.
 pub(super) fn bounded(output: String, whole_output: Option<&str>, is_cut: bool, dialect: Dialect) -> String {
     let characters = output.chars().count();
     if characters <= LIMIT_CHARACTERS {
@@ -42,17 +42,17 @@ pub(super) fn bounded(output: String, whole_output: Option<&str>, is_cut: bool, 
     }
 }
 
-/// Returns the start of an output, ending with a line unless its lines are too long for that.
+/// Returns the start of an output, up to the end of a line unless the lines are too long for that.
 fn head(output: &str) -> &str {
     let head = &output[..offset_of(output, HEAD_CHARACTERS)];
     match head.rfind('\n') {
-        // A cut within the line loses less than leaving out half of the head.
+        // Cutting within a line loses less than dropping half of the head.
         Some(end) if end > head.len() / 2 => &head[..=end],
         _ => head,
     }
 }
 
-/// Returns the end of an output, beginning with a line unless its lines are too long for that.
+/// Returns the end of an output, from the start of a line unless the lines are too long for that.
 fn tail(output: &str, characters: usize) -> &str {
     let tail = &output[offset_of(output, characters - TAIL_CHARACTERS)..];
     match tail.find('\n') {
@@ -61,7 +61,7 @@ fn tail(output: &str, characters: usize) -> &str {
     }
 }
 
-/// Returns the byte offset of a character, counted from 0.
+/// Returns the byte offset of a 0-based character index.
 fn offset_of(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(offset, _)| offset)
 }

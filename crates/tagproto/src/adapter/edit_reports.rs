@@ -6,22 +6,22 @@ use wap_core::{ChangedLines, ModifyFileResponse};
 
 use crate::CommandResult;
 
-/// The most characters of changed lines in the results of one reply; notes are not counted.
+/// The maximum number of characters of changed lines in the results of one reply; notes are not counted.
 const MOST_CHARACTERS: usize = 8_000;
 
-/// Stands for changed lines whose numbers a later block of the reply has moved.
+/// Replaces changed lines whose numbers a later block of the reply changed.
 const MOVED: &str =
     "(a later block of this reply changed this file at or above these lines: they are not shown here)\n";
 
-/// Stands for changed lines of a file that the same message shows whole.
+/// Replaces changed lines of a file that the same message shows whole.
 const SHOWN_BELOW: &str = "(shown below)\n";
 
-/// Stands for changed lines beyond the limit.
+/// Replaces changed lines beyond the limit.
 const TOO_MANY: &str = "(the changed lines are not shown: there are too many in this reply)\n";
 
 /// The changed lines of a reply's edits, until all of its blocks are carried out.
 ///
-/// A model reads all results after the last block, so a result may only show numbers that still hold then.
+/// A model reads all results after the last block, so a result may only show numbers that are still valid then.
 #[derive(Debug, Default)]
 pub(super) struct EditReports {
     reports: Vec<EditReport>,
@@ -34,7 +34,7 @@ struct EditReport {
     /// Canonical path of the file.
     path: String,
     changed: ChangedLines,
-    still_holds: bool,
+    is_valid: bool,
 }
 
 impl EditReports {
@@ -43,20 +43,20 @@ impl EditReports {
         let Some(changed) = &response.changed else { return };
         for report in self.reports.iter_mut().filter(|report| report.path == response.path) {
             // Changes further down move none of the reported lines.
-            report.still_holds &= report.changed.last_line < changed.first_line;
+            report.is_valid &= report.changed.last_line < changed.first_line;
         }
         self.reports.push(EditReport {
             result,
             path: response.path.clone(),
             changed: changed.clone(),
-            still_holds: true,
+            is_valid: true,
         });
     }
 
     /// Withdraws the lines of a file that was replaced or deleted.
     pub(super) fn forget(&mut self, path: &str) {
         for report in self.reports.iter_mut().filter(|report| report.path == path) {
-            report.still_holds = false;
+            report.is_valid = false;
         }
     }
 
@@ -68,13 +68,13 @@ impl EditReports {
             result.notes.extend_from_slice(&report.changed.notes);
             let mut output = String::new();
             let characters = report.changed.text.chars().count();
-            match (report.still_holds, left.checked_sub(characters)) {
+            match (report.is_valid, left.checked_sub(characters)) {
                 _ if shown_below.contains(&report.path) => output.push_str(SHOWN_BELOW),
                 (false, _) => output.push_str(MOVED),
                 (true, None) => output.push_str(TOO_MANY),
                 (true, Some(rest)) => {
                     left = rest;
-                    // On a line of its own: the numbers would not be aligned behind "Output:".
+                    // On a separate line: the numbers would not be aligned after "Output:".
                     output.push_str("The text is now:\n");
                     output.push_str(&report.changed.text);
                 }

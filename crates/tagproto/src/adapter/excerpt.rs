@@ -1,4 +1,4 @@
-//! The excerpt of a file in a failure, as the engine's error carries it.
+//! The excerpt of a file in a failure, from the engine's error.
 
 use serde_json::Value;
 use wap_core::{FileVersion, LineConflict, LineSpan, WapError, numbered_line};
@@ -33,7 +33,7 @@ impl Excerpt {
         Some(Excerpt { text, version, lines })
     }
 
-    /// Returns the lines with blanks around the bar: `12 | text`.
+    /// Returns the lines with spaces around the bar: `12 | text`.
     pub(super) fn spaced(&self) -> String {
         let spaced = |line: &str| match numbered_line(line) {
             Some((_, text)) => format!("{} | {text}", &line[..line.len() - text.len() - 1]),

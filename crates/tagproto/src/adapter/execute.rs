@@ -1,4 +1,4 @@
-//! Carrying out a reply.
+//! Carries out a reply.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -21,13 +21,12 @@ use crate::{Background, Block, BlockKind, CommandResult, CommandType, Dialect, I
 
 /// Carries out the items of a reply in their order.
 ///
-/// File changes and commands are the steps of the run, numbered from `call.origin.step` on in the order of the reply,
-/// so that the same items make the same calls. `base` is the value of [`base_versions`](crate::base_versions) before the
-/// run first began. `timeout` is for each command. Once `call.cancel` is raised, nothing more is begun: finished steps
-/// are answered from the workspace's record, other blocks are answered as cancelled and keep their step, and texts still
-/// count.
+/// File changes and commands are the steps of the run, numbered from `call.origin.step` in the order of the reply, so the same
+/// items make the same calls. `base` is the value of [`base_versions`](crate::base_versions) before the run first began.
+/// `timeout` applies to each command. Once `call.cancel` is raised, nothing more is begun: finished steps are answered from the
+/// workspace's record, other blocks are answered as cancelled and keep their step numbers, and texts still count.
 ///
-/// Every block has a result, failures included, and the blocks after a failure are carried out.
+/// Every block has a result, and the blocks after a failure are carried out.
 ///
 /// # Errors
 ///
@@ -63,14 +62,15 @@ pub fn execute<W: Workspace + ?Sized>(
     for batch in batches {
         run.carry_out(batch)?;
     }
-    // The original's dialect has results of one line.
+    // In the dialect of the first implementation, results have one line.
     if dialect == Dialect::Agentd {
         run.reports.write(&mut run.execution.results, &run.shown_below);
     }
     Ok(Execution { shown_versions: run.versions.into_shown(), ..run.execution })
 }
 
-/// The most bytes of a file whose changed lines are not shown apart from it: it is not cut in the smallest budget for a chat.
+/// The maximum length in bytes of a requested file whose changed lines are not shown separately: even the smallest budget for a
+/// chat does not cut it.
 const SHORT_FILE_BYTES: u64 = 4096;
 
 struct Run<'a, W: ?Sized> {
@@ -84,14 +84,14 @@ struct Run<'a, W: ?Sized> {
     versions: ReplyVersions,
     moves: LineMoves,
     reports: EditReports,
-    /// The files of the execution's requests.
+    /// The requested files.
     requested: BTreeSet<String>,
-    /// Those of them that are short enough to be shown whole in any message.
+    /// The requested files that are short enough to be shown whole in any message.
     shown_below: BTreeSet<String>,
     execution: Execution,
 }
 
-/// The workspace's answers to the file blocks of a batch, one by one.
+/// The workspace's outcomes of the file blocks of a batch.
 type Outcomes = std::vec::IntoIter<Result<FileChanged, WapError>>;
 
 impl<W: Workspace + ?Sized> Run<'_, W> {
@@ -108,7 +108,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                 Item::Block(block) => self.block(&block.value, outcomes.as_mut())?,
             };
             self.observer.block_finished(index, item, &result, changed.as_ref());
-            // Compared as a value, since a block of a batch and a single step are cancelled in different places.
+            // Compared as a value, since blocks of a batch and single steps are cancelled in different functions.
             if result == failed(result.command_type, Failure::not_begun()) {
                 self.execution.not_begun.push(index);
             }
@@ -125,13 +125,13 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         if changes.is_empty() {
             return Ok(None);
         }
-        let steps = u32::try_from(changes.len()).expect("a reply has fewer blocks than 32 bits count");
-        // Taken before the call: also a batch that is refused keeps its numbers, else a resumed run would count otherwise.
+        let steps = u32::try_from(changes.len()).expect("a reply has fewer than 2^32 blocks");
+        // Taken before the call: a refused batch keeps its numbers too, or else a resumed run would count differently.
         let origin = self.take_steps(steps);
         let call = Call { origin: &origin, ..*self.call };
         match self.workspace.change_files(&call, &changes) {
             Ok(outcomes) => Ok(Some(outcomes.into_iter())),
-            // The batch as a whole was refused before anything was changed.
+            // The whole batch was refused before any change.
             Err(error) if error.reason() == Reason::Cancelled => Ok(None),
             // These blocks cannot be carried out, now or later; the following ones can.
             Err(error) if error.reason() == Reason::Conflict => {
@@ -234,7 +234,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
                 (summary::written(block, path, written), warnings)
             }
             FileChanged::Modified(modified) => {
-                // The result of this block is pushed after those so far.
+                // The result of this block will be pushed next.
                 self.reports.record(self.execution.results.len(), modified);
                 let (start_line, end_line) = match block {
                     Block::EditFile { start_line, end_line, .. } => (start_line, end_line),
@@ -277,7 +277,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
     fn file_failed(&mut self, block: &Block<'_>, path: &str, error: &WapError) -> CommandResult {
         let mut failure = Failure::of_file(block, path, error);
         if let Some(excerpt) = &failure.excerpt {
-            // The original's dialect says nothing about bars, and has them apart from the line.
+            // The dialect of the first implementation does not explain bars, and separates them from the line.
             if self.dialect == Dialect::CodingAgent {
                 failure.output = failure.output.replace(&excerpt.text, &excerpt.spaced());
             }
@@ -291,7 +291,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         match read_start(self.workspace, self.call, path, 1) {
             Ok(response) => {
                 let requested = response.metadata.path;
-                // The whole file includes every range that was requested before.
+                // The whole file includes every range requested earlier.
                 self.execution.read_file_ranges.remove(&requested);
                 if response.metadata.size <= SHORT_FILE_BYTES {
                     self.shown_below.insert(requested.clone());
@@ -316,7 +316,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         let first = u64::try_from(start_line.unwrap_or(1)).unwrap_or(1).max(1);
         let last = end_line.map_or(u64::MAX, |line| u64::try_from(line).unwrap_or(0));
         let command_type = CommandType::Block(block.kind());
-        // Reading one line is enough to learn how many the file has.
+        // Reading one line is enough to get the total number of lines.
         let answer = match read_lines(self.workspace, self.call, path, LineSpan { first, last: first }) {
             Ok(response) if last < first => Err(Failure::of_read_range(first, last, response.total_lines)),
             Ok(response) => Ok((response.metadata.path, last.min(response.total_lines))),
@@ -338,7 +338,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         if is_new {
             self.execution.read_file_requests.push(requested.clone());
         }
-        // A file that was requested before without ranges will be shown whole, these lines included.
+        // A file that was requested earlier without ranges will be shown whole, including these lines.
         if is_new || self.execution.read_file_ranges.contains_key(&requested) {
             join(self.execution.read_file_ranges.entry(requested).or_default(), LineSpan { first, last });
         }
@@ -373,7 +373,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         let timeout = i64::try_from(self.timeout.as_millis()).unwrap_or(i64::MAX);
         let request = ExecuteCommand {
             command: command.to_owned(),
-            // Without a text to wait for, a process in the background is only glanced at.
+            // Without a text to wait for, only the start of a background process is watched.
             timeout: background.is_none_or(|background| background.ready.is_some()).then_some(timeout),
             background: background.map(|background| background.name.to_string()),
             ready: background.and_then(|background| background.ready.as_deref()).map(str::to_owned),
@@ -382,7 +382,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         match self.workspace.execute_command(&call, &request, &mut ForwardedCommand(self.observer)) {
             Ok(response) => Ok(command_ended(command, response, self.dialect)),
             Err(error) if stops_everything(error.reason()) => Err(error),
-            // A command that was killed while it ran has details with its output; one without was never started.
+            // A command that was killed while running has details with its output; without details it never started.
             Err(error)
                 if was_cancelled
                     && error.reason() == Reason::Cancelled
@@ -397,10 +397,9 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
     }
 }
 
-/// Renders the outcome of an edit by text.
-/// Adds a span to spans that are sorted and disjoint, and keeps them so.
+/// Adds a span to sorted and disjoint spans, and keeps them sorted and disjoint.
 fn join(spans: &mut Vec<LineSpan>, span: LineSpan) {
-    // Adjacent spans count: the outbox would otherwise show one passage in two pieces.
+    // Adjacent spans count: otherwise the outbox would show one passage in two pieces.
     let touches = |other: &LineSpan| {
         other.first <= span.last.saturating_add(1) && span.first <= other.last.saturating_add(1)
     };
@@ -447,7 +446,7 @@ fn command_ended(command: &str, response: ExecuteCommandResponse, dialect: Diale
     }
 }
 
-/// Returns the result of a process that was ended, or had ended.
+/// Returns the result of a process that was stopped, or had already ended.
 fn process_stopped(response: &StopProcessResponse, dialect: Dialect) -> CommandResult {
     let name = &response.name;
     let summary = match (response.had_ended, response.exit_code) {
@@ -467,7 +466,7 @@ fn process_stopped(response: &StopProcessResponse, dialect: Dialect) -> CommandR
     }
 }
 
-/// Renders the refusals of a command's confinement, a line for each.
+/// Renders the refusals of a command's confinement, one line each.
 pub(super) fn lines(denied: &[Denied]) -> Vec<String> {
     denied.iter().map(Denied::to_string).collect()
 }

@@ -7,7 +7,7 @@ use wap_core::{LineSpan, ShownVersions};
 
 use crate::CommandResult;
 
-/// The outcome of a reply as a whole.
+/// The outcome of a whole reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Execution {
@@ -20,11 +20,11 @@ pub struct Execution {
     pub read_file_ranges: BTreeMap<String, Vec<LineSpan>>,
     /// The summary of the last DONE; `None` if there was none.
     pub done: Option<String>,
-    /// The items that were not begun because the call was cancelled, as indexes of `results`, 0-based and sorted. Texts and
-    /// malformed blocks are not among them, since they have no effect.
+    /// The items that were not begun because the call was cancelled, as sorted indexes of `results`. Texts and malformed blocks
+    /// are not included, since they have no effect.
     #[serde(default)]
     pub not_begun: Vec<usize>,
-    /// The versions that the model was shown, the results included.
+    /// The versions that the model was shown, including those in the results.
     pub shown_versions: ShownVersions,
 }
 

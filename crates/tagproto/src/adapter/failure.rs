@@ -13,7 +13,7 @@ use super::execute::lines;
 use super::summary;
 use crate::{Block, Dialect, IfExists, ParseError};
 
-/// The answer of a failed block.
+/// The result of a failed block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) summary: String,
@@ -29,17 +29,17 @@ impl Failure {
         Failure { summary, output: String::new(), denied: Vec::new(), excerpt: None }
     }
 
-    /// Returns the answer of a malformed block.
+    /// Returns the result of a malformed block.
     pub(super) fn of_parse(error: &ParseError) -> Failure {
         Failure::of(error.to_string())
     }
 
-    /// Returns the answer of a block that was not begun because the user had cancelled the reply.
+    /// Returns the result of a block that was not begun because the user had cancelled the reply.
     pub(super) fn not_begun() -> Failure {
         Failure::of("CANCELLED: not carried out, because the user stopped this reply".to_owned())
     }
 
-    /// Returns the answer of a block whose change the workspace answered as another kind of change.
+    /// Returns the result of a block for whose change the workspace returned another kind of change.
     pub(super) fn of_wrong_answer(path: &str) -> Failure {
         with_advice(
             format!("the outcome for '{path}' is unknown: the workspace answered another kind of change"),
@@ -47,7 +47,7 @@ impl Failure {
         )
     }
 
-    /// Returns the answer of a READ_FILE with a malformed range.
+    /// Returns the result of a READ_FILE with a malformed range.
     pub(super) fn of_malformed_range() -> Failure {
         with_advice(
             "READ_FILE start_line/end_line must be integers, each given once".to_owned(),
@@ -55,7 +55,7 @@ impl Failure {
         )
     }
 
-    /// Returns the answer of a READ_FILE for lines that a file of so many lines does not have.
+    /// Returns the result of a READ_FILE for lines beyond the end of the file.
     pub(super) fn of_read_range(first: u64, last: u64, total_lines: u64) -> Failure {
         let range = if last == u64::MAX { format!("{first}-") } else { format!("{first}-{last}") };
         with_advice(
@@ -64,11 +64,11 @@ impl Failure {
         )
     }
 
-    /// Returns the answer of a block with a path.
+    /// Returns the result of a block with a path.
     pub(super) fn of_file(block: &Block<'_>, path: &str, error: &WapError) -> Failure {
         let is_create = matches!(block, Block::CreateFile { .. });
         match (error.reason(), block) {
-            // The order of the arms matters: a reason of the block itself comes before those of any block.
+            // The order of the arms matters.
             (Reason::Cancelled, _) => Failure::not_begun(),
             (Reason::PathEscapeAttempt, _) => with_advice(
                 format!("REJECTED: Path '{path}' is outside workspace"),
@@ -79,10 +79,10 @@ impl Failure {
                     format!("REJECTED: Path '{path}' is protected: {why}"),
                     "leave it as it is, or ask the user with MESSAGE",
                 ),
-                // For the sake of its secrets, of which the error says what to do.
+                // The path is protected for its secrets, and the error itself has the advice.
                 None => Failure::of(format!("REJECTED: {}", error.message())),
             },
-            // CREATE_FILE makes missing folders itself: for it, these reasons are not about a file that was not found.
+            // CREATE_FILE creates missing folders: for it, these reasons do not mean that a file was not found.
             (Reason::NotAFile, _) if !is_create => with_advice(
                 format!("File '{path}' not found"),
                 "the path leads to a folder, or to something else that is not a regular file",
@@ -91,7 +91,7 @@ impl Failure {
                 format!("Failed to {} '{path}': {}", verb(block), error.message()),
                 "nothing can be read or changed any more: tell the user with MESSAGE",
             ),
-            // Not a file: the list of files has nothing about it, and the error says what there is.
+            // Not a file: it is not in the list of files, and the error names the existing processes.
             (Reason::FileNotFound, Block::ReadFile { .. }) if path.starts_with(PROCESS_PREFIX) => {
                 with_advice(
                     format!("Failed to read '{path}': {}", error.message()),
@@ -140,12 +140,12 @@ impl Failure {
         }
     }
 
-    /// Returns the answer of a STOP_PROCESS that ended nothing.
+    /// Returns the result of a STOP_PROCESS that ended nothing.
     pub(super) fn of_process(name: &str, error: &WapError) -> Failure {
         Failure::of(format!("Failed to stop '{name}': {}", error.message()))
     }
 
-    /// Returns the answer of a command that did not end by itself.
+    /// Returns the result of a command that did not end by itself.
     pub(super) fn of_command(
         command: &str,
         error: &WapError,
@@ -207,7 +207,7 @@ fn invalid_range(start_line: i32, end_line: i32, error: &WapError) -> Failure {
     failure
 }
 
-/// Returns the answer of an edit whose line numbers have no single meaning.
+/// Returns the result of an edit with ambiguous line numbers.
 fn doubtful(
     path: &str,
     start_line: i32,
@@ -257,14 +257,14 @@ fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Fai
         "Failed to edit '{path}': lines {start_line}-{end_line} are not what they were when you saw them"
     );
     let mut failure = with_advice(summary, &next);
-    // With the numbers that the edit used, which are those of the view that it had in mind.
+    // With the numbers that the edit used, from the view that it referred to.
     let quoted = numbered_view(&format!("{expected}\n"), u64::try_from(start_line).unwrap_or(1).max(1));
     failure.output = format!("You were shown:\n{quoted}");
     failure.show(excerpt);
     failure
 }
 
-/// Returns the current lines, 1-based and inclusive, of the text that an edit meant; `None` if the engine did not find
+/// Returns the current lines, 1-based and inclusive, of the text that an edit referred to; `None` if the engine did not find
 /// them.
 fn moved_to(error: &WapError) -> Option<(u64, u64)> {
     let lines = error.detail("movedTo")?.as_array()?;

@@ -10,7 +10,7 @@ use crate::{Block, Body, Dialect, IfExists, TextHunk};
 
 /// Returns the change that a block requests; `None` for a block that changes no file.
 ///
-/// `versions` are those that the line numbers of an edit may refer to; `None` for the current file.
+/// `versions` are the versions to which the line numbers of an edit may refer; `None` for the current file.
 pub(super) fn file_change(
     block: &Block<'_>,
     dialect: Dialect,
@@ -56,7 +56,8 @@ pub(super) fn file_change(
     }
 }
 
-/// Returns the treatment of numbers in front of a body. The original's views have none, and rows of a table may count themselves.
+/// Returns the treatment of numbers in front of a body. Views of the first implementation have no numbers, and rows of a table
+/// may be numbered themselves.
 fn view_numbers(path: &str, dialect: Dialect) -> Option<ViewNumbers> {
     (dialect == Dialect::Agentd && FileKind::of(path) != FileKind::Table).then_some(ViewNumbers::TakeOff)
 }
@@ -76,8 +77,8 @@ fn replace_text(hunk: &TextHunk, within: Option<(i32, i32)>) -> ModifyOperation 
         expected_matches: None,
         whole_lines: Some(WholeLines {
             within: within.map(|(first, last)| (first.into(), last.into())),
-            behind: hunk.behind.clone(),
-            adds_behind: hunk.adds_behind,
+            behind: hunk.anchors.clone(),
+            adds_behind: hunk.adds_after_anchor,
         }),
     }
 }
@@ -88,6 +89,6 @@ fn operation(start_line: i64, end_line: i64, was: Option<&str>, body: &Body<'_>)
     if body.line_count() == 0 {
         return ModifyOperation::Delete { start_line, end_line, was };
     }
-    // One trailing newline adds no line; with it every blank line at the end of the body counts.
+    // The trailing newline does not add a line, but preserves blank lines at the end of the body.
     ModifyOperation::Replace { start_line, end_line, new_content: format!("{}\n", body.text()), was }
 }

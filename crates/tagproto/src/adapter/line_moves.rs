@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use wap_core::ModifyFileResponse;
 
-/// The moves by the edits of one reply, file by file, for the dialect whose line numbers refer to the current file.
+/// The moves by the edits of one reply, for the dialect whose line numbers refer to the current file.
 #[derive(Debug, Default)]
 pub(super) struct LineMoves {
-    /// By canonical path, each edit's first line and the number of lines by which it moved the text below.
+    /// Each edit's first line and the number of lines by which it moved the text below, by canonical path.
     files: BTreeMap<String, Vec<(i64, i64)>>,
 }
 

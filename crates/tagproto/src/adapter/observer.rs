@@ -6,7 +6,7 @@ use crate::{CommandResult, Item};
 
 /// Observes the blocks of a reply while they are carried out. Its methods must not block.
 ///
-/// Blocks begin and end in their order; a block that is answered from the record of an earlier run is reported again.
+/// Blocks begin and end in order; a block that is answered from the record of an earlier run is reported again.
 pub trait ExecutionObserver: Send {
     /// A block is about to be carried out; `index` is its position among the items, 0-based.
     fn block_started(&mut self, index: usize, item: &Item<'_>) {

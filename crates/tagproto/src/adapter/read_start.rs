@@ -1,4 +1,4 @@
-//! Reading a whole file, the start of one that is too large, or some lines.
+//! Reads a whole file, the start of a file that is too large, or some lines.
 
 use wap_core::{Call, LineSpan, ReadFile, ReadFileResponse, Reason, WapError, Workspace};
 

@@ -1,4 +1,4 @@
-//! The versions that line numbers refer to, while a reply is carried out and after it.
+//! The versions to which line numbers refer, while a reply is carried out and afterwards.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use super::BaseVersions;
 use super::base_versions::for_each_operation;
 use super::excerpt::Excerpt;
 
-/// The versions that the model knew when it wrote the reply, and those that it will know when it has read the results.
-/// The two differ by the reply's own changes and by the excerpts in failures.
+/// The versions that the model knew when it wrote the reply, and the versions that it will know after reading the results. The
+/// two differ by the reply's own changes and by the excerpts in failures.
 #[derive(Debug)]
 pub(super) struct ReplyVersions {
     base: BaseVersions,
     after: ShownVersions,
-    /// Canonical paths of files that the reply's blocks so far change.
+    /// The canonical paths of files that the blocks so far change.
     changed: BTreeSet<String>,
 }
 
@@ -23,7 +23,7 @@ impl ReplyVersions {
         ReplyVersions { after: base.shown_versions.clone(), base, changed: BTreeSet::new() }
     }
 
-    /// Returns the versions that `start_line` of a file may refer to; `None` for the current file.
+    /// Returns the versions to which `start_line` of a file may refer; `None` for the current file.
     pub(super) fn meant(&self, path: &str, start_line: i32) -> Option<SeenVersions> {
         let path = self.base.canonical(path);
         // A line number below 1 will be refused; the version only decides which text the refusal shows.
@@ -31,7 +31,7 @@ impl ReplyVersions {
         self.base.meant(&path, line)
     }
 
-    /// Returns the versions that `start_line` may refer to, for each of so many operations; `None` for the current file.
+    /// Returns the versions to which `start_line` may refer, for each of several operations; `None` for the current file.
     pub(super) fn meant_by_all(
         &self,
         path: &str,
@@ -41,8 +41,8 @@ impl ReplyVersions {
         self.meant(path, start_line).map(|versions| for_each_operation(versions, operations))
     }
 
-    /// Returns the version that the model was shown, for each of so many texts to replace; `None` where nothing was shown, or
-    /// where an earlier block of the reply changes the file: it may be the one that leaves a text at one place.
+    /// Returns the version that the model was shown, for each of several texts to replace; `None` if nothing was shown, or if an
+    /// earlier block of the reply changes the file: that change may make a text unique.
     pub(super) fn shown_to_all(&self, path: &str, operations: usize) -> Option<SeenVersions> {
         let path = self.base.canonical(path);
         let version =
@@ -53,7 +53,7 @@ impl ReplyVersions {
         })
     }
 
-    /// Records that a block of the reply is to change a file.
+    /// Records that a block of the reply will change a file.
     pub(super) fn will_change(&mut self, path: &str) {
         self.changed.insert(self.base.canonical(path));
     }
@@ -66,14 +66,14 @@ impl ReplyVersions {
         }
     }
 
-    /// Records that the model wrote the whole file, and so knows every line.
+    /// Records that the model wrote the whole file, so it knows every line.
     pub(super) fn written(&mut self, path: &str, canonical_path: &str, version: Option<&FileVersion>) {
         self.base.learn(path, canonical_path);
-        // No message has shown this text, but the model wrote it.
+        // No message showed this text, but the model wrote it.
         if let (Some(answer), Some(version)) = (&mut self.base.last_answer, version) {
             answer.note_written(canonical_path, version);
         }
-        // In a resumed run the file existed at the look-up, and so may have been recorded as unknown.
+        // In a resumed run, the file existed at the look-up and may have been recorded as unknown.
         self.base.unknown.remove(canonical_path);
         for versions in [&mut self.base.shown_versions, &mut self.after] {
             match version {

@@ -1,4 +1,4 @@
-//! The summaries of files that a block has changed.
+//! The summaries of changed files.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::{Block, IfExists};
 
 /// Returns the summary of a file that was written.
 pub(super) fn written(block: &Block<'_>, path: &str, written: &WriteFileResponse) -> String {
-    // An empty file that is filled has lines more.
+    // Filling an empty file would add lines.
     let has_text_already = matches!(block, Block::CreateFile { if_exists: IfExists::Refuse, .. })
         && !written.created
         && written.lines_added == 0;
@@ -24,7 +24,7 @@ pub(super) fn hunks(path: &str, hunks: usize, modified: &ModifyFileResponse) -> 
     format!("Edited '{path}' ({hunks}, +{} -{} lines)", modified.lines_added, modified.lines_removed)
 }
 
-/// Returns what the workspace says about one operation of a block by text, whose operations are its hunks.
+/// Returns the workspace's text about one operation of an edit by text, whose operations are its hunks.
 pub(super) fn of_hunks(text: &str) -> Cow<'_, str> {
     match text.strip_prefix("operation ") {
         Some(rest) => format!("hunk {rest}").into(),

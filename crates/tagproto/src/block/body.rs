@@ -1,11 +1,11 @@
-//! The body of a file block: its lines and their number.
+//! The body of a file block.
 
 use std::borrow::Cow;
 
 /// The lines between an opening tag and its closing tag.
 ///
-/// A body without lines and a body of one blank line have the same text but differ in effect: the first empties a range of lines or a file, the
-/// second puts one blank line there. So the number of lines is kept beside the text.
+/// A body without lines and a body of one blank line have the same text but differ in effect: the first empties a range of lines
+/// or a file, the second writes one blank line. So the number of lines is kept with the text.
 ///
 /// Invariant: `line_count` is 0 and the text empty, or `line_count` is the number of LF in the text plus one.
 ///
@@ -17,7 +17,7 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Returns the body without any line.
+    /// Returns a body without lines.
     #[must_use]
     pub const fn no_lines() -> Self {
         Self { text: Cow::Borrowed(""), line_count: 0 }
@@ -31,7 +31,7 @@ impl<'a> Body<'a> {
         Self { text, line_count }
     }
 
-    /// Returns a body as [`Body::of_lines`] does, with a number of lines that is already known.
+    /// Returns a body like [`Body::of_lines`], with the given number of lines.
     pub(crate) fn counted(text: Cow<'a, str>, line_count: usize) -> Self {
         debug_assert!(if line_count == 0 {
             text.is_empty()
@@ -41,19 +41,19 @@ impl<'a> Body<'a> {
         Self { text, line_count }
     }
 
-    /// Returns the lines joined by LF, without a last LF.
+    /// Returns the lines joined by LF, without a final LF.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the number of lines: 0 for none, 1 for one line, be it blank.
+    /// Returns the number of lines: 0 without lines, 1 for one line, even if blank.
     #[must_use]
     pub const fn line_count(&self) -> usize {
         self.line_count
     }
 
-    /// Iterates over the lines, none of which holds its LF.
+    /// Iterates over the lines without their LF.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.text.split('\n').take(self.line_count)
     }
@@ -64,7 +64,7 @@ impl<'a> Body<'a> {
         self.text
     }
 
-    /// Returns the same body with a text of its own.
+    /// Returns the same body with an owned text.
     #[must_use]
     pub fn into_owned(self) -> Body<'static> {
         Body { text: Cow::Owned(self.text.into_owned()), line_count: self.line_count }

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-/// One of the seven blocks of the protocol, or STOP_PROCESS, which only the dialect `agentd` has.
+/// The kind of a block: one of the seven of the protocol, or STOP_PROCESS, which only the dialect `agentd` has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BlockKind {
     /// Creates or overwrites a file.
@@ -19,7 +19,7 @@ pub enum BlockKind {
     Message,
     /// Ends the task with a summary.
     Done,
-    /// Ends a background process; has no body and no closing tag. It comes last: the others index tables of seven.
+    /// Ends a background process; has no body and no closing tag. Declared last, since the others index arrays of seven elements.
     StopProcess,
 }
 
@@ -35,7 +35,7 @@ impl BlockKind {
         Self::Done,
     ];
 
-    /// Returns the name as it stands in a tag, for example `CREATE_FILE`.
+    /// Returns the name used in tags, for example `CREATE_FILE`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl BlockKind {
 
     /// Returns the closing tag, for example `[/CREATE_FILE]`.
     ///
-    /// DELETE_FILE, READ_FILE and STOP_PROCESS have none in the protocol; the returned one is never searched for.
+    /// DELETE_FILE, READ_FILE and STOP_PROCESS have none in the protocol; the returned tag is never searched for.
     #[must_use]
     pub const fn closing_tag(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl BlockKind {
         }
     }
 
-    /// Checks whether the block may change a file or the outside, so that it matters whether it is carried out twice.
+    /// Checks whether the block may have an effect on files or elsewhere, so that it must not be carried out twice.
     #[must_use]
     pub const fn acts(self) -> bool {
         !matches!(self, Self::ReadFile | Self::Message | Self::Done)
@@ -89,7 +89,7 @@ impl fmt::Display for BlockKind {
 impl FromStr for BlockKind {
     type Err = UnknownBlock;
 
-    /// Parses the name of one of the seven in upper case, exactly as in a tag.
+    /// Parses the name of one of the seven kinds in upper case, exactly as in a tag.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl FromStr for BlockKind {
     }
 }
 
-/// The error for a name that does not belong to a block.
+/// The error for a name that is not the name of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the name of a block")]
 #[non_exhaustive]

@@ -9,11 +9,11 @@ use crate::{Block, IfExists, TextHunk};
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 
-/// The advice to write a plain name instead of a name with signs around it.
-const PLAIN_NAME: &str = "write the path of the new file as it is behind *** Add File:, without quotes, marks or remarks (a path with \
-                          such signs only works in CREATE_FILE)";
+/// The advice to write a plain name instead of a decorated one.
+const PLAIN_NAME: &str = "write the bare path of the new file after *** Add File:, without quotes, marks or remarks (a path with \
+                          such characters only works in CREATE_FILE)";
 
-/// The most lines of a file that lead to one hunk. Each of them costs a pass over the file.
+/// The maximum number of `@@` lines that lead to one hunk. Each of them costs a pass over the file.
 const MOST_ANCHORS: usize = 16;
 
 /// Reads the patch that begins with the first of the lines, and returns the number of its lines. A patch that cannot be
@@ -27,8 +27,8 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
         return Some(lines.len());
     };
     if let Some(line_number) = rest_of_patch(&lines[end + 1..]) {
-        // Where it ends is unknown, so that nothing behind it is certain to be outside of it.
-        items.push_fault(lines, ForeignFault::BehindEnd { line_number, end: lines[end].number });
+        // The end of the patch is unknown, so later lines are not certain to be outside of it.
+        items.push_fault(lines, ForeignFault::AfterEnd { line_number, end: lines[end].number });
         return Some(lines.len());
     }
     let mut sections = Items { items: Vec::new(), ending: items.ending, fence: items.fence };
@@ -39,22 +39,22 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
             index += 1;
             continue;
         }
-        let behind = &lines[index + 1..end];
-        let length = behind.iter().take_while(|line| section(line.text).is_none()).count();
-        let own = &lines[index..=index + length];
-        // Where a header has to stand, no line of a file can, so that blanks in front of it mean nothing.
+        let following = &lines[index + 1..end];
+        let length = following.iter().take_while(|line| section(line.text).is_none()).count();
+        let section_lines = &lines[index..=index + length];
+        // Lines of a file cannot occur where a header is required, so whitespace in front of it is ignored.
         let read = match section(header.text.trim_start()) {
             Some((Kind::Add, path)) if !is_plain_name(path) => {
                 let fault = ForeignFault::NearForm { line_number: header.number, advice: PLAIN_NAME };
                 items.push_fault(&lines[..=end], fault);
                 return Some(end + 1);
             }
-            Some((Kind::Add, path)) => add(path, own, &mut sections),
+            Some((Kind::Add, path)) => add(path, section_lines, &mut sections),
             Some((Kind::Delete, path)) => {
-                sections.push(own, Block::DeleteFile { path: path.into(), lines: None });
-                first_with_text(&own[1..])
+                sections.push(section_lines, Block::DeleteFile { path: path.into(), lines: None });
+                first_with_text(&section_lines[1..])
             }
-            Some((Kind::Update, path)) => update(path, own, &mut sections),
+            Some((Kind::Update, path)) => update(path, section_lines, &mut sections),
             None => Err(header.number),
         };
         if let Err(line_number) = read {
@@ -70,33 +70,33 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
     Some(end + 1)
 }
 
-/// Returns the number of lines of the patch that begins with the first of the lines; `None` if there is none, or if another one begins
-/// before its end.
+/// Returns the number of lines of the patch that begins with the first of the lines; `None` without a patch, or if another patch
+/// begins before its end.
 pub(super) fn length(lines: &[ReplyLine<'_>]) -> Option<usize> {
-    let behind = lines.split_first().filter(|(first, _)| begins(first.text))?.1;
-    let edge = behind.iter().position(|line| is_end(line.text) || line.text.trim_end() == BEGIN)?;
-    is_end(behind[edge].text).then_some(edge + 2)
+    let rest = lines.split_first().filter(|(first, _)| begins(first.text))?.1;
+    let edge = rest.iter().position(|line| is_end(line.text) || line.text.trim_end() == BEGIN)?;
+    is_end(rest[edge].text).then_some(edge + 2)
 }
 
-/// Checks whether a patch begins with a line.
+/// Checks whether a line begins a patch.
 pub(super) fn begins(line: &str) -> bool {
     line.trim() == BEGIN
 }
 
-/// Checks for the line behind a patch. With a blank in front it is a line of the file.
+/// Checks for the last line of a patch. With a space in front it is a line of the file.
 fn is_end(line: &str) -> bool {
     line.trim_end() == END
 }
 
-/// Returns the first line behind the end of a patch that seems to be part of it: then that end may be a line of the file.
-fn rest_of_patch(behind: &[ReplyLine<'_>]) -> Option<u32> {
-    let next = behind.iter().find(|line| !line.text.trim().is_empty());
+/// Returns the first line after the end of a patch that seems to be part of the patch: then that end may be a line of the file.
+fn rest_of_patch(following: &[ReplyLine<'_>]) -> Option<u32> {
+    let next = following.iter().find(|line| !line.text.trim().is_empty());
     let is_part = |line: &&ReplyLine<'_>| {
         let is_hunk_line =
             line.text.starts_with(['+', '-']) && !is_bullet(line.text) && !line.text.starts_with("---");
         is_hunk_line || line.text.starts_with("@@") || section(line.text).is_some()
     };
-    let before_next_patch = behind.iter().take_while(|line| !begins(line.text));
+    let before_next_patch = following.iter().take_while(|line| !begins(line.text));
     let other_end = before_next_patch.into_iter().find(|line| is_end(line.text));
     next.filter(is_part).or(other_end).map(|line| line.number)
 }
@@ -117,11 +117,11 @@ fn section(line: &str) -> Option<(Kind, &str)> {
     })
 }
 
-/// Returns the line of the file that a `@@` line names; `None` if it names none, or has the numbers of a diff.
+/// Returns the line of the file that a `@@` line names; `None` without a name, or with the numbers of a diff.
 fn anchor_line(text: &str) -> Option<&str> {
     let anchor = text.strip_prefix(' ').unwrap_or(text).trim_end();
     let anchor = anchor.strip_suffix("@@").unwrap_or(anchor).trim_end();
-    // The line behind the numbers of a diff may be cut short, and may be of another function.
+    // The line after the numbers of a diff may be cut short, or belong to another function.
     let is_of_diff = anchor.starts_with("-") && anchor.contains(" +") && anchor.contains("@@");
     let is_numbers =
         anchor.split([' ', ',', '-', '+']).all(|part| part.parse::<u32>().is_ok() || part.is_empty());
@@ -151,14 +151,14 @@ fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> 
             moved_to = Some(to.trim());
             continue;
         }
-        // The uniqueness of a text says as much as its position at the end.
+        // This mark adds nothing: the text to find has to be unique anyway.
         if line.text.trim_end() == "*** End of File" {
             continue;
         }
         if let Some(anchor) = line.text.strip_prefix("@@") {
             let anchor = anchor_line(anchor);
             match hunks.last_mut() {
-                // Several such lines lead to one hunk: a class, and a function of it.
+                // Several such lines can lead to one hunk: a class, and a function of it.
                 Some((_, anchors, sides)) if sides.old.is_empty() && sides.new.is_empty() => {
                     anchors.extend(anchor);
                     if anchors.len() > MOST_ANCHORS {
@@ -189,9 +189,9 @@ fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> 
         if sides.old == sides.new {
             continue;
         }
-        let adds_behind = sides.old.is_empty();
-        if adds_behind {
-            // New lines alone go behind the line that the hunk names last.
+        let adds_after_anchor = sides.old.is_empty();
+        if adds_after_anchor {
+            // New lines alone go after the line that the hunk names last.
             let Some(anchor) = anchors.pop() else {
                 items.push_fault(lines, ForeignFault::NoContext { line_number: number });
                 return Ok(());
@@ -199,8 +199,8 @@ fn update<'a>(path: &'a str, lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> 
             sides.old.push(anchor);
             sides.new.insert(0, anchor);
         }
-        let behind = anchors.into_iter().map(str::to_owned).collect();
-        texts.push(TextHunk { behind, adds_behind, ..TextHunk::of(&sides.old, &sides.new, number) });
+        let anchors = anchors.into_iter().map(str::to_owned).collect();
+        texts.push(TextHunk { anchors, adds_after_anchor, ..TextHunk::of(&sides.old, &sides.new, number) });
     }
     if texts.is_empty() {
         items.push_fault(lines, ForeignFault::Empty { path: path.to_owned() });

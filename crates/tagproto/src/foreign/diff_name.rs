@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use super::file_name::plain_name::peeled;
 
-/// Remarks in parentheses that models put behind the two names of one file.
+/// Remarks in parentheses that models put after the two names of one file.
 const REMARKS: [&str; 13] = [
     "original", "updated", "modified", "old", "new", "before", "after", "current", "fixed", "changed",
     "new file", "created", "added",
 ];
 
-/// Reads the two names behind `diff --git`.
+/// Reads the two names after `diff --git`.
 pub(super) fn both(paths: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
     let (old, new) = match paths.strip_prefix('"') {
-        // Git quotes each name for itself, so that one alone may have quotes.
-        Some(_) => split_behind_quoted(paths)?,
+        // Git quotes each name separately, so one of them may be unquoted.
+        Some(_) => split_after_quoted(paths)?,
         None => paths.split_once(" b/").map_or_else(
             || paths.split_once(" \"b/").map(|(old, _)| (old, &paths[old.len() + 1..])),
             |(old, _)| Some((old, &paths[old.len() + 1..])),
@@ -25,7 +25,7 @@ pub(super) fn both(paths: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
     Some((old, without_side(new, "b/")?))
 }
 
-/// Returns the name in a line behind its sign, without the time that may stand behind a tab.
+/// Returns the name in a header line after `---` or `+++`, without the time that may follow a tab.
 pub(super) fn of_line(text: &str) -> Cow<'_, str> {
     let name = text.split('\t').next().unwrap_or_default().trim();
     match unquoted(name) {
@@ -34,7 +34,7 @@ pub(super) fn of_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Takes `a/` and `b/` off two names that both have them, and remarks off names that differ in nothing else.
+/// Removes `a/` and `b/` from two names that both have them, and remarks from names that only differ in remarks.
 pub(super) fn bare<'a>(old: Cow<'a, str>, new: Cow<'a, str>, no_file: &str) -> (Cow<'a, str>, Cow<'a, str>) {
     let sided = |name: &Cow<'a, str>, side| match *name == no_file {
         true => Some(name.clone()),
@@ -52,7 +52,7 @@ pub(super) fn bare<'a>(old: Cow<'a, str>, new: Cow<'a, str>, no_file: &str) -> (
             (Cow::Owned(one.to_owned()), Cow::Owned(other.to_owned()))
         }
         (_, Some(name)) if old == no_file => (old, Cow::Owned(name.to_owned())),
-        // The copy that `patch` leaves, as the old name of a file that stays.
+        // The backup copy of `patch`, as the old name of a file that stays.
         _ if old.strip_suffix(".orig").is_some_and(|stem| stem == new) => (new.clone(), new),
         _ => (old, new),
     }
@@ -65,24 +65,24 @@ fn without_side<'a>(name: Cow<'a, str>, side: &str) -> Option<Cow<'a, str>> {
     }
 }
 
-/// Returns a name without the remark behind it; `None` if it has none.
+/// Returns a name without the remark after it; `None` without a remark.
 fn without_remark(name: &str) -> Option<&str> {
     let (name, remark) = name.strip_suffix(')')?.rsplit_once(" (")?;
     REMARKS.iter().any(|usual| remark.eq_ignore_ascii_case(usual)).then_some(name)
 }
 
-/// Splits behind a quoted name.
-fn split_behind_quoted(paths: &str) -> Option<(&str, &str)> {
+/// Splits after a quoted name.
+fn split_after_quoted(paths: &str) -> Option<(&str, &str)> {
     let mut is_escaped = false;
-    let end = paths.char_indices().skip(1).find_map(|(at, sign)| {
-        let ends = sign == '"' && !is_escaped;
-        is_escaped = sign == '\\' && !is_escaped;
+    let end = paths.char_indices().skip(1).find_map(|(at, c)| {
+        let ends = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
         ends.then_some(at + 1)
     })?;
     Some((&paths[..end], paths[end..].strip_prefix(' ')?))
 }
 
-/// Reads a name as Git quotes it, with its bytes as octal numbers; another one, and one that is not UTF-8, stays as it is.
+/// Unquotes a name as quoted by Git, with bytes as octal numbers. Unquoted names and names that are not UTF-8 stay unchanged.
 fn unquoted(name: &str) -> Cow<'_, str> {
     let inner = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     inner.and_then(unescaped).map_or(Cow::Borrowed(name), Cow::Owned)
@@ -91,23 +91,23 @@ fn unquoted(name: &str) -> Cow<'_, str> {
 fn unescaped(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        rest = behind;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
         if *first != b'\\' {
             bytes.push(*first);
             continue;
         }
-        let [sign, behind @ ..] = rest else { return None };
-        rest = behind;
-        bytes.push(match sign {
-            b'"' | b'\\' => *sign,
+        let [escape, tail @ ..] = rest else { return None };
+        rest = tail;
+        bytes.push(match escape {
+            b'"' | b'\\' => *escape,
             b'n' => b'\n',
             b't' => b'\t',
             b'0'..=b'3' => {
                 let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
                 let low = u8::from_str_radix(digits, 8).ok()?;
                 rest = &rest[2..];
-                (sign - b'0') * 64 + low
+                (escape - b'0') * 64 + low
             }
             _ => return None,
         });

@@ -1,4 +1,4 @@
-//! The lines of a reply that edits take up, found before its thinking and its blocks: a mark within an edit is text of that edit.
+//! The extents of the edits in a reply, found before its thinking and its blocks: a mark within an edit is text of that edit.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use crate::BlockKind;
 use crate::block::hunk;
 use crate::repair::{Fence, closing_kind, lines_from, opening_kind};
 
-/// The signs without which a text has no edit.
-const SIGNS: [&str; 4] = ["<<<<<", "@@", "***", "diff"];
+/// Substrings, of which a text with an edit contains at least one.
+const MARKERS: [&str; 4] = ["<<<<<", "@@", "***", "diff"];
 
-/// Returns the parts of a text that edits take up, in order: those that have an end, whether they can be carried out or not, outside of
-/// the bodies of blocks. Takes time linear in the text.
+/// Returns the extents of the edits in a text, in order. Includes edits that cannot be carried out, but not edits without an end
+/// or inside a block's body. Takes time linear in the text.
 pub(crate) fn extents(text: &str) -> Vec<Range<usize>> {
-    if !SIGNS.iter().any(|sign| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some()) {
+    if !MARKERS.iter().any(|marker| memchr::memmem::find(text.as_bytes(), marker.as_bytes()).is_some()) {
         return Vec::new();
     }
     let lines: Vec<ReplyLine<'_>> =
@@ -35,7 +35,7 @@ pub(crate) fn extents(text: &str) -> Vec<Range<usize>> {
         } else if block_lengths[index] > 0 {
             index += block_lengths[index];
         } else {
-            items.fence = Fence::open_behind(line.text, items.fence);
+            items.fence = Fence::open_after(line.text, items.fence);
             index += 1;
         }
     }
@@ -43,16 +43,16 @@ pub(crate) fn extents(text: &str) -> Vec<Range<usize>> {
 }
 
 fn hunk_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
-    let (first, behind) = lines.split_first()?;
-    let signs = hunk::opening(first.text)?;
-    hunk::length(behind.iter().map(|line| line.text), signs).map(|length| length + 1)
+    let (first, rest) = lines.split_first()?;
+    let mark_length = hunk::opening(first.text)?;
+    hunk::length(rest.iter().map(|line| line.text), mark_length).map(|length| length + 1)
 }
 
-/// Returns for each line the number of lines of the block that begins with it; 0 for another line, and for a block that has no end
-/// before another one of its kind. Reads each line once.
+/// Returns for each line the number of lines of the block that begins there: 0 if none does, or if another block of its kind
+/// begins before its end. Reads each line once.
 fn block_lengths(lines: &[ReplyLine<'_>]) -> Vec<usize> {
     let mut lengths = vec![0; lines.len()];
-    // For each kind, the line that ends a block, unless another one begins before it.
+    // For each kind, the line that ends a block, unless another block begins before it.
     let mut ends: Vec<(BlockKind, usize)> = Vec::new();
     for (index, line) in lines.iter().enumerate().rev() {
         let opened = opening_kind(line.text);

@@ -1,4 +1,4 @@
-//! The file that a SEARCH/REPLACE hunk is about, by the lines before it.
+//! The file of a SEARCH/REPLACE hunk, determined by the lines before it.
 
 mod led_file;
 pub(super) mod plain_name;
@@ -10,39 +10,39 @@ use self::plain_name::{is_plain_name, is_word_of_prose, linked, peeled, without_
 use super::markup_name::Markup;
 use crate::repair::Fence;
 
-/// The file name that the lines before a hunk give.
+/// The file name according to the lines before a hunk.
 #[derive(Default)]
 pub(super) struct FileName<'a> {
     last: Option<Candidate<'a>>,
-    /// The file of the hunk before.
+    /// The file of the previous hunk.
     current: Option<&'a str>,
-    /// The signs of the heading that named the file; `None` if another line did.
+    /// The level of the heading that named the file; `None` if another line did.
     heading_level: Option<usize>,
     /// True if a line since that hunk may be about another file.
     may_be_another: bool,
-    /// The code fence that is open.
+    /// The open code fence.
     fence: Option<Fence>,
-    /// The hunks so far, each with its file.
+    /// The hunks so far with their files.
     hunks: HashSet<(&'a str, Vec<&'a str>, Vec<&'a str>)>,
-    /// True if the last hunk with a name of its own was a repetition, as in a reply that was pasted twice.
+    /// True if the last hunk with its own name was a repetition, as in a reply that was pasted twice.
     repeats: bool,
-    /// The file of the last line since a hunk that says what changes there.
+    /// The file of the last line since a hunk that describes a change of its file.
     described: Option<&'a str>,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<'a> {
     pub(super) path: &'a str,
-    /// True if the line can hardly be anything but a path.
+    /// True if the line is almost certainly a path.
     is_plain: bool,
-    /// True if a file may be made under the path.
+    /// True if a file may be created at the path.
     may_be_new: bool,
-    /// True if the line says what changes there: of several such lines, none is sure to be about the next hunk.
+    /// True if the line describes a change of the file: with several such lines, none is certain to be about the next hunk.
     is_described: bool,
 }
 
 impl<'a> Candidate<'a> {
-    /// A path that the form of its line shows to be one.
+    /// Returns a candidate for a line that is a path by its form.
     fn certain(path: &'a str) -> Candidate<'a> {
         let may_be_new = is_plain_name(path) && !is_word_of_prose(path);
         Candidate { path, is_plain: true, may_be_new, is_described: false }
@@ -50,18 +50,18 @@ impl<'a> Candidate<'a> {
 }
 
 impl<'a> FileName<'a> {
-    /// Forgets the files: what follows may be about another one.
+    /// Forgets the files: the next lines may be about another file.
     pub(super) fn forget(&mut self) {
         let hunks = std::mem::take(&mut self.hunks);
         *self = FileName { fence: self.fence, hunks, ..FileName::default() };
     }
 
-    /// Returns the code fence that is open.
+    /// Returns the open code fence.
     pub(super) fn fence(&self) -> Option<Fence> {
         self.fence
     }
 
-    /// Takes note of a line before a hunk.
+    /// Processes a line before a hunk.
     pub(super) fn pass(&mut self, line: &'a str) {
         if let Some(fence) = Fence::read(line) {
             match self.fence {
@@ -73,8 +73,8 @@ impl<'a> FileName<'a> {
         let line = line.trim();
         if line.is_empty() {
             self.last = self.last.filter(|last| last.is_plain);
-        } else if let Some(behind) = behind_fence(line) {
-            self.pass_fence(behind);
+        } else if let Some(info) = fence_info(line) {
+            self.pass_fence(info);
         } else if let Some(markup) =
             Markup::read(line).or_else(|| Markup::of_code_comment(line, self.fence.is_some()))
         {
@@ -92,7 +92,7 @@ impl<'a> FileName<'a> {
         }
     }
 
-    /// Takes note of a line that says what changes in a file. Two of them in a row are a list of what the reply changes.
+    /// Processes a line that describes a change of a file. Two such lines in a row are a list of the reply's changes.
     fn pass_description(&mut self) {
         let Some(path) = self.last.filter(|last| last.is_described).map(|last| last.path) else { return };
         if self.described.is_some_and(|other| other != path) {
@@ -101,12 +101,12 @@ impl<'a> FileName<'a> {
         self.described = Some(path);
     }
 
-    /// Takes note of a heading that names a file, among other words perhaps: it is that of the hunks below it, up to a heading of its
-    /// level without one, or to one that says that the file does not change.
+    /// Processes a heading. A file that it names is the file of the hunks below it, up to a heading of the same level without a
+    /// file, or to a heading that denies a change of the file.
     fn pass_heading(&mut self, line: &'a str) {
         let level = line.len() - line.trim_start_matches('#').len();
         let Some((path, is_certain)) = only_file(line) else {
-            let ends = self.heading_level.is_some_and(|own| level <= own);
+            let ends = self.heading_level.is_some_and(|of_file| level <= of_file);
             self.may_be_another |= ends && self.last.is_none();
             return;
         };
@@ -118,12 +118,12 @@ impl<'a> FileName<'a> {
         if self.current.is_some_and(|current| file_name(current) == path) {
             return;
         }
-        // A word with a dot may be the name of a product, so that no file is made under it.
+        // A word with a dot may be the name of a product, so no file is created under it.
         self.last = is_certain.then(|| Candidate::certain(path)).or(self.last);
         (self.current, self.may_be_another) = (Some(path), false);
     }
 
-    /// Takes note of a tag or comment around a hunk.
+    /// Processes a tag or comment around a hunk.
     fn pass_markup(&mut self, markup: Markup<'a>) {
         self.last = self.last.filter(|last| !last.is_described || !matches!(markup, Markup::File(_)));
         let is_last =
@@ -131,7 +131,7 @@ impl<'a> FileName<'a> {
         match markup {
             Markup::Nameless => {}
             Markup::File(path) if is_last(path) => {}
-            // The name alone stands before the path.
+            // The file name precedes the whole path.
             Markup::File(path) if self.last.is_some_and(|last| last.path == file_name(path)) => {
                 self.last = Some(Candidate::certain(path));
             }
@@ -139,45 +139,45 @@ impl<'a> FileName<'a> {
                 self.last = Some(Candidate::certain(path));
                 self.may_be_another = true;
             }
-            // Two names: it is unknown which one is meant.
+            // Two names: it is unknown which of them is meant.
             Markup::File(_) | Markup::Unclear => (self.last, self.may_be_another) = (None, true),
         }
     }
 
-    /// Takes note of the text behind the signs of a fence: a language, a path, or both.
-    fn pass_fence(&mut self, behind: &'a str) {
+    /// Processes the info string of a fence: a language, a path, or both.
+    fn pass_fence(&mut self, info: &'a str) {
         let words =
-            || behind.split([' ', '\t', ':', '=', ',', '{', '}', '"', '\'']).filter(|word| !word.is_empty());
+            || info.split([' ', '\t', ':', '=', ',', '{', '}', '"', '\'']).filter(|word| !word.is_empty());
         let paths: Vec<&str> = words().filter(|word| is_path_like(word)).collect();
         self.last = self.last.filter(|last| !last.is_described || paths.is_empty());
         match (paths.as_slice(), self.last) {
             ([], _) => {}
             ([path], Some(last)) if last.path == *path => {}
             // A language may have a dot in its name, but no slash.
-            ([path], Some(_)) if words().count() == 1 && behind == *path && !path.contains('/') => {}
+            ([path], Some(_)) if words().count() == 1 && info == *path && !path.contains('/') => {}
             ([path], None) => {
                 self.last = Some(Candidate::certain(path));
                 self.may_be_another = true;
             }
-            // Two names: it is unknown which one is meant.
+            // Two names: it is unknown which of them is meant.
             _ => (self.last, self.may_be_another) = (None, true),
         }
     }
 
-    /// Returns the file of a hunk, and takes it as that of the next one. `None` if no line certainly names it.
+    /// Returns the file of a hunk and keeps it for the next hunk. `None` if no line certainly names it.
     ///
-    /// A hunk that creates its file needs a name of its own: under that of the hunk before, it would replace that file. So does one
-    /// that repeats an earlier hunk of that file, as "The same in production:" says: there it would change nothing.
+    /// A hunk that creates its file needs its own name: under the name of the previous hunk, it would replace that file. So does
+    /// a hunk that repeats an earlier hunk of that file, as in "The same in production:": there it would change nothing.
     pub(super) fn of_hunk(&mut self, search: &[&'a str], replacement: &[&'a str]) -> Option<&'a str> {
         let creates = search.is_empty();
         let candidate = self.last.take();
-        // A file is made under a name that looks like one, and not under a word of prose.
+        // A file is only created under a name that looks like a file name, not under a word of prose.
         let can_be = |candidate: &Candidate<'a>| !creates || candidate.is_plain && candidate.may_be_new;
         let named = candidate.filter(can_be).map(|candidate| candidate.path);
         let current = self.current.filter(|_| !creates && !self.may_be_another);
         self.heading_level = self.heading_level.filter(|_| named.is_none() || named == self.current);
         (self.may_be_another, self.described) = (false, None);
-        // Behind a hunk of an unknown file, the one before that is not meant either.
+        // After a hunk of an unknown file, the file of an earlier hunk is not meant either.
         self.current = named.or(current);
         let path = self.current?;
         let is_first = self.hunks.insert((path, search.to_vec(), replacement.to_vec()));
@@ -189,7 +189,7 @@ impl<'a> FileName<'a> {
         self.current
     }
 
-    /// Checks whether a line of prose may be about a file that is not the one of the hunk before.
+    /// Checks whether a line of prose may be about another file than the previous hunk.
     fn may_name_another(&self, line: &str) -> bool {
         let Some(current) = self.current else { return false };
         let file_name = file_name(current);
@@ -208,10 +208,10 @@ impl<'a> FileName<'a> {
                 && OTHER.iter().any(|other| pair[0].eq_ignore_ascii_case(other))
         };
         let is_noun = |pair: &[&str]| {
-            let is_own = OWN.iter().any(|own| pair[0].eq_ignore_ascii_case(own));
+            let is_own = SAME_FILE.iter().any(|same| pair[0].eq_ignore_ascii_case(same));
             !is_own && FILE_NOUNS.iter().any(|noun| pair[1].eq_ignore_ascii_case(noun))
         };
-        // "The same for the b module", and not "in the same module".
+        // Matches "The same for the b module", but not "in the same module".
         let repeats = |pair: &[&str]| {
             pair[0].eq_ignore_ascii_case("same")
                 && ["for", "in", "to"].iter().any(|other| pair[1].eq_ignore_ascii_case(other))
@@ -223,26 +223,26 @@ impl<'a> FileName<'a> {
     }
 }
 
-/// Signs of Markdown around a path.
+/// Markdown characters around a path.
 const MARKS: [char; 5] = ['`', '*', '#', ':', ' '];
 
-/// Signs that join a path to another word.
+/// Characters that join a path to another word.
 const NOT_IN_NAMES: [char; 8] = ['`', ',', ':', ';', '"', '<', '>', '|'];
 
 /// Words before a colon and a path.
 const LABELS: [&str; 6] = ["file", "filename", "path", "file path", "filepath", "new file"];
 
-/// Words before "file" that speak of another one.
+/// Words before "file" that refer to another file.
 const OTHER: [&str; 6] = ["other", "another", "next", "second", "third", "new"];
 
 /// Words for a file or the code in it.
 const FILE_NOUNS: [&str; 8] =
     ["file", "module", "package", "crate", "page", "template", "script", "stylesheet"];
 
-/// Words before such a word that speak of the file of the hunk before.
-const OWN: [&str; 2] = ["this", "same"];
+/// Words before such a word that refer to the file of the previous hunk.
+const SAME_FILE: [&str; 2] = ["this", "same"];
 
-/// Words by which a sentence says that there is none.
+/// Words of denial.
 const DENIALS: [&str; 5] = ["no", "not", "without", "isn't", "don't"];
 
 /// Words with a dot or a slash that do not name a file.
@@ -276,15 +276,15 @@ const EXTENSIONS: [&str; 96] = [
     "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zig", "zsh", "lock",
 ];
 
-/// Returns the path that a line consists of, apart from the signs around it and a label such as `File:` or `File 2:`.
+/// Returns the path that a line consists of, apart from the characters around it and a label such as `File:` or `File 2:`.
 pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
     let labelled = line.trim_matches(MARKS).split_once(':').filter(|(label, _)| {
-        let label = label.trim_end_matches(|sign: char| sign.is_ascii_digit() || MARKS.contains(&sign));
+        let label = label.trim_end_matches(|c: char| c.is_ascii_digit() || MARKS.contains(&c));
         LABELS.iter().any(|usual| label.trim_matches(MARKS).eq_ignore_ascii_case(usual))
     });
     let written = peeled(labelled.map_or(line, |(_, path)| path).trim_matches(MARKS));
     let path = without_lines(written);
-    // Of a link that is left, it is not certain which path it means.
+    // A link that is still there does not name a path with certainty.
     if path.is_empty() || memchr::memchr3(b' ', b'\t', b'"', path.as_bytes()).is_some() || path.contains("](")
     {
         return None;
@@ -293,7 +293,7 @@ pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
     let is_plain = is_marked || path.contains('/') || path.trim_end_matches('.').contains('.');
     // Another word is prose, or the label of a code block.
     let is_name = || is_usual_name(path) || WORD_NAMES.contains(&path) || is_name_in_capitals(line);
-    // A file that is made has no lines yet.
+    // A new file has no lines yet.
     let may_be_new =
         || path == written && (is_marked || path.contains('/') || is_path_like(path) || is_usual_name(path));
     let certain = Candidate::certain(path);
@@ -301,29 +301,29 @@ pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
     (is_plain || is_name()).then_some(Candidate { is_plain, may_be_new, ..certain })
 }
 
-/// Checks for a line such as `CHANGES`. With a colon behind it, the word is prose or a label.
+/// Checks for a line such as `CHANGES`. With a colon after it, the word is prose or a label.
 fn is_name_in_capitals(line: &str) -> bool {
-    let is_capital = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || "-_".contains(sign);
+    let is_capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "-_".contains(c);
     line.len() >= LEAST_CAPITALS && line.chars().all(is_capital) && !LANGUAGES_IN_CAPITALS.contains(&line)
 }
 
-/// Checks for a language or the word on a button above a code block.
+/// Checks for a language or a button label above a code block.
 fn is_code_label(line: &str) -> bool {
-    let is_language = |sign: char| sign.is_ascii_lowercase() || sign.is_ascii_digit() || "+#-".contains(sign);
+    let is_language = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "+#-".contains(c);
     ["Copy", "Copy code", "Edit", "CopyEdit"].contains(&line)
         || line.chars().all(is_language)
-            && line.starts_with(|sign: char| sign.is_ascii_lowercase())
+            && line.starts_with(|c: char| c.is_ascii_lowercase())
             && !is_usual_name(line)
             && !WORD_NAMES.contains(&line)
 }
 
-/// Checks for a heading of Markdown.
+/// Checks for a Markdown heading.
 fn is_heading(line: &str) -> bool {
     line.starts_with('#') && line.trim_start_matches('#').starts_with([' ', '\t'])
 }
 
-/// Returns the only file that a line names among other words, and whether the word is certainly a path: it stands in backticks, or is
-/// one in a folder.
+/// Returns the only file that a line names among other words, and true if the word is certainly a path: in backticks, or with a
+/// folder.
 fn only_file(line: &str) -> Option<(&str, bool)> {
     let mut only: Option<(&str, bool)> = None;
     for word in line.split_whitespace() {
@@ -352,14 +352,14 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A word without the punctuation around it. Of a link, it is the path, or else the address.
+/// Returns a word without the punctuation around it; for a link, its path, or else its address.
 fn bare_word(word: &str) -> &str {
     let word = link(word).or_else(|| word.split_once("](").map(|(_, address)| address)).unwrap_or(word);
     let word = word.trim_start_matches(['(', '[', '"', '\'', '`', '*', '#', '<']);
     word.trim_end_matches(['.', ',', ':', ';', '!', '?', ')', ']', '"', '\'', '`', '*', '>'])
 }
 
-/// Returns the path of a word that is a link.
+/// Returns the path of a link.
 fn link(word: &str) -> Option<&str> {
     linked(word.trim_start_matches(['(', '*', '_']).trim_end_matches(['.', ',', ':', ';', '*', '_']))
 }
@@ -367,14 +367,14 @@ fn link(word: &str) -> Option<&str> {
 /// Checks whether a word has the form of a path: a slash, or a dot before an extension.
 pub(super) fn is_path_like(word: &str) -> bool {
     let is_extension = |text: &str| text.starts_with(char::is_alphabetic);
-    let has_form =
-        word.contains('/') || word.rsplit_once('.').is_some_and(|(_, behind)| is_extension(behind));
+    let has_form = word.contains('/') || word.rsplit_once('.').is_some_and(|(_, end)| is_extension(end));
     let is_code = word.contains(['(', '=']) || word.starts_with("self.") || word.starts_with("this.");
     has_form && !is_code && !NO_PATHS.iter().chain(&PRODUCTS).any(|other| word.eq_ignore_ascii_case(other))
 }
 
-/// Checks whether a word of prose names a file: one in a folder has an extension, unless it stands in backticks (`is_code`), and one
-/// without a folder a usual one or that of `current`. Other words have dots and slashes, too: os.path, read/write.
+/// Checks whether a word of prose names a file. With a folder, it needs an extension unless it is in backticks (`is_code`);
+/// without a folder, it needs a usual extension or that of `current`. Other words have dots and slashes, too: os.path,
+/// read/write.
 pub(super) fn is_file_name(word: &str, current: &str, is_code: bool) -> bool {
     let extension = |path: &str| {
         let name = path.rsplit('/').next()?;
@@ -389,28 +389,28 @@ pub(super) fn is_file_name(word: &str, current: &str, is_code: bool) -> bool {
             || extension(word).is_some_and(|wanted| word.contains('/') || is_usual(&wanted)))
 }
 
-/// Checks whether a word is one of the names without an extension that projects have: Makefile, LICENSE.
+/// Checks whether a word is a usual file name without an extension: Makefile, LICENSE.
 pub(super) fn is_usual_name(word: &str) -> bool {
-    let is_made = |stem: &str| stem.chars().all(char::is_alphabetic) && !stem.is_empty();
-    let is_made_of = |word: &str| {
-        word.strip_suffix("file").is_some_and(|stem| is_made(stem) && stem.starts_with(char::is_uppercase))
+    let is_word = |stem: &str| stem.chars().all(char::is_alphabetic) && !stem.is_empty();
+    let is_file_word = |word: &str| {
+        word.strip_suffix("file").is_some_and(|stem| is_word(stem) && stem.starts_with(char::is_uppercase))
     };
     // Dockerfile.dev, Makefile.am.
-    let is_variant = || word.split_once('.').is_some_and(|(stem, kind)| is_made_of(stem) && is_made(kind));
+    let is_variant = || word.split_once('.').is_some_and(|(stem, kind)| is_file_word(stem) && is_word(kind));
     let is_dot_file = || {
         word.strip_prefix('.').is_some_and(|name| {
-            let is_word = name.chars().all(|sign| sign.is_alphanumeric() || "-_.".contains(sign));
-            is_word && (name.ends_with("ignore") || name.ends_with("rc") || name.starts_with("env"))
+            let has_form = name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
+            has_form && (name.ends_with("ignore") || name.ends_with("rc") || name.starts_with("env"))
                 || ["editorconfig", "gitattributes", "gitmodules"].contains(&name)
         })
     };
-    USUAL_NAMES.contains(&word) || is_made_of(word) || is_variant() || is_dot_file()
+    USUAL_NAMES.contains(&word) || is_file_word(word) || is_variant() || is_dot_file()
 }
 
-/// Names of files that have no extension, or one that other words have as well.
+/// File names without an extension, or with an extension that other words have too.
 const USUAL_NAMES: [&str; 7] = ["makefile", "README", "LICENSE", "CHANGELOG", "go.mod", "go.sum", "go.work"];
 
-/// Further such names, which prose has as words: only a line that consists of one means the file.
+/// Further such names that are also words of prose: they only count as a whole line.
 const WORD_NAMES: [&str; 10] = [
     "configure",
     "gradlew",
@@ -424,28 +424,28 @@ const WORD_NAMES: [&str; 10] = [
     "CODEOWNERS",
 ];
 
-/// The fewest signs of a file's name in capitals, such as NEWS: shorter ones are those of languages.
+/// The minimum length of a file name in capitals, such as NEWS: shorter words are names of languages.
 const LEAST_CAPITALS: usize = 4;
 
-/// Longer names of languages, which stand above code blocks.
+/// Longer names of languages, which occur above code blocks.
 const LANGUAGES_IN_CAPITALS: [&str; 5] = ["HTML", "JSON", "YAML", "TOML", "BASH"];
 
-/// Tags around code, which may have its language behind them. Behind another tag stands a file's name perhaps.
+/// Tags around code, which a language may follow. The text after another tag may be a file name.
 const CODE_TAGS: [&str; 5] = ["source", "sourcecode", "code", "codename", "pre"];
 
-/// Returns the text behind the signs of a line that stands around a hunk: backticks, tildes, a tag alone, or one around code with its
-/// language. `None` for another line.
-pub(super) fn behind_fence(line: &str) -> Option<&str> {
-    let is_language = |text: &str| text.chars().all(|sign| sign.is_alphanumeric() || "+#-_".contains(sign));
-    if let Some(sign) =
-        ['`', '~'].into_iter().find(|sign| line.chars().take(3).filter(|c| c == sign).count() == 3)
+/// Returns the info string of a line around a hunk: backticks, tildes, a tag alone, or a tag around code with its language.
+/// `None` for any other line.
+pub(super) fn fence_info(line: &str) -> Option<&str> {
+    let is_language = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "+#-_".contains(c));
+    if let Some(mark) =
+        ['`', '~'].into_iter().find(|mark| line.chars().take(3).filter(|c| c == mark).count() == 3)
     {
-        return Some(line.trim_start_matches(sign).trim());
+        return Some(line.trim_start_matches(mark).trim());
     }
     // A tag that is more than a word may name a file.
-    let (name, behind) = line.strip_prefix('<')?.split_once('>')?;
-    let is_word = name.chars().all(|sign| sign.is_alphanumeric() || "/-_".contains(sign))
+    let (name, text) = line.strip_prefix('<')?.split_once('>')?;
+    let is_word = name.chars().all(|c| c.is_alphanumeric() || "/-_".contains(c))
         && !name.trim_start_matches('/').contains('/');
-    let is_tag = is_word && (behind.is_empty() || CODE_TAGS.contains(&name) && is_language(behind));
+    let is_tag = is_word && (text.is_empty() || CODE_TAGS.contains(&name) && is_language(text));
     is_tag.then_some("")
 }

@@ -1,4 +1,4 @@
-//! The file that a line in angle brackets names before a hunk: `<file path="a.html">`, `<a.html>`, `<!-- a.html -->`.
+//! The file named by a line in angle brackets before a hunk: `<file path="a.html">`, `<a.html>`, `<!-- a.html -->`.
 
 use super::file_name::plain_name::peeled;
 use super::file_name::{candidate, is_file_name, is_path_like, is_usual_name};
@@ -6,33 +6,33 @@ use super::file_name::{candidate, is_file_name, is_path_like, is_usual_name};
 /// Attributes whose value is a path, whatever its form.
 const PATHS: [&str; 4] = ["path", "file", "filename", "filepath"];
 
-/// Attributes whose value may be a path. The others of a page, such as `src`, refer to files that are not meant.
+/// Attributes whose value may be a path. Other attributes, such as `src`, refer to other files.
 const NAMES: [&str; 3] = ["name", "title", "id"];
 
 /// Tags around nothing but a path, as Cline and Roo write them.
 const PATH_TAGS: [&str; 7] =
     ["path", "file", "filename", "filepath", "file_path", "file_name", "target_file"];
 
-/// Tags of a page around words, which mean what the words mean.
+/// HTML tags around words, which do not change their meaning.
 const WORD_TAGS: [&str; 16] =
     ["b", "strong", "em", "i", "u", "p", "code", "kbd", "tt", "summary", "h1", "h2", "h3", "h4", "h5", "h6"];
 
-/// Signs that begin and end a comment of code.
+/// Delimiters of comments in code.
 const COMMENTS: [(&str, &str); 4] = [("// ", ""), ("-- ", ""), ("/*", "*/"), ("{/*", "*/}")];
 
 /// A line in angle brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Markup<'a> {
-    /// It names no file.
+    /// A line that names no file.
     Nameless,
-    /// It names one file.
+    /// A line that names one file.
     File(&'a str),
-    /// It may name more than one, or one that cannot be read.
+    /// A line that may name several files, or a file that cannot be read.
     Unclear,
 }
 
 impl Markup<'_> {
-    /// Reads a line that consists of one comment or one tag; `None` for another one.
+    /// Reads a line that consists of one comment or one tag; `None` for any other line.
     pub(super) fn read(line: &str) -> Option<Markup<'_>> {
         if let Some(comment) = line.strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->")) {
             return Some(of_comment(comment));
@@ -55,8 +55,8 @@ impl Markup<'_> {
         })
     }
 
-    /// Reads a line that is a comment of code with nothing but a path; `None` for another one. A heading of Markdown has the sign of
-    /// some comments, but not within a code fence.
+    /// Reads a line that is a comment in code with nothing but a path; `None` for any other line. Outside of a code fence, `#`
+    /// begins a Markdown heading instead.
     pub(super) fn of_code_comment(line: &str, in_fence: bool) -> Option<Markup<'_>> {
         let mut comments = COMMENTS.iter().chain(in_fence.then_some(&("# ", "")));
         let comment = comments.find_map(|(open, close)| line.strip_prefix(open)?.strip_suffix(close))?;
@@ -70,11 +70,11 @@ fn is_certain(path: &str) -> bool {
     is_file_name(path, "", false) || is_usual_name(path)
 }
 
-/// Reads a line that is one element with text in it, as `<path>a.html</path>` is.
+/// Reads a line that is one element with text in it, such as `<path>a.html</path>`.
 fn of_element(line: &str) -> Option<Markup<'_>> {
-    let (tag, behind) = line.strip_prefix('<')?.split_once('>')?;
+    let (tag, rest) = line.strip_prefix('<')?.split_once('>')?;
     let name = tag.split_whitespace().next()?;
-    let text = behind.strip_suffix('>')?.strip_suffix(name)?.strip_suffix("</")?.trim();
+    let text = rest.strip_suffix('>')?.strip_suffix(name)?.strip_suffix("</")?.trim();
     let is_any = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other));
     if is_any(&PATH_TAGS) {
         let path = peeled(text);
@@ -82,13 +82,14 @@ fn of_element(line: &str) -> Option<Markup<'_>> {
         return Some(if is_path { Markup::File(path) } else { Markup::Unclear });
     }
     Some(match of_comment(text) {
-        // What another tag says of the file is unknown.
+        // The meaning of any other tag for the file is unknown.
         Markup::File(path) if !is_any(&WORD_TAGS) || !is_certain(path) => Markup::Unclear,
         markup => markup,
     })
 }
 
-/// A comment that has nothing but a path, with a label perhaps, names that; one that has it among other words may be about another file.
+/// Reads a comment. A comment of just a path, perhaps with a label, names that file; a path among other words may be about
+/// another file.
 fn of_comment(comment: &str) -> Markup<'_> {
     let is_name = |word: &str| is_file_name(word, "", true) || is_usual_name(word);
     let only = candidate(comment.trim()).map(|candidate| candidate.path);
@@ -103,17 +104,17 @@ const BETWEEN_WORDS: [char; 9] = [' ', '\t', ',', ';', ':', '(', ')', '`', '"'];
 
 fn of_attributes(mut rest: &str) -> Markup<'_> {
     let mut markup = Markup::Nameless;
-    while let Some((key, behind)) = rest.split_once('=') {
+    while let Some((key, tail)) = rest.split_once('=') {
         let key = key.rsplit(char::is_whitespace).next().unwrap_or(key);
-        let quote = behind.chars().next().filter(|sign| ['"', '\''].contains(sign));
-        let (value, behind) = match quote {
-            Some(quote) => match behind[1..].split_once(quote) {
+        let quote = tail.chars().next().filter(|c| ['"', '\''].contains(c));
+        let (value, tail) = match quote {
+            Some(quote) => match tail[1..].split_once(quote) {
                 Some(parts) => parts,
                 None => return Markup::Unclear,
             },
-            None => behind.split_once(char::is_whitespace).unwrap_or((behind, "")),
+            None => tail.split_once(char::is_whitespace).unwrap_or((tail, "")),
         };
-        rest = behind;
+        rest = tail;
         let is_key = |keys: &[&str]| keys.iter().any(|other| key.eq_ignore_ascii_case(other));
         let is_name = || is_key(&NAMES) && (is_file_name(value, "", true) || is_usual_name(value));
         if !is_key(&PATHS) && !is_name() {

@@ -1,4 +1,4 @@
-//! Edits in forms that are not read, in a reply that has nothing else: the model should learn which form is.
+//! Edits in unsupported forms, in a reply that has nothing else: the error advises the model which form to use.
 
 use super::{ForeignFault, Items, ReplyLine, begin_patch, unified_diff, visible_lines};
 use crate::Item;
@@ -7,10 +7,10 @@ use crate::repair::opening_kind;
 
 const MARKS: &str = "write the marks <<<<<<< SEARCH, ======= and >>>>>>> REPLACE, each alone on its line, below the path of the file";
 const INDENTED: &str =
-    "begin the lines of an edit at the start of their lines, without blanks or a sign before them";
+    "begin the lines of an edit in the first column, without whitespace or '>' before them";
 const IN_JSON: &str = "send the lines of the patch as they are, from *** Begin Patch to *** End Patch";
 
-/// Returns the error of the first edit in a form that is not read; `None` if there is none.
+/// Returns the error of the first edit in an unsupported form.
 pub(crate) fn near_form(text: &str) -> Option<Item<'_>> {
     let lines = visible_lines(text);
     let (at, advice) = (0..lines.len()).find_map(|at| Some((at, advice(&lines[at..])?)))?;
@@ -38,69 +38,69 @@ fn advice(lines: &[ReplyLine<'_>]) -> Option<&'static str> {
     marked_length(lines).map(|_| MARKS)
 }
 
-/// Reads the edit in other marks that begins with the first of the lines, and returns the number of its lines. The tags within it are
-/// its text. A hunk that is indented or quoted, and a conflict of a merge, may only be shown, unless they have tags.
+/// Reads the edit with other marks that begins with the first of the lines, and returns the number of its lines. Tags within it
+/// are its text. An indented or quoted hunk or a merge conflict without tags may just be shown, so it is not read.
 pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
     let first = lines.first()?;
     let (length, advice) = match marked_length(lines) {
         Some(length) => (length, MARKS),
         None => (indented_length(lines)?, INDENTED),
     };
-    let own = &lines[..length];
-    let is_certain = advice == MARKS && !is_conflict(own);
-    if !is_certain && !own.iter().any(|line| opening_kind(line.text).is_some()) {
+    let edit = &lines[..length];
+    let is_certain = advice == MARKS && !is_conflict(edit);
+    if !is_certain && !edit.iter().any(|line| opening_kind(line.text).is_some()) {
         return None;
     }
-    items.push_fault(own, ForeignFault::NearForm { line_number: first.number, advice });
+    items.push_fault(edit, ForeignFault::NearForm { line_number: first.number, advice });
     Some(length)
 }
 
-/// The lines by which a diff is recognised.
+/// The number of lines by which a diff is recognised.
 const LINES_OF_A_HEADER: usize = 4;
 
-/// The most lines in which the last mark of a hunk is looked for.
+/// The maximum number of lines that are searched for the last mark of a hunk.
 const LINES_OF_A_HUNK: usize = 1000;
 
-/// Names that Git writes behind the first mark of a conflict.
+/// Names that Git writes after the first mark of a conflict.
 const OWN_SIDES: [&str; 3] = ["HEAD", "Updated upstream", "ours"];
 
-/// Names that models write behind the last mark of an edit.
+/// Names that models write after the last mark of an edit.
 const NEW_SIDES: [&str; 4] = ["replace", "updated", "new", "modified"];
 
 fn is_other_mark(line: &str) -> bool {
     line.starts_with("<<<<<<< ") || ["------- SEARCH", "<<<<<<<"].contains(&line.trim_end())
 }
 
-/// Returns the number of lines of an edit in other marks, up to its last one; `None` if another one begins before that. So each line is
-/// looked at once.
+/// Returns the number of lines of an edit with other marks, up to its last mark; `None` if another edit begins before that. So
+/// each line is read once.
 fn marked_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
-    let (first, behind) = lines.split_first()?;
+    let (first, rest) = lines.split_first()?;
     if !is_other_mark(first.text) || hunk::opening(first.text).is_some() {
         return None;
     }
-    let own = behind.iter().take(LINES_OF_A_HUNK).take_while(|line| !is_other_mark(line.text));
-    let mut own = own.enumerate();
-    own.find(|(_, line)| line.text.trim_end() == "=======")?;
+    let inner = rest.iter().take(LINES_OF_A_HUNK).take_while(|line| !is_other_mark(line.text));
+    let mut inner = inner.enumerate();
+    inner.find(|(_, line)| line.text.trim_end() == "=======")?;
     let ends = |line: &str| line.starts_with(">>>>>>>") || line.starts_with("+++++++ REPLACE");
-    own.find(|(_, line)| ends(line.text)).map(|(last, _)| last + 2)
+    inner.find(|(_, line)| ends(line.text)).map(|(last, _)| last + 2)
 }
 
 fn indented_length<'l>(lines: &[ReplyLine<'l>]) -> Option<usize> {
-    let (first, behind) = lines.split_first()?;
+    let (first, rest) = lines.split_first()?;
     let bare = without_indentation(first.text);
     let indentation = first.text.strip_suffix(bare).filter(|indentation| !indentation.is_empty())?;
     let bare_line = |line: &ReplyLine<'l>| line.text.strip_prefix(indentation).unwrap_or(line.text);
-    let behind = behind.iter().take(LINES_OF_A_HUNK).map(bare_line);
-    hunk::length(behind, hunk::opening(bare)?).map(|length| length + 1)
+    let rest = rest.iter().take(LINES_OF_A_HUNK).map(bare_line);
+    hunk::length(rest, hunk::opening(bare)?).map(|length| length + 1)
 }
 
 fn without_indentation(line: &str) -> &str {
     line.trim_start_matches([' ', '\t', '>'])
 }
 
-/// Checks for a conflict as Git writes it.
+/// Checks for a merge conflict as Git writes it.
 fn is_conflict(lines: &[ReplyLine<'_>]) -> bool {
-    let name = |line: &ReplyLine<'_>, sign| line.text.trim_matches(['\t', ' ', sign]).to_owned();
+    let name = |line: &ReplyLine<'_>, mark| line.text.trim_matches(['\t', ' ', mark]).to_owned();
     let [first, .., last] = lines else { return false };
     let last = name(last, '>').to_ascii_lowercase();
     OWN_SIDES.contains(&&*name(first, '<')) && !NEW_SIDES.contains(&&*last)

@@ -12,38 +12,39 @@ pub(super) fn read<'a>(
     items: &mut Items<'a>,
 ) -> Option<usize> {
     let first = lines.first()?;
-    let signs = hunk::opening(first.text)?;
-    let (search, replacement, read) = match hunk::parts(lines[1..].iter().map(|line| line.text), signs) {
+    let mark_length = hunk::opening(first.text)?;
+    let (search, replacement, read) = match hunk::parts(lines[1..].iter().map(|line| line.text), mark_length)
+    {
         Ok(parts) => parts,
         Err(fault) => {
-            // Where it ends is unknown, so that nothing behind it is certain to be outside of it.
+            // The end of the hunk is unknown, so later lines are not certain to be outside of it.
             items.push_fault(lines, ForeignFault::Hunk { line_number: first.number, fault });
             return Some(lines.len());
         }
     };
-    let own = &lines[..=read];
+    let edit = &lines[..=read];
     let (search, has_position) = match without_position(&search) {
         Some(rest) => (rest, true),
         None => (&search[..], false),
     };
     let Some(path) = name.of_hunk(search, &replacement) else {
-        items.push_fault(own, ForeignFault::NoPath);
+        items.push_fault(edit, ForeignFault::NoPath);
         return Some(read + 1);
     };
     if search.is_empty() && has_position {
-        items.push_fault(own, ForeignFault::NoContext { line_number: first.number });
+        items.push_fault(edit, ForeignFault::NoContext { line_number: first.number });
     } else if search.is_empty() {
-        // The format says so of a file that is not there, or is empty.
+        // In this format, an empty search text means a missing or empty file.
         let (body, if_exists) = (body_of(&replacement), IfExists::Refuse);
-        items.push(own, Block::CreateFile { path: path.into(), body, if_exists });
+        items.push(edit, Block::CreateFile { path: path.into(), body, if_exists });
     } else {
-        items.push_hunk(own, path.into(), TextHunk::of(search, &replacement, first.number));
+        items.push_hunk(edit, path.into(), TextHunk::of(search, &replacement, first.number));
     }
     Some(read + 1)
 }
 
-/// Returns the lines to find without those before them in which Roo has models write where they stand: `:start_line:4` and a rule.
-/// `None` if they begin otherwise.
+/// Returns the lines to find without the position that Roo has models write before them: `:start_line:4` and a rule. `None`
+/// without such a position.
 fn without_position<'s, 'a>(search: &'s [&'a str]) -> Option<&'s [&'a str]> {
     let is_number = |line: &str, key: &str| {
         let number = line.strip_prefix(key).map(str::trim);

@@ -1,5 +1,5 @@
-//! Unified diffs. The line numbers in their hunk headers are not looked at, and the counts only where a hunk ends: models count
-//! badly, and text says more.
+//! Unified diffs. The line numbers in their hunk headers are ignored, and the counts only matter at the end of a hunk: models
+//! count badly, and the text is better evidence.
 
 use std::borrow::Cow;
 
@@ -11,24 +11,24 @@ use crate::{Block, IfExists, TextHunk};
 
 const NO_FILE: &str = "/dev/null";
 
-/// The start of the hash of an empty text, as the new one of two.
+/// The start of the hash of an empty text, as the second of two hashes.
 const EMPTY_TEXT: &str = "..e69de29";
 
-/// The advice to write a plain name for a new file instead of one with signs around it.
-const PLAIN_NAME: &str = "write the path of the new file as it is behind +++ b/, without quotes, marks or remarks (a path with such signs \
+/// The advice to write a plain name for a new file instead of a decorated one.
+const PLAIN_NAME: &str = "write the bare path of the new file after +++ b/, without quotes, marks or remarks (a path with such characters \
                           only works in CREATE_FILE)";
 
-/// The lines of one hunk: those that stand in the file, and those that are to stand there.
+/// The old and new lines of one hunk.
 #[derive(Default)]
 pub(super) struct Sides<'a> {
     pub(super) old: Vec<&'a str>,
     pub(super) new: Vec<&'a str>,
-    /// The number of blank lines at the end that have no sign: they may stand behind the hunk.
-    unsigned_blank: usize,
+    /// The number of empty lines at the end without a prefix: they may follow the hunk.
+    unprefixed_blank: usize,
 }
 
 impl<'a> Sides<'a> {
-    /// Takes a line with its sign; `false` for another one.
+    /// Adds a line with its prefix; returns `false` for any other line.
     pub(super) fn take(&mut self, line: &'a str) -> bool {
         match line.as_bytes().first() {
             None => {
@@ -45,31 +45,31 @@ impl<'a> Sides<'a> {
             Some(b'\\') => {}
             Some(_) => return false,
         }
-        self.unsigned_blank = if line.is_empty() { self.unsigned_blank + 1 } else { 0 };
+        self.unprefixed_blank = if line.is_empty() { self.unprefixed_blank + 1 } else { 0 };
         true
     }
 
-    /// Checks whether a list begins behind a blank line without a sign, outside of a code fence: the hunk may end before it.
+    /// Checks whether a list begins after an empty line without a prefix, outside of a code fence: the hunk may end before it.
     pub(super) fn may_end_before(&self, lines: &[ReplyLine<'_>], fence: Option<Fence>) -> bool {
-        self.unsigned_blank > 0 && fence.is_none() && begin_list(lines)
+        self.unprefixed_blank > 0 && fence.is_none() && begin_list(lines)
     }
 
-    /// Checks whether the reply ends in this hunk, before the number of lines that its header says. Models count badly, so that a
-    /// last line that stands in the file, with its end, is believed.
+    /// Checks whether the reply ends in this hunk, before the number of lines in its header. Models count badly, so a complete
+    /// last line that is in the file outweighs the numbers.
     fn may_be_cut_off(&self, counts: Counts, last: ReplyLine<'_>, ending: Ending) -> bool {
         let is_last = last.number == ending.last_line;
         let ends_in_file = last.text.starts_with(' ') && ending.has_line_end;
         let is_short = !ends_in_file && counts.is_short(self) && !counts.are_exceeded(self);
-        // Without its end, a new line may have been cut itself, unless the hunk has just the lines that it should have.
+        // Without a line end, a new line may itself be cut, unless the hunk has exactly the lines of its header.
         let may_be_part = !ending.has_line_end && last.text.starts_with(['+', '-']) && !counts.are_met(self);
         is_last && (is_short || may_be_part)
     }
 
-    /// Leaves out the blank lines at the end that have no sign.
+    /// Removes the empty lines at the end that have no prefix.
     pub(super) fn finish(mut self) -> Sides<'a> {
-        self.old.truncate(self.old.len() - self.unsigned_blank);
-        self.new.truncate(self.new.len() - self.unsigned_blank);
-        self.unsigned_blank = 0;
+        self.old.truncate(self.old.len() - self.unprefixed_blank);
+        self.new.truncate(self.new.len() - self.unprefixed_blank);
+        self.unprefixed_blank = 0;
         self
     }
 }
@@ -80,31 +80,31 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option
     let Hunks { hunks, lines: hunk_lines, fault, mut is_cut_off } =
         Hunks::read(&lines[header.lines..], items);
     is_cut_off |= header.is_cut_off() && hunks.iter().all(|(_, sides)| sides.new.is_empty());
-    // A fence that is not closed is that of the diff, and the reply ends in it.
+    // An unclosed fence is the fence of the diff, and the reply ends in it.
     is_cut_off |= items.ending.open_fence.is_some_and(|fence| fence < lines[0].number);
     let cut_off = || ForeignFault::CutOff { path: header.path().to_owned() };
-    let own = &lines[..header.lines + hunk_lines];
+    let diff_lines = &lines[..header.lines + hunk_lines];
     match fault.or_else(|| (is_cut_off && !header.is_binary).then(cut_off)) {
-        Some(fault) => items.push_fault(own, fault),
-        None => push(&header, &hunks, own, items),
+        Some(fault) => items.push_fault(diff_lines, fault),
+        None => push(&header, &hunks, diff_lines, items),
     }
-    Some(own.len())
+    Some(diff_lines.len())
 }
 
 /// The hunks of one file.
 #[derive(Default)]
 pub(super) struct Hunks<'a> {
-    /// Each with the line of its header.
+    /// The hunks with the lines of their headers.
     hunks: Vec<(u32, Sides<'a>)>,
     pub(super) lines: usize,
-    /// The first fault that the lines behind a hunk show.
+    /// The first fault according to the lines after a hunk.
     fault: Option<ForeignFault>,
-    /// True if the reply may have been cut off in the last one.
+    /// True if the reply may have been cut off in the last hunk.
     is_cut_off: bool,
 }
 
 impl<'a> Hunks<'a> {
-    /// Reads the hunks with which lines begin.
+    /// Reads the hunks at the start of the lines.
     pub(super) fn read(lines: &[ReplyLine<'a>], items: &Items<'a>) -> Hunks<'a> {
         let mut read = Hunks::default();
         let mut index = 0;
@@ -113,7 +113,7 @@ impl<'a> Hunks<'a> {
             let counts = Counts::of(lines[index].text);
             index += 1;
             let mut sides = Sides::default();
-            // The first line of a list within it, which may stand behind the diff.
+            // The first line of a list in the hunk, which may follow the diff instead.
             let mut list = None;
             while let Some(line) = lines.get(index)
                 && Header::read(&lines[index..]).is_none()
@@ -133,7 +133,7 @@ impl<'a> Hunks<'a> {
                 is_met: counts.are_met(&sides),
                 fence: items.fence,
             };
-            index -= sides.unsigned_blank;
+            index -= sides.unprefixed_blank;
             let list =
                 list.filter(|_| !hunk.is_met).map(|line_number| ForeignFault::Unsigned { line_number });
             let fault = || hunk.fault(&lines[index..]);
@@ -171,7 +171,7 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
         items.push_fault(lines, fault);
     } else if new == NO_FILE {
         match hunks.iter().find(|(_, sides)| has_text(&sides.new)) {
-            // A line that is to stand there contradicts: whether the file is to be removed is not certain.
+            // A new line contradicts this: it is not certain that the file is to be removed.
             Some((number, _)) => items.push_fault(lines, ForeignFault::Line { line_number: *number }),
             None => {
                 // A diff without hunks, for instance of an empty file, says nothing about the lines.
@@ -184,7 +184,7 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
         let line_number = lines[0].number;
         items.push_fault(lines, ForeignFault::NearForm { line_number, advice: PLAIN_NAME });
     } else if old == NO_FILE && !hunks.iter().any(|(_, sides)| has_text(&sides.old)) {
-        // A line that stands there contradicts: then there is a file, and it is edited.
+        // An old line contradicts this: then the file exists and is edited.
         let body: Vec<&str> = hunks.iter().flat_map(|(_, sides)| sides.new.iter().copied()).collect();
         items.push(
             lines,
@@ -201,7 +201,7 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
     }
 }
 
-/// Checks whether a line is not blank. Blank ones without a sign are on both sides, whatever a diff does.
+/// Checks whether any line is not blank. Blank lines without a prefix are on both sides of any diff.
 fn has_text(lines: &[&str]) -> bool {
     lines.iter().any(|line| !line.trim().is_empty())
 }
@@ -221,11 +221,11 @@ struct Header<'a> {
     old: Option<Cow<'a, str>>,
     new: Option<Cow<'a, str>>,
     is_binary: bool,
-    /// True if the diff says that it gives the file another name.
+    /// True if the diff renames the file.
     renames: bool,
-    /// True if the new name is the one behind `diff --git`, as Git writes it, whatever signs it has.
+    /// True if the new name is the one after `diff --git`, which Git wrote, so any character in it is meant.
     is_by_git: bool,
-    /// True if the text behind is that of an empty file, by its hash.
+    /// True if the new text is empty, by its hash.
     is_empty_file: bool,
     lines: usize,
 }
@@ -237,12 +237,12 @@ impl<'a> Header<'a> {
         new.or(self.old.as_deref()).unwrap_or(NO_FILE)
     }
 
-    /// Checks whether the text of a new file has to follow.
+    /// Checks whether the text of a new file is required to follow.
     fn is_cut_off(&self) -> bool {
         self.old.as_deref() == Some(NO_FILE) && !self.is_empty_file
     }
 
-    /// Reads `diff --git` with the lines behind it, or `---` and `+++` right before a hunk, with a blank line perhaps.
+    /// Reads `diff --git` with the lines after it, or `---` and `+++` directly before a hunk, perhaps with a blank line.
     fn read(lines: &[ReplyLine<'a>]) -> Option<Header<'a>> {
         let first = lines.first()?.text;
         let mut header = Header::default();
@@ -265,21 +265,21 @@ impl<'a> Header<'a> {
                 header.lines += 1;
             }
             if header.is_binary {
-                // The encoded bytes up to the blank line behind them.
+                // The encoded bytes, up to the blank line after them.
                 let rest = &lines[header.lines..];
                 header.lines += rest.iter().take_while(|line| is_encoded(line.text)).count();
                 return Some(header);
             }
         }
-        let [old, new, behind @ ..] = lines.get(header.lines..)? else {
+        let [old, new, rest @ ..] = lines.get(header.lines..)? else {
             return (header.lines > 0).then_some(header);
         };
-        let named = |line: &'a str, sign: &str| {
-            line.strip_prefix(sign).map(diff_name::of_line).filter(|name| !name.is_empty())
+        let named = |line: &'a str, prefix: &str| {
+            line.strip_prefix(prefix).map(diff_name::of_line).filter(|name| !name.is_empty())
         };
         if let (Some(old), Some(new)) = (named(old.text, "--- "), named(new.text, "+++ "))
-            && let Some(blank) = behind.iter().take(2).position(|line| is_hunk_header(line.text))
-            && behind[..blank].iter().all(|line| line.text.trim().is_empty())
+            && let Some(blank) = rest.iter().take(2).position(|line| is_hunk_header(line.text))
+            && rest[..blank].iter().all(|line| line.text.trim().is_empty())
         {
             let (old, new) = diff_name::bare(old, new, NO_FILE);
             header.is_by_git = header.new.as_ref() == Some(&new);
@@ -290,7 +290,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Checks whether a line may stand between `diff --git` and the hunks.
+/// Checks whether a line may occur between `diff --git` and the hunks.
 fn is_extended(line: &str) -> bool {
     let starts = [
         "index ",

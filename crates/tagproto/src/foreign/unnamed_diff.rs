@@ -1,11 +1,11 @@
-//! Diffs that name no file. They cannot be carried out; the model should learn what they lack.
+//! Diffs without a file name. They cannot be carried out; the error advises the model what they lack.
 
 use super::unified_diff::{Hunks, begins, is_hunk_header};
 use super::{ForeignFault, Items, ReplyLine, begin_patch};
 use crate::block::hunk;
 use crate::repair::Fence;
 
-/// The languages by which a fence says that it holds a diff.
+/// The languages of fences that hold a diff.
 const LANGUAGES: [&str; 3] = ["diff", "patch", "udiff"];
 
 /// Reads the hunks that begin with the first of the lines, or the fence of a diff without any edit that can be read, and returns the

@@ -1,5 +1,5 @@
-//! The text with which a model begins a continuation. It is left out, so it must not be the rest of the line in which the held reply
-//! was cut off, and lines behind that.
+//! The text with which a model begins a continuation. It is left out, so it must not be the rest of the line in which the held
+//! reply was cut off, or lines after it.
 
 use crate::{
     outbox::FIRST_LINES,
@@ -10,7 +10,7 @@ use crate::{
 const WORDS: [&str; 8] =
     ["continue", "continued", "continuing", "continuation", "sure", "certainly", "of course", "okay"];
 
-/// Words with which a greeting begins, and hardly any line of a file.
+/// Words with which a greeting begins, but rarely a line of a file.
 const OPENINGS: [&str; 19] = [
     "sure",
     "certainly",
@@ -33,7 +33,7 @@ const OPENINGS: [&str; 19] = [
     "resuming",
 ];
 
-/// Words that speak of a continuation, anywhere in a line.
+/// Words about a continuation, anywhere in a line.
 const OF_CONTINUING: [&str; 15] = [
     "continuing",
     "continuation",
@@ -52,28 +52,28 @@ const OF_CONTINUING: [&str; 15] = [
     "lines you requested",
 ];
 
-/// The most lines of words before the requested lines that count as a greeting without a mark behind them.
+/// The maximum number of lines before the requested lines that count as a greeting without a mark after them.
 const MOST_LINES: usize = 2;
 
-/// Checks whether text reads as a greeting, if there is any: it begins as a sentence does and ends as one or in a blank line.
+/// Checks whether a text is empty or reads as a greeting: it begins like a sentence, and ends like a sentence or in a blank line.
 pub(super) fn is_greeting(lines: &[&str]) -> bool {
     let first = without_label(lines).iter().find(|line| !line.trim().is_empty());
     first.is_none_or(|first| begins_as_sentence(first) && ends_as_greeting(lines))
 }
 
-/// The lines around text before the requested ones, as far as they show that text before these is words of the model.
+/// Evidence around the text before the requested lines that it is words of the model.
 pub(super) struct Around<'l> {
-    /// The rest of the line that was cut off, if it stands behind the requested lines. Empty if nothing of it had been missing.
+    /// The rest of the line that was cut off, if it follows the requested lines. Empty if the line had been complete.
     pub(super) rest_of_cut_line: Option<&'l str>,
-    /// True if the text opens a code fence, and the requested lines stand in none of the open block.
+    /// True if the text opens a code fence, and the requested lines are not in a fence of the open block.
     pub(super) opens_fence: bool,
 }
 
 /// Checks whether text before the requested lines reads as a greeting.
 ///
-/// The model may have continued right behind the cut, and the text may be that of the file up to the next such lines. So it counts in
-/// front of the mark of the message or of a fence, or if it speaks of continuing; where the line that was cut off follows as a whole,
-/// also a rule, words in brackets, one word, or a line that announces what follows.
+/// The model may have continued directly after the cut, so the text may belong to the file, up to the next such lines. So it only
+/// counts as a greeting in front of the mark of the message or of a fence, or if it mentions continuing; if the line that was cut
+/// off follows as a whole, also as a rule, words in brackets, one word, or a line that announces the text.
 pub(super) fn is_greeting_before_lines(lines: &[&str], around: &Around<'_>) -> bool {
     let is_text =
         |line: &&&str| !line.trim().is_empty() && Fence::read(line).is_none() && **line != FIRST_LINES;
@@ -84,7 +84,7 @@ pub(super) fn is_greeting_before_lines(lines: &[&str], around: &Around<'_>) -> b
     if lines.iter().rfind(|line| !line.trim().is_empty()).is_some_and(introduces) && is_greeting(lines) {
         return true;
     }
-    if is_continued && texts.len() == 1 && (is_sign(first) || announces(texts[0])) {
+    if is_continued && texts.len() == 1 && (is_separator(first) || announces(texts[0])) {
         return true;
     }
     let speaks = |line: &&str| speaks_of_continuing(line);
@@ -93,8 +93,8 @@ pub(super) fn is_greeting_before_lines(lines: &[&str], around: &Around<'_>) -> b
     texts.len() <= MOST_LINES && texts.iter().any(speaks) && texts.iter().all(is_prose) && ends
 }
 
-/// Checks for a rule, a sign, words in brackets, or one word.
-fn is_sign(line: &str) -> bool {
+/// Checks for a rule, a symbol, words in brackets, or one word.
+fn is_separator(line: &str) -> bool {
     let is_rule = line.chars().all(|c| "-=.…*_".contains(c) || !c.is_ascii() && !c.is_alphanumeric());
     let is_in_brackets = [('[', ']'), ('(', ')')]
         .iter()
@@ -103,12 +103,12 @@ fn is_sign(line: &str) -> bool {
     is_rule || is_in_brackets || WORDS.contains(&&*word)
 }
 
-/// Checks for a line that is a sentence and announces what follows, in any language.
+/// Checks for a line that is a sentence in any language and announces the next text.
 fn announces(line: &str) -> bool {
     begins_as_prose(line) && line.trim_end().trim_end_matches(['*', '_']).ends_with([':', '：'])
 }
 
-/// Checks whether a line begins as a sentence does, and not as a heading, a comment or a tag does.
+/// Checks whether a line begins like a sentence, and not like a heading, a comment or a tag.
 fn begins_as_prose(line: &str) -> bool {
     begins_as_sentence(line) && is_unmarked(line)
 }
@@ -117,13 +117,13 @@ fn is_unmarked(line: &str) -> bool {
     !line.starts_with(['#', '<', ' ', '\t'])
 }
 
-/// Checks whether a line says that the model continues, or begins as an answer does.
+/// Checks whether a line mentions continuing, or begins like an answer.
 fn speaks_of_continuing(line: &str) -> bool {
     let words = line.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'");
     let opens = |opening: &&str| {
-        let behind = words.strip_prefix(opening);
-        behind.is_some_and(|behind| {
-            behind.trim_end_matches(['*', '_']).is_empty() || behind.starts_with([',', '.', '!', ':', ' '])
+        let rest = words.strip_prefix(opening);
+        rest.is_some_and(|rest| {
+            rest.trim_end_matches(['*', '_']).is_empty() || rest.starts_with([',', '.', '!', ':', ' '])
         })
     };
     let is_code = words.contains(['=', ';', '{', '}']);
@@ -136,7 +136,7 @@ fn begins_as_sentence(line: &str) -> bool {
     })
 }
 
-/// Checks whether the last line ends as a sentence does, or is blank, a fence, or the mark of the message.
+/// Checks whether the last line ends like a sentence, or is blank, a fence, or the mark of the message.
 fn ends_as_greeting(lines: &[&str]) -> bool {
     without_label(lines).last().is_some_and(|last| {
         let text = last.trim().trim_end_matches(['*', '_', '`']);

@@ -1,4 +1,4 @@
-//! The lines of a held reply, compared with those of the reply behind it.
+//! The lines of a held reply, compared with the lines of the next reply.
 
 use std::ops::Range;
 
@@ -10,23 +10,24 @@ use crate::{
     reply::read_blocks,
 };
 
-/// The fewest non-blank characters of an open block by which it is recognised where a complete block has its tag.
+/// The minimum number of non-blank characters by which an open block is recognised if a complete block has the same tag.
 pub(super) const OPEN_BLOCK_CHARACTERS: usize = 8;
 
-/// The most bytes of a line in which a tag may have been cut off, and the most that are read to try lines as the rest of it.
+/// The maximum length of a line in which a tag may have been cut off, and the maximum number of bytes that are read to try lines
+/// as the rest of the tag.
 const LONGEST_TAG: usize = 4096;
 const TAG_BYTES: usize = 256 << 10;
 
 /// The lines of a held reply.
 pub(super) struct HeldLines<'h> {
     pub(super) raw: Vec<&'h str>,
-    /// The same lines without blanks around them.
+    /// The trimmed lines.
     pub(super) lines: Vec<&'h str>,
     pub(super) open_line: usize,
     pub(super) cut_line: &'h str,
-    /// The same line with the blanks in front of it.
+    /// The line with its indentation.
     pub(super) raw_cut_line: &'h str,
-    /// The complete blocks, malformed ones included.
+    /// The complete blocks, including malformed ones.
     pub(super) blocks: Vec<Range<usize>>,
     /// The kind of the block that was open; `None` if the reply ended in its tag.
     pub(super) open_kind: Option<BlockKind>,
@@ -34,7 +35,7 @@ pub(super) struct HeldLines<'h> {
 
 impl<'h> HeldLines<'h> {
     pub(super) fn of(held: &'h HeldReply) -> HeldLines<'h> {
-        // With the line that may be incomplete: what is before it may be the same text twice, which is not read.
+        // With the possibly incomplete line: without it, the text may be the same text twice, which is not read.
         let text = held.whole_text();
         let items = read_blocks(&text).items;
         let lines: Vec<&str> = held.text.lines().map(trimmed).collect();
@@ -52,19 +53,19 @@ impl<'h> HeldLines<'h> {
         }
     }
 
-    /// Returns the fewest last lines that stand nowhere else in the reply, so that a reply that begins with them does not begin
-    /// with an earlier block as well. Takes time linear in the text.
+    /// Returns the smallest number of last lines that occur nowhere else in the reply, so that a reply that begins with them
+    /// cannot begin with an earlier block too. Takes time linear in the text.
     pub(super) fn fewest_unmistakable(&self) -> usize {
         let backwards: Vec<&str> = self.lines.iter().rev().copied().collect();
         1 + repetitions(&backwards).into_iter().max().unwrap_or(0)
     }
 
-    /// Checks whether it has complete blocks.
+    /// Checks whether the reply has complete blocks.
     pub(super) fn has_blocks(&self) -> bool {
         !self.blocks.is_empty()
     }
 
-    /// Returns the line of its first block.
+    /// Returns the line of the first block.
     pub(super) fn begin(&self) -> usize {
         self.blocks.first().map_or(self.open_line, |block| block.start)
     }
@@ -82,12 +83,12 @@ impl<'h> HeldLines<'h> {
         self.blocks.iter().any(|block| self.is_open_tag(self.lines[block.start]))
     }
 
-    /// Returns the number of non-blank characters behind the tag of the open block, as far as they arrived.
+    /// Returns the number of non-blank characters that arrived after the tag of the open block.
     pub(super) fn open_characters(&self) -> usize {
         self.lines.get(self.open_line + 1..).map_or(0, |body| weight(body) + weight(&[self.cut_line]))
     }
 
-    /// Returns what had arrived of a tag if the reply ended in one, be it an opening or a closing one.
+    /// Returns the incomplete tag, opening or closing, in which the reply ended.
     pub(super) fn cut_tag(&self) -> Option<&'h str> {
         let is_opening = self.open_line == self.lines.len();
         let is_closing = self.open_kind.is_some_and(|kind| {
@@ -96,8 +97,8 @@ impl<'h> HeldLines<'h> {
         Some(self.cut_line).filter(|_| is_opening || is_closing)
     }
 
-    /// Checks whether a reply begins with the rest of the very tag in which this one ended: its blocks may be examples in the text
-    /// of that block.
+    /// Checks whether a reply begins with the rest of the very tag in which this reply ended: its blocks may be examples in the
+    /// text of that block.
     pub(super) fn is_continued_within_its_tag(&self, next: &NextReply<'_>) -> bool {
         if !self.cut_line.starts_with('[') || self.cut_line.len() > LONGEST_TAG {
             return false;
@@ -112,22 +113,22 @@ impl<'h> HeldLines<'h> {
                 && !next.is_thought[index]
                 && !is_tag(line)
                 && (is_tag(&format!("{}{line}", self.cut_line))
-                    // The blank between may be lost. Prose in front of a block may end in a bracket as well.
+                    // The space between may be lost. Prose in front of a block may end in a bracket, too.
                     || index == next.begin && is_tag(&format!("{} {line}", self.cut_line)))
         };
-        // Each such line costs the time of reading the tag. Where that would be too much, it is not clear.
+        // Each such line costs the time of reading the tag. With too many lines, the result is unclear.
         ends.by_ref().take(TAG_BYTES / self.cut_line.len()).any(completes) || ends.next().is_some()
     }
 
-    /// Checks whether no block begins with the last lines: a reply that repeats the opening tag directly before them continues
-    /// the block, and does not write it anew.
-    pub(super) fn stand_in_the_middle(&self, last_at: usize) -> bool {
+    /// Checks whether no block begins with the last lines: then a reply that repeats the opening tag directly before them
+    /// continues the block and does not write it anew.
+    pub(super) fn are_in_the_middle(&self, last_at: usize) -> bool {
         let last = &self.lines[last_at..];
         let mut starts = self.blocks.iter().map(|block| block.start).chain([self.open_line]);
         last_at > self.open_line && !starts.any(|start| self.lines[start + 1..].starts_with(last))
     }
 
-    /// Checks whether the held reply begins with a reply that was cut off as well.
+    /// Checks whether the held reply begins with the next reply, which was cut off too.
     pub(super) fn begins_with_all_of(&self, next: &NextReply<'_>) -> bool {
         let (Some(cut), Some(first)) = (&next.cut_off, next.items.first()) else { return false };
         let complete: Vec<&str> = cut.text.lines().map(trimmed).skip(first.start).collect();
@@ -136,7 +137,7 @@ impl<'h> HeldLines<'h> {
             && held.get(complete.len()).is_none_or(|line| line.starts_with(cut.cut_line.trim()))
     }
 
-    /// Checks whether the held reply ends with a reply, up to the very line in which both are cut off.
+    /// Checks whether the held reply ends with the next reply, up to the very line in which both are cut off.
     pub(super) fn ends_with_all_of(&self, last_at: usize, next: &NextReply<'_>) -> bool {
         let count = next.lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
         let lines = next.lines.get(next.begin..count).unwrap_or_default();
@@ -148,7 +149,7 @@ impl<'h> HeldLines<'h> {
         complete.len() >= self.lines.len() - last_at && self.lines.ends_with(complete)
     }
 
-    /// Checks whether a reply, from its first block on, begins with the whole held one.
+    /// Checks whether a reply, from its first block, begins with the whole held reply.
     pub(super) fn is_all_repeated_by(&self, next: &NextReply<'_>) -> bool {
         let held = &self.lines[self.begin()..];
         let next = next.items.first().map_or(&[][..], |first| &next.lines[first.start..]);
@@ -159,7 +160,7 @@ impl<'h> HeldLines<'h> {
         self.blocks.iter().any(|block| self.repeats(first, block))
     }
 
-    /// Checks whether the first block of a reply has the lines of a complete block, as far as it arrived.
+    /// Checks whether the part of a reply's first block that arrived has the lines of a complete block.
     pub(super) fn repeats(&self, first: &FirstBlock<'_>, block: &Range<usize>) -> bool {
         let block = &self.lines[block.clone()];
         match first.cut_line {
@@ -171,17 +172,18 @@ impl<'h> HeldLines<'h> {
         }
     }
 
-    /// Checks whether a block with the opening tag of the open one begins as that does, so that it is not only the rest of it.
+    /// Checks whether a block with the opening tag of the open block begins like it, so it is not just the rest of it.
     ///
-    /// A file may have another first line, if that begins with the same word or the old one follows. Commands and edits mean nothing without what stands
-    /// before them; texts for the user do no harm.
+    /// A file may have another first line, if it begins with the same word or the old first line follows. The rest of a command
+    /// or edit must not be carried out alone; texts for the user do no harm.
     pub(super) fn is_written_anew(&self, first: &FirstBlock<'_>) -> bool {
-        let is_telling =
+        let is_significant =
             |line: &&&str| !line.is_empty() && Fence::read(line).is_none() && !is_hunk_mark(line);
-        let body = |lines: &[&'h str]| -> Vec<&'h str> { lines.iter().filter(is_telling).copied().collect() };
+        let body =
+            |lines: &[&'h str]| -> Vec<&'h str> { lines.iter().filter(is_significant).copied().collect() };
         let held = body(self.lines.get(self.open_line + 1..).unwrap_or_default());
         let Some(begin) = held.first() else { return true };
-        let mut next = first.lines[1..].iter().filter(is_telling);
+        let mut next = first.lines[1..].iter().filter(is_significant);
         let same = held.iter().zip(next.clone()).take_while(|(held, next)| held == next).count();
         if matches!(first.kind, BlockKind::Message | BlockKind::Done) {
             return true;
@@ -198,13 +200,13 @@ impl<'h> HeldLines<'h> {
         same > 0 || next.next().is_some_and(may_be_first)
     }
 
-    /// Checks whether a block is the first one again, which stands in the held reply once.
+    /// Checks whether a block repeats the first block, which occurs only once in the held reply.
     pub(super) fn repeats_first_once(&self, block: &[&str]) -> bool {
         self.blocks.iter().position(|held| self.lines[held.clone()] == *block) == Some(0)
             && !self.blocks[1..].iter().any(|held| self.lines[held.clone()] == *block)
     }
 
-    /// Checks whether the first block of a reply begins as the open block does.
+    /// Checks whether the first block of a reply begins like the open block.
     pub(super) fn may_be_open_block(&self, first: &FirstBlock<'_>) -> bool {
         let open = &self.lines[self.open_line..];
         let common = open.len().min(first.lines.len());
@@ -221,9 +223,9 @@ fn is_hunk_mark(line: &str) -> bool {
     marks.iter().any(|mark| line.starts_with(mark))
 }
 
-/// Returns for each line behind the first one how many lines from there on repeat the first ones.
+/// Returns for each line after the first the number of lines from there that repeat the first lines.
 ///
-/// This is the Z-algorithm: what repeats the first lines repeats their repetitions, too.
+/// This is the Z-algorithm: lines that repeat the first lines also repeat the repetitions in them.
 fn repetitions(lines: &[&str]) -> Vec<usize> {
     let mut counts = vec![0; lines.len()];
     let (mut start, mut end) = (0, 0);

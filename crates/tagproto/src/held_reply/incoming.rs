@@ -4,28 +4,28 @@ use std::borrow::Cow;
 
 use crate::HeldReply;
 
-/// A reply as it arrived, seen with the one that is held before it.
+/// A reply as it arrived, in relation to the held reply before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Incoming<'a> {
-    /// A whole reply, joined to the held one if it continues that.
+    /// A whole reply, joined to the held reply if it continues it.
     Whole(Cow<'a, str>),
-    /// A whole reply that begins with the first block of the held one, and is carried out alone.
+    /// A whole reply that begins with the first block of the held reply, and is carried out alone.
     Anew(&'a str),
-    /// A whole reply that has nothing to do with the held one, of which nothing is ever carried out.
+    /// A whole reply unrelated to the held reply, which is dropped.
     Instead(&'a str),
     /// A reply that ends inside a block: its whole text, and the part of it to hold.
     CutOff {
-        /// The text, joined to the reply that was held before, if it continues that.
+        /// The text, joined to the previously held reply if it continues it.
         text: Cow<'a, str>,
         /// Its complete lines.
         held: HeldReply,
     },
-    /// A reply that should have continued the held one, and of which it is not clear how it does.
+    /// A reply that should have continued the held reply, but may not do so.
     NotContinued,
 }
 
 impl Incoming<'_> {
-    /// Returns the whole text, as far as it arrived; `None` if it cannot be determined.
+    /// Returns the whole text that arrived; `None` if it cannot be determined.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
@@ -36,7 +36,7 @@ impl Incoming<'_> {
     }
 
     /// Checks whether nothing of the reply is carried out. With `run_complete`, the complete blocks of a reply that was cut off
-    /// are.
+    /// are carried out.
     #[must_use]
     pub fn is_held(&self, run_complete: bool) -> bool {
         match self {

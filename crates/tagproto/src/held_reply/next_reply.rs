@@ -1,4 +1,4 @@
-//! The reply behind a held one.
+//! The reply after a held reply.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use crate::{
     reply::read_blocks,
 };
 
-/// The reply behind a held one.
+/// The reply after a held reply.
 pub(super) struct NextReply<'a> {
     pub(super) raw: Vec<&'a str>,
-    /// The same lines without blanks around them.
+    /// The trimmed lines.
     pub(super) lines: Vec<&'a str>,
     pub(super) items: Vec<Range<usize>>,
     first_kind: Option<BlockKind>,
-    /// True if it has blocks, and none is malformed.
+    /// True if it has blocks, none of them malformed.
     has_only_blocks: bool,
     /// True if its first block is a message, and only the last one is malformed.
     begins_with_message: bool,
@@ -30,19 +30,19 @@ pub(super) struct NextReply<'a> {
     pub(super) has_stray_closer: bool,
     /// The part to hold if it is cut off, read alone.
     pub(super) cut_off: Option<HeldReply>,
-    /// True for each line inside of a thinking block, behind its first line.
+    /// True for each line of a thinking block after its first line.
     pub(super) is_thought: Vec<bool>,
-    /// The first line behind what chats and models put before a continuation.
+    /// The first line after the preface that chats and models put before a continuation.
     pub(super) begin: usize,
 }
 
-/// The first block of a reply, as far as it arrived.
+/// The part of a reply's first block that arrived.
 pub(super) struct FirstBlock<'n> {
     pub(super) kind: BlockKind,
     /// Its first line in the reply.
     pub(super) at: usize,
     pub(super) lines: &'n [&'n str],
-    /// The line in which it was cut off; `None` if it was not.
+    /// The line in which it was cut off, if it was.
     pub(super) cut_line: Option<&'n str>,
 }
 
@@ -83,16 +83,16 @@ impl<'a> NextReply<'a> {
         next
     }
 
-    /// Returns the relation of a reply about something else. One that begins with a message, as the request says, may be cut off
-    /// as well.
+    /// Returns the relation of a reply about something else. A reply that begins with a message, as requested, may be cut off as
+    /// well.
     pub(super) fn other(&self) -> Relation<'a> {
         let is_other = self.has_only_blocks && self.has_only_a_greeting_around()
             || self.cut_off.as_ref().is_some_and(|cut| self.begins_with_message && cut.open_line > 0);
         if is_other { Relation::Other } else { Relation::Unclear }
     }
 
-    /// Checks whether a reply can be a whole one: text around its blocks may be that of the file in which the held one was cut off,
-    /// and the blocks examples in it.
+    /// Checks whether a reply can be whole: otherwise the text around its blocks may belong to the file in which the held reply
+    /// was cut off, with the blocks as examples.
     fn has_only_a_greeting_around(&self) -> bool {
         let [first, ..] = self.items.as_slice() else { return false };
         let before = &self.raw[self.begin.min(first.start)..first.start];
@@ -106,7 +106,7 @@ impl<'a> NextReply<'a> {
         let last = self.items.last().map_or(0, |last| last.end);
         let begins_well = match self.has_other_format {
             false => is_greeting(before),
-            // The name of the file, as it stands before such an edit.
+            // The name of the file before such an edit.
             true => {
                 let mut texts = before.iter().filter(|line| !is_bare(&[**line]));
                 texts.next().is_none_or(|name| is_name(name)) && texts.next().is_none()
@@ -129,13 +129,13 @@ impl<'a> NextReply<'a> {
         })
     }
 
-    /// Checks whether a line stands outside of all blocks and of thinking.
+    /// Checks whether a line is outside of blocks and thinking.
     fn is_outside(&self, at: usize) -> bool {
         let before = self.items.partition_point(|item| item.start <= at);
         !self.is_thought[at] && self.items[..before].last().is_none_or(|item| item.end <= at)
     }
 
-    /// Checks whether lines stand outside of all blocks, so that they would be left out with them.
+    /// Checks whether lines occur outside of all blocks, so that carrying out the blocks alone would lose them.
     pub(super) fn has_between_blocks(&self, wanted: &[&str]) -> bool {
         let mut starts = (0..self.lines.len()).filter(|at| self.lines[*at..].starts_with(wanted));
         weight(wanted) >= OVERLAP_CHARACTERS && starts.any(|at| self.is_outside(at))
@@ -160,7 +160,7 @@ fn is_name(line: &str) -> bool {
     !name.is_empty() && !name.contains(char::is_whitespace)
 }
 
-/// Removes the blanks around a line, and a byte-order mark.
+/// Trims a line and removes a byte-order mark.
 pub(super) fn trimmed(line: &str) -> &str {
     line.trim_start_matches('\u{feff}').trim()
 }
@@ -188,7 +188,7 @@ fn thinking(text: &str) -> Vec<Range<usize>> {
     blocks.into_iter().map(|(lines, _)| lines).collect()
 }
 
-/// Checks for lines that chats and models put before a continuation: blank ones, fences, the token of the message, and the mark
+/// Checks for lines that chats and models put before a continuation: blank lines, fences, the token of the message, and the mark
 /// before the requested lines.
 fn is_preface(line: &str) -> bool {
     line.is_empty()

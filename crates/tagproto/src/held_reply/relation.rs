@@ -1,4 +1,4 @@
-//! The relation of a reply to the one that is held before it.
+//! The relation of a reply to the held reply before it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,23 +9,23 @@ use super::next_reply::{NextReply, lines_of, trimmed};
 use super::seam::Seam;
 use crate::{BlockKind, Item, ParseErrorKind, reply::read_blocks};
 
-/// The relation of a reply to the held one.
+/// The relation of a reply to the held reply.
 #[derive(Debug)]
 pub(super) enum Relation<'a> {
-    /// Its continuation, or its last block written anew: both as one text.
+    /// The continuation of the held reply, or its last block written anew; holds the joined text.
     Joined(Cow<'a, str>),
-    /// A part of it, also cut off: nothing that is not held.
+    /// A part of the held reply, also cut off, with nothing new.
     Part,
-    /// The held reply written anew, from its first block on.
+    /// The held reply written anew, from its first block.
     Anew,
     /// Another whole reply.
     Other,
-    /// It is not clear which of these.
+    /// Undeterminable.
     Unclear,
 }
 
 impl HeldReply {
-    /// Determines what a reply is to this one, by the rules in the documentation of the module.
+    /// Determines the relation of a reply to this one, by the rules in the documentation of the module.
     pub(super) fn relation<'a>(&self, text: &'a str) -> Relation<'a> {
         let (held, next) = (HeldLines::of(self), NextReply::read(text));
         let last_at = self.last_lines_at();
@@ -37,7 +37,7 @@ impl HeldReply {
         }
         match held.seam(last_at, &next) {
             Seam::Unclear => return Relation::Unclear,
-            Seam::At { behind } => return held.joined(join(self.text.lines(), &behind)),
+            Seam::At { continuation } => return held.joined(join(self.text.lines(), &continuation)),
             Seam::None => {}
         }
         if held.ends_with_all_of(last_at, &next) {
@@ -58,7 +58,7 @@ impl HeldReply {
         let is_all_again = held.is_all_repeated_by(next);
         let begins_again = held.blocks.first().is_some_and(|block| held.repeats(&first, block));
         let leaves_lines_out = !begins_again && next.has_between_blocks(&held.lines[last_at..]);
-        // A closing tag without its block ends a text of which the beginning did not arrive: its blocks may be examples in it.
+        // A closing tag without its block ends a text whose beginning did not arrive: the blocks may be examples in it.
         if !is_all_again && (leaves_lines_out || next.has_stray_closer) {
             return Relation::Unclear;
         }
@@ -74,7 +74,7 @@ impl HeldReply {
             return Relation::Anew;
         }
         if opens {
-            // A message may also begin a reply about something else, as the request says.
+            // A message may also begin a reply about something else, as requested.
             let is_tag_enough = first.kind != BlockKind::Message && !held.has_block_with_open_tag();
             if is_tag_enough || held.may_be_open_block(&first) {
                 let is_certain = match is_tag_enough {
@@ -98,8 +98,8 @@ impl HeldReply {
 }
 
 impl HeldLines<'_> {
-    /// Returns a joined text, unless it shows that the reply was no continuation: the open block is not closed before other
-    /// blocks, or blocks of the held reply stand behind it again.
+    /// Returns a joined text, unless it contradicts a continuation: the open block is not closed before other blocks, or blocks
+    /// of the held reply are repeated after it.
     fn joined<'a>(&self, text: String) -> Relation<'a> {
         let reply = read_blocks(&text);
         let is_swallowed = |item: &Item<'_>| {
@@ -109,7 +109,7 @@ impl HeldLines<'_> {
         let lines: Vec<&str> = text.lines().map(trimmed).collect();
         let is_open = |item: &&Item<'_>| lines_of(item).start >= self.open_line;
         let open_kind = reply.items.iter().find(is_open).map(Item::kind);
-        // Without those that change nothing, which may be other ones now, and with them.
+        // Without the blocks that change nothing, which may differ now, and with them.
         let is_counted = |item: &&Item<'_>| item.kind().acts() || Some(item.kind()) == open_kind;
         let blocks = |items: Vec<&Item<'_>>| Blocks {
             open: items.iter().position(&is_open).unwrap_or(items.len()),
@@ -129,18 +129,18 @@ impl HeldLines<'_> {
 /// The blocks of a joined text.
 struct Blocks<'t> {
     lines: Vec<&'t [&'t str]>,
-    /// True for each that changes something.
+    /// True for each block that changes something.
     acts: Vec<bool>,
-    /// The one in which the held reply ended.
+    /// The index of the block in which the held reply ended.
     open: usize,
-    /// True if it ended in its tag.
+    /// True if the held reply ended in that block's tag.
     ends_in_tag: bool,
 }
 
 impl Blocks<'_> {
-    /// Checks whether blocks from the open one on are those before them again: two in a row stand in a row once more, or the only one
-    /// that was complete or open comes twice. One block alone may well stand twice in a reply, such as the command that runs the
-    /// tests.
+    /// Checks whether blocks from the open block repeat earlier blocks: two consecutive blocks are consecutive again, or the only
+    /// complete or open block occurs twice in a row. A single block may well occur twice in a reply, such as the command that
+    /// runs the tests.
     fn are_repeated(&self) -> bool {
         let Blocks { lines, open, .. } = self;
         let (blocks, open) = (&**lines, *open);
@@ -170,9 +170,9 @@ impl Blocks<'_> {
     }
 }
 
-fn join<'a>(before: impl Iterator<Item = &'a str>, behind: &[&'a str]) -> String {
+fn join<'a>(before: impl Iterator<Item = &'a str>, continuation: &[&'a str]) -> String {
     let mut text = String::new();
-    for line in before.chain(behind.iter().copied()) {
+    for line in before.chain(continuation.iter().copied()) {
         text.push_str(line);
         text.push('\n');
     }

@@ -13,36 +13,36 @@ use crate::{
     reply::read_blocks,
 };
 
-/// The fewest non-blank characters of a shorter overlap, with which a continuation may begin.
+/// The minimum number of non-blank characters of a shorter overlap with which a continuation may begin.
 const SHORT_OVERLAP_CHARACTERS: usize = 8;
-/// The fewest non-blank characters of the line in which a reply was cut off, by which its continuation is recognised behind fences.
+/// The minimum number of non-blank characters of a cut-off line by which its continuation is recognised after fences.
 const CUT_LINE_CHARACTERS: usize = 3;
-/// The lines behind the seam among which words of the model are looked for.
-const LINES_BEHIND: usize = 12;
+/// The number of lines after the seam that are searched for words of the model.
+const LINES_AFTER: usize = 12;
 
-/// The seam of a reply with the held one.
+/// The seam of a reply with the held reply.
 pub(super) enum Seam<'a> {
-    /// The requested lines do not stand where they would continue the held reply.
+    /// The requested lines are not in a position to continue the held reply.
     None,
-    /// They do, and the lines around them contradict.
+    /// The requested lines are in such a position, but the lines around them contradict it.
     Unclear,
-    /// The reply continues behind these lines.
+    /// The reply continues after the requested lines.
     At {
-        /// Its lines behind the seam.
-        behind: Vec<&'a str>,
+        /// The lines after the seam.
+        continuation: Vec<&'a str>,
     },
 }
 
 impl HeldLines<'_> {
-    /// Finds the last lines in a reply with nothing before them that reads as a tag, but for held lines directly in front of them,
-    /// or the opening tag.
+    /// Finds the last lines in a reply with nothing before them that reads as a tag, except for held lines directly in front of
+    /// them, or the opening tag.
     ///
-    /// All of them count wherever they stand, a part of them only at the start.
+    /// All of them together count anywhere, a part of them only at the start.
     pub(super) fn seam<'a>(&self, last_at: usize, next: &NextReply<'a>) -> Seam<'a> {
         let last = &self.lines[last_at..];
         if let Some((at, end)) = whole_lines(last, next).or_else(|| self.decorated_lines(last, next)) {
             let Some(before) = self.lines_before(last_at, at, next) else { return Seam::None };
-            // Then the block of the lines may also be the open one, written anew.
+            // In this case, the block with the lines may also be the open block, written anew.
             let starts_at_tag =
                 before > 0 && last_at <= self.open_line && self.is_open_tag(next.lines[at - before]);
             let began_earlier = before == 0 && at > next.begin && self.has_in_block(next.lines[at - 1]);
@@ -59,16 +59,17 @@ impl HeldLines<'_> {
         let mut parts = (1..last.len()).map(|count| &last[count..]).take_while(|part| part.len() >= fewest);
         let part = parts.find(|part| weight(part) >= SHORT_OVERLAP_CHARACTERS && rest.starts_with(part));
         let Some(part) = part else { return Seam::None };
-        // A part is not what was requested: the reply may as well begin with the line in which the held one was cut off, or behind
-        // that.
+        // A part is not what was requested: the reply may just as well begin with the line in which the held reply was cut off,
+        // or after it.
         let end = next.begin + part.len();
         let is_certain = !self.may_be_cut_line(part[0]) && self.continues_cut_line(&next.lines[end..]);
         self.seam_at(last_at, next.begin, end, is_certain, next)
     }
 
-    /// Returns the number of lines before the last ones in a reply that belong to them; `None` if text before these reads as a tag.
+    /// Returns the number of lines before the last lines in a reply that belong to them; `None` if text before these reads as a
+    /// tag.
     fn lines_before(&self, last_at: usize, at: usize, next: &NextReply<'_>) -> Option<usize> {
-        let repeats_tag = at > 0 && self.is_open_tag(next.lines[at - 1]) && self.stand_in_the_middle(last_at);
+        let repeats_tag = at > 0 && self.is_open_tag(next.lines[at - 1]) && self.are_in_the_middle(last_at);
         let before = match repeats_tag {
             true => 1,
             false => self.held_lines_before(last_at, &next.lines[..at]),
@@ -76,8 +77,8 @@ impl HeldLines<'_> {
         is_prose(&next.raw[..at - before]).then_some(before)
     }
 
-    /// Returns the number of lines at the end of `before` that stand in front of the last ones in the held reply as well. From its
-    /// first block on, it would be the held reply again, and from the open tag on that block written anew.
+    /// Returns the number of lines at the end of `before` that also precede the last lines in the held reply. If they reach its
+    /// first block, it is the held reply again; if they reach the open tag, it is that block written anew.
     fn held_lines_before(&self, last_at: usize, before: &[&str]) -> usize {
         let held = self.lines[..last_at].iter().rev();
         let same = held.zip(before.iter().rev()).take_while(|(held, next)| held == next).count();
@@ -95,7 +96,7 @@ impl HeldLines<'_> {
         is_certain: bool,
         next: &NextReply<'a>,
     ) -> Seam<'a> {
-        // From the first block on, the lines are the held reply as a whole: what follows may differ.
+        // From the first block, the lines are the whole held reply: the next lines may differ.
         let is_at_the_tag = last_at <= self.begin()
             || self
                 .cut_tag()
@@ -103,13 +104,13 @@ impl HeldLines<'_> {
         if !is_certain || !is_at_the_tag || self.is_opened_again(&next.lines[end..]) {
             return Seam::Unclear;
         }
-        let added = self.lines_added_behind(&self.lines[last_at..], start, end, next);
-        let behind = added.and_then(|added| self.continuation(start, end, end + added, next));
-        behind.map_or(Seam::Unclear, |behind| Seam::At { behind })
+        let added = self.lines_added_after(&self.lines[last_at..], start, end, next);
+        let continuation = added.and_then(|added| self.continuation(start, end, end + added, next));
+        continuation.map_or(Seam::Unclear, |continuation| Seam::At { continuation })
     }
 
-    /// Checks whether the text before the lines of the seam, which begin at `start`, is a greeting, and nothing that the open block has
-    /// as well.
+    /// Checks whether the text before the lines of the seam, which begin at `start`, is a greeting and does not occur in the open
+    /// block.
     fn is_greeting(&self, last_at: usize, next: &NextReply<'_>, start: usize, end: usize) -> bool {
         let before = next.begin.min(start)..start;
         // Text of the block cannot end in its own opening tag.
@@ -117,24 +118,24 @@ impl HeldLines<'_> {
         if is_at_the_tag && is_greeting(&next.raw[before.clone()]) {
             return true;
         }
-        let behind = first_text(&next.lines[end..]).filter(|_| !self.cut_line.is_empty());
+        let following = first_text(&next.lines[end..]).filter(|_| !self.cut_line.is_empty());
         let block = self.lines.get(self.open_line + 1..).unwrap_or_default();
         let is_in_fence = open_fence(block.iter().take(last_at.saturating_sub(self.open_line + 1))).is_some();
         let around = Around {
-            rest_of_cut_line: behind.and_then(|line| line.strip_prefix(self.cut_line)),
+            rest_of_cut_line: following.and_then(|line| line.strip_prefix(self.cut_line)),
             opens_fence: !is_in_fence && open_fence(next.lines[before.clone()].iter()).is_some(),
         };
-        let own: HashSet<&str> =
+        let block_lines: HashSet<&str> =
             block.iter().copied().filter(|line| !line.is_empty() && Fence::read(line).is_none()).collect();
-        !next.lines[before.clone()].iter().any(|line| own.contains(line))
+        !next.lines[before.clone()].iter().any(|line| block_lines.contains(line))
             && is_greeting_before_lines(&next.raw[before], &around)
     }
 
-    /// Finds the requested lines in back-ticks or quoted, directly before the continuation of the line that was cut off.
+    /// Finds the requested lines in back-ticks or quoted, directly before the continuation of the cut-off line.
     fn decorated_lines(&self, last: &[&str], next: &NextReply<'_>) -> Option<(usize, usize)> {
         let quoted = |line: &str| line.strip_prefix('>').map(str::trim_start).map(str::to_owned);
         let in_ticks = |line: &str| Some(line.strip_prefix('`')?.strip_suffix('`')?.to_owned());
-        let stands_at = |at: &usize| {
+        let is_at = |at: &usize| {
             let Some(lines) = next.lines.get(*at..*at + last.len()) else { return false };
             let is = |plain: fn(&str) -> Option<String>| {
                 lines.iter().zip(last).all(|(line, last)| plain(line).as_deref() == Some(*last))
@@ -144,12 +145,12 @@ impl HeldLines<'_> {
         };
         let mut starts =
             (0..next.lines.len()).filter(|at| !next.is_thought[*at] && !self.cut_line.is_empty());
-        starts.find(stands_at).map(|at| (at, at + last.len()))
+        starts.find(is_at).map(|at| (at, at + last.len()))
     }
 
-    /// Returns the number of lines directly behind the seam that are not text of the open block: blank ones and fences before the
-    /// continuation of the line that was cut off. `None` if it is not clear whether words of the model stand there.
-    fn lines_added_behind(
+    /// Returns the number of lines directly after the seam that are not text of the open block: blank lines and fences before the
+    /// continuation of the cut-off line. `None` if they may include words of the model.
+    fn lines_added_after(
         &self,
         last: &[&str],
         start: usize,
@@ -174,17 +175,17 @@ impl HeldLines<'_> {
         if around.is_some_and(closes) && open_fence(self.lines[self.open_line + 1..].iter()).is_none() {
             return None;
         }
-        // Text of the block has to begin as the line does that was cut off, but the model may have changed its mind.
-        let behind = &body[first + 1..body.len().min(first + 1 + LINES_BEHIND)];
+        // Text of the block should begin like the cut-off line, but the model may have changed its mind.
+        let following = &body[first + 1..body.len().min(first + 1 + LINES_AFTER)];
         let is_announcement = |text: usize| {
             let next = body.get(text + 1);
             body[text].ends_with(':')
                 && body[text].contains(' ')
                 && next.is_some_and(|line| line.is_empty() || is_fence(line))
         };
-        let is_doubtful = behind.iter().any(|line| self.may_be_cut_line(line))
+        let is_doubtful = following.iter().any(|line| self.may_be_cut_line(line))
             || text.is_some_and(is_announcement)
-            || (0..behind.len()).any(|at| behind[at..].starts_with(last));
+            || (0..following.len()).any(|at| following[at..].starts_with(last));
         (self.cut_line.is_empty() || !is_doubtful).then_some(0)
     }
 
@@ -193,9 +194,9 @@ impl HeldLines<'_> {
         lines.iter().position(|line| self.open_kind.is_some() && closing_kind(line) == self.open_kind)
     }
 
-    /// Returns the lines behind the seam from `from` on, without the mark of the message behind the requested lines, and without the
-    /// end of a fence that was opened before them and closed before the closing tag. Blanks that stand in front of all lines are
-    /// removed; `None` if it is not clear how the lines are indented.
+    /// Returns the lines after the seam, starting at `from`, without the mark of the message after the requested lines, and
+    /// without the end of a fence that was opened before them and closed before the closing tag. Common indentation is removed;
+    /// `None` if the indentation of the lines is unclear.
     fn continuation<'a>(
         &self,
         start: usize,
@@ -203,7 +204,7 @@ impl HeldLines<'_> {
         from: usize,
         next: &NextReply<'a>,
     ) -> Option<Vec<&'a str>> {
-        let mut behind = next.raw[from..].to_vec();
+        let mut continuation = next.raw[from..].to_vec();
         let lines = &next.lines[from..];
         let mut closer = self.closer(lines).unwrap_or(lines.len());
         if closer < lines.len()
@@ -212,80 +213,81 @@ impl HeldLines<'_> {
             && Fence::read(lines[last]).is_some_and(|fence| fence.closes(around))
             && open_fence(self.lines[self.open_line + 1..].iter().chain(&lines[..last])).is_none()
         {
-            behind.remove(last);
+            continuation.remove(last);
             closer -= 1;
         }
         let is_shifted_clearly = match self.shift(&next.raw, start, end, from) {
             Shift::None => true,
-            Shift::In(blanks) => unindent(&mut behind, closer, blanks),
+            Shift::In(indent) => unindent(&mut continuation, closer, indent),
             Shift::Unclear => false,
         };
-        let is_clear = is_shifted_clearly && !self.has_lost_blanks(&behind[..closer]);
+        let is_clear = is_shifted_clearly && !self.has_lost_indentation(&continuation[..closer]);
         if lines.first() == Some(&LAST_LINES) {
-            behind.remove(0);
+            continuation.remove(0);
         }
-        is_clear.then_some(behind)
+        is_clear.then_some(continuation)
     }
 
-    /// Checks whether an opening tag of its kind stands in the continuation before the closing tag of the open block: the lines were
-    /// only quoted, and blocks follow as a whole.
-    fn is_opened_again(&self, behind: &[&str]) -> bool {
+    /// Checks whether the continuation has an opening tag of the open block's kind before its closing tag: then the lines were
+    /// only quoted, and whole blocks follow.
+    fn is_opened_again(&self, continuation: &[&str]) -> bool {
         let Some(kind) = self.open_kind else { return false };
         let (opens, closes) =
             (|line: &str| opening_kind(line) == Some(kind), |line: &str| closing_kind(line) == Some(kind));
-        behind.iter().find(|line| opens(line) || closes(line)).is_some_and(|line| opens(line))
+        continuation.iter().find(|line| opens(line) || closes(line)).is_some_and(|line| opens(line))
     }
 
-    /// Checks whether a line may also be the one in which the reply was cut off.
+    /// Checks whether a line may also be the line in which the reply was cut off.
     fn may_be_cut_line(&self, line: &str) -> bool {
         !self.cut_line.is_empty() && line.starts_with(self.cut_line)
     }
 
-    /// Checks whether lines begin with what had arrived of the line in which the reply was cut off.
-    fn continues_cut_line(&self, behind: &[&str]) -> bool {
-        first_text(behind).is_some_and(|line| line.starts_with(self.cut_line))
+    /// Checks whether lines begin with the part of the cut-off line that had arrived.
+    fn continues_cut_line(&self, lines: &[&str]) -> bool {
+        first_text(lines).is_some_and(|line| line.starts_with(self.cut_line))
     }
 
-    /// Checks whether a line stands in the open block.
+    /// Checks whether a line occurs in the open block.
     fn has_in_block(&self, line: &str) -> bool {
         !line.is_empty() && self.lines.get(self.open_line + 1..).is_some_and(|body| body.contains(&line))
     }
 }
 
-/// Finds all requested lines in a reply, as they are or as the message showed them; returns their first line and the one behind them.
+/// Finds all requested lines in a reply, unchanged or as the message showed them; returns the index of the first line and of the
+/// line after them.
 fn whole_lines(last: &[&str], next: &NextReply<'_>) -> Option<(usize, usize)> {
     let mut starts = (0..next.lines.len()).filter(|at| !next.is_thought[*at]);
     if let Some(at) = starts.find(|at| next.lines[*at..].starts_with(last)) {
         return Some((at, at + last.len()));
     }
-    // A line with a character that breaks lines was shown as several.
+    // A line with a character that breaks lines was shown as several lines.
     let rendered: Vec<String> = last.iter().map(|line| visible_lines(line)).collect();
     let rendered: Vec<&str> = rendered.iter().flat_map(|line| line.split('\n').map(str::trim)).collect();
-    let stand_at = |at: &usize| {
+    let are_at = |at: &usize| {
         let lines = next.lines.get(*at..*at + rendered.len());
         lines.is_some_and(|lines| {
             lines.iter().zip(&rendered).all(|(line, rendered)| stands_for(line, rendered))
         })
     };
     let mut starts = (0..next.lines.len()).filter(|at| !next.is_thought[*at]);
-    starts.find(stand_at).map(|at| (at, at + rendered.len()))
+    starts.find(are_at).map(|at| (at, at + rendered.len()))
 }
 
 /// The marks of a placeholder, with which a message shows a secret.
 const PLACEHOLDER: (&str, &str) = ("⟦secret:", "⟧");
 
-/// Checks whether a line is the one in the message, perhaps with placeholders where it has secrets.
+/// Checks whether a line is the rendered line, perhaps with placeholders instead of secrets.
 fn stands_for(line: &str, rendered: &str) -> bool {
     let (first, mut rest) = line.split_once(PLACEHOLDER.0).unwrap_or((line, ""));
     if first.len() == line.len() {
         return line == rendered;
     }
     let Some(mut left) = rendered.strip_prefix(first) else { return false };
-    while let Some((_, behind)) = rest.split_once(PLACEHOLDER.1) {
-        // A secret has one character at least.
+    while let Some((_, tail)) = rest.split_once(PLACEHOLDER.1) {
+        // A secret has at least one character.
         let Some(secret) = left.chars().next() else { return false };
         left = &left[secret.len_utf8()..];
-        let Some((text, next)) = behind.split_once(PLACEHOLDER.0) else { return left.ends_with(behind) };
+        let Some((text, next)) = tail.split_once(PLACEHOLDER.0) else { return left.ends_with(tail) };
         let Some(at) = left.find(text) else { return false };
         (left, rest) = (&left[at + text.len()..], next);
     }

@@ -1,4 +1,4 @@
-//! Another indentation of a whole continuation.
+//! A different indentation of a whole continuation.
 
 use super::held_lines::HeldLines;
 use crate::{
@@ -6,34 +6,34 @@ use crate::{
     repair::{begins_with_no_break_space, lacks_indentation},
 };
 
-/// The indentation of a continuation, compared with that of the held lines that it repeats.
+/// The indentation of a continuation relative to the held lines that it repeats.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Shift<'a> {
-    /// The same, or not another one throughout.
+    /// The same, or not different throughout.
     None,
-    /// These blanks stand in front of every line.
+    /// Every line has this additional indentation.
     In(&'a str),
-    /// Another one, and it is not clear which lines have it.
+    /// Different, but it is unclear for which lines.
     Unclear,
 }
 
-/// The indentation of one line, compared with that of the same held line.
+/// The indentation of one line relative to the same held line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Indent<'a> {
-    /// Neither line has one: nothing could be lost there.
+    /// Neither line is indented: nothing could be lost.
     None,
     Same,
-    /// With these blanks in front.
+    /// With this additional indentation.
     More(&'a str),
     Less,
-    /// Of other blanks, such as no-break spaces.
+    /// With other whitespace, such as no-break spaces.
     Other,
 }
 
 impl HeldLines<'_> {
-    /// Compares the lines `start..end` of a continuation, the last of which are the requested ones, and the line at `behind`, if it
-    /// continues the one in which the held reply was cut off.
-    pub(super) fn shift<'a>(&self, raw: &[&'a str], start: usize, end: usize, behind: usize) -> Shift<'a> {
+    /// Compares the lines `start..end` of a continuation, the last of which are the requested lines, and the line at `next`, if
+    /// it continues the line in which the held reply was cut off.
+    pub(super) fn shift<'a>(&self, raw: &[&'a str], start: usize, end: usize, next: usize) -> Shift<'a> {
         let pairs = self.raw.iter().rev().zip(raw[start..end].iter().rev());
         let same = pairs.take_while(|(held, next)| held.trim() == next.trim());
         let with_text = same.filter(|(held, _)| !held.trim().is_empty());
@@ -45,14 +45,12 @@ impl HeldLines<'_> {
         let is_other = indents.contains(&Indent::Other) || first == Some(Indent::Other);
         let continues =
             |line: &&&str| !self.cut_line.is_empty() && line.trim_start().starts_with(self.cut_line);
-        let cut = raw.get(behind).filter(continues).map(|line| Indent::of(self.raw_cut_line, line));
+        let cut = raw.get(next).filter(continues).map(|line| Indent::of(self.raw_cut_line, line));
         match cut {
             Some(Indent::Same) => Shift::None,
             Some(Indent::Other) => Shift::Unclear,
-            Some(Indent::More(blanks)) if is_throughout(&indents, first, Indent::More(blanks)) => {
-                Shift::In(blanks)
-            }
-            // The model may have written the line otherwise, if another line shows that no indentation was lost.
+            Some(Indent::More(more)) if is_throughout(&indents, first, Indent::More(more)) => Shift::In(more),
+            // The model may have changed the line, if another line shows that no indentation was lost.
             Some(Indent::Less) if is_other || !is_kept && first != Some(Indent::Same) => Shift::Unclear,
             Some(Indent::Less) => Shift::None,
             _ => {
@@ -66,9 +64,9 @@ impl HeldLines<'_> {
 }
 
 impl HeldLines<'_> {
-    /// Checks whether the continued text of a file has lost its indentation, also where the repeated lines have none to compare: it has
-    /// no-break spaces at the start of lines and the held text has none, or is Python without any blanks where there must be some.
-    pub(super) fn has_lost_blanks(&self, text: &[&str]) -> bool {
+    /// Checks whether the continued text of a file lost its indentation, even if the repeated lines have none to compare: it has
+    /// no-break spaces at the start of lines unlike the held text, or is Python without any required indentation.
+    pub(super) fn has_lost_indentation(&self, text: &[&str]) -> bool {
         if !matches!(self.open_kind, Some(BlockKind::CreateFile | BlockKind::EditFile)) {
             return false;
         }
@@ -83,7 +81,7 @@ impl HeldLines<'_> {
     }
 }
 
-/// Checks whether all lines are indented as the one that was cut off; the first one may have been trimmed.
+/// Checks whether all lines are indented like the cut-off line; the first line may have been trimmed.
 fn is_throughout<'a>(indents: &[Indent<'a>], first: Option<Indent<'a>>, cut: Indent<'a>) -> bool {
     let is_like_the_others = match first {
         None => !indents.is_empty(),
@@ -94,8 +92,8 @@ fn is_throughout<'a>(indents: &[Indent<'a>], first: Option<Indent<'a>>, cut: Ind
 
 impl<'a> Indent<'a> {
     fn of(held: &str, next: &'a str) -> Indent<'a> {
-        let blanks = |line: &str| line.len() - line.trim_start().len();
-        let (held, next) = (&held[..blanks(held)], &next[..blanks(next)]);
+        let width = |line: &str| line.len() - line.trim_start().len();
+        let (held, next) = (&held[..width(held)], &next[..width(next)]);
         match next.strip_suffix(held) {
             Some("") if held.is_empty() => Indent::None,
             Some("") => Indent::Same,
@@ -106,17 +104,17 @@ impl<'a> Indent<'a> {
     }
 }
 
-/// Removes blanks from the start of all lines of the open block, up to its closing tag, and of those behind it, if all have them;
-/// returns false if a line of the block has not.
-pub(super) fn unindent(lines: &mut [&str], closer: usize, blanks: &str) -> bool {
-    let has_blanks = |line: &&str| line.trim().is_empty() || line.starts_with(blanks);
+/// Removes an indentation from all lines of the open block, up to its closing tag, and from the lines after it if all have it;
+/// returns false if a line of the block lacks it.
+pub(super) fn unindent(lines: &mut [&str], closer: usize, indent: &str) -> bool {
+    let has_indent = |line: &&str| line.trim().is_empty() || line.starts_with(indent);
     let (block, others) = lines.split_at_mut(closer.min(lines.len()));
-    if !block.iter().all(has_blanks) {
+    if !block.iter().all(has_indent) {
         return false;
     }
-    let others = if others.iter().all(has_blanks) { others } else { &mut [] };
+    let others = if others.iter().all(has_indent) { others } else { &mut [] };
     for line in block.iter_mut().chain(others) {
-        *line = line.strip_prefix(blanks).unwrap_or_default();
+        *line = line.strip_prefix(indent).unwrap_or_default();
     }
     true
 }

@@ -14,14 +14,14 @@ pub(super) struct BodyTags<'t> {
 }
 
 impl<'t> BodyTags<'t> {
-    /// Takes the text of a block, from its opening tag on; `None` for a block without a body.
+    /// Takes the text of a block with its opening tag; `None` for a block without a body.
     pub(super) fn of(block: &'t str) -> Option<BodyTags<'t>> {
         let first = block.split('\n').next()?;
         let opening = opening(first).filter(|opening| opening.tag.kind.has_body())?;
         Some(BodyTags { block, opening })
     }
 
-    /// Checks whether the body is text, which shows examples in code fences: Markdown, or what is shown to the user.
+    /// Checks whether the body is text, which has its examples in code fences: Markdown, or a message to the user.
     pub(super) fn is_text(&self) -> bool {
         match self.opening.tag.usable_path() {
             Some(path) => FileKind::of(path) == FileKind::Markdown,
@@ -29,7 +29,7 @@ impl<'t> BodyTags<'t> {
         }
     }
 
-    /// Iterates over the lines of the body that have a sign with which a tag may begin.
+    /// Iterates over the lines of the body that contain a character with which a tag may begin.
     pub(super) fn lines(&self) -> impl Iterator<Item = Line> {
         let first = self.block.find('\n').unwrap_or(self.block.len());
         let body_start = after(self.block, &Line { start: 0, end: first });
@@ -48,13 +48,13 @@ impl<'t> BodyTags<'t> {
         self.lines().filter(|line| self.opens_own_kind(self.content(line))).map(|line| line.start)
     }
 
-    /// Returns a line without the blanks around it.
+    /// Returns a trimmed line.
     pub(super) fn content(&self, line: &Line) -> &'t str {
         self.block[line.start..line.end].trim()
     }
 
-    /// Checks whether a line opens another block of its kind: with a tag that is damaged as its own at most, and else with one that no
-    /// text has by chance.
+    /// Checks whether a line opens another block of its kind: with a tag that is no more damaged than the block's own, or with a
+    /// tag that text does not contain by chance.
     pub(super) fn opens_own_kind(&self, line: &str) -> bool {
         let kind = self.opening.tag.kind;
         let is_usable = |tag: &OpeningTag<'_>| match kind {
@@ -62,14 +62,14 @@ impl<'t> BodyTags<'t> {
             _ => kind.acts() && tag.usable_path().is_some(),
         };
         if let Some(next) = opening(line) {
-            // In text, a tag in back-ticks is mentioned, and in code, one behind a single `#`.
+            // In text, a tag in back-ticks is only mentioned, and in code, a tag after a single `#`.
             let is_mentioned =
                 self.is_text() && next.damage.contains(RepairKind::Backtick) || line.starts_with("# ");
             return self.opening.is_followed_by(&next)
                 || next.tag.kind == kind && is_usable(&next.tag) && !is_mentioned;
         }
         let is_misspelt = || {
-            // Other programs have tags in angle brackets, with names in small letters.
+            // Other programs have tags in angle brackets, with lower-case names.
             let is_of_protocol = line.starts_with('[')
                 || line.strip_prefix('<').is_some_and(|rest| rest.starts_with(kind.name()));
             kind.acts()
@@ -77,14 +77,14 @@ impl<'t> BodyTags<'t> {
                 && (kind == BlockKind::RunCommand || has_path(line))
                 && TagLike::read(line).is_some_and(|tag| tag.kind == kind && is_alone(&tag))
         };
-        // Text may mention a tag at the end of a line, commands and code hardly do.
-        let glued = if self.is_text() { glued_tag::behind_label } else { glued_tag::behind_words };
+        // Text may mention a tag at the end of a line; commands and code rarely do.
+        let glued = if self.is_text() { glued_tag::after_label } else { glued_tag::after_words };
         let is_glued = || glued(line).is_some_and(|tag| tag.kind == kind && is_usable(&tag));
         is_misspelt() || is_glued()
     }
 
-    /// Returns the kind of block that a trimmed line opens, if there is another sign that a block begins here. Text may show damaged tags
-    /// of other kinds.
+    /// Returns the kind of block that a trimmed line opens, if more than a damaged tag suggests it. Text may show damaged tags of
+    /// other kinds.
     pub(super) fn opened_kind(&self, line: &str) -> Option<BlockKind> {
         let read = opening(line);
         if let Some(plain) = read.as_ref().filter(|opening| opening.damage.is_empty()) {

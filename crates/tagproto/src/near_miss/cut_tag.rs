@@ -1,4 +1,4 @@
-//! A tag in which the reply ends.
+//! A tag that the end of the reply cuts off.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub(super) fn error(text: &str, items: &[Item<'_>]) -> Option<ParseError> {
     }
     let line = text[line_start..end].trim_start_matches('\u{feff}').trim_start();
     let command = begun(line)?;
-    // Behind a block only: prose may end in a bracket.
+    // A bracket alone counts only after a block: prose may end in one.
     if items.is_empty() && !line.contains(char::is_alphabetic) {
         return None;
     }
@@ -28,8 +28,8 @@ pub(super) fn error(text: &str, items: &[Item<'_>]) -> Option<ParseError> {
 
 /// Returns the block whose opening or closing tag a trimmed line begins without ending it, decorated or not.
 ///
-/// Words of prose count less than the signs around them: a choice (`[D`) is held for one round, and nothing of it is lost. A bracket
-/// alone may begin any tag; it counts as that of a command.
+/// A letter after a bracket counts, although prose may have it (`[D`): the reply is held for one round, and nothing is lost. A
+/// bracket alone may begin any tag; it counts as the tag of a command.
 fn begun(line: &str) -> Option<BlockKind> {
     let is_decoration = |c: char| "*_`>#-+•.)".contains(c) || c.is_whitespace() || c.is_ascii_digit();
     let line = line.trim_start_matches(is_decoration);
@@ -50,7 +50,7 @@ fn begun(line: &str) -> Option<BlockKind> {
         return kinds.find(|kind| !is_xml && is_begun(kind));
     }
     let is_open = rest.starts_with(char::is_whitespace) && !is_closed(rest, is_xml);
-    // A name in other letters may be a word, unless a path follows.
+    // A name in another case may be a word, unless a path follows.
     let is_named = |kind: &BlockKind| {
         kind.name() == name && !is_xml || kind.name().eq_ignore_ascii_case(name) && has_path(rest)
     };
@@ -63,7 +63,7 @@ fn has_path(rest: &str) -> bool {
     rest.split_once('=').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case("path"))
 }
 
-/// Checks whether the rest of a tag has the bracket that ends it. A value that is not closed holds all that follows.
+/// Checks whether the rest of a tag has the bracket that ends it. An unclosed value contains everything up to the end.
 fn is_closed(rest: &str, is_xml: bool) -> bool {
     rest.split('"').step_by(2).any(|outside| outside.contains(if is_xml { '>' } else { ']' }))
 }

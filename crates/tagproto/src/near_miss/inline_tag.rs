@@ -1,20 +1,20 @@
-//! A tag without a body, or a whole block, with other text on its line, which is prose by the rules.
+//! A tag without a body, or a whole block, with other text on its line, which the grammar reads as prose.
 
 use super::glued_tag::is_label;
 use super::tag_like::{TagLike, Weight};
 use crate::BlockKind;
 use crate::parse::tag::{Attribute, OpeningTag};
 
-/// The most brackets of a line at which a tag is looked for.
+/// The maximum number of brackets of a line that are tried as the beginning or end of a tag.
 const BRACKETS: usize = 16;
 
-/// Reads a trimmed line that begins with a tag without a body and has text behind it, or has such a tag or a whole block behind a label.
-/// A tag in back-ticks is only mentioned.
+/// Reads a trimmed line with a tag without a body that text follows, or with such a tag or a whole block after a label. A tag in
+/// back-ticks is only mentioned.
 pub(super) fn read(line: &str) -> Option<TagLike> {
     let core = line.trim_start_matches(is_mark);
     let at_start =
-        || tag_of_one_line(core).filter(|(_, behind)| !behind.trim_matches(is_space_or_bold).is_empty());
-    let behind_label = || {
+        || tag_of_one_line(core).filter(|(_, rest)| !rest.trim_matches(is_space_or_bold).is_empty());
+    let after_label = || {
         let mut brackets = line.match_indices('[').take(BRACKETS);
         brackets.find_map(|(at, _)| {
             let rest = &line[at..];
@@ -22,11 +22,11 @@ pub(super) fn read(line: &str) -> Option<TagLike> {
             is_label(line[..at].trim_end()).then_some(kind)
         })
     };
-    let kind = at_start().map(|(kind, _)| kind).or_else(behind_label)?;
+    let kind = at_start().map(|(kind, _)| kind).or_else(after_label)?;
     Some(TagLike { kind, is_closing: false, is_whole_block: true, weight: Weight::Alone })
 }
 
-/// Checks for the signs that Markdown puts around a tag, but for back-ticks.
+/// Checks for the characters that Markdown puts around a tag, except back-ticks.
 fn is_mark(c: char) -> bool {
     "*_->#+•.)".contains(c) || c.is_whitespace() || c.is_ascii_digit()
 }
@@ -35,7 +35,7 @@ fn is_space_or_bold(c: char) -> bool {
     c.is_whitespace() || "*_".contains(c)
 }
 
-/// Reads the complete tag without a body with which a text begins; returns the text behind it as well.
+/// Reads a complete tag without a body at the start of a text; returns its kind and the text after it.
 fn tag_of_one_line(text: &str) -> Option<(BlockKind, &str)> {
     let name = text.strip_prefix('[')?;
     let kinds = [BlockKind::DeleteFile, BlockKind::ReadFile, BlockKind::StopProcess];
@@ -45,7 +45,7 @@ fn tag_of_one_line(text: &str) -> Option<(BlockKind, &str)> {
         _ => tag.usable_path().is_some(),
     };
     let mut ends = text.match_indices(']').take(BRACKETS).map(|(at, _)| at + 1);
-    // A bracket in the path ends no tag.
+    // A bracket in the path does not end the tag.
     let end = ends.find(|end| {
         let tag = &text[..*end];
         OpeningTag::read(tag).or_else(|| OpeningTag::read_stop(tag)).is_some_and(is_usable)
@@ -53,7 +53,7 @@ fn tag_of_one_line(text: &str) -> Option<(BlockKind, &str)> {
     Some((kind, &text[end..]))
 }
 
-/// Returns the kind of the whole block that a text is, up to signs at its end.
+/// Returns the kind of a text that is a whole block, apart from punctuation at its end.
 fn whole_block(text: &str) -> Option<BlockKind> {
     let block = text.trim_end_matches(|c| "*_.,;!".contains(c));
     TagLike::read(block).filter(|tag| tag.is_whole_block).map(|tag| tag.kind)
@@ -65,7 +65,7 @@ mod tests {
     use crate::BlockKind::{DeleteFile, ReadFile, RunCommand, StopProcess};
 
     #[test]
-    fn a_tag_with_text_beside_it_is_read() {
+    fn a_tag_with_text_on_its_line_is_read() {
         for (line, kind) in [
             ("[DELETE_FILE path=\"old.py\"] (no longer used)", DeleteFile),
             ("[DELETE_FILE path=\"old.py\"].", DeleteFile),

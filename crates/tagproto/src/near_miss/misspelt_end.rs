@@ -1,13 +1,13 @@
-//! A block that is not closed since its closing tag is misspelt: it was not cut off.
+//! A block that is unclosed because its closing tag is misspelt, not because the reply was cut off.
 
 use super::quoted;
 use super::tag_like::TagLike;
 use crate::{BlockKind, ParseError, ParseErrorKind, repair::without_chat_ending};
 
-/// The last lines of a reply among which a misspelt closing tag is looked for.
+/// The number of last lines of a reply that are searched for a misspelt closing tag.
 const LINES: usize = 12;
 
-/// Makes the error of a block that the reply does not close one about its closing tag, if the last lines show one that is misspelt.
+/// Turns the error of an unclosed block into an error about its closing tag, if the last lines contain a misspelt closing tag.
 pub(super) fn report(text: &str, error: &mut ParseError) {
     if !matches!(error.kind, ParseErrorKind::Unclosed { later_tags: 0, .. }) {
         return;
@@ -23,21 +23,21 @@ pub(super) fn report(text: &str, error: &mut ParseError) {
     }
 }
 
-/// Checks whether a trimmed line was meant as the closing tag of a kind, and is not.
+/// Checks whether a trimmed line was meant as the closing tag of a kind, but is not.
 pub(super) fn is_misspelt(line: &str, kind: BlockKind) -> bool {
-    is_other_name(line, kind) || holds_more(line, kind) || has_other_signs(line, kind)
+    is_other_name(line, kind) || holds_more(line, kind) || has_other_brackets(line, kind)
 }
 
-/// Checks whether a line has the name of the kind and other signs around it, such as `[ /RUN_COMMAND ]`, `[\RUN_COMMAND]`,
+/// Checks whether a line has the name of the kind with other brackets, such as `[ /RUN_COMMAND ]`, `[\RUN_COMMAND]`,
 /// `[/RUN_COMMAND`.
-fn has_other_signs(line: &str, kind: BlockKind) -> bool {
+fn has_other_brackets(line: &str, kind: BlockKind) -> bool {
     let inner = line.strip_prefix('[').map(str::trim_start).and_then(|line| line.strip_prefix(['/', '\\']));
     inner.is_some_and(|inner| {
         inner.trim_matches(|c: char| c.is_whitespace() || "/]})>".contains(c)) == kind.name()
     })
 }
 
-/// Checks whether a line has the closing tag and something else: attributes, or text before or behind it.
+/// Checks whether a line has the closing tag and something else: attributes, or text before or after it.
 fn holds_more(line: &str, kind: BlockKind) -> bool {
     let tag = kind.closing_tag();
     let name = tag.trim_end_matches(']');
@@ -47,7 +47,7 @@ fn holds_more(line: &str, kind: BlockKind) -> bool {
         || line.strip_suffix(tag).is_some_and(|before| !before.ends_with(['`', '"', '\'']))
 }
 
-/// Checks whether a line is a tag that closes the kind under another name, such as `[/COMMAND]`, `[END_FILE]`, `</RUN_COMMAND>`.
+/// Checks whether a line closes the kind under another name, such as `[/COMMAND]`, `[END_FILE]`, `</RUN_COMMAND>`.
 fn is_other_name(line: &str, kind: BlockKind) -> bool {
     if TagLike::read(line).is_some_and(|tag| tag.is_closing && tag.kind == kind) {
         return true;
@@ -56,14 +56,14 @@ fn is_other_name(line: &str, kind: BlockKind) -> bool {
     if ["END", "/END"].contains(&inner) {
         return true;
     }
-    let behind_end = || Some(inner.strip_prefix("END")?.trim_start_matches(['_', ' ', '-', ':', '/']));
-    let Some(name) = inner.strip_prefix('/').or_else(behind_end) else { return false };
+    let after_end = || Some(inner.strip_prefix("END")?.trim_start_matches(['_', ' ', '-', ':', '/']));
+    let Some(name) = inner.strip_prefix('/').or_else(after_end) else { return false };
     name == kind.name() || kind.name().split('_').any(|word| word == name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{has_other_signs, holds_more, is_other_name};
+    use super::{has_other_brackets, holds_more, is_other_name};
     use crate::BlockKind::{CreateFile, RunCommand};
 
     #[test]
@@ -109,10 +109,10 @@ mod tests {
         for line in
             ["[ /RUN_COMMAND ]", "[\\RUN_COMMAND]", "[/RUN_COMMAND", "[/RUN_COMMAND)", "[/RUN_COMMAND/]"]
         {
-            assert!(has_other_signs(line, RunCommand), "{line}");
+            assert!(has_other_brackets(line, RunCommand), "{line}");
         }
         for line in ["[RUN_COMMAND]", "[/RUN_COMMANDS]", "/RUN_COMMAND", "[/run_command]", ""] {
-            assert!(!has_other_signs(line, RunCommand), "{line}");
+            assert!(!has_other_brackets(line, RunCommand), "{line}");
         }
     }
 }

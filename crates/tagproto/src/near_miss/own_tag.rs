@@ -1,5 +1,5 @@
-//! Blocks whose text shows that it is not theirs alone: probably their own closing tag is misspelt, missing or that of another kind,
-//! and the closing tag at which they end is that of a later block.
+//! Blocks whose text suggests that they end too late: their own closing tag is probably misspelt, missing or of another kind, and
+//! the closing tag at which they end belongs to a later block.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::repair::{Fence, lines_from, stray_closing_kind};
 use crate::span::line_number;
 use crate::{Block, BlockKind, Item, ParseError, ParseErrorKind};
 
-/// Makes such blocks errors. Takes time linear in the text.
+/// Turns such blocks into errors. Takes time linear in the text.
 pub(super) fn report(text: &str, items: &mut [Item<'_>]) {
     for item in items {
         let (span, lines, command) = (item.span(), item.lines(), item.kind());
@@ -24,7 +24,7 @@ pub(super) fn report(text: &str, items: &mut [Item<'_>]) {
 
 fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind> {
     match item {
-        // Hunks begin and end with marks of their own.
+        // Hunks have their own marks for the beginning and end.
         Item::Block(located) if matches!(located.value, Block::EditText { .. }) => return None,
         Item::Error(error) if matches!(error.kind, ParseErrorKind::Unclosed { .. }) => return None,
         Item::Block(_) | Item::Error(_) => {}
@@ -39,21 +39,21 @@ fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind
         let next = examples.partition_point(|example| example.end <= line.start);
         examples.get(next).is_some_and(|example| example.start <= line.start)
     };
-    // In text, a closing tag in back-ticks is mentioned.
+    // In text, a closing tag in back-ticks is only mentioned.
     let is_decorated =
         |line: &str| stray_closing_kind(line) == Some(item.kind()) && !(tags.is_text() && line.contains('`'));
     let is_misspelt = |line: &str| misspelt_end::is_misspelt(line, item.kind()) || is_decorated(line);
     let mut misspelt: Option<Line> = None;
     let mut open = OpenTags::default();
-    let mut of_others = 0_usize;
+    let mut foreign_open = 0_usize;
     for line in tags.lines() {
         let (content, is_example) = (tags.content(&line), is_example(&line));
-        // Other programs have elements with such names, which end in closing tags of their own.
-        let of_other =
+        // Other programs have elements with such names and their own closing tags.
+        let foreign =
             TagLike::read(content).filter(|tag| tag.kind == item.kind() && content.starts_with('<'));
-        of_others += of_other.as_ref().map_or(0, |tag| usize::from(!tag.is_closing));
-        if of_others > 0 && of_other.is_some_and(|tag| tag.is_closing) {
-            of_others -= 1;
+        foreign_open += foreign.as_ref().map_or(0, |tag| usize::from(!tag.is_closing));
+        if foreign_open > 0 && foreign.is_some_and(|tag| tag.is_closing) {
+            foreign_open -= 1;
         } else if !is_example && misspelt.is_none() && is_misspelt(content) {
             misspelt = Some(line);
         }
@@ -61,8 +61,8 @@ fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind
         let opened = if is_example { None } else { tags.opened_kind(content) };
         match misspelt {
             Some(misspelt) if is_own || opened.is_some() => {
-                let behind = tags.lines().skip_while(|line| line.start < misspelt.start);
-                let not_run = behind.filter(|line| tags.opened_kind(tags.content(line)).is_some()).count();
+                let later = tags.lines().skip_while(|line| line.start < misspelt.start);
+                let not_run = later.filter(|line| tags.opened_kind(tags.content(line)).is_some()).count();
                 let written = quoted(tags.content(&misspelt));
                 return Some(ParseErrorKind::NearMiss { written, not_run });
             }
@@ -77,9 +77,9 @@ fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind
 /// The tags with bodies in the text of a block.
 #[derive(Default)]
 struct OpenTags {
-    /// By kind, the number of opening tags that no closing tag has followed.
+    /// The number of unclosed opening tags by kind.
     count: [usize; BlockKind::ALL.len()],
-    /// The first closing tag without its opening tag before it.
+    /// The first closing tag without an opening tag before it.
     wrong_closer: Option<Line>,
 }
 
@@ -96,19 +96,19 @@ impl OpenTags {
             *count -= 1;
         } else if self.wrong_closer.is_none() {
             self.wrong_closer = Some(line);
-            // Only what is opened behind it counts from here on.
+            // From here on, only later opening tags count.
             self.count = [0; BlockKind::ALL.len()];
         }
     }
 
-    /// Returns that closing tag, if a tag behind it opens a block that nothing closes. A command has no such line at all.
+    /// Returns that closing tag if a later tag opens a block that nothing closes. In a command, any such closing tag is wrong.
     fn wrong_closer(&self, kind: BlockKind) -> Option<&Line> {
         let is_wrong = kind == BlockKind::RunCommand || self.count.iter().any(|count| *count > 0);
         self.wrong_closer.as_ref().filter(|_| is_wrong)
     }
 }
 
-/// Returns the code fences that are closed, in which Markdown has its examples.
+/// Returns the closed code fences, which hold the examples of Markdown.
 fn closed_fences(text: &str) -> Vec<Range<usize>> {
     let mut closed = Vec::new();
     let mut open: Option<(Fence, usize)> = None;

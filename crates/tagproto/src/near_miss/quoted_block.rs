@@ -1,10 +1,10 @@
-//! Quoted blocks beside text that is not quoted: the model quotes what was written before, or what it would not do.
+//! Quoted blocks in a reply that also has unquoted text: the model quotes earlier text, or an action that it would not take.
 
 use super::lines_outside;
 use crate::repair::{Fence, Thinking, opening};
 use crate::{BlockKind, Dialect, Item, ParseError, ParseErrorKind, RepairKind};
 
-/// Makes blocks that act, or end the session, errors if they are quoted and not all of the reply is. Takes time linear in the text.
+/// Turns quoted blocks that act, or end the session, into errors unless the whole reply is quoted. Takes time linear in the text.
 pub(super) fn report(text: &str, items: &mut [Item<'_>]) {
     let are_quoted: Vec<bool> = items.iter().map(|item| is_quoted(&text[item.span().range()])).collect();
     let counts = |item: &Item<'_>| item.kind().acts() || item.kind() == BlockKind::Done;
@@ -25,7 +25,7 @@ fn is_quoted(block: &str) -> bool {
     first.contains('>') && opening(first).is_some_and(|opening| opening.damage.contains(RepairKind::Quote))
 }
 
-/// Checks for a line outside of blocks and of thinking that is not quoted.
+/// Checks for an unquoted line outside of blocks and thinking.
 fn has_other_text(text: &str, items: &[Item<'_>]) -> bool {
     let mut thinking = Thinking::of(Dialect::Agentd);
     let mut lines = lines_outside(text, items.iter().map(Item::span), &mut thinking);

@@ -1,4 +1,4 @@
-//! One line that resembles a tag, without regard to the lines around it.
+//! One line that resembles a tag, regardless of the lines around it.
 
 use crate::{BlockKind, repair::stray_closing_kind};
 
@@ -7,7 +7,7 @@ use crate::{BlockKind, repair::stray_closing_kind};
 pub(super) struct TagLike {
     pub(super) kind: BlockKind,
     pub(super) is_closing: bool,
-    /// True if it holds a block with its closing tag.
+    /// True if the line holds a block with its closing tag.
     pub(super) is_whole_block: bool,
     pub(super) weight: Weight,
 }
@@ -15,9 +15,9 @@ pub(super) struct TagLike {
 /// The evidence that is required to treat a line as a misspelt tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// The line alone: no prose has such a line.
+    /// The line alone: prose does not contain such a line.
     Alone,
-    /// A closing tag of the same kind behind it.
+    /// A closing tag of the same kind after it.
     WithClosingTag,
 }
 
@@ -51,7 +51,7 @@ const OTHER_NAMES: [(&str, BlockKind); 15] = [
     ("RUNSHELL", BlockKind::RunCommand),
 ];
 
-/// The most bytes of a name.
+/// The maximum length of a name in bytes.
 const LONGEST_NAME: usize = 24;
 
 impl TagLike {
@@ -88,7 +88,7 @@ impl TagLike {
         }
         let begins_well =
             rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || "/:".contains(c));
-        // A second bracket is a link or prose, unless it may belong to a path.
+        // A second bracket means a link or prose, unless it may belong to a path.
         if !begins_well || rest.contains(if is_xml { ['<', '>'] } else { ['[', ']'] }) && !has_path(rest) {
             return None;
         }
@@ -97,7 +97,7 @@ impl TagLike {
             BlockKind::Message | BlockKind::Done if is_xml && !is_upper_case => None,
             BlockKind::Message | BlockKind::Done => tag(false, Weight::WithClosingTag),
             _ if has_path(rest) || is_upper_case => tag(false, Weight::Alone),
-            // Names that do not occur in prose: `edit_file`, and in angle brackets `edit-file` and `editFile` as well.
+            // Names that do not occur in prose: `edit_file`, and in angle brackets also `edit-file` and `editFile`.
             _ if rest.trim_matches(|c: char| c == '/' || c.is_whitespace()).is_empty()
                 && (name.contains('_')
                     || is_xml && name.contains(|c: char| c == '-' || c.is_ascii_uppercase())) =>
@@ -125,7 +125,7 @@ fn name(inner: &str) -> Option<(&str, &str)> {
     Some(inner.split_at(second.unwrap_or(first)))
 }
 
-/// The block that a name means, if it is one of ours spelled otherwise, or one that is often used instead.
+/// Returns the block that a name means: a name of the protocol in another spelling, or a name that is often used instead.
 fn kind(name: &str) -> Option<BlockKind> {
     let letters = letters(name);
     let same = NAMES.iter().find(|(name, _)| *name == letters);
@@ -142,11 +142,11 @@ fn letters(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_uppercase()).collect()
 }
 
-/// Tells whether one letter more, less or other makes two names of ASCII letters the same, or two that changed places.
+/// Checks whether two names of ASCII letters differ by one inserted, removed or replaced letter, or by two swapped letters.
 fn differ_by_one(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let start = one.iter().zip(other).take_while(|(a, b)| a == b).count();
-    // Behind the common start, a single edit has to explain the whole rest.
+    // After the common prefix, a single edit has to explain the whole rest.
     let (one, other) = (&one[start..], &other[start..]);
     match (one, other) {
         ([_, one_rest @ ..], [_, other_rest @ ..]) if one_rest == other_rest => true,
@@ -164,8 +164,7 @@ fn holds_closing_tag(rest: &str, kind: BlockKind, is_xml: bool) -> bool {
     let (closing, opened) = if is_xml { ("</", '>') } else { ("[/", ']') };
     let Some(at) = rest.rfind(closing) else { return false };
     rest[..at].contains(opened)
-        && name(&rest[at + 2..])
-            .is_some_and(|(name, behind)| behind.is_empty() && self::kind(name) == Some(kind))
+        && name(&rest[at + 2..]).is_some_and(|(name, rest)| rest.is_empty() && self::kind(name) == Some(kind))
 }
 
 /// Checks whether a path is given, with quotes or without.

@@ -1,14 +1,14 @@
 //! Blocks whose end is not clear.
 //!
-//! A body ends at its first closing tag, also if that one stands in an example within the text of a file. What follows is then
-//! read as blocks, although it was meant as text. Three things show it:
+//! A body ends at its first closing tag, even if that tag is part of an example in the text of a file. The rest of the text is
+//! then read as blocks. Three things suggest this:
 //!
-//! - a later closing tag that closes no block. Unless it directly follows a block of its kind, any block of that kind before it
-//!   may reach to it, and with none before it, the beginning of its block did not arrive;
-//! - an opening tag of the block's own kind in its body, and text behind the block: the reply may have been cut off in that text;
-//! - a code fence that begins in the body of a file of Markdown and ends behind it: the closing tag may be an example in that fence.
+//! - a later closing tag that closes no block. Unless it directly follows a block of its kind, any earlier block of that kind may
+//!   extend to it; without an earlier one, the beginning of its block did not arrive;
+//! - an opening tag of the block's own kind in its body, and text after the block: the reply may have been cut off in that text;
+//! - a code fence that begins in the body of a Markdown file and ends after it: the closing tag may be an example in that fence.
 //!
-//! None of the blocks that may be text is run. A block with such an opening tag alone is left to `own_tag`.
+//! Blocks that may be text do not run. A block that has only such an opening tag is left to `own_tag`.
 
 use std::ops::Range;
 
@@ -30,20 +30,20 @@ pub(super) struct StrayCloser {
     pub(super) line_number: usize,
 }
 
-/// The blocks of a reply that may have another end than the one that was read.
+/// The blocks of a reply, any of which may end later than was read.
 pub(super) struct Ends<'t> {
     text: &'t str,
     blocks: Vec<Block>,
 }
 
-/// A block, as far as its end is concerned.
+/// A block with the facts that bear on its end.
 struct Block {
     kind: BlockKind,
     span: Span,
     first_line: u32,
-    /// The number of opening tags of its own kind in its body for which no closing tag was passed behind it.
+    /// The number of opening tags of its own kind in its body, less the closing tags passed after it.
     open: usize,
-    /// The code fence of its text in which its closing tag stands, if it is a file of Markdown.
+    /// The code fence of its text that contains its closing tag, if it is a Markdown file.
     fence: Option<Fence>,
 }
 
@@ -51,7 +51,7 @@ impl<'t> Ends<'t> {
     pub(super) fn of(text: &'t str, items: &[Item<'_>]) -> Ends<'t> {
         let blocks = items.iter().map(|item| {
             let (kind, span) = (item.kind(), item.span());
-            // Behind a misspelt closing tag, such tags begin other blocks.
+            // After a misspelt closing tag, such tags begin other blocks.
             let is_misspelt =
                 matches!(item, Item::Error(error) if matches!(error.kind, ParseErrorKind::NearMiss { .. }));
             let tags = BodyTags::of(&text[span.range()]).filter(|_| !is_misspelt);
@@ -67,8 +67,8 @@ impl<'t> Ends<'t> {
         self.blocks.iter().any(|block| block.open > 0 || block.fence.is_some())
     }
 
-    /// Returns the faults that these closing tags, which are in the order of the text, and the text up to `end` show. They are in the
-    /// same order, and apart from each other.
+    /// Returns the faults that these closing tags and the text up to `end` reveal. Takes and returns them in text order; the
+    /// faults are disjoint.
     pub(super) fn faults(mut self, closers: &[StrayCloser], end: usize) -> Vec<Fault> {
         let mut passed = 0;
         let mut of_kind: [OfKind; BlockKind::ALL.len()] = Default::default();
@@ -89,7 +89,7 @@ impl<'t> Ends<'t> {
         disjoint(faults)
     }
 
-    /// Returns the fault that a closing tag shows, which stands behind the first `before` blocks.
+    /// Returns the fault that a closing tag after the first `before` blocks reveals.
     fn fault_at(&mut self, closer: &StrayCloser, of_kind: &mut OfKind, before: usize) -> Fault {
         let last = line_number(closer.line_number);
         let unclear = |block: &Block, doubt| Fault {
@@ -119,14 +119,14 @@ impl<'t> Ends<'t> {
         }
     }
 
-    /// Returns the fault of a block with tags of its own kind, behind which the reply has text.
+    /// Returns the fault of a block with tags of its own kind that is followed by text.
     fn fault_of_text(&self, end: usize) -> Option<Fault> {
         let outer = self.blocks.iter().find(|block| block.open > 0 && block.span.end < end)?;
-        let line = self.text_behind(outer, end)?;
-        Some(self.fault_to(end, outer, line, EndDoubt::TextBehind))
+        let line = self.text_after(outer, end)?;
+        Some(self.fault_to(end, outer, line, EndDoubt::TextAfter))
     }
 
-    /// Returns the fault of a block that may reach to `end`, as a line shows.
+    /// Returns the fault of a block that may extend to `end`, as the line of that number suggests.
     fn fault_to(&self, end: usize, block: &Block, line_number: u32, doubt: EndDoubt) -> Fault {
         let last = crate::span::line_number(count_lines(&self.text[..end]) + 1);
         Fault {
@@ -137,7 +137,8 @@ impl<'t> Ends<'t> {
         }
     }
 
-    /// Returns the fault of the first file of Markdown whose closing tag stands in a code fence that begins in its text and ends behind it.
+    /// Returns the fault of the first Markdown file whose closing tag is in a code fence that begins in its text and ends after
+    /// it.
     fn fault_of_fence(&self, end: usize) -> Option<Fault> {
         if self.blocks.iter().all(|block| block.fence.is_none()) {
             return None;
@@ -150,7 +151,7 @@ impl<'t> Ends<'t> {
         let mut around = None;
         for block in &self.blocks {
             while let Some((_, line)) = lines.next_if(|(_, line)| line.start < block.span.start) {
-                around = Fence::open_behind(&text[line.start..line.end], around);
+                around = Fence::open_after(&text[line.start..line.end], around);
             }
             // The end of a fence around the block says nothing about one in its text.
             let (Some(fence), None, Some((index, line))) = (block.fence, around, lines.peek()) else {
@@ -166,8 +167,8 @@ impl<'t> Ends<'t> {
         None
     }
 
-    /// Returns the number of the first line of text behind a block that stands in no block and in no thinking.
-    fn text_behind(&self, outer: &Block, end: usize) -> Option<u32> {
+    /// Returns the number of the first line of text after a block that is outside of blocks and thinking.
+    fn text_after(&self, outer: &Block, end: usize) -> Option<u32> {
         let text = &self.text[..end];
         let has_text = |line: &Line| {
             let content = text[line.start..line.end].trim();
@@ -182,11 +183,11 @@ impl<'t> Ends<'t> {
 /// The blocks of one kind with a body, up to a closing tag.
 #[derive(Default)]
 struct OfKind {
-    /// The first one.
+    /// The first block.
     first: Option<usize>,
-    /// The latest one that has opening tags of its own kind in its body.
+    /// The latest block with opening tags of its own kind in its body.
     outer: Option<usize>,
-    /// The end of the latest one, or of a closing tag behind it.
+    /// The end of the latest block, or of a closing tag after it.
     latest_end: Option<usize>,
 }
 
@@ -200,7 +201,7 @@ impl OfKind {
     }
 }
 
-/// Returns the code fence that the text of a file of Markdown leaves open; `None` for other blocks.
+/// Returns the code fence that the text of a Markdown file leaves open; `None` for other blocks.
 fn open_fence(block: &str, item: &Item<'_>) -> Option<Fence> {
     let Item::Block(located) = item else { return None };
     let (crate::Block::CreateFile { path, .. } | crate::Block::EditFile { path, .. }) = &located.value else {
@@ -208,16 +209,16 @@ fn open_fence(block: &str, item: &Item<'_>) -> Option<Fence> {
     };
     let lines = || block.lines().skip(1);
     let is_markdown = FileKind::of(path) == FileKind::Markdown;
-    is_markdown.then(|| lines().fold(None, |open, line| Fence::open_behind(line, open))).flatten()
+    is_markdown.then(|| lines().fold(None, |open, line| Fence::open_after(line, open))).flatten()
 }
 
-/// Checks whether a text has nothing but blanks and the ends of fences.
+/// Checks whether a text consists of whitespace and the ends of fences.
 fn is_blank(text: &str) -> bool {
     let is_blank = |line: &str| line.is_empty() || Fence::read(line).is_some_and(Fence::is_bare);
     text.lines().map(str::trim).all(is_blank)
 }
 
-/// Sorts faults and extends each over those that begin in it: they are a part of its text.
+/// Sorts faults and extends each over the faults that begin in it, which are part of its text.
 pub(super) fn disjoint(mut faults: Vec<Fault>) -> Vec<Fault> {
     faults.sort_by_key(|fault| fault.range.start);
     let mut all: Vec<Fault> = Vec::with_capacity(faults.len());
@@ -227,7 +228,7 @@ pub(super) fn disjoint(mut faults: Vec<Fault>) -> Vec<Fault> {
                 outer.range.end = fault.range.end;
                 outer.lines.last = fault.lines.last;
                 if let ParseErrorKind::EndUnclear { line_number, doubt, .. } = &mut outer.kind
-                    && !matches!(doubt, EndDoubt::InFence | EndDoubt::TextBehind)
+                    && !matches!(doubt, EndDoubt::InFence | EndDoubt::TextAfter)
                 {
                     *line_number = fault.lines.last;
                 }

@@ -1,17 +1,17 @@
-//! An answer of the user to a question of the model, put into the pending outbox.
+//! The user's answers to a question of the model, inserted into the pending outbox.
 
 use crate::Session;
 
 use super::line_text::{seen_lines_trimmed, visible_lines};
 use super::structure::{ANSWER, INDENT, PROMPT, REVIEW, WORK, reads_as_structure};
 
-/// Returns a pending outbox with answers of the user before the prompt, instead of those that were there; `None` if the
+/// Returns a pending outbox with the user's answers before the prompt, instead of the earlier answers `before`; `None` if the
 /// text is not an outbox.
 ///
-/// Lines that read as a part of the outbox are indented.
+/// Lines that read as structure of the outbox are indented.
 #[must_use]
 pub fn with_answers(outbox: &str, before: &[String], answers: &[String]) -> Option<String> {
-    // Behind the prompt no line reads as a marker.
+    // After the prompt, no line reads as a marker.
     let (head, prompt) = outbox.rsplit_once(&format!("\n{PROMPT}\n"))?;
     let head = head.strip_suffix(section(before).as_str())?;
     Some(format!("{head}{}\n{PROMPT}\n{prompt}", section(answers)))
@@ -51,7 +51,7 @@ fn write_text_of_the_user(out: &mut String, text: &str) {
     }
 }
 
-/// Checks whether a line of the user's text would read as a part of the outbox, and so is indented.
+/// Checks whether a line of the user's text would read as structure of the outbox, and so is indented.
 pub(super) fn is_defused(line: &str) -> bool {
     reads_as_structure(line)
         || [ANSWER, REVIEW, WORK].iter().any(|heading| line.trim().eq_ignore_ascii_case(heading))
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_stand_before_the_prompt_and_forge_nothing() {
+    fn answers_precede_the_prompt_and_forge_nothing() {
         let one = with_answers(OUTBOX, &[], &answers(&["yes,\nboth"])).unwrap();
         assert!(
             one.contains(

@@ -1,4 +1,4 @@
-//! The amount of each part of an outbox that keeps the whole within a token budget.
+//! The limits of the parts of an outbox that keep the whole within a token budget.
 
 use super::results::MOST_RESULTS;
 use super::suggested::estimated_tokens;
@@ -8,13 +8,13 @@ use crate::Session;
 /// The limits of each part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Allowance {
-    /// The most lines of the listing.
+    /// The maximum number of lines of the listing.
     pub(super) listed_entries: usize,
-    /// The most characters of the output of one command.
+    /// The maximum length of the output of one command, in characters.
     pub(super) output_characters: usize,
-    /// The most characters of one requested file.
+    /// The maximum length of one requested file, in characters.
     pub(super) file_characters: usize,
-    /// The most results.
+    /// The maximum number of results.
     pub(super) results: usize,
 }
 
@@ -30,8 +30,8 @@ impl Allowance {
         results: usize::MAX,
     };
 
-    /// Returns the allowance within which `render` keeps to a budget: a part is cut only when the parts before it are
-    /// empty. If even empty parts are too much, all of them are empty.
+    /// Returns the allowance with which `render` keeps to a budget: a part is cut only once the parts before it are empty. If
+    /// even empty parts are too long, all of them are empty.
     pub(super) fn within(
         tokens: u32,
         session: &Session,
@@ -52,12 +52,12 @@ impl Allowance {
             (files.max().unwrap_or(0), |allowance| &mut allowance.file_characters),
             (session.last_results.len().min(MOST_RESULTS), |allowance| &mut allowance.results),
         ];
-        // In the order in which a model can best do without them.
+        // The parts that a model needs least come first.
         for (most, part) in parts {
-            // The rendered length grows with the limit, so the largest value that fits can be searched by halving. It lies
-            // in `low..high`, if there is one.
+            // The rendered length grows with the limit, so a binary search in `low..high` finds the largest value that fits, if
+            // any.
             let (mut low, mut high) = (0, most);
-            // If the rest is too long even without this part, the next one is cut too.
+            // If the rest is too long even without this part, the next part is cut too.
             *part(&mut allowance) = 0;
             if !fits(&allowance) {
                 continue;
@@ -78,7 +78,7 @@ impl Allowance {
     }
 }
 
-/// Checks whether a text has at most so many tokens. Counts only where that is in doubt.
+/// Checks whether a text has at most `tokens` tokens. Only counts them in cases of doubt.
 pub(super) fn is_within(text: &str, tokens: u64, count: TokenCounter) -> bool {
     // A token has at least one byte, and texts with more than twice the estimate are far beyond any vocabulary's count.
     if text.len() as u64 <= tokens {

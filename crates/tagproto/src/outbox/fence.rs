@@ -12,12 +12,11 @@ use super::structure::{
 use super::{RequestedFile, RequestedText, SuggestedFile};
 use crate::Dialect;
 
-/// Writes a file, at most `limit_characters` of its text, and returns the lines that the model sees; `None` for none.
+/// Writes a file with at most `limit_characters` of its text, and returns the lines that the model sees, if any.
 ///
-/// In the dialect `agentd` its lines have their numbers in front. An ordinary file has fences of three dashes. If a line of
-/// it reads as structure, the fences have one dash more than
-/// any such line begins with, and at least four: no line of the file can then equal one of its fences, and a model sees
-/// that this is another kind of file than the others.
+/// In the dialect `agentd`, each line begins with its number. An ordinary file has fences of three dashes. If a line of it reads
+/// as structure, the fences have one dash more than any such line begins with, and at least four: then no line of the file can
+/// equal its fences, and a model sees that this file is different from the others.
 pub(super) fn write_file(
     out: &mut String,
     file: &RequestedFile,
@@ -31,8 +30,8 @@ pub(super) fn write_file(
         return None;
     };
     let text = cut_between_lines(&content.text, limit_characters);
-    // A model would lose the carriage returns in its edits or double them; the note reports them instead. Only a numbered
-    // file of both line ends keeps them, since a note cannot say which lines have them.
+    // A model would lose or double carriage returns in its edits, so the note reports them instead. Only a numbered file with
+    // mixed line ends keeps them, since a note cannot say which lines have them.
     let shown_text = match line_ends(text) {
         LineEnds::Mixed if dialect == Dialect::Agentd => text.to_owned(),
         _ => text.replace("\r\n", "\n"),
@@ -46,7 +45,7 @@ pub(super) fn write_file(
         (Dialect::Agentd, Some(lines)) => numbered_view(&shown_text, lines.first),
         _ => shown_text,
     };
-    // Numbers stand in front of lines that end with LF, and some readers see more lines than those.
+    // Only lines that end with LF have numbers, but some readers see further line breaks.
     let dashes = "-".repeat(dashes_around(&shown_text));
     let range = match extent.lines {
         Some(LineSpan { first, last }) if content.lines.is_some() && !extent.is_whole => {
@@ -67,9 +66,9 @@ pub(super) fn write_file(
     if extent.is_whole { Some(LineSpan::ALL) } else { extent.lines }
 }
 
-/// Writes some lines of a suggested file, with their numbers; `lines` are ascending and disjoint.
+/// Writes some lines of a suggested file with their numbers; `lines` are ascending and disjoint.
 ///
-/// One range is written as a request for it would be. Of several, the numbers show where lines are left out.
+/// A single range is written like a requested range. With several, the numbers show where lines are left out.
 pub(super) fn write_lines_of(out: &mut String, file: &SuggestedFile, lines: &[LineSpan]) {
     let all: Vec<&str> = file.text.split_inclusive('\n').collect();
     let text_of = |span: &LineSpan| all[(span.first - 1) as usize..span.last as usize].concat();
@@ -124,13 +123,13 @@ pub(super) fn write_lines_of(out: &mut String, file: &SuggestedFile, lines: &[Li
 
 /// The extent of the text between the fences.
 struct Extent {
-    /// The lines; `None` for none at all.
+    /// The lines; `None` without any.
     lines: Option<LineSpan>,
     /// True if it is the whole file.
     is_whole: bool,
-    /// True if it ends before the file does, or before the requested lines do.
+    /// True if it ends before the file or the requested lines do.
     is_cut: bool,
-    /// True if it ends where the file ends.
+    /// True if it extends to the end of the file.
     ends_the_file: bool,
 }
 
@@ -145,7 +144,7 @@ impl Extent {
     }
 }
 
-/// The ends of the lines of a text.
+/// The line ends of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineEnds {
     Lf,
@@ -161,19 +160,19 @@ fn line_ends(text: &str) -> LineEnds {
     }
 }
 
-/// Returns the number of dashes of the fences around a text.
+/// Returns the number of dashes for the fences around a text.
 fn dashes_around(text: &str) -> usize {
     let structural = seen_lines(text).filter(|line| reads_as_structure(line));
     structural.map(fence_dashes).max().map_or(SHORTEST_FENCE, |longest| longest.max(SHORTEST_FENCE) + 1)
 }
 
-/// Returns the longest start of a text that ends with a line and is within the limit.
+/// Returns the longest prefix of whole lines within the limit.
 fn cut_between_lines(text: &str, limit_characters: usize) -> &str {
     let Some((limit, _)) = text.char_indices().nth(limit_characters) else { return text };
     &text[..text[..limit].rfind('\n').map_or(0, |end| end + 1)]
 }
 
-/// Returns the note about everything that the lines between the fences do not show.
+/// Returns the note about everything that is not visible between the fences.
 fn note(content: &RequestedText, text: &str, extent: &Extent, path: &str, dialect: Dialect) -> String {
     let mut notes = Vec::new();
     let has_open_end = !text.is_empty() && !text.ends_with('\n');
@@ -187,7 +186,7 @@ fn note(content: &RequestedText, text: &str, extent: &Extent, path: &str, dialec
     };
     let rest = (extent.is_cut || (extent.lines.is_none() && !extent.is_whole))
         .then(|| rest_note(content, has_open_end, extent.lines, path, dialect));
-    // The note about the rest names the path, so nothing behind it is certain for a reader.
+    // The note about the rest contains the path, so a reader cannot rely on anything after it.
     notes.extend(
         match dialect {
             Dialect::Agentd => [ends, rest],
@@ -203,7 +202,7 @@ fn note(content: &RequestedText, text: &str, extent: &Extent, path: &str, dialec
     notes.join("; ")
 }
 
-/// Returns the notes for the warnings of a reading.
+/// Returns the notes for the warnings of a read.
 fn warning_notes(warnings: &[String]) -> impl Iterator<Item = String> {
     warnings.iter().map(|warning| format!("note: {}", fold(warning)))
 }
@@ -229,11 +228,11 @@ fn rest_note(
         return part;
     }
     if dialect == Dialect::Agentd && !has_open_end {
-        // A piece of 200 lines fits into any message.
+        // An excerpt of 200 lines fits into any message.
         let last = total.min(next + 199);
         return format!("{part}; for more use READ_FILE with start_line=\"{next}\" end_line=\"{last}\"");
     }
-    // Whole outputs exist under their reserved name only, which no command can read.
+    // Whole outputs only exist under reserved names, which commands cannot read.
     if path.starts_with("@output/") || path.starts_with("@process/") {
         return format!("{part}; for the rest run the command again with less output");
     }

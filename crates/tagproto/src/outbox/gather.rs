@@ -1,4 +1,4 @@
-//! Collecting the part of the workspace that an outbox shows.
+//! Collects the data of the workspace that an outbox shows.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::{
 
 /// Collects the listing and the files that the last reply requested.
 ///
-/// Files that git ignores, everything in `.git` and paths that the engine hides are left out of the listing. Symlinks
-/// are listed and not followed. A file that has become unreadable is not an error: the outbox reports it.
+/// Files that git ignores, everything in `.git` and paths that the engine hides are left out of the listing. Symlinks are listed
+/// but not followed. A file that has become unreadable is not an error: the outbox reports it.
 ///
 /// # Errors
 ///
@@ -31,12 +31,12 @@ pub fn gather<W: Workspace + ?Sized>(
     gather_listed(session, workspace, call, limits).map(|(context, _)| context)
 }
 
-/// Returns the request for the entries of a folder that a list has, those beneath it included if it is `deep`.
+/// Returns the request for the listed entries of a folder, with all its descendants if it is `deep`.
 pub(super) fn exploration(path: &str, deep: bool) -> ExploreFiles {
     ExploreFiles {
         path: path.to_owned(),
         pattern: None,
-        // A flat listing would have everything in it, what git ignores included.
+        // A flat listing would also include ignored files.
         recursive: Some(true),
         // In a worktree `.git` is a file.
         exclude_patterns: Some(vec!["**/.git".to_owned(), "**/.git/**".to_owned()]),
@@ -46,7 +46,7 @@ pub(super) fn exploration(path: &str, deep: bool) -> ExploreFiles {
     }
 }
 
-/// Collects as [`gather`] does; returns the entries of the workspace as well, as far as it returns them.
+/// Collects like [`gather`], and also returns the entries that the workspace returned.
 pub(super) fn gather_listed<W: Workspace + ?Sized>(
     session: &Session,
     workspace: &W,
@@ -65,7 +65,7 @@ pub(super) fn gather_listed<W: Workspace + ?Sized>(
     }
     let unlisted = explored.total_found.saturating_sub(returned) + over_limit as u64;
     let mut listing_notes = explored.warnings;
-    // The message itself says how many entries are not listed, and how to see them with its own blocks.
+    // The message itself counts the unlisted entries, and names the blocks that show them.
     let of_cut = ExploreFilesResponse::cut_warning(explored.files.len(), explored.total_found);
     listing_notes.retain(|note| Some(note) != of_cut.as_ref());
     if explored.is_truncated && listing_notes.is_empty() && explored.total_found <= returned {
@@ -96,10 +96,10 @@ pub(super) fn gather_listed<W: Workspace + ?Sized>(
     Ok((context, explored.files))
 }
 
-/// The depth of the listing: that of the deepest path.
+/// The depth of the listing, which includes the deepest possible path.
 const DEEPEST_LISTING: i64 = 64;
 
-/// Returns the line of an entry; `None` for a folder.
+/// Returns the listed entry; `None` for a folder.
 pub(super) fn listed(entry: ExploredFile) -> Option<ListedEntry> {
     if entry.is_directory {
         return None;
@@ -108,7 +108,7 @@ pub(super) fn listed(entry: ExploredFile) -> Option<ListedEntry> {
     Some(ListedEntry { path: entry.path, size_bytes, kind: entry.kind })
 }
 
-/// Reads a file or some lines of it. If it has become shorter than those lines, the answer is without text.
+/// Reads a file or some lines of it. If the file no longer has those lines, the response has no text.
 fn read<W: Workspace + ?Sized>(
     workspace: &W,
     call: &Call<'_>,
@@ -130,7 +130,7 @@ fn read<W: Workspace + ?Sized>(
     }
 }
 
-/// Cuts the text of a response to `limit_bytes`, between lines if one is short enough, else between characters.
+/// Cuts the text of a response to `limit_bytes`, between lines if possible, else between characters.
 fn requested(response: ReadFileResponse, lines: Option<LineSpan>, limit_bytes: usize) -> RequestedFile {
     let mut text = response.content;
     let is_over_limit = text.len() > limit_bytes;

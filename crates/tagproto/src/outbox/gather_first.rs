@@ -1,4 +1,4 @@
-//! Collecting what the first message of a session shows beside the list of files: the folder's shape, the head of its
+//! Collects what the first message of a session shows in addition to the list of files: the shape of the folder, the head of its
 //! README, and the files that matter for the task.
 
 use std::collections::BTreeSet;
@@ -11,36 +11,36 @@ use super::{Context, OutboxLimits, SuggestedFile, USUAL_BUDGET};
 use crate::Session;
 use crate::adapter::read_start;
 
-/// The most files that are suggested.
+/// The maximum number of suggested files.
 const MOST_FILES: usize = 40;
-/// The most lines, and the most tokens, of the README's head.
+/// The maximum number of lines, and of tokens, of the README's head.
 const README_LINES: u64 = 60;
 const README_TOKENS: u64 = 500;
-/// The most bytes of one file that lines are chosen from.
+/// The maximum number of bytes of one file from which lines are chosen.
 const FILE_BYTES: usize = 128 * 1_024;
 
-/// The most files that count as changed recently. More of them come from a checkout, not from work.
+/// The maximum number of files that count as recently changed. More of them are the result of a checkout, not of work.
 const MOST_RECENT: usize = 8;
-/// The most files, and the most bytes of them together, of a folder that is shown whole: a message more would cost the user
-/// more than the tokens.
+/// The maximum number of files, and their total bytes, of a folder that is shown whole: another message would cost the user more
+/// than the tokens.
 const SMALL_FOLDER_FILES: usize = 24;
 const SMALL_FOLDER_BYTES: u64 = 16 * 1_024;
 
-/// The length of a time in ISO 8601 up to its hour: `2026-01-31T12`.
+/// The length of an ISO 8601 time up to its hour: `2026-01-31T12`.
 const HOUR: usize = 13;
 
-/// The part of the budget that the list of files may use. A longer one is shown by the folder's shape.
+/// The fraction of the budget that the list of files may use: one eighth. Instead of a longer list, the folder's shape is shown.
 const LIST_SHARE: u32 = 8;
 
-/// Returns the most characters of the list of files in the first message of a session.
+/// Returns the maximum length of the list of files in the first message of a session, in characters.
 pub(super) fn longest_list(session: &Session) -> usize {
     let tokens = session.token_budget.unwrap_or(USUAL_BUDGET).min(USUAL_BUDGET) / LIST_SHARE;
     // A token has about four characters.
     tokens as usize * 4
 }
 
-/// Collects what the first message shows: what [`gather`](crate::gather) collects, the shape of a large folder, the head of
-/// the README, and `task_files`, as far as they can be read. Of a small folder it is every file.
+/// Collects what the first message shows: the data of [`gather`](crate::gather), the shape of a large folder, the head of the
+/// README, and the readable `task_files`; for a small folder, every file.
 ///
 /// Files that usually hold credentials are left out, unless the task names them.
 ///
@@ -73,7 +73,7 @@ pub fn gather_first<W: Workspace + ?Sized>(
     let without_passages = |path| (TaskFile { path, ..TaskFile::default() }, u64::MAX);
     suggestions.extend(recent.into_iter().chain(rest).map(without_passages));
 
-    // What is shown whole is not shown in passages beside it.
+    // Files that are shown whole are not shown in passages again.
     let mut paths: BTreeSet<String> = context.files.iter().map(|file| file.path.clone()).collect();
     for (file, most_tokens) in suggestions {
         if context.suggested.len() >= MOST_FILES {
@@ -122,8 +122,8 @@ fn readme(explored: &[ExploredFile]) -> Option<String> {
     in_root.map(|entry| &entry.path).find(|path| is_readme(path)).cloned()
 }
 
-/// Returns the files of the hour in which a file was changed last, the newest first; none if those are many: then they were
-/// checked out.
+/// Returns the files of the hour of the latest change, the newest first; empty if there are many, which were probably checked
+/// out.
 fn recently_changed(explored: &[ExploredFile]) -> Vec<String> {
     let mut changed: Vec<(&str, &str)> = explored
         .iter()
@@ -139,7 +139,7 @@ fn recently_changed(explored: &[ExploredFile]) -> Vec<String> {
     changed[..recent].iter().map(|(_, path)| (*path).to_owned()).collect()
 }
 
-/// Returns the files of a folder, in the order of its list; none if they are many or large.
+/// Returns the files of a folder, in the order of its list; empty if they are many or large.
 fn files_of_small_folder(explored: &[ExploredFile]) -> Vec<String> {
     let files = || explored.iter().filter(|entry| !entry.is_directory && entry.kind.is_none());
     let bytes: u64 = files().filter_map(|entry| entry.metadata.as_ref()).map(|metadata| metadata.size).sum();

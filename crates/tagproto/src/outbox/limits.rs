@@ -1,13 +1,13 @@
-//! The limits of an outbox that hold besides the token budget.
+//! The limits of an outbox in addition to the token budget.
 
 /// The limits of the text that [`gather`](crate::gather) takes from the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutboxLimits {
-    /// The most files that are listed; the engine may list fewer.
+    /// The maximum number of listed files; the engine may list fewer.
     pub listed_files: usize,
-    /// The most bytes of one requested file, which is cut between lines.
+    /// The maximum number of bytes of one requested file, which is cut between lines.
     pub file_bytes: usize,
-    /// The most bytes of all requested files together; later files get less.
+    /// The maximum number of bytes of all requested files together; later files get less.
     pub all_files_bytes: usize,
 }
 

@@ -1,11 +1,11 @@
-//! Text that must stay on one line, and text that must be cut wherever any reader would see a new line.
+//! Text that must stay on one line, and text that must be split wherever any reader would see a new line.
 
 use std::fmt::Write;
 
 use wap_core::visible_text;
 
-/// Iterates over the lines of a text, cut at every character that some reader shows as a new line: LF, CR, CRLF, the
-/// vertical tab, the form feed, the information separators and Unicode's line separators.
+/// Iterates over the lines of a text, split at every character that some reader shows as a new line: LF, CR, CRLF, the vertical
+/// tab, the form feed, the information separators and Unicode's line separators.
 ///
 /// The empty text is one empty line.
 pub(super) fn seen_lines(text: &str) -> impl Iterator<Item = &str> {
@@ -33,13 +33,13 @@ pub(super) fn seen_lines_trimmed(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Returns a text with its lines cut as [`seen_lines`] cuts them, and without terminal controls: messages are copied from
-/// terminals, and their text comes from commands and models.
+/// Returns a text with the line breaks of [`seen_lines`] and without terminal controls: messages are copied from terminals, and
+/// their text comes from commands and models.
 pub(crate) fn visible_lines(text: &str) -> String {
     visible_text(&seen_lines_trimmed(text).join("\n")).into_owned()
 }
 
-/// Folds a text onto one line: every run of white space and controls is one blank, none at the ends.
+/// Folds a text onto one line: every run of whitespace and controls becomes one space, and is removed at the ends.
 pub(super) fn fold(text: &str) -> String {
     let text = visible_lines(text);
     let is_gap = |character: char| character.is_whitespace() || character.is_control();
@@ -47,8 +47,7 @@ pub(super) fn fold(text: &str) -> String {
     words.join(" ")
 }
 
-/// Renders a name on one line: controls, line breaks and characters that change the direction of writing become `\xNN`,
-/// byte by byte.
+/// Renders a name on one line: controls, line breaks and characters that change the text direction become `\xNN`, byte by byte.
 pub(super) fn escape_name(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for character in name.chars() {

@@ -1,4 +1,4 @@
-//! The section with the files of the workspace: all of them in the first message of a chat, later what has changed.
+//! The section with the files of the workspace: all of them in the first message of a chat, later the changes.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use super::structure::{AS_BEFORE, BUT_FOR_THESE, EMPTY_WORKSPACE, GONE, INDENT, 
 use super::{Context, ListedEntry, Shape};
 use wap_core::EntryKind;
 
-/// The most lines about unlisted folders, and the most characters of one.
+/// The maximum number of lines about unlisted folders, and of characters of such a line.
 const NOTES: usize = 5;
 const NOTE_CHARACTERS: usize = 300;
 
-/// The most changes that are listed in place of the whole list, unless they are fewer than half of it.
+/// The maximum number of changes that replace the whole list, unless they are fewer than half of it.
 const CHANGES: usize = 20;
 
-/// Writes the whole list, with at most `limit` entries, and returns the lines that it shows.
+/// Writes the whole list, with at most `limit` entries, and returns its lines.
 pub(super) fn write_whole(out: &mut String, context: &Context, limit: usize) -> Vec<String> {
     out.push_str(&format!("{LISTING}\n"));
     let paths = context.listing.iter().map(|entry| entry.path.as_str());
@@ -34,8 +34,8 @@ pub(super) fn write_whole(out: &mut String, context: &Context, limit: usize) -> 
     listed
 }
 
-/// Writes the shape of a workspace in at most `limit` characters, and returns the lines of the whole list: the model knows of
-/// them by their folders.
+/// Writes the shape of a workspace in at most `limit` characters, and returns the lines of the whole list: the model knows the
+/// entries by their folders.
 pub(super) fn write_shape(out: &mut String, context: &Context, shape: &Shape, limit: usize) -> Vec<String> {
     out.push_str(&format!("{LISTING}\n"));
     let (entries, folders) = shape.within(limit);
@@ -63,8 +63,8 @@ fn in_short(note: &str) -> String {
     fold(note).chars().take(NOTE_CHARACTERS).collect()
 }
 
-/// Writes the entries that differ from the lines of an earlier list, and returns the lines that the reader knows then; `None`
-/// if the whole list is as short, or if more than `limit` entries differ.
+/// Writes the entries that differ from the lines of an earlier list, and returns the lines that the model knows then; `None` if
+/// the whole list is not much longer, or if more than `limit` entries differ.
 pub(super) fn write_changes(
     out: &mut String,
     context: &Context,
@@ -79,7 +79,7 @@ pub(super) fn write_changes(
         .filter(|(path, line)| lines.get(path.as_str()) != Some(line))
         .map(|(path, line)| (path.as_str(), line.clone()))
         .collect();
-    // Of a list that is not complete, an entry may be missing because others came before it.
+    // In an incomplete list, an entry may be missing because others took precedence.
     if context.unlisted == 0 && context.listing_notes.is_empty() {
         let gone = before.iter().map(|line| path_of(line)).filter(|path| !now.contains_key(*path));
         changes.extend(gone.map(|path| (path, format!("{path} {GONE}"))));
@@ -115,8 +115,8 @@ fn path_of(line: &str) -> &str {
     line.rsplit_once(" (").map_or(line, |(path, _)| path)
 }
 
-/// Returns the note about entries that a list leaves out, and the way to see them; empty if there are none. `cut` is the number
-/// of entries that are left out to keep to the budget.
+/// Returns the note about entries that a list leaves out, with the command that lists them; empty if there are none. `cut` is the
+/// number of entries that are left out to keep to the budget.
 fn note(context: &Context, cut: u64) -> String {
     let mut notes = Vec::new();
     let left_out = context.unlisted.saturating_add(cut);
@@ -134,7 +134,7 @@ fn note(context: &Context, cut: u64) -> String {
     notes.join("; ")
 }
 
-/// Returns the name of a kind of entry.
+/// Returns the displayed name of a kind of entry.
 pub(super) const fn kind_name(kind: EntryKind) -> &'static str {
     match kind {
         EntryKind::Symlink => "symbolic link",

@@ -7,7 +7,7 @@
 pub struct OutboxError {
     /// The kind of error.
     pub kind: OutboxErrorKind,
-    /// The line, 1-based; one more than there are lines if the text ends too early.
+    /// The line, 1-based; one past the last line if the text ends too early.
     pub line_number: usize,
 }
 
@@ -15,13 +15,13 @@ pub struct OutboxError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutboxErrorKind {
-    /// A required line is missing here.
+    /// A required line is missing.
     #[error("expected '{expected}'")]
     Expected {
         /// The line, or its start.
         expected: &'static str,
     },
-    /// A line of the header has an invalid value, or one that disagrees with another line.
+    /// A line of the header has an invalid value, or a value that contradicts another line.
     #[error("bad value of '{field}'")]
     BadHeader {
         /// The field.

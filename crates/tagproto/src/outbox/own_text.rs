@@ -1,4 +1,4 @@
-//! The protocol's own text within an outbox, which stays as it is whatever a filter of texts replaces.
+//! The protocol's own text within an outbox, which filters of text leave unchanged.
 
 use std::collections::HashSet;
 use std::iter;
@@ -13,20 +13,20 @@ use super::structure::{
 use crate::protocol_text::SHORT_PROTOCOL_TEXT;
 use crate::{CommandType, Session, protocol_text};
 
-/// A line of the text for the filter that is like no line of a file, and stands where the protocol's own text is.
+/// The line for the protocol's own text in the input of the filter, which does not resemble a line of a file.
 const BETWEEN: &str = "[]";
 
-/// The starts of lines of the header with a text of the user or of the workspace.
+/// The starts of header lines with text of the user or the workspace.
 const FIELDS: [&str; 2] = ["Task: ", "Sandbox: "];
 
-/// The line and the bytes of it that a text for the filter is; `None` for one that stands between others.
+/// The line and the byte range from which a text for the filter comes; `None` for a separator.
 type Origin = Option<(usize, Range<usize>)>;
 
-/// Applies a filter to an outbox, but for what the protocol itself says there: the fields of the header, headings, rules, fences, the
-/// numbers of lines and the marks of results. The model has to read these as they are, and they are the same in every outbox of the
-/// session, so that a text which only looks like them gives nothing away.
+/// Applies a filter to an outbox, except to the protocol's own text: the fields of the header, headings, rules, fences, line
+/// numbers and the marks of results. The model has to read these unchanged, and they are the same in every outbox of the session,
+/// so other text that looks like them gives nothing away.
 ///
-/// The filter sees all other text at once, and has to keep the number of its lines; else it is applied to the whole outbox.
+/// The filter receives all other text at once and has to keep the number of lines; otherwise it is applied to the whole outbox.
 #[must_use]
 pub fn filtered_outbox(outbox: &str, session: &Session, filter: impl Fn(&str) -> String) -> String {
     let lines: Vec<&str> = outbox.split('\n').collect();
@@ -60,7 +60,7 @@ pub fn filtered_outbox(outbox: &str, session: &Session, filter: impl Fn(&str) ->
     joined.join("\n")
 }
 
-/// Returns a line with other texts in some of its ranges, which are in order.
+/// Returns a line with some of its ranges, in ascending order, replaced.
 fn with_parts(line: &str, parts: &[(Range<usize>, &str)]) -> String {
     let (mut text, mut end) = (String::new(), 0);
     for (range, part) in parts {
@@ -75,7 +75,7 @@ fn with_parts(line: &str, parts: &[(Range<usize>, &str)]) -> String {
 /// The parts of a line that are not the protocol's own.
 struct Parts {
     foreign: Vec<Range<usize>>,
-    /// True if they are about another text than the lines around them.
+    /// True if they do not continue the text of the adjacent lines.
     is_apart: bool,
 }
 
@@ -84,7 +84,7 @@ impl Parts {
         Parts { foreign: iter::once(range).collect(), is_apart }
     }
 
-    fn behind(line: &str, own: usize) -> Parts {
+    fn after(line: &str, own: usize) -> Parts {
         Parts::one(own..line.len(), false)
     }
 }
@@ -92,7 +92,7 @@ impl Parts {
 /// The protocol's own text, and the position within a shown file.
 struct OwnText {
     lines: HashSet<String>,
-    /// The number that the next line of a shown file has in front.
+    /// The expected number of the next line of a shown file.
     next: Option<u64>,
 }
 
@@ -139,15 +139,15 @@ impl OwnText {
             return fence;
         }
         if let Some(own) = self.number(line) {
-            return Parts::behind(line, own);
+            return Parts::after(line, own);
         }
         if let Some(own) = reference(line) {
             return Parts::one(0..own, true);
         }
-        Parts::behind(line, start(line))
+        Parts::after(line, start(line))
     }
 
-    /// Returns the path, and the note, of a fence; `None` for another line.
+    /// Returns the path and the note of a fence; `None` for any other line.
     fn fence(&mut self, line: &str) -> Option<Parts> {
         let dashes = fence_dashes(line);
         let mark = format!(" {}", line.get(..dashes).filter(|mark| !mark.is_empty())?);
@@ -165,17 +165,17 @@ impl OwnText {
         Some(parts)
     }
 
-    /// Returns the length of the number of a line of a shown file; `None` if it is not the number that is expected.
+    /// Returns the length of the number in front of a line of a shown file; `None` unless it is the expected number.
     fn number(&mut self, line: &str) -> Option<usize> {
         let number = self.next?.to_string();
-        let blanks = line.len() - line.trim_start_matches(' ').len();
-        line[blanks..].strip_prefix(&number)?.strip_prefix('|')?;
+        let spaces = line.len() - line.trim_start_matches(' ').len();
+        line[spaces..].strip_prefix(&number)?.strip_prefix('|')?;
         self.next = self.next.map(|next| next.saturating_add(1));
-        Some(blanks + number.len() + 1)
+        Some(spaces + number.len() + 1)
     }
 }
 
-/// Returns the number of the first line of a file that the text behind a fence names; `None` for other texts.
+/// Returns the first line number in the text after a fence; `None` for any other text.
 fn first_number(text: &str) -> Option<u64> {
     let number = |text: &str| text.parse::<u64>().ok();
     if let Some(lines) = text.strip_prefix(SHOWN_LINES) {

@@ -5,7 +5,7 @@ use crate::{CommandResult, ListedEntry, ListedFolder, ReplyTo};
 /// The parts of an outbox, as [`read_outbox`](crate::read_outbox) returns them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxParts {
-    /// Session and sequence, from three lines of the header that agree.
+    /// Session and sequence, from three consistent lines of the header.
     pub reply_to: ReplyTo,
     /// The task on one line.
     pub task: String,
@@ -15,13 +15,13 @@ pub struct OutboxParts {
     pub protocol: String,
     /// The sentences about the surroundings of commands.
     pub surroundings: Vec<String>,
-    /// The files of the workspace that are listed.
+    /// The listed files of the workspace.
     pub listing: Vec<ListedEntry>,
-    /// The folders that are shown by a count instead of their entries.
+    /// The folders that are shown with a count instead of their entries.
     pub folders: Vec<ListedFolder>,
-    /// True if `listing` has only the entries that have changed since an earlier message.
+    /// True if `listing` only has the entries that changed since an earlier message.
     pub is_of_changes: bool,
-    /// The paths that an earlier message listed and that are gone.
+    /// The paths of entries of an earlier message that are gone.
     pub gone: Vec<String>,
     /// The listing's note about files that it leaves out, without its parentheses.
     pub listing_note: Option<String>,
@@ -43,13 +43,13 @@ pub struct OutboxParts {
     pub prompt: String,
 }
 
-/// A requested file as it was shown.
+/// A shown file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownFile {
     /// The path, on one line.
     pub path: String,
-    /// The shown lines without their numbers, each with its line end unless the file has none at its end; `None` if the
-    /// file could not be read. In the dialect of the original, every CRLF is shown as LF.
+    /// The shown lines without their numbers, each with its line end unless the file lacks the last one; `None` if the file could
+    /// not be read. In the dialect of the first implementation, every CRLF is shown as LF.
     pub text: Option<String>,
     /// The shown lines, if lines were requested; `None` if the whole file was.
     pub lines: Option<ShownLines>,

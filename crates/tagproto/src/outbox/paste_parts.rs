@@ -1,22 +1,22 @@
-//! An outbox in parts, for chats that take less text in one paste.
+//! An outbox in parts, for chats that limit the length of a paste.
 
 use super::structure::{
     ANSWER, ASK_AGAIN, CONTEXT, FAILED, FILES, LISTING, NOTE, PROMPT, PROTOCOL, RESULTS, REVIEW, SUCCEEDED,
     SUGGESTED, UNREADABLE, WORK, fence_dashes,
 };
 
-/// The fewest characters of a part.
+/// The minimum value of the limit of a part, in characters.
 pub const LEAST_PASTE_CHARACTERS: usize = 2_000;
 
-/// The most characters of the lines around the text of a part.
+/// The maximum number of characters of the lines around the text of a part.
 const FRAME_CHARACTERS: usize = 150;
 
-/// Divides an outbox into parts of at most `limit_characters` each, or [`LEAST_PASTE_CHARACTERS`] if that is more; the outbox
-/// itself if it is not longer.
+/// Divides an outbox into parts of at most `limit_characters` each, or [`LEAST_PASTE_CHARACTERS`] if that is more. A shorter
+/// outbox stays whole.
 ///
-/// Each part begins with a line that says which one it is and to answer only after the last. Parts begin with a section, a
-/// result or a file. What is too long for a part alone is divided between lines, and only a line that is too long makes a part
-/// longer than the limit.
+/// Each part begins with a line with its number and the request to answer only after the last. Parts begin with a section, a
+/// result or a file. If such a unit is too long for a part, it is divided between lines; only a line that is too long makes a
+/// part exceed the limit.
 #[must_use]
 pub fn paste_parts(outbox: &str, limit_characters: usize) -> Vec<String> {
     let limit = limit_characters.max(LEAST_PASTE_CHARACTERS);
@@ -39,7 +39,7 @@ pub fn paste_parts(outbox: &str, limit_characters: usize) -> Vec<String> {
     texts.iter().enumerate().map(part).collect()
 }
 
-/// Joins blocks as long as they fit into the room, and divides those that do not between their lines.
+/// Joins blocks as long as they fit into the room, and divides longer blocks between their lines.
 fn packed(blocks: &[&str], room: usize) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     let mut left = 0;
@@ -66,7 +66,7 @@ fn packed(blocks: &[&str], room: usize) -> Vec<String> {
     texts
 }
 
-/// Divides an outbox before each section, result and shown file, and behind each file.
+/// Divides an outbox before each section, result and shown file, and after each file.
 fn blocks(outbox: &str) -> Vec<&str> {
     let mut blocks = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -75,10 +75,10 @@ fn blocks(outbox: &str) -> Vec<&str> {
     let mut closing: Option<String> = None;
     for line in outbox.split_inclusive('\n') {
         let text = line.strip_suffix('\n').unwrap_or(line);
-        let mut ends_behind = false;
+        let mut ends_after = false;
         let begins = match &closing {
             Some(end) => {
-                ends_behind = text.starts_with(end.as_str());
+                ends_after = text.starts_with(end.as_str());
                 false
             }
             None if SECTIONS.contains(&text) => {
@@ -97,7 +97,7 @@ fn blocks(outbox: &str) -> Vec<&str> {
             start = at;
         }
         at += line.len();
-        if ends_behind {
+        if ends_after {
             closing = None;
             blocks.push(&outbox[start..at]);
             start = at;

@@ -1,14 +1,14 @@
 //! Facts about a project for its first message: the commands that build and test it, and its virtual environments.
 //!
-//! Every text is one of this file, chosen by files of the workspace: text from the workspace would be read as an instruction
-//! in the section that they stand in.
+//! Every text is a constant of this module, chosen by files of the workspace: in this section, a model would read text from the
+//! workspace as an instruction.
 
 use wap_core::{Call, Workspace};
 
 use super::Context;
 use crate::adapter::read_start;
 
-/// A file of the root, and the commands that it stands for.
+/// Files in the root, and the commands that they imply.
 const BY_MANIFEST: [(&str, &[&str]); 6] = [
     ("Cargo.toml", &["cargo build", "cargo test"]),
     ("go.mod", &["go build ./...", "go test ./..."]),
@@ -18,14 +18,14 @@ const BY_MANIFEST: [(&str, &[&str]); 6] = [
     ("Gemfile", &["bundle exec rake"]),
 ];
 
-/// Targets of a Makefile, and scripts of a package, that commands are recognised by.
+/// Targets of a Makefile and scripts of a package that are recognised as commands.
 const TARGETS: [&str; 4] = ["build", "check", "lint", "test"];
 
-/// Files that show that tests are run by pytest, and files of a Python project.
+/// Files that imply pytest, and files of a Python project.
 const PYTEST: [&str; 3] = ["pytest.ini", "conftest.py", "tests/conftest.py"];
 const PYTHON: [&str; 3] = ["pyproject.toml", "setup.py", "requirements.txt"];
 
-/// Folders in which a virtual environment of Python is usual.
+/// The usual folders of Python virtual environments.
 const ENVIRONMENTS: [&str; 3] = [".venv", "venv", "env"];
 
 /// Returns sentences about the project: commands that build and test it, and virtual environments.
@@ -68,7 +68,7 @@ pub fn project_facts<W: Workspace + ?Sized>(
             .map(|target| format!("make {target}")),
     );
     let environment = ENVIRONMENTS.iter().find(|folder| {
-        // What git ignores is not listed.
+        // Ignored files are not listed, so the file is read.
         read_start(workspace, call, &format!("{folder}/pyvenv.cfg"), 1).is_ok()
     });
     let python = environment.map_or_else(|| "python3".to_owned(), |folder| format!("{folder}/bin/python"));
@@ -83,7 +83,7 @@ pub fn project_facts<W: Workspace + ?Sized>(
         facts.push(format!("Recognised build and test commands: {}.", commands.join("; ")));
     }
     if environment.is_some() {
-        facts.push(format!("A virtual environment of Python is there: use {python}."));
+        facts.push(format!("There is a Python virtual environment: use {python}."));
     }
     facts
 }

@@ -18,7 +18,7 @@ use crate::{CommandResult, CommandType, Dialect, ReplyTo, SessionId, protocol_te
 
 /// Parses an outbox of [`render_outbox`](crate::render_outbox).
 ///
-/// For programs that play the part of a model, and for checks that no text in an outbox forges its structure.
+/// For programs that act as a model, and for checks that no text in an outbox forges its structure.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub fn read_outbox(text: &str) -> Result<OutboxParts, OutboxError> {
             (rules.to_owned(), sentences.map(str::to_owned).collect())
         }
     };
-    // Only the dialect of the original shows files without numbers, and its text never changes.
+    // Only the dialect of the first implementation shows files without numbers, and its text never changes.
     reader.has_numbers = protocol != protocol_text(Dialect::CodingAgent);
     reader.expect(LISTING)?;
     let is_of_changes = reader.take(AS_BEFORE) || reader.take(BUT_FOR_THESE);
@@ -102,7 +102,7 @@ fn user_line(line: &str) -> &str {
     }
 }
 
-/// Listed entries, folders shown by a count, the paths of entries that are gone, and the note.
+/// Listed entries, folders with a count, the paths of entries that are gone, and the note.
 type Listing = (Vec<ListedEntry>, Vec<ListedFolder>, Vec<String>, Option<String>);
 
 struct Reader<'a> {
@@ -123,16 +123,16 @@ impl<'a> Reader<'a> {
         OutboxError { kind, line_number: self.next + 1 }
     }
 
-    /// Returns an error at the line that was taken last.
+    /// Returns an error at the previous line.
     fn error_before(&self, kind: OutboxErrorKind) -> OutboxError {
         OutboxError { kind, line_number: self.next }
     }
 
     /// Takes the next line if it equals `line`.
     fn take(&mut self, line: &str) -> bool {
-        let is_it = self.peek() == Some(line);
-        self.next += usize::from(is_it);
-        is_it
+        let matches = self.peek() == Some(line);
+        self.next += usize::from(matches);
+        matches
     }
 
     fn take_prefixed(&mut self, prefix: &str) -> Option<&'a str> {
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
     }
 
     fn header_value<T: FromStr>(&mut self, field: &'static str) -> Result<T, OutboxError> {
-        // Made before the line is taken, so that it names this line.
+        // Created before the line is consumed, so that the error names this line.
         let error = self.error(OutboxErrorKind::BadHeader { field });
         let value = self.take_prefixed(field).and_then(|rest| rest.strip_prefix(": ")?.parse().ok());
         value.ok_or(error)
@@ -191,13 +191,13 @@ impl<'a> Reader<'a> {
         Ok((listing, folders, gone, note))
     }
 
-    /// Takes the results, and the notes among them.
+    /// Takes the results and the notes among them.
     fn results(&mut self) -> Result<(Vec<CommandResult>, Vec<String>), OutboxError> {
         let (mut results, mut notes) = (Vec::<CommandResult>::new(), Vec::new());
         loop {
             if let Some(note) = self.take_prefixed(NOTE) {
                 let note = self.further_lines(note);
-                // A refusal or an effect belongs to the result above it; every other note is one of the session.
+                // A refusal or an effect belongs to the result above it; every other note belongs to the session.
                 match (note.strip_prefix(REFUSED), note.strip_prefix(EFFECT), results.last_mut()) {
                     (Some(refused), _, Some(result)) => result.denied.push(refused.to_owned()),
                     (_, Some(effect), Some(result)) => result.notes.push(effect.to_owned()),
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the further lines of a text whose first line follows a label. Blank lines at the end are left out.
+    /// Takes the further lines of a text whose first line follows a label. Blank lines at the end are dropped.
     fn further_lines(&mut self, first: &str) -> String {
         let mut lines = vec![first.strip_prefix(' ').unwrap_or(first)];
         while let Some(line) = self.peek() {
@@ -336,7 +336,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Parses a line of the list of files, without its indentation; `None` for another line.
+/// Parses a line of the list of files, without its indentation; `None` for any other line.
 #[must_use]
 pub fn listed_entry(line: &str) -> Option<ListedEntry> {
     // From the right, since a path may hold ` (` too.
@@ -350,15 +350,15 @@ pub fn listed_entry(line: &str) -> Option<ListedEntry> {
     Some(ListedEntry { path, size_bytes, kind: None })
 }
 
-/// Parses the line of a folder that is shown by a count.
+/// Parses the line of a folder that is shown with a count.
 fn listed_folder(line: &str) -> Option<ListedFolder> {
     let (path, about) = line.strip_suffix(')')?.rsplit_once("/ (")?;
     Some(ListedFolder { path: path.to_owned(), about: about.to_owned() })
 }
 
-/// Parses the text behind the dashes of an opening fence: the path, and the range of lines.
+/// Parses the text after the dashes of an opening fence: the path, and the range of lines.
 ///
-/// The fence of a whole file ends with dashes and that of some lines does not, so that no path can pass for a range.
+/// The fence of a whole file ends with dashes and the fence of some lines does not, so no path can pass for a range.
 fn opened_file<'a>(rest: &'a str, dashes: &str) -> Option<Opened<'a>> {
     if let Some(path) = rest.strip_suffix(dashes) {
         return Some(Opened { path: path.strip_suffix(' ')?, lines: None, has_parts: false });
@@ -386,8 +386,8 @@ struct Opened<'a> {
     has_parts: bool,
 }
 
-/// Returns the path in a line that stands for a file without its text: one that cannot be read, or one that is unchanged, with the note
-/// about that. `None` for another line.
+/// Returns the path in a line for a file without its text: an unreadable file, or an unchanged file with its note. `None` for any
+/// other line.
 fn file_without_text(line: &str) -> Option<(&str, Option<&str>)> {
     let dashes = "-".repeat(SHORTEST_FENCE);
     let rest = line.strip_prefix(&dashes)?.strip_prefix(' ')?;

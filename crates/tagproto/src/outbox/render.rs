@@ -32,9 +32,9 @@ pub struct Outbox {
 
 /// Renders the pending outbox of a session.
 ///
-/// `sandbox` is the report of the confinement of commands, as in `WorkspaceInfo.sandbox`; without one the header has no
-/// such line. With a token budget, first the listing, then the outputs of commands, then the files and then the results
-/// are cut, each with a line that says so. A budget that is too small even for the remaining text is exceeded.
+/// `sandbox` is the report of the confinement of commands, as in `WorkspaceInfo.sandbox`; without one the header has no such
+/// line. With a token budget, first the listing, then the outputs of commands, then the files and then the results are cut, each
+/// with a line about the cut. A budget that is too small even for the remaining text is exceeded.
 ///
 /// The text depends on the arguments alone.
 ///
@@ -44,10 +44,9 @@ pub fn render_outbox(session: &Session, context: &Context, sandbox: &str) -> Out
     render_outbox_counted(session, context, sandbox, estimated_tokens)
 }
 
-/// Renders as [`render_outbox`] does, with a budget in tokens that `count` counts.
+/// Renders like [`render_outbox`], with a budget in tokens as counted by `count`.
 ///
-/// The suggested files of a first message fill what the rest leaves of the budget, and of the usual budget if the session
-/// has none.
+/// The suggested files of a first message fill the remaining budget, or the usual budget if the session has none.
 #[must_use]
 pub fn render_outbox_counted(
     session: &Session,
@@ -66,14 +65,14 @@ pub fn render_outbox_counted(
         return outbox;
     }
     let budget = u64::from(session.token_budget.unwrap_or(USUAL_BUDGET));
-    // A text has at most as many tokens as bytes, so that small files need not be counted.
+    // A text has at most as many tokens as bytes, so small files need not be counted.
     let whole = write(session, context, sandbox, &allowance, &suggested::all(&context.suggested));
     if whole.text.len() as u64 <= budget {
         return whole;
     }
     let left = budget.saturating_sub(count(&outbox.text) + SUGGESTED_TOKENS);
     let mut views = suggested::choose(&context.suggested, left, count);
-    // The count of the whole may differ a little from that of its lines.
+    // The count of the whole may differ slightly from the sum of its lines.
     while !views.is_empty() {
         let outbox = write(session, context, sandbox, &allowance, &views);
         if is_within(&outbox.text, budget, count) {
@@ -84,10 +83,10 @@ pub fn render_outbox_counted(
     outbox
 }
 
-/// The most tokens of a message for which the user chose none.
+/// The maximum number of tokens of a message if the user did not choose one.
 pub const USUAL_BUDGET: u32 = 24_000;
 
-/// The tokens of the heading of suggested files, and of the names of those that do not fit.
+/// The tokens of the heading of suggested files, and of the names of files that do not fit.
 const SUGGESTED_TOKENS: u64 = 250;
 
 fn write(
@@ -156,8 +155,8 @@ fn write(
     Outbox { text: out, shown_versions, listed, whole_views }
 }
 
-/// Writes the rules and the list of files as the first message of a chat has them, or in short; returns the lines of the list that
-/// the model knows then.
+/// Writes the rules and the list of files, in full for the first message of a chat and in short otherwise; returns the lines of
+/// the list that the model knows then.
 fn write_rules_and_listing(
     out: &mut String,
     session: &Session,
@@ -189,18 +188,18 @@ fn write_surroundings(out: &mut String, session: &Session) {
     out.push('\n');
 }
 
-/// Writes the whole list, or the shape of a folder for which that is too long.
+/// Writes the whole list, or the shape of the folder if the list is too long.
 fn write_list(out: &mut String, session: &Session, context: &Context, limit: usize) -> Vec<String> {
     let Some(shape) = &context.shape else { return listing::write_whole(out, context, limit) };
-    // An entry of a list is about this long.
+    // An entry of a list has about 30 characters.
     let characters = limit.saturating_mul(30).min(longest_list(session));
     listing::write_shape(out, context, shape, characters)
 }
 
-/// Makes a pending outbox one that needs no earlier message: with all rules, the whole list of files, and the task.
+/// Makes a pending outbox independent of earlier messages: with all rules, the whole list of files, and the task.
 ///
-/// Results and requested files stay as they are, but for files that the pending outbox refers to in an earlier one: these are shown, if
-/// `context` has them and they are the same still. The rest of `context` is needed for its listing only.
+/// Results and requested files stay unchanged, except for files for which the pending outbox refers to an earlier message: these
+/// are shown if `context` has them in the same version. The rest of `context` is only needed for its listing.
 #[must_use]
 pub fn whole_outbox(outbox: &str, session: &Session, context: &Context) -> String {
     let Some((head, _)) = outbox.split_once(&format!("\n{PROTOCOL}\n")) else { return outbox.to_owned() };
@@ -216,7 +215,7 @@ pub fn whole_outbox(outbox: &str, session: &Session, context: &Context) -> Strin
         let Some(reference) = whole_view::pending_reference(file, session) else { continue };
         let mut text = String::new();
         fence::write_file(&mut text, file, usize::MAX, session.dialect);
-        // Numbers stand before the lines of shown files, so that none of them reads like this one.
+        // Lines of shown files begin with numbers, so none of them reads like the reference.
         rest = rest.replacen(&format!("\n{reference}"), &format!("\n{text}"), 1);
     }
     out.push_str(&format!("\n{rest}"));
@@ -234,7 +233,7 @@ fn write_header(out: &mut String, session: &Session, sandbox: &str) {
     ));
     out.push_str(&format!("Task: {}\n", fold(&session.task)));
     let sandbox = fold(sandbox);
-    // The report begins with its name, for places where it is printed alone; here the field is named already.
+    // The report begins with its name, which the header line already has.
     let sandbox = sandbox.strip_prefix("sandbox: ").unwrap_or(&sandbox);
     if !sandbox.is_empty() {
         out.push_str(&format!("Sandbox: {sandbox}\n"));
@@ -264,7 +263,7 @@ fn write_task(out: &mut String, session: &Session) {
     }
 }
 
-/// The most characters of the opening tag that a prompt repeats.
+/// The maximum number of characters of the opening tag that a prompt repeats.
 const TAG_CHARACTERS: usize = 200;
 
 fn write_held(out: &mut String, held: &HeldReply) {
@@ -275,11 +274,11 @@ fn write_held(out: &mut String, held: &HeldReply) {
     out.push_str(&format!(
         "Your last reply was cut off inside {tag}. What arrived is kept, and nothing of it was done yet. Begin your next \
          reply with exactly the lines between the two marks, then go on to the end of that reply. Do not repeat \
-         anything that stood before them.{end} For something else, begin with a [MESSAGE].\n{FIRST_LINES}\n"
+         anything that came before them.{end} For something else, begin with a [MESSAGE].\n{FIRST_LINES}\n"
     ));
     for line in held.last_lines() {
         let line = visible_lines(line);
-        // Blanks around a line make no difference when the two replies are joined.
+        // Whitespace around a line makes no difference when the two replies are joined.
         let indent = if reads_as_structure(&line) { INDENT } else { "" };
         out.push_str(&format!("{indent}{line}\n"));
     }

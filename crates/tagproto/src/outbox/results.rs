@@ -7,10 +7,10 @@ use super::line_text::{fold, seen_lines_trimmed, visible_lines};
 use super::structure::{EFFECT, FAILED, FURTHER, NOTE, OUTPUT, REFUSED, SUCCEEDED};
 use crate::{BlockKind, CommandResult, CommandType};
 
-/// The most results that an outbox shows, failed ones first.
+/// The maximum number of results that an outbox shows; failures take precedence.
 pub(super) const MOST_RESULTS: usize = 200;
 
-/// Writes the results, or some of them and a line that counts the others.
+/// Writes the results, or some of them with a line that counts the rest.
 pub(super) fn write_results(out: &mut String, results: &[CommandResult], allowance: &Allowance) {
     let selected = select_results(results, allowance.results.min(MOST_RESULTS));
     for index in &selected {
@@ -28,8 +28,8 @@ pub(super) fn write_results(out: &mut String, results: &[CommandResult], allowan
     }
 }
 
-/// Selects at most so many results, as indexes in their order: failures before successes, and of too many of either the
-/// start and the end.
+/// Selects at most `most` results and returns their indexes in order. Failures take precedence over successes; of too many of
+/// either, the first and the last are selected.
 fn select_results(results: &[CommandResult], most: usize) -> Vec<usize> {
     if results.len() <= most {
         return (0..results.len()).collect();
@@ -43,7 +43,7 @@ fn select_results(results: &[CommandResult], most: usize) -> Vec<usize> {
     selected
 }
 
-/// Returns the first and the last of some indexes, `most` altogether.
+/// Returns the first and the last of some indexes, `most` in total.
 fn both_ends(indexes: &[usize], most: usize) -> Vec<usize> {
     if indexes.len() <= most {
         return indexes.to_vec();
@@ -59,7 +59,7 @@ pub(super) fn write_note(out: &mut String, note: &str) {
     out.push('\n');
 }
 
-/// Writes a result: the summary behind its mark, then the output, further lines of both indented.
+/// Writes a result: its mark and summary, then the output. Further lines of both are indented.
 fn write_result(out: &mut String, result: &CommandResult, limit_characters: usize) {
     out.push_str(if result.success { SUCCEEDED } else { FAILED });
     out.push_str(result.command_type.name());
@@ -88,22 +88,23 @@ fn write_result(out: &mut String, result: &CommandResult, limit_characters: usiz
     }
 }
 
-/// The most lines of a summary. A summary that quotes a longer command or message is shortened: the model wrote it.
+/// The maximum number of lines of a summary. A summary that quotes a longer command or message is shortened, since the model
+/// wrote it.
 const SUMMARY_LINES: usize = 20;
-/// The lines that are kept of the start of a longer one. Of its end only the last is kept, with the exit of a command.
+/// The number of lines kept at the start of a longer summary. At its end only the last line is kept, with the exit of a command.
 const SUMMARY_HEAD_LINES: usize = 10;
-/// The most characters of a line of a summary or of a note, and the number that is kept of its end.
+/// The maximum number of characters of a line of a summary or note, and the number kept at its end.
 const SUMMARY_LINE_CHARACTERS: usize = 400;
 const SUMMARY_LINE_TAIL_CHARACTERS: usize = 100;
 
-/// Joins the lines of a summary, without the middle of a long one and of long lines.
+/// Joins the lines of a summary, without the middle of a long summary and of long lines.
 fn shortened(lines: &[&str]) -> String {
     let joined = |lines: &[&str]| lines.iter().copied().map(shortened_line).collect::<Vec<_>>().join("\n");
     if lines.len() <= SUMMARY_LINES {
         return joined(lines);
     }
     let (head, rest) = lines.split_at(SUMMARY_HEAD_LINES);
-    let (last, middle) = rest.split_last().expect("there are more lines than the head has");
+    let (last, middle) = rest.split_last().expect("the summary has more lines than its head");
     format!("{}\n[... {} lines left out ...]\n{}", joined(head), middle.len(), shortened_line(last))
 }
 
@@ -118,8 +119,8 @@ fn shortened_line(line: &str) -> Cow<'_, str> {
     format!("{head} [... {} characters left out ...] {tail}", characters - SUMMARY_LINE_CHARACTERS).into()
 }
 
-/// Appends the first line to the present text, and the others on lines of their own. A blank line stays without
-/// indentation, so that no line gets trailing blanks.
+/// Appends the first line to the current line, and the others as new lines. Blank lines are not indented, so no line has trailing
+/// whitespace.
 fn write_lines(out: &mut String, text: &str) {
     for (index, line) in seen_lines_trimmed(text).into_iter().enumerate() {
         match (index, line.is_empty()) {
@@ -141,7 +142,7 @@ fn cut_note(output: &str, limit_characters: usize) -> Option<String> {
     if characters <= limit_characters {
         return None;
     }
-    // The end is kept, since errors and totals tend to stand there.
+    // The end is kept, since it tends to have the errors and totals.
     let (tail_start, _) =
         output.char_indices().nth(characters - limit_characters).unwrap_or((output.len(), ' '));
     let tail = &output[tail_start..];

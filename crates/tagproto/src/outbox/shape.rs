@@ -7,14 +7,14 @@ use wap_core::{Call, ExploreFiles, ExploredFile, WapError, Workspace};
 use super::ListedEntry;
 use super::line_text::escape_name;
 
-/// The most listings of folders that one shape is made from.
+/// The maximum number of folder listings for one shape.
 const MOST_LISTINGS: usize = 150;
 
-/// The endings of names that a folder is described by, and the names of files that are always shown.
+/// The numbers of file extensions and of notable files that describe a folder.
 const ENDINGS: usize = 2;
 const NOTABLE: usize = 4;
 
-/// The names of files that say what a folder is.
+/// The names of files that identify the kind of a folder.
 const MANIFESTS: [&str; 12] = [
     "Cargo.toml",
     "package.json",
@@ -30,7 +30,7 @@ const MANIFESTS: [&str; 12] = [
     "composer.json",
 ];
 
-/// The folders and files of a workspace, as far as they were listed.
+/// The listed folders and files of a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     folders: BTreeMap<String, Folder>,
@@ -38,40 +38,40 @@ pub struct Shape {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Folder {
-    /// The files directly in it.
+    /// The direct child files.
     files: Vec<ListedEntry>,
-    /// The paths of the folders directly in it.
+    /// The paths of the direct child folders.
     folders: BTreeSet<String>,
-    /// The number beneath it; `None` if it was not listed.
+    /// The number of descendants; `None` if it was not listed.
     count: Option<Count>,
-    /// True if everything directly in it is state.
+    /// True if all direct children are recorded here.
     is_open: bool,
 }
 
-/// The number of what is beneath a folder.
+/// The number of descendants of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
-    /// All files were listed.
+    /// The number of files, all of which were listed.
     Files(u64),
-    /// There are too many to list: files and folders, as the workspace counts them.
+    /// The number of files and folders as counted by the workspace, too many to list.
     Entries(u64),
 }
 
-/// A folder that a list shows by a count instead of its entries.
+/// A folder that a list shows with a count instead of its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFolder {
     /// The path, without a slash at its end.
     pub path: String,
-    /// The text in parentheses: a count, the endings of names, and the files that say what the folder is.
+    /// The text in parentheses: a count, file extensions, and the files that identify the kind of folder.
     pub about: String,
 }
 
 impl Shape {
-    /// Surveys a workspace: large folders one by one, small ones with everything beneath.
+    /// Surveys a workspace: large folders one by one, small folders with all their descendants.
     ///
     /// # Errors
     ///
-    /// The workspace's error if the root cannot be listed. Another folder that cannot is shown without a count.
+    /// The workspace's error if the root cannot be listed. Other folders that cannot be listed are shown without a count.
     pub(super) fn survey<W: Workspace + ?Sized>(
         workspace: &W,
         call: &Call<'_>,
@@ -114,7 +114,7 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Makes the shape of a complete list, sorted by path.
+    /// Creates the shape of a complete list, sorted by path.
     pub(super) fn of(listing: &[ListedEntry]) -> Shape {
         let mut shape = Shape::default();
         shape.folders.entry(String::new()).or_default().is_open = true;
@@ -125,7 +125,7 @@ impl Shape {
         shape
     }
 
-    /// Adds everything beneath a folder that was listed completely.
+    /// Adds all descendants of a completely listed folder.
     fn add_all(&mut self, files: Vec<ExploredFile>) {
         for entry in files {
             if entry.is_directory {
@@ -146,10 +146,10 @@ impl Shape {
     fn add_folder(&mut self, path: &str) {
         self.folders.entry(path.to_owned()).or_default().is_open = true;
         if !path.is_empty() {
-            let above = parent(path);
-            if !self.folders.get(above).is_some_and(|folder| folder.folders.contains(path)) {
-                self.add_folder_above(above);
-                self.folders.entry(above.to_owned()).or_default().folders.insert(path.to_owned());
+            let ancestor = parent(path);
+            if !self.folders.get(ancestor).is_some_and(|folder| folder.folders.contains(path)) {
+                self.add_folder_above(ancestor);
+                self.folders.entry(ancestor.to_owned()).or_default().folders.insert(path.to_owned());
             }
         }
     }
@@ -160,17 +160,17 @@ impl Shape {
         }
     }
 
-    /// Counts the files beneath each folder that has no count yet.
+    /// Counts the files in each folder's subtree, for folders without a count.
     fn count(&mut self) {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         for (path, folder) in &self.folders {
-            let mut above = path.as_str();
+            let mut ancestor = path.as_str();
             loop {
-                *counts.entry(above).or_default() += folder.files.len() as u64;
-                if above.is_empty() {
+                *counts.entry(ancestor).or_default() += folder.files.len() as u64;
+                if ancestor.is_empty() {
                     break;
                 }
-                above = parent(above);
+                ancestor = parent(ancestor);
             }
         }
         let counts: Vec<(String, u64)> =
@@ -185,8 +185,8 @@ impl Shape {
         }
     }
 
-    /// Chooses what a list of at most `limit` characters shows: entries, and folders instead of their entries, both
-    /// sorted by path.
+    /// Chooses the contents of a list of at most `limit` characters: entries, and folders instead of their entries, both sorted
+    /// by path.
     pub(super) fn within(&self, limit: usize) -> (Vec<ListedEntry>, Vec<ListedFolder>) {
         let mut files: Vec<&ListedEntry> = Vec::new();
         let mut folders: BTreeMap<&str, ListedFolder> = BTreeMap::new();
@@ -200,12 +200,12 @@ impl Shape {
             let inner: Vec<ListedFolder> = folder.folders.iter().map(|path| self.summary(path)).collect();
             let cost = folder.files.iter().map(|file| file.path.len() + 16).sum::<usize>()
                 + inner.iter().map(|folder| folder.path.len() + folder.about.len() + 6).sum::<usize>();
-            let own = folders.get(path).map_or(0, |folder| folder.path.len() + folder.about.len() + 6);
-            // The root is always shown, as far as it goes.
-            if !path.is_empty() && used + cost > limit + own {
+            let own_cost = folders.get(path).map_or(0, |folder| folder.path.len() + folder.about.len() + 6);
+            // The root is always shown.
+            if !path.is_empty() && used + cost > limit + own_cost {
                 continue;
             }
-            used = (used + cost).saturating_sub(own);
+            used = (used + cost).saturating_sub(own_cost);
             folders.remove(path);
             files.extend(&folder.files);
             for (path, summary) in folder.folders.iter().zip(inner) {
@@ -218,14 +218,14 @@ impl Shape {
         (files, folders.into_values().collect())
     }
 
-    /// Describes a folder by what is beneath it.
+    /// Describes a folder by its descendants.
     fn summary(&self, path: &str) -> ListedFolder {
         let mut endings: BTreeMap<&str, usize> = BTreeMap::new();
         let mut notable = Vec::new();
-        // Other names may sort between a folder and what is beneath it.
-        let beneath = self.folders.range(path.to_owned()..).take_while(|(other, _)| other.starts_with(path));
-        let beneath = beneath.filter(|(other, _)| *other == path || other[path.len()..].starts_with('/'));
-        for (other, folder) in beneath {
+        // Other names may sort between a folder and its descendants.
+        let subtree = self.folders.range(path.to_owned()..).take_while(|(other, _)| other.starts_with(path));
+        let subtree = subtree.filter(|(other, _)| *other == path || other[path.len()..].starts_with('/'));
+        for (other, folder) in subtree {
             for file in &folder.files {
                 let name = file.path.rsplit('/').next().unwrap_or_default();
                 if let Some((stem, ending)) = name.rsplit_once('.')
@@ -259,7 +259,7 @@ impl Shape {
     }
 }
 
-/// Checks for the name of a file that says what its folder is.
+/// Checks for the name of a file that identifies the kind of its folder.
 pub(super) fn is_notable(name: &str) -> bool {
     is_readme(name) || MANIFESTS.contains(&name)
 }

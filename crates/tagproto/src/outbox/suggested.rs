@@ -1,7 +1,7 @@
-//! The files that the first message shows without being asked: how much of each one fits into the budget.
+//! The files that the first message shows without a request, and the lines of each that fit into the budget.
 //!
-//! Breadth comes before depth: as many files as possible are shown by their most telling lines, and then the first of
-//! them by more, or whole.
+//! Breadth comes before depth: as many files as possible are shown with their most relevant lines, and then the first of them
+//! with more lines, or whole.
 
 use wap_core::{FileVersion, LineSpan};
 
@@ -9,52 +9,52 @@ use super::fence;
 use super::line_text::escape_name;
 use super::structure::{NOT_SHOWN, SUGGESTED};
 
-/// Counts the tokens of a text. The count of a text is at most the sum of those of its pieces, and at most its bytes.
+/// Counts the tokens of a text. The count is at most the sum of the counts of its pieces, and at most the number of its bytes.
 pub type TokenCounter = fn(&str) -> u64;
 
-/// A file that matters for the task, as it is now.
+/// A file that matters for the task, in its current version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuggestedFile {
     /// Canonical path.
     pub path: String,
-    /// The text from its start, with whole lines; all of it unless the file is very long.
+    /// The first lines of the file; all of them unless the file is very long.
     pub text: String,
     /// The version of the file; `None` if the workspace has no versions.
     pub version: Option<FileVersion>,
     /// Lines in the whole file.
     pub total_lines: u64,
-    /// Lines to show first, the most relevant ones in front; they may reach beyond the end of the file.
+    /// Lines to show first, the most relevant first; they may extend beyond the end of the file.
     pub passages: Vec<LineSpan>,
     /// The first lines of definitions, ascending.
     pub outline: Vec<u64>,
-    /// The warnings of its reading, such as that secrets are hidden; each one is a note behind the lines.
+    /// The warnings of reading it, such as that secrets are hidden; each is a note after the lines.
     pub warnings: Vec<String>,
-    /// The most tokens that are spent on it.
+    /// The maximum number of tokens that are spent on it.
     pub most_tokens: u64,
 }
 
-/// The lines of a file that fit.
+/// The chosen lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct View {
     /// Index of the file.
     pub(super) file: usize,
-    /// The lines, ascending and disjoint; those of a whole file are one span.
+    /// The lines, ascending and disjoint; a whole file is one span.
     pub(super) lines: Vec<LineSpan>,
     cost: u64,
 }
 
-/// The tokens of a file that is shown for breadth.
+/// The maximum number of tokens of a file that is shown for breadth.
 const BREADTH: u64 = 320;
-/// The tokens of a file that is shown for depth, tried in this order.
+/// The maximum numbers of tokens of a file that is shown for depth, tried in this order.
 const DEPTH: [u64; 4] = [3_000, 1_600, 900, 600];
 /// The share of the tokens that breadth may use, in percent.
 const BREADTH_SHARE: u64 = 70;
-/// The tokens of the number and the bar before a line, and of the fences around a file beside its path.
+/// The tokens of the number and the bar before a line, and of the fences around a file without its path.
 const NUMBER: u64 = 3;
 const FENCES: u64 = 40;
-/// The most files that are named because they do not fit.
+/// The maximum number of files that are named because they do not fit.
 const NAMED: usize = 10;
-/// The most lines of a passage.
+/// The maximum number of lines of a passage.
 const PASSAGE_LINES: u64 = 40;
 
 /// Chooses the lines of each file, in the order of the files, so that all of them cost at most `tokens`.
@@ -86,7 +86,7 @@ pub(super) fn choose(files: &[SuggestedFile], tokens: u64, count: TokenCounter) 
     views
 }
 
-/// Returns views of all files, whole but for those that may cost a number of tokens only: of these as many bytes.
+/// Returns views of all files: whole, or for a file with a token limit, the lines within as many bytes.
 pub(super) fn all(files: &[SuggestedFile]) -> Vec<View> {
     let bytes: TokenCounter = |text| text.len() as u64;
     let whole = |(index, file): (usize, &SuggestedFile)| {
@@ -135,8 +135,7 @@ impl<'f> Costs<'f> {
         Costs { file, lines, fences: FENCES + 2 * count(&file.path) + warnings }
     }
 
-    /// Returns the most telling lines that cost at most so many tokens, and what they cost with their fences; `None` if not
-    /// even one line fits.
+    /// Returns the most relevant lines that cost at most `most` tokens, and their cost with the fences; `None` if no line fits.
     fn within(&self, most: u64) -> Option<(Vec<LineSpan>, u64)> {
         let total = self.lines.len() as u64;
         let all: u64 = self.lines.iter().sum();
@@ -150,7 +149,7 @@ impl<'f> Costs<'f> {
         };
         let mut passages = self.file.passages.iter();
         chosen.add(passages.next().copied());
-        // The outline says what else there is, and may use half of what is left.
+        // The outline shows what else the file has, and may use half of the remaining tokens.
         let reserved = chosen.left / 2;
         chosen.left -= reserved;
         for line in &self.file.outline {
@@ -169,7 +168,7 @@ impl<'f> Costs<'f> {
     }
 }
 
-/// The lines that were chosen so far.
+/// The lines chosen so far.
 struct Chosen<'c, 'f> {
     costs: &'c Costs<'f>,
     taken: Vec<bool>,
@@ -177,7 +176,7 @@ struct Chosen<'c, 'f> {
 }
 
 impl Chosen<'_, '_> {
-    /// Adds lines from the first on, as far as they fit.
+    /// Adds lines from the first one as long as they fit.
     fn add(&mut self, lines: Option<LineSpan>) {
         let Some(LineSpan { first, last }) = lines else { return };
         let last = last.min(first.saturating_add(PASSAGE_LINES - 1)).min(self.taken.len() as u64);
@@ -193,7 +192,7 @@ impl Chosen<'_, '_> {
     }
 }
 
-/// Returns the spans of the lines that are taken.
+/// Returns the spans of the taken lines.
 fn spans(taken: &[bool]) -> Vec<LineSpan> {
     let mut spans: Vec<LineSpan> = Vec::new();
     for (index, _) in taken.iter().enumerate().filter(|(_, is_taken)| **is_taken) {
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_file_is_whole_and_one_that_does_not_fit_is_left_out() {
+    fn a_small_file_is_whole_and_a_large_file_is_left_out() {
         let files = [file("small", 4), file("large", 300)];
         let views = choose(&files, 120, estimated_tokens);
         assert_eq!(views.len(), 1);

@@ -8,7 +8,7 @@ use crate::{
     parse::tag::{Attribute, OpeningTag},
 };
 
-/// Returns the block of a tag that was closed, or that needs no closing.
+/// Returns the block of a tag that was closed, or that needs no closing tag.
 ///
 /// `body` is the text between the tags; it is ignored for blocks without a body.
 pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>, ParseErrorKind> {
@@ -18,7 +18,7 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
         }
         BlockKind::EditFile => {
             let missing = ParseErrorKind::MissingEditAttributes;
-            // A repeated attribute is reported before a missing one: it says more about the model's mistake.
+            // A repeated attribute is reported before a missing one: it explains the model's mistake better.
             let path = once(tag.path, "path")?.filter(|path| !path.is_empty());
             let start_line = once(tag.start_line, "start_line")?;
             let end_line = once(tag.end_line, "end_line")?;
@@ -50,8 +50,8 @@ pub(crate) fn block<'a>(tag: OpeningTag<'a>, body: Body<'a>) -> Result<Block<'a>
     })
 }
 
-/// Makes the block of EDIT_FILE with a body of hunks; `None` for another body, and for attributes that only
-/// [`block`] can judge.
+/// Returns the block of EDIT_FILE with a body of hunks; `None` for any other body, and for attributes that only [`block`] can
+/// judge.
 pub(crate) fn text_edit<'a>(
     tag: &OpeningTag<'a>,
     body: &Body<'_>,
@@ -71,7 +71,7 @@ pub(crate) fn text_edit<'a>(
         (Some(start_line), Some(end_line)) => Some((start_line, end_line)),
         _ => return None,
     };
-    // The body begins behind the line of the tag.
+    // The body begins after the line of the tag.
     let hunks = hunk::hunks(body.lines(), first_line as usize + 1)?;
     Some(match hunks {
         Ok(hunks) => Ok(Block::EditText { path: Cow::Owned(path.to_owned()), within, hunks }),
@@ -79,8 +79,8 @@ pub(crate) fn text_edit<'a>(
     })
 }
 
-/// Returns the error of EDIT_FILE that has a path and not both line numbers, and whose body is not hunks; `None` for
-/// another tag.
+/// Returns the error of EDIT_FILE with a path but not both line numbers, and with a body that is not hunks; `None` for any other
+/// tag.
 pub(crate) fn edit_without_lines<'a>(tag: &OpeningTag<'_>) -> Option<Result<Block<'a>, ParseErrorKind>> {
     let lines = [&tag.start_line, &tag.end_line];
     let is_incomplete = lines.iter().any(|line| matches!(line, Attribute::Absent))
@@ -89,7 +89,7 @@ pub(crate) fn edit_without_lines<'a>(tag: &OpeningTag<'_>) -> Option<Result<Bloc
     Some(Err(ParseErrorKind::MissingLines { path: path.to_owned() }))
 }
 
-/// Makes the block of RUN_COMMAND with attributes of a background process; `None` for another tag.
+/// Returns the block of RUN_COMMAND with attributes of a background process; `None` for any other tag.
 pub(crate) fn background<'a>(
     tag: &OpeningTag<'a>,
     body: &Body<'a>,
@@ -114,7 +114,7 @@ pub(crate) fn background<'a>(
 
 /// Returns the body of the text between two tags, which ends with the LF before the closing tag unless there are no lines.
 pub(crate) fn body(raw: &str) -> Body<'_> {
-    // Without LF there are no lines: the closing tag stands directly below the opening one.
+    // Without LF there are no lines: the closing tag is directly below the opening tag.
     let Some(text) = raw.strip_suffix('\n') else {
         debug_assert!(raw.is_empty(), "a body's last line ends with LF");
         return Body::no_lines();
@@ -141,7 +141,7 @@ fn without_line_end_cr(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Trims white space without copying a borrowed text.
+/// Trims whitespace without copying a borrowed text.
 fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
@@ -177,7 +177,7 @@ fn read_range(start_line: &Attribute<'_>, end_line: &Attribute<'_>) -> ReadRange
     }
 }
 
-/// Parses a 32-bit integer, with blanks around it and a sign allowed.
+/// Parses a 32-bit integer with an optional sign and surrounding whitespace.
 fn integer(value: &str) -> Result<i32, ParseErrorKind> {
     value.trim().parse().map_err(|_| ParseErrorKind::LineNumberNotInteger)
 }

@@ -4,7 +4,7 @@ use crate::{Item, parse::scan::Scanner};
 
 /// Parses a reply piece by piece, with the same result as [`parse`](crate::parse) for any cut.
 ///
-/// It holds no more than the line or block that has not ended yet, and remembers how far it has scanned: the time taken is linear in the pushed
+/// It only buffers the line or block that has not ended yet, and remembers its position: the time taken is linear in the pushed
 /// text.
 ///
 /// # Example
@@ -19,7 +19,7 @@ use crate::{Item, parse::scan::Scanner};
 #[derive(Clone, Debug)]
 pub struct Decoder {
     scanner: Scanner,
-    /// The part of the reply that is still needed, from offset `base` on.
+    /// The part of the reply that is still needed, starting at offset `base`.
     pending: String,
     base: usize,
 }
@@ -38,13 +38,13 @@ impl Decoder {
     pub fn push(&mut self, piece: &str) -> Vec<Item<'static>> {
         self.pending.push_str(piece);
         let mut items = Vec::new();
-        // Only a line end can complete anything: scanning each piece of a long line would be quadratic.
+        // Only a line end can complete an item: scanning each piece of a long line would be quadratic.
         if memchr::memchr(b'\n', piece.as_bytes()).is_none() {
             return items;
         }
         self.scanner.scan(&self.pending, self.base, &mut |item| items.push(item.into_owned()));
         let done = self.scanner.needed_from() - self.base;
-        // An open block is kept from its tag on, because its body is assembled when it closes.
+        // An open block is kept from its tag, because its body is assembled when it closes.
         self.pending.drain(..done);
         self.base += done;
         items

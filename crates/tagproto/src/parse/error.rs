@@ -1,20 +1,20 @@
-//! The errors of a single block.
+//! The errors of single blocks.
 
 use crate::{BlockKind, ForeignFault, HunkFault, LineRange, Span};
 
 /// A malformed block.
 ///
-/// Its text begins with the name of the block and the original's wording, if the original has one, and continues with advice for the
-/// model.
+/// Its text begins with the name of the block and the wording of the first implementation, if there is one, and continues with
+/// advice for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{command} {kind}{}", .kind.advice(*.command))]
 #[non_exhaustive]
 pub struct ParseError {
-    /// The block that it was meant to be.
+    /// The kind of block that was meant.
     pub command: BlockKind,
     /// The kind of error.
     pub kind: ParseErrorKind,
-    /// From the `[` of the opening tag to the `]` of the closing one; to the end of the text for an unclosed block.
+    /// From the `[` of the opening tag to the `]` of the closing tag; to the end of the text for an unclosed block.
     pub span: Span,
     /// The lines of the block.
     pub lines: LineRange,
@@ -24,12 +24,12 @@ pub struct ParseError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// The closing tag is missing. The parse ends here, since the rest might be text of the block.
+    /// The closing tag is missing. Parsing ends here, since the rest might be text of the block.
     #[error("{}missing closing tag{}", for_path(.path.as_deref()), later(*.later_tags))]
     Unclosed {
         /// The path, for a file block that has one.
         path: Option<String>,
-        /// The number of lines behind the opening tag that read as opening tags themselves and were not run.
+        /// The number of later lines that read as opening tags and did not run.
         later_tags: usize,
     },
     /// CREATE_FILE, DELETE_FILE or READ_FILE without a path, or with an empty one.
@@ -38,7 +38,7 @@ pub enum ParseErrorKind {
     /// EDIT_FILE without one of its three attributes, or with an empty path.
     #[error("missing required attributes (path, start_line, end_line)")]
     MissingEditAttributes,
-    /// EDIT_FILE with a path, without its line numbers or one of them, and with a body that is not hunks. Found by
+    /// EDIT_FILE with a path, without one or both line numbers, and with a body that is not hunks. Found by
     /// [`read_in`](crate::read_in) only.
     #[error("missing required attributes (start_line, end_line) for '{path}'")]
     MissingLines {
@@ -61,7 +61,7 @@ pub enum ParseErrorKind {
     /// only.
     #[error("missing background attribute, the name of the process")]
     MissingBackgroundName,
-    /// RUN_COMMAND with nothing but blanks in it.
+    /// RUN_COMMAND with nothing but whitespace in it.
     #[error("has an empty body")]
     EmptyCommand,
     /// A citation mark of a chat window in a command, or in a file that is not Markdown. Found by paste repair only.
@@ -80,22 +80,22 @@ pub enum ParseErrorKind {
         /// The line of the body, 1-based.
         line_number: u32,
     },
-    /// The line numbers of a view in front of the lines, which are not those of the body. Found by [`read_in`](crate::read_in)
-    /// with paste repair only.
+    /// The line numbers of a view in front of the lines, which do not fit the body. Found by [`read_in`](crate::read_in) with
+    /// paste repair only.
     #[error("for '{path}' has line numbers in front of its lines")]
     NumbersInBody {
         /// The path.
         path: String,
     },
-    /// A line that was meant as the block's tag and is not a tag. Found by [`read_in`](crate::read_in) only.
+    /// A line that was meant as the block's tag but is not a tag. Found by [`read_in`](crate::read_in) only.
     #[error("is not recognised: '{written}' is not a tag{}", inside(*.not_run))]
     NearMiss {
         /// The line, cut if it is too long.
         written: String,
-        /// The number of blocks between it and its closing tag, which were not run.
+        /// The number of blocks between it and its closing tag, which did not run.
         not_run: usize,
     },
-    /// A last line that begins a tag, in which the reply was cut off. Found by [`read_in`](crate::read_in) only.
+    /// A last line with the beginning of a tag, in which the reply was cut off. Found by [`read_in`](crate::read_in) only.
     #[error("was cut off in its tag: '{written}'")]
     CutTag {
         /// The line, cut if it is too long.
@@ -107,23 +107,23 @@ pub enum ParseErrorKind {
         /// The line of the reply, 1-based.
         line_number: u32,
     },
-    /// A block of which it is not clear which line ends it. Found by [`read_in`](crate::read_in) only.
+    /// A block with an unclear end. Found by [`read_in`](crate::read_in) only.
     #[error("{}", .doubt.text(*.line_number, *.not_run))]
     EndUnclear {
-        /// The line of the reply that shows it, 1-based.
+        /// The line of the reply that causes the doubt, 1-based.
         line_number: u32,
-        /// The number of other blocks that may be a part of its text, which were not run either.
+        /// The number of other blocks that may be part of its text, which did not run either.
         not_run: usize,
         /// The reason.
         doubt: EndDoubt,
     },
     /// A quoted block in a reply that is not quoted as a whole. Found by [`read_in`](crate::read_in) only.
-    #[error("is quoted, beside text that is not, so that it was not run")]
+    #[error("is quoted, but not all of the reply is, so that it was not run")]
     OnlyQuoted,
-    /// A block in thinking in which the reply ends. Found by [`read_in`](crate::read_in) only.
+    /// A block in thinking that the end of the reply cuts off. Found by [`read_in`](crate::read_in) only.
     #[error("was only considered: the reply ends within its thinking, so that nothing of it was run")]
     OnlyConsidered,
-    /// A block before a closing mark of thinking without an opening one, which may be a part of the thinking. Found by
+    /// A block before a closing mark of thinking without an opening mark, which may be part of the thinking. Found by
     /// [`read_in`](crate::read_in) only.
     #[error(
         "may be a part of thinking: line {line_number} of the reply closes thinking without an opening mark, so that it was not \
@@ -146,47 +146,47 @@ pub enum ParseErrorKind {
     /// An edit in the format of another program that is not carried out. Found by [`read_in`](crate::read_in) only.
     #[error("in the format of another program: {0}")]
     Foreign(ForeignFault),
-    /// An edit in the format of another program, in a reply that has blocks as well. Found by [`read_in`](crate::read_in) only.
-    #[error("{}in the format of another program stands beside blocks, so it was not carried out", for_path(.path.as_deref()))]
-    BesideBlocks {
+    /// An edit in the format of another program, in a reply that also has blocks. Found by [`read_in`](crate::read_in) only.
+    #[error("{}in the format of another program appears alongside blocks, so it was not carried out", for_path(.path.as_deref()))]
+    AlongsideBlocks {
         /// The path, if the edit certainly names one.
         path: Option<String>,
     },
-    /// The block behind the last one that a reply may have. Found by [`read`](crate::read) only.
+    /// The first block beyond the maximum number of blocks of a reply. Found by [`read`](crate::read) only.
     #[error("is one block too many: a reply may have {most}{}", not_run(*.later_blocks))]
     TooManyBlocks {
-        /// The most blocks of a reply.
+        /// The maximum number of blocks of a reply.
         most: usize,
-        /// The number of blocks behind this one, which were not run either.
+        /// The number of blocks after this one, which did not run either.
         later_blocks: usize,
     },
 }
 
-/// A reason why the end of a block is not clear.
+/// A reason why the end of a block is unclear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndDoubt {
-    /// It has a tag of its own kind in its body, and a closing tag behind it closes no block.
+    /// It has a tag of its own kind in its body, and a later closing tag closes no block.
     OwnTag,
     /// A later closing tag of its kind closes no block.
     LaterTag,
     /// A closing tag of its kind closes no block, and its opening tag did not arrive.
     NoOpening,
-    /// It has a tag of its own kind in its body, and there is text behind it, in which the reply may have been cut off.
-    TextBehind,
-    /// It has a tag of its own kind in its body: the closing tag before that one may be missing.
+    /// It has a tag of its own kind in its body and is followed by text, in which the reply may have been cut off.
+    TextAfter,
+    /// It has a tag of its own kind in its body: a closing tag before that tag may be missing.
     NextTag,
-    /// Its closing tag stands in a code fence of its text, which is a file of Markdown, and the end of the fence behind it.
+    /// Its text is a Markdown file, and its closing tag is in a code fence that begins in the text and ends after the block.
     InFence,
-    /// It has the closing tag of another kind in its body, without the opening one: two closing tags may have been exchanged. In a file,
-    /// a block that is not closed stands behind it.
+    /// It has the closing tag of another kind in its body, without the opening tag: two closing tags may have been swapped. In a
+    /// file, an unclosed block follows.
     OtherClosing,
 }
 
 impl EndDoubt {
     fn text(self, line: u32, not_run: usize) -> String {
-        let behind = behind(not_run);
-        let it_was_not_run = format!("so that its end is not clear: it was not run{behind}");
+        let later = later_blocks(not_run);
+        let it_was_not_run = format!("so that its end is not clear: it was not run{later}");
         match self {
             Self::OwnTag => format!(
                 "holds a tag of its own kind in its text, and a closing tag in line {line} of the reply closes no block, \
@@ -197,8 +197,8 @@ impl EndDoubt {
                     "has a later closing tag in line {line} of the reply, which closes no block, {it_was_not_run}"
                 )
             }
-            Self::TextBehind => format!(
-                "holds a tag of its own kind in its text, and line {line} of the reply behind it stands in no block, \
+            Self::TextAfter => format!(
+                "holds a tag of its own kind in its text, and line {line} of the reply after it is in no block, \
                  {it_was_not_run}"
             ),
             Self::NextTag => format!(
@@ -278,18 +278,18 @@ impl ParseErrorKind {
             Self::OnlyQuoted => "; if it is meant, send it without '>' in front of its lines".to_owned(),
             Self::OnlyConsidered => "; send the blocks without the thinking".to_owned(),
             Self::MaybeConsidered { .. } => {
-                "; send what is meant again, without such a mark behind it".to_owned()
+                "; send the blocks that you mean again, without such a mark after them".to_owned()
             }
             Self::CutTag { .. } => "; send the block again".to_owned(),
             Self::StrayClosing { .. } => {
-                "; a body ends at the first line that is its closing tag, and text behind that line is read as blocks: look \
+                "; a body ends at the first line that is its closing tag, and text after that line is read as blocks: check \
                  whether a part of a body was carried out"
                     .to_owned()
             }
             Self::EndUnclear { doubt: EndDoubt::NoOpening, .. } => {
                 "; send the block again, with its opening tag, and then the others".to_owned()
             }
-            Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::OtherClosing | EndDoubt::TextBehind, .. } => {
+            Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::OtherClosing | EndDoubt::TextAfter, .. } => {
                 let closing = command.closing_tag();
                 format!(
                     "; end each block with {closing}, alone on its line; if the tag is a line of the text, put a character in front \
@@ -301,7 +301,7 @@ impl ParseErrorKind {
                     .to_owned()
             }
             Self::Hunk { .. } | Self::Foreign(_) => String::new(),
-            Self::BesideBlocks { path } => {
+            Self::AlongsideBlocks { path } => {
                 let path = path.as_deref().unwrap_or("relative/path");
                 let body = match command {
                     BlockKind::EditFile => {
@@ -328,7 +328,7 @@ fn for_path(path: Option<&str>) -> String {
 fn not_run(blocks: usize) -> String {
     match blocks {
         0 => ", and it was not run".to_owned(),
-        _ => format!(", and it and the {blocks} behind it were not run"),
+        _ => format!(", and it and the {blocks} after it were not run"),
     }
 }
 
@@ -340,11 +340,11 @@ fn inside(blocks: usize) -> String {
     }
 }
 
-fn behind(blocks: usize) -> String {
+fn later_blocks(blocks: usize) -> String {
     match blocks {
         0 => String::new(),
-        1 => ", nor was the block behind it".to_owned(),
-        _ => format!(", nor were the {blocks} blocks behind it"),
+        1 => ", nor was the block after it".to_owned(),
+        _ => format!(", nor were the {blocks} blocks after it"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The scanner that finds the blocks of a reply, in one pass and in pieces.
 //!
-//! It visits each byte at most a fixed number of times: outside of blocks it searches for the next `[`, inside of one for the text of its closing
-//! tag, and it skips a line that turns out to be something else as a whole.
+//! It visits each byte a bounded number of times: outside of blocks it searches for the next `[`, inside a block for the text of
+//! its closing tag, and a line that turns out to be something else is skipped as a whole.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::{
     parse::{assemble, tag::OpeningTag},
 };
 
-/// The state of a scan. Offsets are those of the reply as a whole, lines are counted from 1.
+/// The state of a scan. Offsets count from the beginning of the whole reply; lines are 1-based.
 #[derive(Clone, Debug)]
 pub(crate) struct Scanner {
     /// Start of the first line that is not scanned yet.
@@ -48,13 +48,14 @@ impl Scanner {
         self.open.as_ref().map_or(self.position, |open| open.tag.start)
     }
 
-    /// Scans the whole lines of `text`, which starts at offset `base` of the reply; the text behind the last LF is left for the next call.
+    /// Scans the whole lines of `text`, which starts at offset `base` of the reply; the text after the last LF is left for the
+    /// next call.
     pub(crate) fn scan<'t>(&mut self, text: &'t str, base: usize, emit: &mut impl FnMut(Item<'t>)) {
         let end = memrchr(b'\n', text.as_bytes()).map_or(0, |lf| lf + 1);
         self.scan_until(&text[..end], base, emit);
     }
 
-    /// Scans `text` to its end, whether its last line has ended or not, and reports a block that is still open as unclosed.
+    /// Scans `text` to its end, even if its last line lacks LF, and reports a block that is still open as unclosed.
     pub(crate) fn scan_to_end<'t>(&mut self, text: &'t str, base: usize, emit: &mut impl FnMut(Item<'t>)) {
         self.scan_until(text, base, emit);
         if let Some(open) = self.open.take() {
@@ -107,7 +108,7 @@ impl Scanner {
         let body = assemble::body(&text[open.body_start - base..line.start]);
         self.pass(text, line.start, after(text, &line));
         let span = Span { start: open.tag.start, end: base + closing.end };
-        // Parsed again rather than kept: an open block must not borrow from a piece that is dropped before it closes.
+        // Parsed again instead of kept: an open block must not borrow from a piece that is dropped before it closes.
         let tag = OpeningTag::read(&text[open.tag.start - base..open.tag.end - base])
             .expect("the tag was read when the block was opened");
         emit(item(tag, body, span, lines));
@@ -124,18 +125,18 @@ impl OpenBlock {
     fn unclosed(self, text: &str, base: usize) -> ParseError {
         let tag = OpeningTag::read(&text[self.tag.start - base..self.tag.end - base])
             .expect("the tag was read when the block was opened");
-        let behind = &text[self.body_start - base..];
+        let rest = &text[self.body_start - base..];
         let span = Span { start: self.tag.start, end: base + text.len() };
-        unclosed(&tag, span, self.line_number, behind, opening_lines(behind))
+        unclosed(&tag, span, self.line_number, rest, opening_lines(rest))
     }
 }
 
-/// Returns the error for a block that runs to the end of the text; `behind` is the text behind its opening line.
+/// Returns the error for a block that runs to the end of the text; `rest` is the text after its opening line.
 pub(crate) fn unclosed(
     tag: &OpeningTag<'_>,
     span: Span,
     line_number: usize,
-    behind: &str,
+    rest: &str,
     later_tags: usize,
 ) -> ParseError {
     // Only the errors of file blocks name a path.
@@ -144,17 +145,17 @@ pub(crate) fn unclosed(
         _ => None,
     };
     // A last line without LF counts as well.
-    let unended = usize::from(!behind.is_empty() && !behind.ends_with('\n'));
-    let lines = LineRange::of(line_number, line_number + count_lines(behind) + unended);
+    let unended = usize::from(!rest.is_empty() && !rest.ends_with('\n'));
+    let lines = LineRange::of(line_number, line_number + count_lines(rest) + unended);
     ParseError { command: tag.kind, kind: ParseErrorKind::Unclosed { path, later_tags }, span, lines }
 }
 
-/// Returns the number of lines that are opening tags, inside of blocks too.
+/// Returns the number of lines that are opening tags, including lines inside blocks.
 pub(crate) fn opening_lines(text: &str) -> usize {
     opening_tags(text).count()
 }
 
-/// Returns the starts of the lines that are opening tags, inside of blocks too, with their kinds.
+/// Returns the starts and kinds of the lines that are opening tags, including lines inside blocks.
 pub(crate) fn opening_tags(text: &str) -> impl Iterator<Item = (usize, BlockKind)> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -178,12 +179,12 @@ pub(crate) fn count_lines(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes()).count()
 }
 
-/// Returns the offset behind a line and its LF.
+/// Returns the offset after a line and its LF.
 pub(crate) fn after(text: &str, line: &Line) -> usize {
     (line.end + 1).min(text.len())
 }
 
-/// Returns the first line from `from` on, a line start, that is an opening tag, with the position of the tag.
+/// Returns the first line at or after the line start `from` that is an opening tag, with the position of the tag.
 fn next_opening(text: &str, mut from: usize) -> Option<(Line, Span, OpeningTag<'_>)> {
     let bytes = text.as_bytes();
     while let Some(bracket) = memchr(b'[', &bytes[from..]).map(|at| from + at) {
@@ -201,9 +202,10 @@ fn next_opening(text: &str, mut from: usize) -> Option<(Line, Span, OpeningTag<'
     None
 }
 
-/// Returns the first line from `from` on, a line start, that trims to the closing tag of `kind`, with the position of the tag.
+/// Returns the first line at or after the line start `from` that trims to the closing tag of `kind`, with the position of the
+/// tag.
 ///
-/// The first occurrence on a line decides: if it has other text beside it, the line holds more than the tag.
+/// The first occurrence on a line decides: if there is other text around it, the line is not a tag.
 pub(crate) fn closing_line(text: &str, mut from: usize, kind: BlockKind) -> Option<(Line, Span)> {
     // Building a finder costs more than a search in a short body, so each is built once.
     static FINDERS: LazyLock<[memmem::Finder<'static>; BlockKind::ALL.len()]> =

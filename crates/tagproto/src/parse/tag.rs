@@ -1,4 +1,4 @@
-//! One line as an opening tag: its name and its attributes, without regard to bodies.
+//! One line as an opening tag: its name and its attributes, regardless of bodies.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub(crate) struct OpeningTag<'a> {
     pub(crate) stray_quote: bool,
 }
 
-/// The value of an attribute, by the number of times that it was given.
+/// The value of an attribute, by its number of occurrences.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Attribute<'a> {
     #[default]
@@ -57,8 +57,8 @@ impl Attribute<'_> {
 impl<'a> OpeningTag<'a> {
     /// Parses a trimmed line as an opening tag; `None` for prose.
     ///
-    /// The bracket that closes the tag must end the line. A bracket inside double quotes does not close it; a quote that never closes is an
-    /// ordinary character.
+    /// The bracket that closes the tag must end the line. A bracket inside double quotes does not close it; an unclosed quote is
+    /// an ordinary character.
     pub(crate) fn read(trimmed: &'a str) -> Option<Self> {
         Self::read_as(trimmed, |name| name.parse().ok())
     }
@@ -86,13 +86,13 @@ impl<'a> OpeningTag<'a> {
             stray_quote: false,
         };
         loop {
-            let (behind, part) = part(rest).ok()?;
-            rest = behind;
+            let (tail, part) = part(rest).ok()?;
+            rest = tail;
             match part {
                 Part::Attribute { name, value } => tag.set(name, value),
                 Part::StrayQuote => tag.stray_quote = true,
                 Part::Other => {}
-                // Text behind the closing bracket makes the line prose.
+                // Text after the closing bracket makes the line prose.
                 Part::Close => return rest.is_empty().then_some(tag),
             }
         }
@@ -161,7 +161,7 @@ fn name(input: &str, kind_of: impl Fn(&str) -> Option<BlockKind>) -> IResult<&st
 
 fn part(input: &str) -> IResult<&str, Part<'_>> {
     let attribute = map((terminated(token, equals), quoted), |(name, value)| Part::Attribute { name, value });
-    // The order matters: an attribute begins as a token does, and a lone quote as a quoted text does.
+    // The order matters: an attribute begins like a token, and a lone quote like a quoted text.
     alt((
         attribute,
         map(quoted, |_| Part::StrayQuote),
@@ -173,7 +173,7 @@ fn part(input: &str) -> IResult<&str, Part<'_>> {
     .parse(input)
 }
 
-/// Parses a whole word of the tag: `data-path` is one word, so that no `path` is found in it.
+/// Parses a whole word of the tag: `data-path` is one word, and does not contain the attribute `path`.
 fn token(input: &str) -> IResult<&str, &str> {
     take_till1(|c| is_separator(c) || c == '"' || c == ']').parse(input)
 }

@@ -23,7 +23,7 @@ use crate::{
 pub(crate) struct RepairedBody<'a> {
     pub(crate) body: Body<'a>,
     pub(crate) repairs: RepairSet,
-    /// A fault of the model's own, for which this block is not run; `None` if there is none.
+    /// A fault of the model, which keeps this block from running.
     pub(crate) fault: Option<ParseErrorKind>,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct ClosedBlock<'b, 'a> {
     pub(crate) raw: &'a str,
     /// The number of the body's first line in the paste.
     pub(crate) first_line: usize,
-    /// The blanks in front of the closing tag.
+    /// The whitespace in front of the closing tag.
     pub(crate) closing_indent: &'a str,
     /// The lines of both tags.
     pub(crate) tags: [&'a str; 2],
-    /// The damage that the body may have, by the evidence of the tags.
+    /// The damage that the body may have, judging by the tags.
     pub(crate) suspected: RepairSet,
     pub(crate) dialect: Dialect,
 }
@@ -47,7 +47,7 @@ pub(crate) struct ClosedBlock<'b, 'a> {
 impl<'a> ClosedBlock<'_, 'a> {
     /// Repairs the body.
     ///
-    /// Messages and summaries are only shown: their `>` is removed, and they are not checked.
+    /// Messages and summaries are only shown: quote marks are removed, and nothing is checked.
     pub(crate) fn repaired_body(&self) -> Result<RepairedBody<'a>, Refusal> {
         let body = assemble::body(self.raw);
         let tag = &self.block.opening.tag;
@@ -110,10 +110,10 @@ impl<'a> ClosedBlock<'_, 'a> {
         if copy_label::begins(&text.lines, file) {
             return Err(text.refusal(RefusalKind::CopyLabel, 0));
         }
-        // The fence comes off before the gutter, which stands inside of it.
+        // The fence is removed before the gutter inside it.
         text.unwrap_fence(tag.kind, file);
         if let Some(file) = file {
-            if let Some(fault) = text.take_gutter_off(tag, file, self.dialect)? {
+            if let Some(fault) = text.remove_gutter(tag, file, self.dialect)? {
                 return Ok(Some(fault));
             }
             // Last, since fence and gutter hide the start of the lines.
@@ -156,7 +156,7 @@ impl<'a> ClosedBlock<'_, 'a> {
         self.dialect == Dialect::Agentd && is_edit && hunk::begin(lines)
     }
 
-    /// Returns a fault of the model's own. In Markdown, such text is content.
+    /// Returns a fault of the model. In Markdown, such text is content.
     fn fault(&self, lines: &[&str], file: Option<FileKind>) -> Option<ParseErrorKind> {
         if file == Some(FileKind::Markdown) {
             return None;
@@ -178,8 +178,8 @@ impl<'a> ClosedBlock<'_, 'a> {
             .map(|(path, index)| ParseErrorKind::OmittedCode { path, line_number: line_number(index + 1) })
     }
 
-    /// Returns the first line of a command or a new file with no-break spaces for plain blanks. Of an edit, the file itself shows whether
-    /// they are meant.
+    /// Returns the first line of a command or a new file that has no-break spaces instead of plain ones. For an edit, the file
+    /// itself shows whether they are intended.
     fn no_break_spaces_at(&self, lines: &[&str], file: Option<FileKind>) -> Option<usize> {
         match self.block.opening.tag.kind {
             BlockKind::CreateFile => indentation::no_break_spaces_at(lines.iter().copied(), file?),
@@ -188,10 +188,10 @@ impl<'a> ClosedBlock<'_, 'a> {
         }
     }
 
-    /// Checks for a block of which both tags and all lines are indented: the sign of its list item may have been lost, or a chat has
-    /// indented it, and what belongs to the file cannot be determined.
+    /// Checks for a block with both tags and all lines indented: its list marker may have been lost, or a chat has indented it,
+    /// so the indentation of the file cannot be determined.
     ///
-    /// The shell does not mind blanks before a command, but before the end of a here-document.
+    /// The shell ignores spaces before a command, but not before the end of a here-document.
     fn is_indented_as_a_whole(&self, lines: &[&str], file: Option<FileKind>) -> bool {
         let FoundBlock { opening, indent, span, .. } = self.block;
         // Chats trim the start of a reply.
@@ -207,7 +207,7 @@ impl<'a> ClosedBlock<'_, 'a> {
             && lines.iter().all(belongs)
     }
 
-    /// Checks for a block behind a list marker whose lines were indented with it: their own indentation cannot be determined.
+    /// Checks for a block after a list marker whose lines were indented with it: their original indentation cannot be determined.
     fn is_indented_with_its_list_item(&self, lines: &[&str]) -> bool {
         let FoundBlock { opening, indent, is_in_list_item, .. } = self.block;
         if lines.iter().all(|line| line.trim().is_empty()) {
@@ -233,7 +233,7 @@ fn untouched(body: Body<'_>) -> RepairedBody<'_> {
 /// The lines of a body during its repair.
 struct Lines<'l> {
     lines: Cow<'l, [&'l str]>,
-    /// The number of the first of them in the paste.
+    /// The number of the first line in the paste.
     first_line: usize,
     repairs: RepairSet,
 }
@@ -254,13 +254,13 @@ impl<'l> Lines<'l> {
             return;
         }
         let is_blank = |line: &&str| line.trim().is_empty();
-        // A command is trimmed in the end, so blank lines around its fence can be ignored; in a file they are content.
-        let blanks = if kind == BlockKind::RunCommand {
+        // A command is trimmed later, so blank lines around its fence can be ignored; in a file they are content.
+        let blank_lines = if kind == BlockKind::RunCommand {
             self.lines.iter().take_while(|line| is_blank(line)).count()
         } else {
             0
         };
-        let mut fenced = &self.lines[blanks..];
+        let mut fenced = &self.lines[blank_lines..];
         while let [rest @ .., last] = fenced
             && kind == BlockKind::RunCommand
             && is_blank(last)
@@ -269,19 +269,19 @@ impl<'l> Lines<'l> {
         }
         if let Some(inner) = fence::unwrapped(fenced) {
             let inner = inner.to_vec();
-            self.first_line += blanks + 1;
+            self.first_line += blank_lines + 1;
             self.replace(inner, RepairKind::BodyFence);
         }
     }
 
-    /// Takes line numbers off; returns the fault of numbers that do not fit.
-    fn take_gutter_off(
+    /// Removes line numbers; returns the fault of numbers that do not fit.
+    fn remove_gutter(
         &mut self,
         tag: &OpeningTag<'_>,
         file: FileKind,
         dialect: Dialect,
     ) -> Result<Option<ParseErrorKind>, Refusal> {
-        // The numbers of an edit begin with its first line. Without a valid one there is nothing to compare with.
+        // The numbers of an edit begin with its `start_line`. Without a valid one there is nothing to compare with.
         let first = match tag.kind {
             BlockKind::EditFile => tag.start_line.value().and_then(|line| line.trim().parse::<u32>().ok()),
             _ => Some(1),

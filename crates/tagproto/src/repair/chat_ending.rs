@@ -1,9 +1,9 @@
-//! Lines that chat windows put behind an answer that was cut off: the end of its code block, and the label of a button or a note.
-//! Marks with which models end a text.
+//! Lines that chat windows add to an answer that was cut off: the end of its code block, and the label of a button or a note.
+//! Also the marks with which models end a text.
 
 use crate::repair::fence::Fence;
 
-/// Labels in lower case, without the signs around them.
+/// Labels in lower case, without the punctuation around them.
 const LABELS: [&str; 8] = [
     "continue",
     "continue generating",
@@ -15,7 +15,7 @@ const LABELS: [&str; 8] = [
     "generation stopped",
 ];
 
-/// The marks with which models end a text, as some programs leave them there.
+/// The marks with which models end a text, which some programs leave in it.
 const END_OF_TEXT: [&str; 9] = [
     "<|im_end|>",
     "<|eot_id|>",
@@ -37,7 +37,7 @@ pub(crate) fn without_end_of_text(text: &str) -> &str {
     rest
 }
 
-/// Returns a text without such lines and blanks at its end. Of a text that was not cut off, they may be its own.
+/// Returns a text without such lines and whitespace at its end. A text that was not cut off may contain them itself.
 pub(crate) fn without_chat_ending(text: &str) -> &str {
     let mut text = without_end_of_text(text).trim_end();
     loop {

@@ -1,6 +1,6 @@
 //! Citation marks that chat windows put into text.
 
-/// The most characters of a mark behind its dagger.
+/// The maximum number of characters of a mark, from its dagger on.
 const LONGEST: usize = 80;
 
 /// Returns the index of the first line with a citation mark.
@@ -12,10 +12,8 @@ pub(crate) fn first_line_with(lines: &[&str]) -> Option<usize> {
 fn holds_bracketed(line: &str) -> bool {
     line.match_indices('【').any(|(at, bracket)| {
         let inner = &line[at + bracket.len()..];
-        let behind = inner.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
-        behind.len() < inner.len()
-            && behind.starts_with('†')
-            && behind.chars().take(LONGEST).any(|c| c == '】')
+        let rest = inner.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
+        rest.len() < inner.len() && rest.starts_with('†') && rest.chars().take(LONGEST).any(|c| c == '】')
     })
 }
 
@@ -23,20 +21,18 @@ fn holds_bracketed(line: &str) -> bool {
 fn holds_private_use(line: &str) -> bool {
     line.match_indices('\u{e200}').any(|(at, mark)| {
         let inner = &line[at + mark.len()..];
-        let behind = inner.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-        behind.len() < inner.len() && behind.starts_with('\u{e202}')
+        let rest = inner.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        rest.len() < inner.len() && rest.starts_with('\u{e202}')
     })
 }
 
-/// Checks for the same mark without its invisible characters, and for the form that names its origin.
+/// Checks for the same mark without its invisible characters, and for the form with `contentReference`.
 fn holds_bare(line: &str) -> bool {
     let numbered = line.match_indices("citeturn").any(|(at, word)| {
         let inner = &line[at + word.len()..];
-        let behind = inner.trim_start_matches(|c: char| c.is_ascii_digit());
-        behind.len() < inner.len()
-            && ["search", "view", "news", "fetch", "image", "file"]
-                .iter()
-                .any(|kind| behind.starts_with(kind))
+        let rest = inner.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < inner.len()
+            && ["search", "view", "news", "fetch", "image", "file"].iter().any(|kind| rest.starts_with(kind))
     });
     numbered || line.contains(":contentReference[oaicite:")
 }

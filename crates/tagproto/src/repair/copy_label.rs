@@ -1,8 +1,8 @@
-//! Label lines of the chat window that were copied with a code block: its language, "Copy code".
+//! Label lines of the chat window that were copied with a code block: its language, and "Copy code".
 
 use crate::repair::file_kind::FileKind;
 
-/// Names of languages as chat windows write them above a block.
+/// Names of languages as chat windows show them above a block.
 const LANGUAGES: &[&str] = &[
     "bash",
     "sh",
@@ -63,7 +63,7 @@ const LANGUAGES: &[&str] = &[
 
 const LABELS: [&str; 3] = ["copy code", "copy", "copy to clipboard"];
 
-/// Returns lines without such lines at their end: a label, and the language in front of it.
+/// Returns lines without a label at their end, and without the language in front of it.
 pub(crate) fn without_label<'l, 'a>(lines: &'l [&'a str]) -> &'l [&'a str] {
     let is_one_of = |line: &str, names: &[&str]| names.contains(&&*line.trim().to_ascii_lowercase());
     match lines {
@@ -75,7 +75,7 @@ pub(crate) fn without_label<'l, 'a>(lines: &'l [&'a str]) -> &'l [&'a str] {
     }
 }
 
-/// Checks whether a body begins with such lines: a language and a label, or a label that is unambiguous alone.
+/// Checks whether a body begins with a language and a label, or with a label that is unambiguous alone.
 pub(crate) fn begins(lines: &[&str], file: Option<FileKind>) -> bool {
     let line =
         |index: usize| lines.get(index).map(|line| line.trim().to_ascii_lowercase()).unwrap_or_default();

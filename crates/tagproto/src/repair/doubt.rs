@@ -1,4 +1,4 @@
-//! Bodies that may have the same damage as the tag lines, without evidence for or against it.
+//! Bodies that may have the same damage as the tag lines.
 
 use crate::{
     RefusalKind, RepairKind, RepairSet,
@@ -8,7 +8,7 @@ use crate::{
     },
 };
 
-/// Checks the lines of a body for the damage that its tag, or the rest of the paste, has suffered.
+/// Checks the lines of a body for the damage that its tag, or the rest of the paste, has.
 ///
 /// A body is in doubt if it holds the damaged form and no raw form that the damage would have changed.
 pub(crate) fn about(lines: &[&str], suspected: RepairSet) -> Option<RefusalKind> {
@@ -32,7 +32,7 @@ fn hold(lines: &[&str], characters: &[char]) -> bool {
 fn hold_entities_only(lines: &[&str]) -> bool {
     let entities: usize = lines.iter().map(|line| entity::entities(line).count()).sum();
     let ampersands: usize = lines.iter().map(|line| line.matches('&').count()).sum();
-    // A raw `&`, `<` or quote would have been escaped with the rest, so one of them clears the body.
+    // A raw `&`, `<`, `>` or quote would have been escaped with the rest, so any of them clears the body.
     entities > 0 && ampersands == entities && !hold(lines, &['<', '>', '"'])
 }
 

@@ -28,7 +28,7 @@ const NAMED: &[(&str, char)] = &[
     ("num", '#'),
 ];
 
-/// The most bytes of an entity of interest, `&` and `;` included.
+/// The maximum length of a relevant entity in bytes, with `&` and `;`.
 const LONGEST: usize = 12;
 
 /// Decodes each entity once, from left to right; entities of control characters stay.

@@ -1,4 +1,4 @@
-//! Code fences: around the whole reply, and around a body.
+//! Code fences around the whole reply or a body.
 
 /// A line that opens or closes a code fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// Parses a line of at least three back-ticks or tildes, indented by three blanks at most.
+    /// Parses a line of at least three back-ticks or tildes, indented by at most three spaces.
     pub(crate) fn read(line: &str) -> Option<Self> {
         let indented = line.trim_start_matches(' ');
         let mark = *indented.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
@@ -22,7 +22,7 @@ impl Fence {
         Some(Self { mark, length, has_language: !language.is_empty() })
     }
 
-    /// Checks whether nothing stands behind the marks.
+    /// Checks whether nothing follows the marks.
     pub(crate) fn is_bare(self) -> bool {
         !self.has_language
     }
@@ -32,8 +32,8 @@ impl Fence {
         self.mark == opening.mark && self.length >= opening.length && !self.has_language
     }
 
-    /// Returns the fence that is open behind a line, with the one that is open before it.
-    pub(crate) fn open_behind(line: &str, open: Option<Self>) -> Option<Self> {
+    /// Returns the fence that is open after a line, given the fence that is open before it.
+    pub(crate) fn open_after(line: &str, open: Option<Self>) -> Option<Self> {
         match (Self::read(line), open) {
             (Some(fence), Some(opening)) if fence.closes(opening) => None,
             (Some(fence), None) => Some(fence),
@@ -42,7 +42,7 @@ impl Fence {
     }
 }
 
-/// Returns the lines inside of a fence that encloses all of them; `None` if none does.
+/// Returns the lines inside a fence that encloses them all; `None` without such a fence.
 pub(crate) fn unwrapped<'l, 'a>(lines: &'l [&'a str]) -> Option<&'l [&'a str]> {
     let (first, rest) = lines.split_first()?;
     let (last, inner) = rest.split_last()?;

@@ -1,3 +1,3 @@
-//! The kind of a file by its name, as far as repairs depend on it.
+//! The kind of a file by its name, on which repairs depend.
 
 pub(crate) use wap_core::FileKind;

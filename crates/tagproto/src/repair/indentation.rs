@@ -1,4 +1,4 @@
-//! Lost white space that has meaning: Python's indentation, a Makefile's tabs, blanks that became no-break spaces.
+//! Lost significant whitespace: Python's indentation, a Makefile's tabs, and spaces that became no-break spaces.
 
 use std::collections::VecDeque;
 
@@ -9,12 +9,12 @@ use super::{
 };
 use crate::{Block, Item, block::hunk};
 
-/// Checks whether the blanks that a line begins with include a no-break space.
+/// Checks whether the leading whitespace of a line includes a no-break space.
 pub(crate) fn begins_with_no_break_space(line: &str) -> bool {
     line.trim_start_matches([' ', '\t']).starts_with(NO_BREAK)
 }
 
-/// Returns the index of the first line of code that begins with no-break spaces. In running text they may be meant.
+/// Returns the index of the first line of code that begins with no-break spaces. In running text they may be intended.
 pub(crate) fn no_break_spaces_at<'l>(
     mut lines: impl Iterator<Item = &'l str>,
     file: FileKind,
@@ -26,8 +26,8 @@ pub(crate) fn no_break_spaces_at<'l>(
     if is_code { lines.position(begins_with_no_break_space) } else { None }
 }
 
-/// Returns the index of the first line of a command with a no-break space in place of a plain blank, where a shell would take it for a
-/// part of a name: at the start of the line, in the name of a program, or before an option.
+/// Returns the index of the first line of a command that has a no-break space instead of a plain one where a shell would take it
+/// for part of a word: at the start of the line, in the name of a program, or before an option.
 ///
 /// Names of files may have such spaces, and so may quoted words, here-documents and comments.
 pub(crate) fn no_break_spaces_in_command(lines: &[&str]) -> Option<usize> {
@@ -48,18 +48,18 @@ pub(crate) fn no_break_spaces_in_command(lines: &[&str]) -> Option<usize> {
     None
 }
 
-/// A line of a shell's command.
+/// A line of a shell command.
 struct CommandLine<'l> {
     line: &'l str,
-    /// The last lines of here-documents, whose text follows this line.
+    /// The end markers of the here-documents that follow this line.
     documents: &'l mut VecDeque<String>,
 }
 
 impl CommandLine<'_> {
-    /// Looks for a no-break space in place of a plain blank; updates the quote that stays open behind the line.
+    /// Looks for a no-break space instead of a plain one; updates the quote that stays open after the line.
     fn has_no_break_space(&mut self, quote: &mut Option<char>) -> bool {
         let mut characters = self.line.char_indices().peekable();
-        // The name of a program comes first, and behind operators.
+        // The name of a program comes first, and after operators.
         let (mut is_in_name, mut is_at_start) = (quote.is_none(), quote.is_none());
         while let Some((at, character)) = characters.next() {
             if character == '\\' && *quote != Some('\'') {
@@ -73,42 +73,42 @@ impl CommandLine<'_> {
             } else if character == '#' && is_at_start {
                 return false;
             } else if NO_BREAK.contains(&character) {
-                let behind = self.line[at..].trim_start_matches([' ', '\t', NO_BREAK[0], NO_BREAK[1]]);
-                let is_comment_or_end = behind.is_empty() || behind.starts_with('#');
-                if !is_comment_or_end && (is_in_name || behind.starts_with('-')) {
+                let rest = self.line[at..].trim_start_matches([' ', '\t', NO_BREAK[0], NO_BREAK[1]]);
+                let is_comment_or_end = rest.is_empty() || rest.starts_with('#');
+                if !is_comment_or_end && (is_in_name || rest.starts_with('-')) {
                     return true;
                 }
             } else if matches!(character, ';' | '|' | '&' | '(') {
                 (is_in_name, is_at_start) = (true, true);
                 continue;
             } else if matches!(character, ' ' | '\t') {
-                // Blanks in front of a name do not end it.
+                // Whitespace in front of a name does not end it.
                 is_in_name &= is_at_start;
                 is_at_start = true;
                 continue;
             } else if self.line[at..].starts_with("<<") {
                 let rest = self.line[at..].trim_start_matches('<');
-                let count = self.line[at..].len() - rest.len();
-                self.begin_document(rest, count);
-                characters.nth(count - 2);
+                let bracket_count = self.line[at..].len() - rest.len();
+                self.begin_document(rest, bracket_count);
+                characters.nth(bracket_count - 2);
             }
             is_at_start = false;
         }
         false
     }
 
-    /// Takes note of the here-document that a redirection begins; `rest` stands behind so many signs.
-    fn begin_document(&mut self, rest: &str, signs: usize) {
+    /// Records the here-document that a redirection begins; `rest` follows its `<` characters.
+    fn begin_document(&mut self, rest: &str, bracket_count: usize) {
         let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start_matches([' ', '\t']);
         let bare = rest.trim_start_matches(['"', '\'', '\\']);
         let end = bare.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(bare.len());
-        if signs == 2 && end > 0 {
+        if bracket_count == 2 && end > 0 {
             self.documents.push_back(bare[..end].to_owned());
         }
     }
 }
 
-/// Refuses new files of code in the format of another program that have such lines.
+/// Refuses new files of code in the format of another program with lines that begin with no-break spaces.
 pub(crate) fn refused_for_no_break_spaces(items: &[Item<'_>]) -> Option<Refusal> {
     items.iter().find_map(|item| {
         let Item::Block(block) = item else { return None };
@@ -118,8 +118,8 @@ pub(crate) fn refused_for_no_break_spaces(items: &[Item<'_>]) -> Option<Refusal>
     })
 }
 
-/// Checks whether lines of the block with this opening tag are Python that has lost its indentation. The parts of hunks are checked one by
-/// one: the marks between them are not Python.
+/// Checks whether lines of the block with this opening tag are Python that lost its indentation. The parts of hunks are checked
+/// one by one: the marks between them are not Python.
 pub(crate) fn lacks_indentation(opening_tag: &str, lines: &[&str]) -> bool {
     let is_python = tag_line::opening(opening_tag)
         .is_some_and(|opening| opening.tag.usable_path().map(FileKind::of) == Some(FileKind::Python));
@@ -135,7 +135,7 @@ const OPENERS: [&str; 14] = [
     "match", "case",
 ];
 
-/// Returns the index of the line that should be indented, in Python text that has no leading blank anywhere.
+/// Returns the index of the line that should be indented, in Python text without any leading whitespace.
 pub(crate) fn python_lost_at(lines: &[&str]) -> Option<usize> {
     // One indented line proves that indentation has survived.
     if lines.iter().any(|line| line.starts_with([' ', '\t', '\u{a0}']) && !line.trim().is_empty()) {
@@ -155,9 +155,9 @@ pub(crate) fn python_lost_at(lines: &[&str]) -> Option<usize> {
         }
         let word = code.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(code);
         let is_opener = OPENERS.contains(&word) && !began_in_string;
-        // A statement ends behind its last open bracket.
+        // A statement does not end within brackets.
         let is_end = text.brackets == 0 && !code.ends_with('\\');
-        // A colon inside of an open string opens no block.
+        // A colon inside an open string does not open a block.
         is_opened =
             text.string.is_none() && code.ends_with(':') && (is_opener || is_opener_continued && is_end);
         is_opener_continued = (is_opener || is_opener_continued) && !is_end && !is_opened;
@@ -221,13 +221,13 @@ fn plain_string_length(text: &str) -> usize {
     text.len()
 }
 
-/// Words that begin a line of make's own language, which may be indented with spaces.
+/// Directives of make, whose lines may be indented with spaces.
 const DIRECTIVES: [&str; 15] = [
     "ifeq", "ifneq", "ifdef", "ifndef", "else", "endif", "include", "-include", "sinclude", "define",
     "endef", "export", "unexport", "override", "vpath",
 ];
 
-/// Returns the index of a recipe line that starts with spaces, directly behind its rule.
+/// Returns the index of a recipe line that starts with spaces, directly after its rule.
 pub(crate) fn makefile_tabs_lost_at(lines: &[&str]) -> Option<usize> {
     // With another prefix, recipes need no tabs.
     if lines.iter().any(|line| line.trim_start().starts_with(".RECIPEPREFIX")) {

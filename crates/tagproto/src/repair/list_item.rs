@@ -1,13 +1,13 @@
-//! The item of a Markdown list in which a line stands.
+//! The Markdown list item that a line belongs to.
 
-/// Blanks by which a line is indented further than the mark of an item that it belongs to, at least. Models use two to four,
-/// whatever the length of the mark.
+/// The least number of columns by which a line is indented further than the mark of its item. Models use two to four, whatever
+/// the length of the mark.
 const LEAST_INDENT: usize = 2;
 
 /// The columns of a tab.
 const TAB: usize = 4;
 
-/// The latest item of a list, while lines belong to it.
+/// The latest list item, as long as lines belong to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ListItem {
     /// The columns in front of its mark; `None` outside of a list.
@@ -15,7 +15,7 @@ pub(crate) struct ListItem {
 }
 
 impl ListItem {
-    /// Passes a line of prose. A blank line, and one that is indented, does not end the item.
+    /// Passes a line of prose. Blank lines and indented lines do not end the item.
     pub(crate) fn pass(&mut self, line: &str) {
         let content = line.trim_start();
         let indent = &line[..line.len() - content.len()];
@@ -32,19 +32,19 @@ impl ListItem {
     }
 }
 
-/// Checks for a mark (`-`, `*`, `+`, `1.`, `1)`) with a blank behind it, and more.
+/// Checks for a mark (`-`, `*`, `+`, `1.`, `1)`) that whitespace and text follow.
 fn is_item(content: &str) -> bool {
     let digits = content.bytes().take_while(u8::is_ascii_digit).count();
-    let behind = match digits {
+    let rest = match digits {
         0 => content.strip_prefix(['-', '*', '+']),
         1..=9 => content[digits..].strip_prefix(['.', ')']),
         _ => None,
     };
-    behind.is_some_and(|behind| behind.starts_with([' ', '\t']) && !behind.trim().is_empty())
+    rest.is_some_and(|rest| rest.starts_with([' ', '\t']) && !rest.trim().is_empty())
 }
 
 fn columns(indent: &str) -> usize {
-    indent.chars().map(|blank| if blank == '\t' { TAB } else { 1 }).sum()
+    indent.chars().map(|c| if c == '\t' { TAB } else { 1 }).sum()
 }
 
 #[cfg(test)]
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_begins_with_a_mark_a_blank_and_text() {
+    fn an_item_begins_with_a_mark_whitespace_and_text() {
         for item in ["- a", "* a", "+\ta", "1. a", "12) a"] {
             assert!(is_item(item), "{item}");
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::repair::file_kind::FileKind;
 
-/// Beginnings of comment lines, longest first where one is the beginning of another.
+/// Markers of comment lines. The first match counts, so longer markers come before their prefixes.
 const MARKERS: [&str; 11] = ["<!--", "{/*", "///", "//", "/*", "(*", "##", "#", "--", ";", "%"];
 
 /// Ends of comments that end on their line.
@@ -25,7 +25,7 @@ const LEFT_OUT: &[&str] = &[
     "here",
 ];
 
-/// The beginnings by which a comment that only ends with dots counts.
+/// The beginnings that are required of a comment that only ends with dots.
 const BEGINNINGS: &[&str] = &[
     "rest of",
     "the rest of",
@@ -60,7 +60,7 @@ pub(crate) fn first_line_with(lines: &[&str]) -> Option<usize> {
         let Some(dotted) = comment(line).and_then(Dotted::read) else { return false };
         let continues = is_comment(index.checked_sub(1));
         if dotted.words.is_empty() {
-            // Dots alone inside of a longer comment are part of its text.
+            // Dots alone inside a longer comment are part of its text.
             return !continues && !is_comment(index.checked_add(1)) && is_plain_comment(line);
         }
         dotted.stands_for_code(continues)
@@ -68,7 +68,7 @@ pub(crate) fn first_line_with(lines: &[&str]) -> Option<usize> {
 }
 
 /// Returns the first new line of a replacement that consists of such a comment; `None` in Markdown. Lines that the search text
-/// has as well are those of the file.
+/// also contains come from the file.
 pub(crate) fn omitted<'l>(path: &str, search: &[&str], replacement: &[&'l str]) -> Option<&'l str> {
     if FileKind::of(path) == FileKind::Markdown {
         return None;
@@ -90,7 +90,7 @@ fn is_plain_comment(line: &str) -> bool {
     matches!(marker, Some("//" | "#" | "/*" | "{/*" | "<!--" | "--"))
 }
 
-/// Returns the text of a line that is a comment from its first character on.
+/// Returns the text of a line that consists of a comment.
 fn comment(line: &str) -> Option<&str> {
     let trimmed = line.trim();
     let text = MARKERS.into_iter().find_map(|marker| trimmed.strip_prefix(marker))?;
@@ -102,32 +102,32 @@ fn comment(line: &str) -> Option<&str> {
 struct Dotted<'a> {
     begins: bool,
     ends: bool,
-    blank_behind_dots: bool,
+    has_space_after_dots: bool,
     words: &'a str,
 }
 
 impl<'a> Dotted<'a> {
     fn read(comment: &'a str) -> Option<Self> {
         let text = comment.trim_matches(['(', ')', '[', ']', '{', '}', '<', '>', ' ']);
-        let behind = text.strip_prefix("...").or_else(|| text.strip_prefix('…'));
-        let inner = behind.unwrap_or(text);
+        let undotted = text.strip_prefix("...").or_else(|| text.strip_prefix('…'));
+        let inner = undotted.unwrap_or(text);
         let before = inner.strip_suffix("...").or_else(|| inner.strip_suffix('…'));
         let words = before.unwrap_or(inner).trim_matches(['.', '…', ' ', '(', ')', '[', ']']);
-        (behind.is_some() || before.is_some()).then_some(Self {
-            begins: behind.is_some(),
+        (undotted.is_some() || before.is_some()).then_some(Self {
+            begins: undotted.is_some(),
             ends: before.is_some(),
-            blank_behind_dots: inner.starts_with([' ', '(', '[']),
+            has_space_after_dots: inner.starts_with([' ', '(', '[']),
             words,
         })
     }
 
-    /// Checks whether the comment stands for omitted code. With `continues`, the line before is a comment too, so that
-    /// leading dots may continue its sentence.
+    /// Checks whether the comment stands for omitted code. With `continues`, the previous line is a comment too, so leading dots
+    /// may continue its sentence.
     fn stands_for_code(&self, continues: bool) -> bool {
         let words = self.words.to_ascii_lowercase();
-        if self.begins && (self.ends || (self.blank_behind_dots && !continues)) {
+        if self.begins && (self.ends || (self.has_space_after_dots && !continues)) {
             let mut each = words.split(|c: char| !c.is_alphanumeric());
-            // A longer comment explains something, and does not stand for code.
+            // A longer comment explains something and does not stand for code.
             return words.split_whitespace().count() <= 10 && each.any(|word| LEFT_OUT.contains(&word));
         }
         self.ends && BEGINNINGS.iter().any(|beginning| words.starts_with(beginning))

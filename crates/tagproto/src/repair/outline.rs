@@ -1,4 +1,4 @@
-//! The positions of the blocks in a pasted reply, with damaged tags or intact ones. The content of bodies is not checked here.
+//! The positions of the blocks in a pasted reply, with damaged or intact tags. The content of bodies is not checked here.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) blocks: Vec<FoundBlock<'a>>,
     /// The damage of the tag lines.
     pub(crate) damage: RepairSet,
-    /// The first reason at a tag line to refuse the paste.
+    /// The first tag line for which the paste is refused.
     pub(crate) refusal: Option<Refusal>,
     /// Section markers of an outbox outside of bodies, with their line numbers.
     pub(crate) markers: Vec<(&'static str, usize)>,
@@ -34,9 +34,9 @@ pub(crate) struct FoundBlock<'a> {
     pub(crate) opening: Opening<'a>,
     pub(crate) span: Span,
     pub(crate) lines: LineRange,
-    /// The blanks in front of the opening tag and its decoration.
+    /// The whitespace in front of the opening tag and its decoration.
     pub(crate) indent: &'a str,
-    /// True if it is indented as a part of a list item that stands in front of it.
+    /// True if it is indented as part of a list item before it.
     pub(crate) is_in_list_item: bool,
     pub(crate) end: End<'a>,
 }
@@ -46,8 +46,8 @@ pub(crate) struct FoundBlock<'a> {
 pub(crate) enum End<'a> {
     /// The opening tag itself: the block has no body.
     AtOnce,
-    /// A closing tag, with the text between the tags, the number of its first line, the blanks in front of the closing tag, and the lines
-    /// of both tags.
+    /// A closing tag, with the text between the tags, the number of its first line, the whitespace in front of the closing tag,
+    /// and the lines of both tags.
     Closed { body: &'a str, first_line: usize, indent: &'a str, tags: [&'a str; 2] },
     /// None: the closing tag is missing.
     Unclosed(ParseError),
@@ -62,7 +62,7 @@ impl<'a> Outline<'a> {
         while walk.at < text.len() {
             let line = walk.line();
             let content = &text[line.start..line.end];
-            // Before tags: no tag inside of a thinking block is run.
+            // Before tags: tags inside a thinking block do not run.
             if let Some(end) = walk.thinking.end_of_block(text, &line) {
                 if holds_a_tag(&text[line.start..end]) {
                     outline.damage.insert(RepairKind::Thinking);
@@ -114,15 +114,15 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Checks whether the first and the last non-blank line are one fence, and no line between the blocks is one.
+    /// Checks whether the first and the last non-blank line form a fence, and there is no other fence between the blocks.
     fn has_fence_around_everything(&self, text: &str) -> bool {
-        // With more than two fences, some stand between the blocks and belong to the reply.
+        // With more than two fence lines, some are between the blocks and belong to the reply.
         let [(first, opening), (last, closing)] = self.fences.as_slice() else { return false };
-        let blank = |text: &str| text.trim_start_matches('\u{feff}').trim().is_empty();
+        let is_blank = |text: &str| text.trim_start_matches('\u{feff}').trim().is_empty();
         !self.blocks.is_empty()
             && closing.closes(*opening)
-            && blank(&text[..first.start])
-            && blank(&text[last.end..])
+            && is_blank(&text[..first.start])
+            && is_blank(&text[last.end..])
     }
 }
 
@@ -159,20 +159,20 @@ impl<'a> Walk<'a> {
         self.at = to;
     }
 
-    /// Finds the end of the block that `opening` opens and moves behind it; `None`, without moving, if the line is prose after all.
+    /// Finds the end of the block that `opening` opens and moves past it; returns `None` without moving if the line is prose.
     fn block(&mut self, line: &Line, opening: Opening<'a>) -> Option<FoundBlock<'a>> {
         let content = &self.text[line.start..line.end];
         let kind = opening.tag.kind;
         let body_start = after(self.text, line);
         // `[done]` and `[Message]` occur in prose: a block that is not in upper case needs more evidence than its tag.
         if !opening.is_upper_case() {
-            let stands = if kind.has_body() {
-                self.closers.has_one_behind(self.text, body_start, &opening)
+            let is_block = if kind.has_body() {
+                self.closers.closes_from(self.text, body_start, &opening)
             } else {
                 opening.tag.usable_path().is_some()
             };
             // Nothing has been passed so far, so the caller can treat the line as prose.
-            if !stands {
+            if !is_block {
                 return None;
             }
         }
@@ -190,9 +190,9 @@ impl<'a> Walk<'a> {
             return Some(FoundBlock { opening, span: tag, lines, indent, is_in_list_item, end });
         }
         let Some(closing) = self.closing_line(&opening) else {
-            let behind = &self.text[body_start..];
+            let rest = &self.text[body_start..];
             let span = Span { start: tag.start, end: self.text.len() };
-            let error = scan::unclosed(&opening.tag, span, first, behind, later_tags(behind, &opening));
+            let error = scan::unclosed(&opening.tag, span, first, rest, later_tags(rest, &opening));
             self.at = self.text.len();
             let (lines, end) = (error.lines, End::Unclosed(error));
             return Some(FoundBlock { opening, span, lines, indent, is_in_list_item, end });
@@ -243,25 +243,22 @@ fn holds_a_tag(text: &str) -> bool {
     text.split('\n').any(|line| tag_line::opening(line).is_some_and(|opening| opening.is_upper_case()))
 }
 
-/// Returns the number of lines behind an unclosed block that read as opening tags, by the rule for that block's own tag.
-fn later_tags(behind: &str, opening: &Opening<'_>) -> usize {
+/// Returns the number of lines after an unclosed opening tag that read as opening tags, by the rule for that tag.
+fn later_tags(rest: &str, opening: &Opening<'_>) -> usize {
     if opening.damage.is_empty() {
-        return scan::opening_lines(behind);
+        return scan::opening_lines(rest);
     }
-    behind
-        .split('\n')
-        .filter(|line| tag_line::opening(line).is_some_and(|later| later.is_upper_case()))
-        .count()
+    rest.split('\n').filter(|line| tag_line::opening(line).is_some_and(|later| later.is_upper_case())).count()
 }
 
-/// Returns the section marker of an outbox that a line is, quoted or not.
+/// Returns the section marker of an outbox that a line consists of, quoted or not.
 fn marker(trimmed: &str) -> Option<&'static str> {
     let line = trimmed.trim_start_matches('>').trim_start();
     MARKERS.into_iter().find(|marker| *marker == line)
 }
 
 /// Checks whether a line begins a tag that ends in one of the next two lines.
-fn is_split_tag(trimmed: &str, behind: &str) -> bool {
+fn is_split_tag(trimmed: &str, rest: &str) -> bool {
     let name_end = trimmed[1..].find(char::is_whitespace).map_or(trimmed.len(), |end| end + 1);
     if trimmed[1..name_end].parse::<BlockKind>().is_err() {
         return false;
@@ -274,7 +271,7 @@ fn is_split_tag(trimmed: &str, behind: &str) -> bool {
         () => return false,
     };
     let mut joined = trimmed.to_owned();
-    behind.split('\n').take(2).any(|line| {
+    rest.split('\n').take(2).any(|line| {
         joined.push_str(between);
         joined.push_str(line.trim());
         tag_line::opening(&joined).is_some_and(|opening| opening.tag.usable_path().is_some())

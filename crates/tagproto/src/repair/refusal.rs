@@ -1,23 +1,23 @@
-//! The reasons to refuse a paste as a whole, with advice for the person who pasted it.
+//! The reasons to refuse a whole paste, with advice for the user.
 
-/// A paste with damage that cannot be repaired. Nothing of it is run.
+/// A paste with damage that cannot be repaired. Nothing in it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line_number}: {kind}")]
 #[non_exhaustive]
 pub struct Refusal {
     /// The kind of damage.
     pub kind: RefusalKind,
-    /// The line of the paste where it shows, 1-based.
+    /// The 1-based line of the paste where the damage shows.
     pub line_number: u32,
 }
 
-/// The kinds of refusal; their text says what to do.
+/// The kinds of refusal. Their texts advise the user.
 ///
 /// Source: `refusals` of fixtures/vectors/paste.json.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum RefusalKind {
-    /// Python with a block opener and not one leading blank.
+    /// Python with a block opener and no leading whitespace at all.
     #[error(
         "the Python code has lost its indentation: copy with the reply's own copy button, or ask for the reply inside one code block"
     )]
@@ -27,10 +27,10 @@ pub enum RefusalKind {
         "the Makefile's recipe lines have lost their tabs: ask the model to send the file again and copy it with the copy button"
     )]
     TabsLost,
-    /// Escaped tag lines, and a body that holds entities only.
+    /// Escaped tag lines, and a body with entities instead of the raw characters.
     #[error("the text is HTML-escaped, perhaps a body as well: copy again as plain text")]
     EntitiesInBody,
-    /// Curly tag lines, and a body that holds curly punctuation only.
+    /// Curly quotes in tag lines, and a body with curly punctuation instead of plain.
     #[error(
         "quotes were made curly, perhaps in a body as well: switch off smart punctuation and paste again"
     )]
@@ -38,8 +38,8 @@ pub enum RefusalKind {
     /// Escaped tag lines, and a body in which everything is escaped.
     #[error("the text has Markdown escapes, perhaps in a body as well: copy the raw text")]
     EscapesInBody,
-    /// No-break spaces at the start of lines of a new file of code, or for plain blanks of a command; or in tag lines, and a body indented with them or without a plain
-    /// space.
+    /// No-break spaces at the start of lines of a new file of code, or instead of plain spaces in a command; or in tag lines, and
+    /// a body indented with them or without a plain space.
     #[error("spaces were turned into no-break spaces, perhaps in a body as well: copy with the copy button")]
     NbspInBody,
     /// A damaged tag whose path holds the same doubtful character.
@@ -47,13 +47,13 @@ pub enum RefusalKind {
     AmbiguousPath,
     /// A numbered body in which some lines have no number.
     #[error(
-        "some lines of a numbered body have no number, or the start of the text behind the numbers is uncertain: copy without line numbers"
+        "some lines of a numbered body have no number, or the start of the text after the numbers is uncertain: copy without line numbers"
     )]
     GutterIncomplete,
     /// A quoted block in which some lines are not quoted.
     #[error("only some lines of a quoted block start with >: copy the unquoted text")]
     QuoteIncomplete,
-    /// A block that is indented as a whole, with its list item for instance.
+    /// A block that is indented as a whole, for instance with its list item.
     #[error(
         "the block is indented as a whole, as inside a list item: ask for the block outside the list, with its tags at the start of the \
          line"
@@ -77,7 +77,7 @@ pub enum RefusalKind {
 }
 
 impl RefusalKind {
-    /// Returns the name as it stands in JSON, for example `indentation_lost`.
+    /// Returns the name used in JSON, such as `indentation_lost`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! The kinds of damage that can be undone without losing anything, and sets of them.
+//! The kinds of damage that can be undone without loss, and sets of them.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use std::fmt;
 pub enum RepairKind {
     /// Back-ticks around a tag line.
     Backtick,
-    /// A whole file or command body in a code fence of its own; the fence lines are removed.
+    /// A code fence around a whole file or command body; the fence lines are removed.
     BodyFence,
     /// `** **` or `__ __` around a tag line.
     Bold,
@@ -30,9 +30,9 @@ pub enum RepairKind {
     MdEscape,
     /// A no-break space in a tag line, outside of attribute values.
     Nbsp,
-    /// No block, but edits in the format of another program, which are carried out as blocks.
+    /// No blocks but edits in the format of another program, which are carried out as blocks.
     OtherFormat,
-    /// `>` before the tag lines, and before every body line or none.
+    /// `>` before the tag lines, and before all or none of the body lines.
     Quote,
     /// Curly quotes around attribute values.
     SmartQuotes,
@@ -63,7 +63,7 @@ impl RepairKind {
         Self::ZeroWidth,
     ];
 
-    /// Returns the name as it stands in JSON, for example `smart_quotes`.
+    /// Returns the name used in JSON, such as `smart_quotes`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -86,14 +86,14 @@ impl RepairKind {
         }
     }
 
-    /// Returns what a person is shown: a noun phrase about the pasted text, to stand in a list behind "read despite".
+    /// Returns the description for the user: a noun phrase about the pasted text, for a list after "read despite".
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
             Self::Backtick => "back-ticks around tags",
             Self::BodyFence => "a code fence around a file or a command",
             Self::Bold => "bold tags",
-            Self::Case => "tag names in small letters",
+            Self::Case => "lower-case tag names",
             Self::Entity => "HTML entities in tags",
             Self::Fence => "a code fence around the whole reply",
             Self::Gutter => "line numbers in front of a file's lines",

@@ -1,4 +1,4 @@
-//! Look-up of closing tags that are not in upper case: they distinguish a block from `[done]` in prose.
+//! Look-up of closing tags that are not in upper case, which distinguish a block from `[done]` in prose.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use crate::repair::{
     tag_line::{self, Closing, Opening},
 };
 
-/// The last position of each closing tag by its spelling and damage, collected once, at the first such opening tag: a search for each of them would
-/// be quadratic.
+/// The last position of each closing tag by its spelling and damage. Collected once, at the first such opening tag: a search for
+/// each opening tag would be quadratic.
 #[derive(Debug, Default)]
 pub(crate) struct SpelledClosers {
     last: Option<HashMap<String, Vec<(Closing, usize)>>>,
 }
 
 impl SpelledClosers {
-    /// Checks whether a line from `from` on closes `opening`.
-    pub(crate) fn has_one_behind(&mut self, text: &str, from: usize, opening: &Opening<'_>) -> bool {
+    /// Checks whether a line at or after `from` closes `opening`.
+    pub(crate) fn closes_from(&mut self, text: &str, from: usize, opening: &Opening<'_>) -> bool {
         let last = self.last.get_or_insert_with(|| collect(text));
         let spelled = last.get(&*opening.name).map(Vec::as_slice).unwrap_or_default();
         spelled.iter().any(|(closing, at)| *at >= from && opening.is_closed_by(closing))

@@ -1,4 +1,4 @@
-//! One line as a tag, damaged or not: additions of chat windows around and inside of tags are removed and reported.
+//! One line as a tag, damaged or not: what chat windows add around and inside tags is removed and reported.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::{BlockKind, RefusalKind, RepairKind, RepairSet, parse::tag::OpeningTa
 /// Characters without width that survive copying.
 pub(crate) const ZERO_WIDTH: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
 
-/// Spaces with which rendered pages replace plain ones.
+/// Spaces that replace plain ones in rendered pages.
 pub(crate) const NO_BREAK: [char; 2] = ['\u{a0}', '\u{202f}'];
 
 /// Curly double quotes, which smart punctuation puts around values.
@@ -23,9 +23,9 @@ pub(crate) struct Opening<'a> {
     /// The name as it was spelled.
     pub(crate) name: Cow<'a, str>,
     pub(crate) damage: RepairSet,
-    /// Kinds of damage that this tag would show if the paste had them, and does not show.
+    /// Kinds of damage that this tag would show if the paste had them, but does not show.
     pub(crate) unharmed: RepairSet,
-    /// The reason why the tag cannot be trusted although it can be parsed; `None` if it can be trusted.
+    /// The reason why the tag cannot be trusted although it can be parsed.
     pub(crate) doubt: Option<RefusalKind>,
 }
 
@@ -47,7 +47,7 @@ impl Opening<'_> {
         next.tag.kind == self.tag.kind && next.name == self.name && next.damage.is_within(self.damage)
     }
 
-    /// Checks whether a closing tag closes this block: it has the same letters, and no damage that the opening tag does not have.
+    /// Checks whether a closing tag closes this block: it has the same letters, and only damage that the opening tag has too.
     pub(crate) fn is_closed_by(&self, closing: &Closing) -> bool {
         closing.kind == self.tag.kind && closing.name == self.name && closing.damage.is_within(self.damage)
     }
@@ -68,12 +68,12 @@ pub(crate) fn opening(line: &str) -> Option<Opening<'_>> {
         && !core.contains(['&', '\\', '“', '”', '„', '‟', '\u{a0}', '\u{202f}'])
         && core.starts_with('[')
     {
-        // By far the most common line with a bracket in front; only its letters can be damaged.
+        // The most common line with a leading bracket by far; only its letters can be damaged.
         if let Some(opening) = plain() {
             return Some(opening);
         }
     }
-    // If no repair gives a tag, the characters that look like damage may be content of a value.
+    // If no repair yields a tag, the characters that look like damage may be content of a value.
     repaired(core, around).or_else(plain)
 }
 
@@ -100,13 +100,13 @@ pub(crate) fn closing_kind(line: &str) -> Option<BlockKind> {
     closing(line).map(|closing| closing.kind)
 }
 
-/// Returns the kind of block with a body that a line closes, damaged or not. Prose has the words of one word as well.
+/// Returns the kind of block with a body that a line closes, damaged or not. Names of a single word also occur in prose.
 pub(crate) fn stray_closing_kind(line: &str) -> Option<BlockKind> {
     let kind = closing_kind(line).filter(|kind| kind.has_body())?;
     (kind.name().contains('_') || line.trim() == kind.closing_tag()).then_some(kind)
 }
 
-/// Returns the kind of block that a line opens, damaged or not, but for the letters of its name.
+/// Returns the kind of block that a line opens, with an upper-case name but otherwise damaged or not.
 pub(crate) fn opening_kind(line: &str) -> Option<BlockKind> {
     opening(line).or_else(|| stop(line)).filter(Opening::is_upper_case).map(|opening| opening.tag.kind)
 }
@@ -168,11 +168,11 @@ fn without_decoration(text: &str) -> Option<(&str, RepairKind)> {
     }
 }
 
-/// Repairs the inside of a tag and parses it.
+/// Repairs a tag without its decoration and parses it.
 fn repaired(core: &str, around: RepairSet) -> Option<Opening<'static>> {
     let mut damage = around;
     let written = core;
-    // Entities first: an escape may be written as one (`&bsol;`), never the other way round.
+    // Entities first: an escape may be written as an entity (`&bsol;`), but not vice versa.
     let core = without_entities(core, &mut damage);
     let mut core = without_escapes(core, &mut damage).into_owned();
     let name_end =
@@ -228,7 +228,7 @@ fn kind_of(name: &str, damage: &mut RepairSet) -> Option<BlockKind> {
     Some(kind)
 }
 
-/// Makes the curly quotes around values straight; returns whether one is left that does not enclose a value.
+/// Straightens the curly quotes around values; returns true if a curly quote is left that does not enclose a value.
 fn straighten(core: &mut String, damage: &mut RepairSet) -> bool {
     if !core.contains(CURLY_DOUBLE) {
         return false;
@@ -237,10 +237,10 @@ fn straighten(core: &mut String, damage: &mut RepairSet) -> bool {
     let mut rest = core.as_str();
     let mut left_over = false;
     while let Some(at) = rest.find(|c| c == '"' || CURLY_DOUBLE.contains(&c)) {
-        let quote = rest[at..].chars().next().expect("a character was found there");
+        let quote = rest[at..].chars().next().expect("a quote starts at this offset");
         let inner = &rest[at + quote.len_utf8()..];
         straight.push_str(&rest[..at]);
-        // Only a quote behind `=` begins a value; others are apostrophes or prose.
+        // Only a quote after `=` begins a value; others are apostrophes or prose.
         let is_value = straight.trim_end().ends_with('=');
         let closing = match quote {
             '"' => inner.find('"').map(|end| (end, '"')),
@@ -248,7 +248,7 @@ fn straighten(core: &mut String, damage: &mut RepairSet) -> bool {
             _ => None,
         };
         let Some((end, closing)) = closing else {
-            // A lone straight quote is an ordinary character for the strict rules too.
+            // A lone straight quote is an ordinary character in strict parsing too.
             left_over |= quote != '"';
             straight.push(quote);
             rest = inner;
@@ -271,14 +271,14 @@ fn straighten(core: &mut String, damage: &mut RepairSet) -> bool {
 fn has_outside_of_values(core: &str, wanted: &[char]) -> bool {
     let mut rest = core;
     loop {
-        let (outside, behind) = rest.split_once('"').unwrap_or((rest, ""));
+        let (outside, quoted) = rest.split_once('"').unwrap_or((rest, ""));
         if outside.contains(wanted) {
             return true;
         }
-        match behind.split_once('"') {
+        match quoted.split_once('"') {
             Some((_, next)) => rest = next,
-            // A quote that never closes is an ordinary character.
-            None => return behind.contains(wanted),
+            // An unclosed quote is an ordinary character.
+            None => return quoted.contains(wanted),
         }
     }
 }
@@ -306,7 +306,7 @@ fn unharmed(written: &str, damage: RepairSet) -> RepairSet {
         .collect()
 }
 
-/// Checks whether a path was turned into a Markdown link, as a whole or its file name alone.
+/// Checks whether a path, or its file name alone, was turned into a Markdown link.
 fn is_link(path: &str) -> bool {
     let Some((label, target)) = path.split_once("](") else { return false };
     label.contains('[') && target.ends_with(')') && (target.contains("://") || target.starts_with("mailto:"))

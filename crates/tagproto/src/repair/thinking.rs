@@ -1,9 +1,9 @@
 //! Thinking blocks outside of bodies.
 //!
-//! Closed ones in every dialect, of the first two spellings. In the dialect `agentd` also those of other models, and what a chat
-//! shows of thinking without one of its marks: thinking without a closing mark was cut off, and a closing mark without an opening
-//! one ends thinking that began with the reply, or goes further than the closing mark before it. There, a mark within an edit in the
-//! format of another program is text of that edit, as one in a body is.
+//! Every dialect has closed blocks in the first two spellings. The dialect `agentd` also has the spellings of other models, and
+//! thinking without one of its marks: thinking without a closing mark was cut off, and a closing mark without an opening mark
+//! ends thinking that began with the reply, or that continued after the previous closing mark. In this dialect, a mark inside an
+//! edit in the format of another program is text of that edit, like a mark in a body.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::{
 /// One spelling of the marks.
 #[derive(Debug)]
 struct Spelling {
-    /// Stands at the start of a line.
+    /// The mark at the start of a line.
     opening: &'static str,
     closing: &'static str,
     /// True if chats leave out the opening mark.
@@ -51,12 +51,12 @@ const SPELLINGS: [Spelling; 14] = [
 /// The number of spellings in the dialect of the first implementation, with exactly these letters.
 const ORIGINAL: usize = 2;
 
-/// The thinking of one text, searched for from its start to its end.
+/// The thinking of one text, which is searched from start to end.
 #[derive(Debug)]
 pub(crate) struct Thinking {
     dialect: Dialect,
     marks: Option<Marks>,
-    /// Thinking that may not be thinking, or only a part of it.
+    /// Ranges that may not be thinking, or only in part.
     doubtful: Vec<Range<usize>>,
 }
 
@@ -65,7 +65,7 @@ impl Thinking {
         Thinking { dialect, marks: None, doubtful: Vec::new() }
     }
 
-    /// Returns the offset behind the thinking block that begins with this line; `None` if none does.
+    /// Returns the offset after the thinking block that begins with this line; `None` if none does.
     pub(crate) fn end_of_block(&mut self, text: &str, line: &Line) -> Option<usize> {
         let marks = self.marks.get_or_insert_with(|| Marks::of(text, self.dialect));
         if let Some(leading) = &marks.leading
@@ -79,13 +79,13 @@ impl Thinking {
             return None;
         }
         let Some(at) = marks.closing_of(which, line) else {
-            // Without a tag in it, it makes no difference.
+            // Without a tag inside, it does not matter whether this is thinking.
             let is_cut_off = self.dialect == Dialect::Agentd && marks.last_tag > line.end;
             self.doubtful.extend(is_cut_off.then_some(line.start..text.len()));
             return is_cut_off.then_some(text.len());
         };
-        let mut end = behind_line(text, at);
-        // In the last line of an edit, the closing mark may be its text. An opening one in a fence of its own may be an example.
+        let mut end = after_line(text, at);
+        // In the last line of an edit, the closing mark may be its text. An opening mark alone in a fence may be an example.
         if marks.edit_around(at).is_some() || self.dialect == Dialect::Agentd && is_alone_in_fence(text, line)
         {
             self.doubtful.push(line.start..end);
@@ -100,8 +100,8 @@ impl Thinking {
         Some(end)
     }
 
-    /// Returns the parts of the thinking passed so far that may not be thinking: what was cut off in it, and blocks before a closing
-    /// mark that may be one of prose.
+    /// Returns the parts of the thinking passed so far that may not be thinking: cut-off thinking, and blocks before a closing
+    /// mark that may be prose.
     pub(crate) fn doubtful(self) -> Vec<Range<usize>> {
         self.doubtful
     }
@@ -136,7 +136,7 @@ fn last_tag(text: &str) -> usize {
     0
 }
 
-/// The marks of a text, and where they stand.
+/// The marks of a text with their positions.
 #[derive(Debug)]
 struct Marks {
     /// The lines that begin with an opening mark, and the closing marks, by spelling.
@@ -153,11 +153,11 @@ struct Marks {
 #[derive(Clone, Copy, Debug)]
 struct Closing {
     at: usize,
-    /// The next one, from this one on, at the start or the end of a line.
+    /// The next mark at the start or the end of a line, possibly this one.
     next_at_edge: Option<usize>,
 }
 
-/// Thinking at the start of a text that lacks one of its marks.
+/// Thinking without one of its marks, at the start of a text.
 #[derive(Debug)]
 struct Leading {
     range: Range<usize>,
@@ -179,24 +179,24 @@ impl Marks {
             if let Some(which) = opening(content, dialect) {
                 marks.openings[which].push(line.start);
             }
-            // Of many brackets, few begin a mark: the signs behind them are rarer.
-            for sign in memchr::memchr2_iter(b'/', b'|', content.as_bytes()) {
-                let Some(at) = content[..sign].strip_suffix(['<', '[', '◁']).map(str::len) else {
+            // Few brackets begin a mark: the characters after them are rarer.
+            for second in memchr::memchr2_iter(b'/', b'|', content.as_bytes()) {
+                let Some(at) = content[..second].strip_suffix(['<', '[', '◁']).map(str::len) else {
                     continue;
                 };
                 let rest = &content[at..];
                 let closes = |which: &usize| begins(rest, SPELLINGS[*which].closing, dialect);
                 let Some(which) = (0..count).find(closes) else { continue };
-                let behind = &rest[SPELLINGS[which].closing.len()..];
-                // The first implementation takes any.
-                let is_at_edge = dialect == Dialect::Agentd
-                    && (content[..at].trim().is_empty() || behind.trim().is_empty());
+                let tail = &rest[SPELLINGS[which].closing.len()..];
+                // The first implementation accepts a mark anywhere in a line.
+                let is_at_edge =
+                    dialect == Dialect::Agentd && (content[..at].trim().is_empty() || tail.trim().is_empty());
                 let at = line.start + at;
                 marks.closings[which].push(Closing { at, next_at_edge: is_at_edge.then_some(at) });
             }
         }
         if dialect == Dialect::Agentd {
-            marks.leave_out_those_in_edits(text);
+            marks.remove_marks_in_edits(text);
         }
         for closings in &mut marks.closings {
             let mut next = None;
@@ -211,8 +211,9 @@ impl Marks {
         marks
     }
 
-    /// Leaves out the marks that are text of edits. A closing one in the last line of an edit may also close thinking that ends there.
-    fn leave_out_those_in_edits(&mut self, text: &str) {
+    /// Removes the marks that are text of edits. A closing mark in the last line of an edit stays: it may close thinking that
+    /// ends there.
+    fn remove_marks_in_edits(&mut self, text: &str) {
         if self.openings.iter().all(Vec::is_empty) && self.closings.iter().all(Vec::is_empty) {
             return;
         }
@@ -229,12 +230,12 @@ impl Marks {
         }
     }
 
-    /// Returns the edit in the format of another program in which a position is.
+    /// Returns the edit in the format of another program that contains a position.
     fn edit_around(&self, at: usize) -> Option<&Range<usize>> {
         edit_around(&self.edits, at)
     }
 
-    /// Returns the closing mark of the block that begins with a line. One within a line may be meant as text, if one at the edge of a
+    /// Returns the closing mark of the block that begins with a line. A mark within a line may be text if a mark at the edge of a
     /// line follows.
     fn closing_of(&self, which: usize, line: &Line) -> Option<usize> {
         let closings = &self.closings[which];
@@ -247,13 +248,13 @@ impl Marks {
         Some(at_edge.unwrap_or(closing.at))
     }
 
-    /// Returns the next line from an offset on that begins with an opening mark.
+    /// Returns the first line at or after an offset that begins with an opening mark.
     fn next_opening(&self, from: usize) -> Option<usize> {
         let next = |openings: &Vec<usize>| openings.get(openings.partition_point(|at| *at < from)).copied();
         self.openings.iter().filter_map(next).min()
     }
 
-    /// Returns the offset behind a closing mark in a range without an opening one.
+    /// Returns the offset after a closing mark in a range without an opening mark.
     fn further_end(&self, text: &str, range: Range<usize>) -> Option<usize> {
         let is_in_range = |closings: &Vec<Closing>| {
             let next = closings.get(closings.partition_point(|closing| closing.at < range.start));
@@ -264,28 +265,28 @@ impl Marks {
         (evidence == Evidence::Clear).then_some(end)
     }
 
-    /// Finds thinking at the start of a text that lacks one of its marks.
+    /// Finds thinking without one of its marks at the start of a text.
     fn leading(&self, text: &str) -> Option<Leading> {
         let content = text.trim_start_matches('\u{feff}').trim_start();
         let first = text.len() - content.len();
         let Some(which) = opening(content.lines().next()?, Dialect::Agentd) else {
             self.closings.iter().any(|closings| !closings.is_empty()).then_some(())?;
             let (end, evidence) = end_without_opening(text, 0..text.len(), &self.edits)?;
-            // Without a block behind it, those before it may be the answer.
+            // Without a block after it, the blocks before it may be the answer.
             let is_doubtful = evidence == Evidence::Mention || last_tag(text) < end;
             return Some(Leading { range: first..end, is_doubtful });
         };
         if !self.closings[which].is_empty() {
             return None;
         }
-        // Another spelling is better than none.
+        // A closing mark in another spelling is better than none.
         let alone = SPELLINGS.iter().zip(&self.closings).filter(|(spelling, _)| spelling.closes_alone);
         let first_outside = |closings: &Vec<Closing>| {
             let mut all = closings.iter().map(|closing| closing.at);
             all.find(|at| self.edit_around(*at).is_none())
         };
         let end = alone.filter_map(|(_, closings)| first_outside(closings)).min();
-        let range = first..end.map_or(text.len(), |end| behind_line(text, end));
+        let range = first..end.map_or(text.len(), |end| after_line(text, end));
         Some(Leading { range, is_doubtful: end.is_none() })
     }
 }
@@ -297,7 +298,8 @@ fn spellings(dialect: Dialect) -> &'static [Spelling] {
     }
 }
 
-/// Checks whether a text begins with a mark, in the dialect `agentd` with letters in any case: a word in brackets may be a link.
+/// Checks whether a text begins with a mark. The dialect `agentd` ignores the case of tags in angle brackets: a word in square
+/// brackets may be a link.
 fn begins(text: &str, mark: &str, dialect: Dialect) -> bool {
     text.starts_with(mark)
         || dialect == Dialect::Agentd
@@ -308,15 +310,15 @@ fn begins(text: &str, mark: &str, dialect: Dialect) -> bool {
 /// Returns the spelling of the opening mark with which a line begins.
 fn opening(line: &str, dialect: Dialect) -> Option<usize> {
     let content = line.trim_start_matches('\u{feff}').trim_start();
-    // Few lines begin so.
+    // A fast path: few lines begin like this.
     if !content.starts_with(['<', '[', '◁']) {
         return None;
     }
     spellings(dialect).iter().position(|spelling| begins(content, spelling.opening, dialect))
 }
 
-/// Returns the offset behind the line with a position.
-fn behind_line(text: &str, at: usize) -> usize {
+/// Returns the offset after the line that contains a position.
+fn after_line(text: &str, at: usize) -> usize {
     let end = memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |lf| at + lf);
     after(text, &Line { start: at, end })
 }
@@ -324,17 +326,17 @@ fn behind_line(text: &str, at: usize) -> usize {
 /// The position of a closing mark in its line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
-    /// Alone, or with text directly before or behind it.
+    /// Alone, or directly adjacent to text.
     Clear,
-    /// With a blank between it and text: prose may mention it there.
-    BesideBlank,
+    /// Separated from text by whitespace: prose may mention it there.
+    Spaced,
 }
 
-/// Returns the edge of a trimmed line at which it has a closing mark that may stand alone.
+/// Returns how a closing mark with an optional opening mark is placed at the start or end of a trimmed line.
 fn closing_edge(content: &str) -> Option<Edge> {
     let dialect = Dialect::Agentd;
     let closings = SPELLINGS.iter().filter(|spelling| spelling.closes_alone).map(|spelling| spelling.closing);
-    let has_blank = closings.into_iter().find_map(|closing| {
+    let is_spaced = closings.into_iter().find_map(|closing| {
         if begins(content, closing, dialect) {
             return Some(content[closing.len()..].starts_with(char::is_whitespace));
         }
@@ -342,34 +344,34 @@ fn closing_edge(content: &str) -> Option<Edge> {
         let is_at_end = begins(&content[at..], closing, dialect);
         is_at_end.then(|| content[..at].ends_with(char::is_whitespace))
     })?;
-    Some(if has_blank { Edge::BesideBlank } else { Edge::Clear })
+    Some(if is_spaced { Edge::Spaced } else { Edge::Clear })
 }
 
-/// Returns the one of some ranges, which are in order and apart from each other, in which a position is.
+/// Returns the range that contains a position. The ranges must be sorted and disjoint.
 fn edit_around(edits: &[Range<usize>], at: usize) -> Option<&Range<usize>> {
     edits.get(edits.partition_point(|edit| edit.end <= at)).filter(|edit| edit.start <= at)
 }
 
-/// The evidence that a closing mark without an opening one ends thinking.
+/// The evidence that a closing mark without an opening mark ends thinking.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Evidence {
     Clear,
-    /// It stands in a block that is not closed before another one.
+    /// The mark is in a block that is not closed before the next block.
     InBlock,
-    /// Prose or code behind a block may mention it, or it is the text of a block whose closing tag is misspelt.
+    /// Prose or code after a block may mention the mark, or it is text of a block whose closing tag is misspelt.
     Mention,
 }
 
-/// Returns the offset behind the first closing mark in a range of lines that has no opening one.
+/// Returns the offset after the first closing mark in a range of lines without an opening mark.
 ///
-/// It stands outside of all blocks and edits, or in a block that has a tag of its own kind behind it: then that block was a part of the
-/// thinking, and its own closing tag is missing. Any other body may have the mark as its text.
+/// The mark is outside of all blocks and edits, or in a block that a tag of its own kind follows: then that block was part of the
+/// thinking, and its own closing tag is missing. In any other body, the mark may be text.
 fn end_without_opening(text: &str, range: Range<usize>, edits: &[Range<usize>]) -> Option<(usize, Evidence)> {
     let (mut open, mut in_body, mut is_opened_in_body) = (None, None, false);
     let mut outside = Outside::default();
     for line in lines_from(text, range.start).take_while(|line| line.start < range.end) {
         if open.is_none() && edit_around(edits, line.start).is_some() {
-            outside.is_behind_block = true;
+            outside.follows_block = true;
             continue;
         }
         let whole = text[line.start..line.end].trim_start_matches('\u{feff}');
@@ -384,12 +386,12 @@ fn end_without_opening(text: &str, range: Range<usize>, edits: &[Range<usize>]) 
             }
             outside.pass_fence(whole);
             let kind = opening_kind(content);
-            outside.is_behind_block |= kind.is_some_and(|kind| !kind.has_body());
+            outside.follows_block |= kind.is_some_and(|kind| !kind.has_body());
             open = kind.filter(|kind| kind.has_body());
             (in_body, is_opened_in_body) = (None, false);
         } else if closing_kind(content) == open {
             open = None;
-            outside.is_behind_block = true;
+            outside.follows_block = true;
         } else if in_body.is_some() && opening_kind(content) == open {
             return in_body;
         } else if opens {
@@ -405,11 +407,11 @@ fn end_without_opening(text: &str, range: Range<usize>, edits: &[Range<usize>]) 
     None
 }
 
-/// Checks whether a line is all that stands in a code fence.
+/// Checks whether a line is the only line of a code fence.
 fn is_alone_in_fence(text: &str, line: &Line) -> bool {
     let before = text[..line.start].lines().next_back().and_then(Fence::read);
-    let behind = text[after(text, line)..].lines().next().and_then(Fence::read);
-    before.zip(behind).is_some_and(|(opening, fence)| fence.closes(opening))
+    let next = text[after(text, line)..].lines().next().and_then(Fence::read);
+    before.zip(next).is_some_and(|(opening, fence)| fence.closes(opening))
 }
 
 /// Checks for a line that may have been meant to close a block.
@@ -417,12 +419,12 @@ fn resembles_closing_tag(content: &str) -> bool {
     ["[/", "[END", "</"].iter().any(|start| content.starts_with(start)) && content.ends_with([']', '>'])
 }
 
-/// The lines passed outside of blocks, as far as they show whether a closing mark is only mentioned.
+/// The state of the lines passed outside of blocks, by which a closing mark counts as a mention.
 #[derive(Default)]
 struct Outside {
-    /// True behind a block, and behind an edit.
-    is_behind_block: bool,
-    /// The code fence that is open, and whether a block stands before it.
+    /// True after a block or an edit.
+    follows_block: bool,
+    /// The open code fence, and true if it follows a block.
     fence: Option<(Fence, bool)>,
 }
 
@@ -432,15 +434,15 @@ impl Outside {
         self.fence = match self.fence {
             Some((opening, _)) if fence.closes(opening) => None,
             Some(open) => Some(open),
-            None => Some((fence, self.is_behind_block)),
+            None => Some((fence, self.follows_block)),
         };
     }
 
-    /// Returns the evidence that a closing mark at the edge of a line gives.
+    /// Returns the evidence of a closing mark at the edge of a line.
     fn evidence(&self, line: &str, edge: Edge) -> Evidence {
         let is_indented = line.starts_with("    ") || line.starts_with('\t');
-        let is_code = is_indented || self.fence.is_some_and(|(_, is_behind_block)| is_behind_block);
-        let is_mention = self.is_behind_block && (edge == Edge::BesideBlank || is_code);
+        let is_code = is_indented || self.fence.is_some_and(|(_, follows_block)| follows_block);
+        let is_mention = self.follows_block && (edge == Edge::Spaced || is_code);
         if is_mention { Evidence::Mention } else { Evidence::Clear }
     }
 }

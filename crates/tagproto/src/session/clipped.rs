@@ -1,20 +1,20 @@
-//! Texts of a clipboard that may be the reply to a pending message.
+//! Clipboard texts that may be the reply to a pending message.
 
 use crate::{Item, RepairKind, ReplyTo, Session, Strictness, read_in};
 
-/// The relation of a text on the clipboard to the pending message of a session.
+/// The relation of a clipboard text to the pending message of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Clipped {
-    /// The reply: it quotes the message's token, or quotes none and has blocks.
+    /// The reply: it quotes the message's token, or quotes no token and has blocks.
     Reply,
     /// Edits in the format of another program, without the message's token. The user may have copied them for another purpose.
     EditsAlone,
-    /// Anything else: prose, a message of ours, a reply to another message.
+    /// Anything else: prose, an outbox, a reply to another message.
     Other,
 }
 
 impl Session {
-    /// Determines whether a text that the user has copied is the reply to the pending message.
+    /// Determines whether a text that the user copied is the reply to the pending message.
     ///
     /// A text that paste repair refuses, such as an outbox, is [`Clipped::Other`]. Linear in the length of the text.
     ///
@@ -34,7 +34,7 @@ impl Session {
         if quoted.is_some_and(|quoted| quoted != self.reply_to()) {
             return Clipped::Other;
         }
-        // A text that goes on where an earlier reply was cut off has its blocks only together with that one.
+        // A continuation of a reply that was cut off only has its blocks together with that reply.
         let incoming = self.incoming(text);
         let Some(whole) = incoming.text() else { return Clipped::Other };
         let reply = read_in(whole, Strictness::Repair, self.dialect);

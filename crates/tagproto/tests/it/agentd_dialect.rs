@@ -1,4 +1,4 @@
-//! The rules of the dialect `agentd` alone.
+//! The rules of only the dialect `agentd`.
 
 mod edit_reports;
 mod line_numbers;

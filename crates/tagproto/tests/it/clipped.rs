@@ -1,4 +1,4 @@
-//! Texts that the user has copied, held against the pending message.
+//! Texts that the user copied, compared to the pending message.
 
 use tagproto::{Clipped, Dialect, Session, SessionId};
 
@@ -29,7 +29,7 @@ fn a_copied_text_is_a_reply_by_its_token_or_its_blocks() {
     for (name, text, expected) in cases {
         assert_eq!(session(Dialect::Agentd).clipped(&text), expected, "{name}");
     }
-    // The other dialect knows no other formats.
+    // The other dialect does not read other formats.
     assert_eq!(session(Dialect::CodingAgent).clipped(DIFF), Clipped::Other);
     assert_eq!(session(Dialect::CodingAgent).clipped(READ), Clipped::Reply);
 }
@@ -39,7 +39,7 @@ fn the_rest_of_a_cut_off_reply_is_a_reply() {
     let mut session = session(Dialect::Agentd);
     let first = "[CREATE_FILE path=\"a.txt\"]\nthe first line of the file\nthe second line of the file\n";
     session.hold(session.incoming(first).into_held(), "2026-01-01T00:00:01Z");
-    // The last line may have been cut, so that it comes again.
+    // The last line may have been cut, so it is repeated.
     let rest = "the first line of the file\nthe second line of the file\nthe third line of the file\n[/CREATE_FILE]\n";
     assert_eq!(session.clipped(rest), Clipped::Reply);
     assert_eq!(session.clipped("a phone number"), Clipped::Other);

@@ -1,4 +1,4 @@
-//! The cases in `fixtures/vectors/cut-off-replies.json`, and what holds wherever a reply is cut.
+//! The cases in `fixtures/vectors/cut-off-replies.json`, and properties for any cut of a reply.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn session(dialect: Dialect) -> Session {
     Session::new("a1b2c3d4".parse().unwrap(), "task", "2026-01-01T00:00:00Z", dialect, None)
 }
 
-/// Lets a reply arrive, and returns what the cases state of it.
+/// Receives a reply, and returns its outcome in the form of the cases.
 fn receive(session: &mut Session, reply: &str) -> Value {
     match session.incoming(reply) {
         Incoming::Whole(text) => {
@@ -85,7 +85,7 @@ fn long_lines_and_long_replies_are_not_held() {
 
 #[test]
 fn many_equal_blocks_are_compared_in_one_pass() {
-    // Any way of comparing each with each takes minutes.
+    // Comparing all pairs would take minutes.
     let blocks = "[DELETE_FILE path=\"a\"]\n".repeat(9000);
     let (start, commands) = (format!("{blocks}[RUN_COMMAND]\nmake\n[/RUN_COMMAND]\n"), "[RUN_COMMAND]\nmak");
     let mut agentd = session(Dialect::Agentd);
@@ -94,14 +94,14 @@ fn many_equal_blocks_are_compared_in_one_pass() {
         let again = format!("{}{start}{commands}e\n[/RUN_COMMAND]\n", preface.repeat(9000));
         assert!(matches!(agentd.incoming(&again), Incoming::Anew(_)), "{preface:?}");
     }
-    // No lines tell such a block from those before it, so that the reply is not held.
+    // No lines distinguish such a block from earlier blocks, so the reply is not held.
     let equal = format!("{blocks}[DELETE_FILE path=\"");
     assert!(matches!(session(Dialect::Agentd).incoming(&equal), Incoming::Whole(_)));
 }
 
 #[test]
-fn a_line_in_which_a_reply_was_cut_off_is_not_read_again_with_each_line_of_the_next() {
-    // Any way of trying each line as the rest of the tag takes minutes.
+fn a_cut_off_line_is_not_read_again_with_each_line_of_the_next_reply() {
+    // Trying each line as the rest of the tag would take minutes.
     for (tag, count) in [("[", 1_000_000), ("[RUN_COMMAND ", 1_000_000), ("[RUN_COMMAND ", 4000)] {
         let mut agentd = session(Dialect::Agentd);
         let cut = "y".repeat(count);
@@ -175,7 +175,7 @@ fn text_of(held: &HeldReply) -> String {
     serde_json::to_value(held).unwrap()["text"].as_str().unwrap().to_owned()
 }
 
-/// The blocks with their contents, without their places in the text.
+/// The blocks with their contents, without their positions in the text.
 fn values(text: &str) -> Vec<String> {
     let items = read_in(text, Strictness::Repair, Dialect::Agentd).items;
     items
@@ -189,7 +189,7 @@ fn values(text: &str) -> Vec<String> {
 }
 
 proptest! {
-    /// A model that continues with the lines gives the reply that it would have given without the cut.
+    /// A model that continues with the lines yields the same reply as without the cut.
     #[test]
     fn a_cut_makes_no_difference(reply in reply(), at in any::<prop::sample::Index>(), preface in preface()) {
         let mut agentd = session(Dialect::Agentd);
@@ -203,7 +203,7 @@ proptest! {
         }
     }
 
-    /// A reply that comes again from its beginning is carried out once.
+    /// A reply that is repeated from its beginning is carried out once.
     #[test]
     fn a_whole_reply_again_is_carried_out_once(
         reply in reply(), at in any::<prop::sample::Index>(), preface in preface(),
@@ -219,9 +219,9 @@ proptest! {
         }
     }
 
-    /// A block that is written anew joins the blocks before it, or nothing is carried out where it could be another one.
+    /// A block that is written anew joins the blocks before it, or nothing is carried out if it could be another block.
     #[test]
-    fn a_block_anew_is_carried_out_once_behind_those_before_it(
+    fn a_block_written_anew_is_carried_out_once_after_earlier_blocks(
         reply in reply(), at in any::<prop::sample::Index>(), preface in preface(),
     ) {
         let mut agentd = session(Dialect::Agentd);
@@ -230,12 +230,12 @@ proptest! {
             let lines = reply.split_inclusive('\n').take(usize::try_from(open_line).unwrap());
             let before: usize = lines.map(str::len).sum();
             let anew = format!("{preface}{}", &reply[before..]);
-            // The requested lines, which are also a block in whose tag the reply ended.
+            // The requested lines, which are also the block in whose tag the reply ended.
             prop_assume!(!reply[before..].starts_with(&reply[last_lines_at(&held)..text_of(&held).len()])
                 || before == last_lines_at(&held));
             match agentd.incoming(&anew) {
                 Incoming::NotContinued => {}
-                // A reply of the same blocks again and again: it stands alone, and the next message says so.
+                // A reply that repeats the same blocks: it is carried out alone, and the next message reports that.
                 Incoming::Anew(text) => {
                     let held = text_of(&held);
                     let from_first_block = &held[held.find('[').unwrap()..];
@@ -249,7 +249,7 @@ proptest! {
         }
     }
 
-    /// A reply that comes again and is cut at another byte is held once, whichever part is longer.
+    /// A repeated reply that is cut at another byte is held once, whichever part is longer.
     #[test]
     fn a_reply_cut_twice_is_carried_out_once(
         reply in reply(), first in any::<prop::sample::Index>(), second in any::<prop::sample::Index>(),
@@ -276,8 +276,8 @@ proptest! {
         }
     }
 
-    /// Whatever a model makes of the request, no block is carried out that the reply without the cut does not have, and none more
-    /// often than there: an example in the text of a file stays text, and what is sent twice runs once.
+    /// However a model answers the request, no block is carried out that the reply without the cut lacks, and none more often
+    /// than there: an example in the text of a file stays text, and a block that is sent twice runs once.
     #[test]
     fn no_continuation_runs_more_than_the_whole_reply(
         reply in reply(), at in any::<prop::sample::Index>(), preface in preface(), fault in 0..FAULTS,
@@ -286,13 +286,13 @@ proptest! {
         let cut = at.index(reply.len());
         if let Some(held) = hold_beginning(&mut agentd, &reply, cut) {
             let next = faulty(fault, &reply, cut, &held);
-            // What follows the cut may be the requested lines again: then the reply does what was requested.
+            // The text after the cut may be the requested lines again: then the reply meets the request.
             let lines: String = held.last_lines().iter().map(|line| format!("{line}\n")).collect();
             let begins = next.trim_start_matches(['`', ' ', '\n']).starts_with(lines.trim_start());
             prop_assume!(!FROM_THE_CUT.contains(&fault) || !begins);
             let next = format!("{preface}{next}");
             let incoming = agentd.incoming(&next);
-            // A reply that is cut off once more is held.
+            // A reply that is cut off again is held.
             let carried_out = incoming.text().filter(|_| !incoming.is_held(false)).map(acting).unwrap_or_default();
             let mut whole = acting(&reply);
             for block in carried_out {
@@ -305,17 +305,17 @@ proptest! {
 }
 
 const FAULTS: u8 = 7;
-/// Those that continue where the reply was cut off.
+/// The faults that continue where the reply was cut off.
 const FROM_THE_CUT: [u8; 3] = [0, 1, 2];
 
-/// A continuation as a model should not write it.
+/// A faulty continuation.
 fn faulty(fault: u8, reply: &str, cut: usize, held: &HeldReply) -> String {
     let lines: String = held.last_lines().iter().map(|line| format!("{line}\n")).collect();
     let rest = &reply[last_lines_at(held)..];
     match fault {
         0 => reply[cut..].to_owned(),
         1 => format!("```\n{}", &reply[cut..]),
-        // From the line on in which it was cut.
+        // From the line in which it was cut.
         2 => reply[reply[..cut].rfind('\n').map_or(0, |lf| lf + 1)..].to_owned(),
         3 => format!("You had these lines:\n{lines}Here is the whole reply again:\n\n{reply}"),
         4 => format!("{lines}{reply}"),
@@ -329,12 +329,13 @@ fn faulty(fault: u8, reply: &str, cut: usize, held: &HeldReply) -> String {
     }
 }
 
-/// Checks whether some of a reply is refused, since it shows blocks in the text of a file.
+/// Checks whether a part of a reply is refused because it shows blocks in the text of a file.
 fn has_unclear_end(reply: &str) -> bool {
     values(reply).iter().any(|block| block.contains("its end is not clear"))
 }
 
-/// Checks whether a block stands twice in a row, or two stand in a row twice. The second text of a file may differ.
+/// Checks whether a block occurs twice in a row, or a pair of consecutive blocks occurs twice. The second text of a file may
+/// differ.
 fn has_pair_twice(blocks: &[String]) -> bool {
     let tag = |block: &String| block.split(" body").next().unwrap().to_owned();
     let pairs = blocks.windows(2).filter(|pair| pair[0] != pair[1]);

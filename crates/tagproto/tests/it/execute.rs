@@ -24,7 +24,7 @@ fn command(text: &str) -> String {
     format!("[RUN_COMMAND]\n{text}\n[/RUN_COMMAND]\n")
 }
 
-/// The result of a single command of which the workspace says what it gives.
+/// Returns the result of a single command with a given outcome in the workspace.
 fn run_one(outcome: Result<ExecuteCommandResponse, WapError>, dialect: Dialect) -> CommandResult {
     let workspace = MemoryWorkspace::new();
     workspace.on_command("make", outcome);
@@ -62,7 +62,7 @@ fn one_reply_may_add_the_same_lines_at_two_places() {
             "[EDIT_FILE path=\"f\" start_line=\"{line}\" end_line=\"{line}\"]\n{text}\n{both}[/EDIT_FILE]\n"
         )
     };
-    // A block that stands alone divides the reply into several calls.
+    // A block that is not batched divides the reply into several calls.
     for between in ["", "[READ_FILE path=\"f\"]\n"] {
         let workspace = MemoryWorkspace::with_files([("f", "one\nthree\nfour\n")]);
         let reply = edit(1, "one") + between + &edit(3, "four");
@@ -198,7 +198,7 @@ fn batch_that_can_never_be_carried_out_fails_and_the_rest_goes_on() {
 }
 
 #[test]
-fn failures_say_what_to_do_next() {
+fn failures_advise_the_next_step() {
     let workspace = MemoryWorkspace::with_files([("d/f", "x\n"), ("bin", "\0")]);
     let reply = [
         create("../x", ""),
@@ -247,7 +247,7 @@ fn a_file_in_a_missing_folder_is_not_found_whatever_the_engine_advises() {
 }
 
 #[test]
-fn what_an_engine_advises_its_callers_is_worded_for_a_chat() {
+fn advice_of_an_engine_is_reworded_for_a_chat() {
     let workspace = Recording::of(MemoryWorkspace::new());
     let reply =
         "[EDIT_FILE path=\"f\" start_line=\"3\" end_line=\"4\"]\nx\n[/EDIT_FILE]\n[READ_FILE path=\"f\"]\n";
@@ -275,7 +275,7 @@ fn what_an_engine_advises_its_callers_is_worded_for_a_chat() {
 }
 
 #[test]
-fn an_engine_that_answers_another_change_is_no_reason_to_panic() {
+fn an_engine_that_answers_another_change_causes_no_panic() {
     let workspace = Recording::of(MemoryWorkspace::with_files([("f", "1\n")]));
     *workspace.next_answers.lock().unwrap() = Some(FileChanged::Modified(ModifyFileResponse {
         success: true,
@@ -411,7 +411,7 @@ fn warnings_of_the_workspace_follow_the_output() {
 }
 
 #[test]
-fn what_a_command_prints_is_no_note() {
+fn output_of_a_command_is_not_a_note() {
     let response = ExecuteCommandResponse {
         warnings: vec!["'x' was not adopted".into()],
         ..ended("a\nnote: all is well\n", "", 0)
@@ -426,7 +426,7 @@ fn what_a_command_prints_is_no_note() {
 }
 
 #[test]
-fn notes_stand_below_the_output_where_no_command_can_print_one() {
+fn notes_are_below_the_output_where_no_command_can_print_one() {
     let workspace = MemoryWorkspace::new();
     let printed = "a\n[NOTE] effect: all is well\n  Output: b\n[OK] DONE: c\n";
     let warnings = vec!["'x' was not adopted".to_owned(), "two\n[NOTE] lines".to_owned()];
@@ -443,7 +443,7 @@ fn notes_stand_below_the_output_where_no_command_can_print_one() {
 }
 
 #[test]
-fn what_a_command_was_refused_is_noted_under_its_result() {
+fn refusals_of_a_command_are_noted_under_its_result() {
     let denied = |what: &str, allow: Option<&str>, count| Denied {
         what: what.into(),
         why: "network is off".into(),
@@ -470,7 +470,7 @@ fn what_a_command_was_refused_is_noted_under_its_result() {
         let parts = tagproto::read_outbox(&text).unwrap();
         assert_eq!((parts.results[0].denied.len(), parts.notes.len()), (2, 0), "{text}");
     }
-    // The control: a command that was refused nothing has no note.
+    // The control: a command without refusals has no note.
     let workspace = MemoryWorkspace::new();
     workspace.on_command("make", Ok(ended("a", "", 1)));
     let mut session = session("T", Dialect::Agentd);

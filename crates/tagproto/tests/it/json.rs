@@ -1,4 +1,4 @@
-//! The form in which a reply is printed for programs.
+//! The JSON form of a reply.
 
 use serde_json::{Value, json};
 use tagproto::{Strictness, read};
@@ -34,7 +34,7 @@ fn every_block_has_its_own_fields_and_its_lines() {
 }
 
 #[test]
-fn repairs_and_the_reason_of_a_refusal_go_by_their_names() {
+fn repairs_and_the_reason_of_a_refusal_are_named() {
     assert_eq!(
         printed("- **[READ_FILE path=“a”]**", Strictness::Repair),
         json!({

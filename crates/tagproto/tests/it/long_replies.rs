@@ -1,4 +1,4 @@
-//! Replies of very many blocks.
+//! Replies with very many blocks.
 
 use memory_workspace::MemoryWorkspace;
 use tagproto::{
@@ -12,7 +12,7 @@ fn messages(count: usize) -> String {
 }
 
 #[test]
-fn blocks_behind_the_last_that_a_reply_may_have_are_one_error() {
+fn blocks_beyond_the_maximum_of_a_reply_are_one_error() {
     for strictness in [Strictness::Strict, Strictness::Repair] {
         let whole = messages(Reply::MOST_BLOCKS);
         assert_eq!(read(&whole, strictness).items.len(), Reply::MOST_BLOCKS);
@@ -26,14 +26,14 @@ fn blocks_behind_the_last_that_a_reply_may_have_are_one_error() {
         assert_eq!(&text[error.span.range()], "[READ_FILE path=\"a\"]");
         assert_eq!(
             error.to_string(),
-            "READ_FILE is one block too many: a reply may have 10000, and it and the 4 behind it were not run; \
+            "READ_FILE is one block too many: a reply may have 10000, and it and the 4 after it were not run; \
              send the rest with your next reply"
         );
     }
 }
 
 #[test]
-fn the_error_is_a_result_and_a_done_behind_it_does_not_count() {
+fn the_error_is_a_result_and_a_later_done_does_not_count() {
     let text = format!("{}[DONE]\nd\n[/DONE]\n", messages(Reply::MOST_BLOCKS));
     let reply = read(&text, Strictness::Repair);
     let execution = run_items(
@@ -50,7 +50,7 @@ fn the_error_is_a_result_and_a_done_behind_it_does_not_count() {
 
 #[test]
 fn comments_of_a_replacement_are_looked_up_in_the_search_text_in_one_pass() {
-    // Any way of comparing each with each takes minutes.
+    // Comparing all pairs would take minutes.
     let comment = "// ... existing code ...\n";
     let search: String = (0..16_000).map(|number| format!("line {number}\n")).collect();
     for (line, is_edit) in [(comment, true), ("", false)] {

@@ -1,4 +1,4 @@
-//! Damage to the indentation of continuations, wherever a reply was cut off, and of new files in other formats.
+//! Damage to the indentation of continuations, for any cut of a reply, and of new files in other formats.
 
 use tagproto::{Dialect, Incoming, RefusalKind, Session, Strictness, read_in};
 
@@ -43,8 +43,8 @@ fn indented(text: &str, indentation: impl Fn(&str) -> String) -> String {
     lines.collect()
 }
 
-/// Cuts the file at each byte, and continues it from the requested lines on with another indentation; returns the number of cuts at
-/// which it was joined, and the cuts at which that made another text.
+/// Cuts the file at each byte, and continues it from the requested lines with another indentation; returns the number of cuts at
+/// which it was joined, and the cuts at which the joined text was different.
 fn joined(indentation: impl Fn(&str) -> String) -> (usize, Vec<usize>) {
     let whole = in_block(FILE) + "[/CREATE_FILE]\n";
     let (mut count, mut wrong) = (0, Vec::new());
@@ -59,7 +59,7 @@ fn joined(indentation: impl Fn(&str) -> String) -> (usize, Vec<usize>) {
         let rest = indented(&whole[at..], &indentation);
         match session.incoming(&rest) {
             Incoming::NotContinued => {}
-            // The lines of a whole block are not joined to anything.
+            // The lines of a whole block are not joined.
             incoming => {
                 let text = incoming.text().unwrap_or_default();
                 count += 1;
@@ -87,9 +87,9 @@ fn a_continuation_without_its_indentation_is_joined_only_where_none_is_missing()
 
 #[test]
 fn a_continuation_with_no_break_spaces_is_joined_only_where_none_is_written() {
-    let (_, wrong) = joined(|blanks| blanks.replace(' ', "\u{a0}"));
+    let (_, wrong) = joined(|indent| indent.replace(' ', "\u{a0}"));
     assert_eq!(wrong, Vec::<usize>::new());
-    let (_, wrong) = joined(|blanks| blanks.replace("  ", "\u{a0} "));
+    let (_, wrong) = joined(|indent| indent.replace("  ", "\u{a0} "));
     assert_eq!(wrong, Vec::<usize>::new());
 }
 

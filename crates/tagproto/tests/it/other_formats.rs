@@ -1,6 +1,6 @@
-//! The cases of the kinds foreign and carried_out in `fixtures/vectors/text-edits.json`, and what holds for every reply.
+//! The cases of the kinds foreign and carried_out in `fixtures/vectors/text-edits.json`, and properties of any reply.
 
-mod beside_blocks;
+mod alongside_blocks;
 mod new_names;
 mod whole_hunks;
 
@@ -26,7 +26,7 @@ fn cases_of(kind: &str) -> Vec<Value> {
     cases.iter().filter(|case| case["kind"] == kind).cloned().collect()
 }
 
-/// Checks whether `got` has every key of `expected`: a part of the text of an error, and else the same value.
+/// Checks whether `got` has every key of `expected`: an error text that contains the expected text, or else the same value.
 pub(crate) fn agrees(got: &Value, expected: &Value) -> bool {
     expected.as_object().unwrap().iter().all(|(key, expected)| match key.as_str() {
         "error" => got[key].as_str().is_some_and(|got| got.contains(expected.as_str().unwrap())),
@@ -88,7 +88,7 @@ fn every_reply_that_is_carried_out_leaves_the_files_of_the_vectors() {
 }
 
 #[test]
-fn the_original_dialect_and_strict_reading_know_no_other_format() {
+fn the_original_dialect_and_strict_reading_read_no_other_format() {
     for case in cases() {
         let reply = case["reply"].as_str().unwrap();
         for (strictness, dialect) in [
@@ -158,7 +158,7 @@ fn piece() -> impl Strategy<Value = &'static str> {
 
 proptest! {
     #[test]
-    fn any_mixture_is_read_and_spans_lie_within_the_reply(pieces in prop::collection::vec(piece(), 0..40)) {
+    fn any_mixture_is_read_and_spans_are_within_the_reply(pieces in prop::collection::vec(piece(), 0..40)) {
         let text: String = pieces.concat();
         let reply = read_in(&text, Strictness::Repair, Dialect::Agentd);
         for item in &reply.items {

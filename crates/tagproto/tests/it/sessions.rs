@@ -1,4 +1,4 @@
-//! Sessions as they are stored, and the tokens that tie replies to them.
+//! Stored sessions, and the tokens that tie replies to them.
 
 use tagproto::{BlockKind, CommandResult, CommandType, Dialect, Execution, ReplyTo, Session, SessionId};
 
@@ -73,7 +73,7 @@ fn done_completes_the_session_at_its_number() {
     );
 }
 
-fn done_beside_a_failure() -> Execution {
+fn done_with_a_failure() -> Execution {
     let failed = CommandResult {
         command_type: BlockKind::EditFile.into(),
         summary: "File 'a' not found".into(),
@@ -86,9 +86,9 @@ fn done_beside_a_failure() -> Execution {
 }
 
 #[test]
-fn done_beside_a_failed_block_keeps_the_session_going() {
+fn done_with_a_failed_block_keeps_the_session_open() {
     let mut session = session("T", Dialect::Agentd);
-    session.advance(done_beside_a_failure(), "later");
+    session.advance(done_with_a_failure(), "later");
     assert_eq!((session.is_complete, session.sequence_number, &session.done), (false, 2, &None));
     assert!(session.notes[0].contains("[DONE] did not end the session, because 1 block of it failed"));
     // A reply without a failure ends it.
@@ -100,15 +100,15 @@ fn done_beside_a_failed_block_keeps_the_session_going() {
 }
 
 #[test]
-fn a_reply_without_blocks_gives_a_note_that_says_what_to_use() {
+fn a_reply_without_blocks_adds_a_note_about_blocks() {
     let mut session = session("T", Dialect::Agentd);
     session.advance(Execution::default(), "later");
     assert_eq!((session.sequence_number, session.notes.len()), (2, 1));
     let note = &session.notes[0];
     assert!(note.starts_with("nothing in your last reply was recognised as a block"), "{note}");
     assert!(note.contains("[READ_FILE path=") && note.chars().count() <= 400, "{}", note.chars().count());
-    // The next reply has a block, and the dialect of the original says nothing of the kind.
-    session.advance(done_beside_a_failure(), "later");
+    // The next reply has a block, and the original dialect has no such note.
+    session.advance(done_with_a_failure(), "later");
     assert!(!session.notes.contains(&"nothing".to_owned()) && session.notes.len() == 1);
     let mut original = self::session("T", Dialect::CodingAgent);
     original.advance(Execution::default(), "later");
@@ -118,7 +118,7 @@ fn a_reply_without_blocks_gives_a_note_that_says_what_to_use() {
 #[test]
 fn in_the_dialect_of_the_original_done_ends_the_session_whatever_failed() {
     let mut session = session("T", Dialect::CodingAgent);
-    session.advance(done_beside_a_failure(), "later");
+    session.advance(done_with_a_failure(), "later");
     assert_eq!((session.is_complete, session.done.as_deref()), (true, Some("all is well")));
     assert!(session.notes.is_empty());
 }

@@ -11,7 +11,7 @@ use crate::{
     TextContent, TextOutcome, find_text,
 };
 
-/// The steps that one line counts as where each is compared with an anchor, apart from its bytes.
+/// The fixed cost in steps of comparing one line with an anchor.
 const STEPS_OF_A_LINE: u64 = 16;
 
 impl Draft<'_> {
@@ -79,7 +79,7 @@ impl Draft<'_> {
         if splices.is_empty() { Ok(()) } else { self.splice(&splices) }
     }
 
-    /// Replaces a text wherever it occurs, if that is as often as expected.
+    /// Replaces a text wherever it occurs, if it occurs as often as expected.
     fn replace_all_text(
         &mut self,
         operation_index: usize,
@@ -95,7 +95,7 @@ impl Draft<'_> {
             replaced_everywhere(&base, &self.format, search, replacement, limit_bytes)?;
         let made = edits.len();
         if made != expected {
-            // The text is searched as a view shows it, and replaced as its bytes are.
+            // The search runs on the text as a view shows it, the replacement on its bytes.
             let lines =
                 lines.first().map_or(1, |first| *first.start())..=lines.last().map_or(1, |last| *last.end());
             return Err(EditErrorKind::UndecodableMatch { lines });
@@ -107,7 +107,7 @@ impl Draft<'_> {
             .map_err(|error| error.kind)
     }
 
-    /// Refuses lines that an earlier operation has written, where the text stood elsewhere before: both may be meant.
+    /// Refuses lines that an earlier operation wrote if the text was elsewhere before: either may be meant.
     fn check_not_written(&self, search: &SearchText, outcome: &TextOutcome) -> Result<(), EditErrorKind> {
         let Some(lines) = outcome.lines.first().filter(|_| !self.steps.is_empty()) else { return Ok(()) };
         let map = self.map();
@@ -117,7 +117,7 @@ impl Draft<'_> {
             return Ok(());
         }
         let Ok(before) = find_text(self.original, search, &MatchRule::ALL, None) else { return Ok(()) };
-        if !before.is_another_than(lines, &outcome.rules, &map) {
+        if !before.is_different_from(lines, &outcome.rules, &map) {
             return Ok(());
         }
         let mut line_numbers = vec![*lines.start()];

@@ -10,13 +10,13 @@ pub(crate) struct ByteEdit {
     pub(crate) new: Range<usize>,
 }
 
-/// Returns the map of the lines of `old` to those of `new`, which the edits have made of it.
+/// Returns the map from the lines of `old` to those of `new`, the result of the edits.
 pub(crate) fn line_map(old: &Source<'_>, new: &Source<'_>, edits: &[ByteEdit]) -> LineMap {
     let hunks = line_hunks(old, new, edits);
     LineMap::from_hunks(old.total_lines(), new.total_lines(), hunks).trimmed(old, new)
 }
 
-/// The lines that byte edits touch: from the line in which an edit begins to the line in which it ends.
+/// Returns the lines that byte edits touch, from the first to the last line of each.
 fn line_hunks(old: &Source<'_>, new: &Source<'_>, edits: &[ByteEdit]) -> Vec<Hunk> {
     let touched = |source: &Source<'_>, range: &Range<usize>| {
         let end = (source.line_index_at(range.end) + 1).min(source.total_lines());

@@ -9,18 +9,17 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use crate::line_map::Kept;
 use crate::{Hunk, LineMap, Source};
 
-/// The most lines of two texts that are compared one by one. Each takes about a hundred bytes meanwhile.
+/// The most lines of two texts that are compared one by one. Each takes about a hundred bytes during the comparison.
 const COMPARED_LINES: usize = 1 << 19;
 
 impl LineMap {
-    /// Compares two texts of which nothing else is known, and keeps the lines whose text is the same.
+    /// Compares two texts and keeps the lines whose text is the same.
     ///
-    /// A line is the same if it differs in its ending only, or in being UTF-8 here and UTF-16 there. Lines
-    /// between two differences that occur several times, all of them, count as changed: which of the equal
-    /// ones is which is unknown.
+    /// A line is the same if only its ending or its encoding (UTF-8, UTF-16) differs. If all lines between two differences occur
+    /// several times, they count as changed: which of the equal lines corresponds to which is unknown.
     ///
-    /// Texts that have more than half a million lines together are not compared line by line: then only what they have in
-    /// common at the beginning and at the end is kept.
+    /// Texts that have more than half a million lines together are not compared line by line: only their common beginning and end
+    /// are kept.
     pub fn between(old: &Source<'_>, new: &Source<'_>) -> LineMap {
         if old.total_lines() + new.total_lines() > COMPARED_LINES {
             let apart = LineMap::from_kept(old.total_lines(), new.total_lines(), &[]);
@@ -54,8 +53,8 @@ impl LineMap {
     /// Compares two versions of a file as [`between`](Self::between) does, and keeps only lines that every comparison with
     /// as few differences keeps.
     ///
-    /// Where lines that were added, removed or changed begin or end with the lines beside them (`end`, a blank line), or have them
-    /// in their middle, these may be the old ones as well: which of them are is unknown, so they count as changed.
+    /// Where added, removed or changed lines begin or end with the adjacent lines (`end`, a blank line), or contain them, either
+    /// may be the old ones: it is unknown which, so they count as changed.
     pub fn between_versions(old: &Source<'_>, new: &Source<'_>) -> LineMap {
         LineMap::between(old, new).without_doubt(old, new)
     }
@@ -66,8 +65,8 @@ impl LineMap {
             let above = index.checked_sub(1).map_or(0, |index| self.hunks()[index].old.end);
             let below = self.hunks().get(index + 1).map_or(self.old_lines(), |next| next.old.start);
             let (most_up, most_down) = (hunk.old.start - above, below - hunk.old.end);
-            let in_old = Beside { source: old, differs: &hunk.old };
-            let in_new = Beside { source: new, differs: &hunk.new };
+            let in_old = Adjacent { source: old, differs: &hunk.old };
+            let in_new = Adjacent { source: new, differs: &hunk.new };
             let up = in_old.above(most_up).max(in_new.above(most_up));
             let down = in_old.below(most_down).max(in_new.below(most_down));
             let widened = Hunk {
@@ -85,9 +84,9 @@ impl LineMap {
         LineMap::from_hunks(self.old_lines(), self.new_lines(), hunks)
     }
 
-    /// This map with lines at the edges of its hunks kept where both texts have the same line there.
+    /// Returns this map with its hunks trimmed at their edges where both texts have the same line.
     ///
-    /// An edit replaces whole ranges; what it put back as it was has not changed.
+    /// An edit replaces whole ranges; a line that it replaced with itself has not changed.
     pub(crate) fn trimmed(&self, old: &Source<'_>, new: &Source<'_>) -> LineMap {
         let same = |old_index: usize, new_index: usize| key(old, old_index) == key(new, new_index);
         let hunks = self.hunks().iter().map(|hunk| {
@@ -106,15 +105,15 @@ impl LineMap {
     }
 }
 
-/// Lines of one version that differ, and the lines beside them, which are the same in the other version.
-struct Beside<'a> {
+/// Lines of one version that differ; the adjacent lines are the same in the other version.
+struct Adjacent<'a> {
     source: &'a Source<'a>,
     differs: &'a Range<usize>,
 }
 
-impl Beside<'_> {
-    /// Counts the lines above the difference, up to a number, that also occur further down, in their order: as many lines are the
-    /// same in both versions if those are taken for the same.
+impl Adjacent<'_> {
+    /// Counts the lines above the difference, up to `most`, that also occur further down in the same order: matching those
+    /// instead keeps as many lines.
     fn above(&self, most: usize) -> usize {
         let Range { start, end } = *self.differs;
         let mut below = end;
@@ -127,7 +126,7 @@ impl Beside<'_> {
         (1..=most).map_while(again).count()
     }
 
-    /// Counts the lines below the difference, up to a number, that also occur further up, in their order.
+    /// Counts the lines below the difference, up to `most`, that also occur further up in the same order.
     fn below(&self, most: usize) -> usize {
         let Range { start, end } = *self.differs;
         let mut above = start;
@@ -166,7 +165,7 @@ fn occurrences(keys: &[usize], count: usize) -> Vec<usize> {
 
 /// Returns the bytes by which two lines are compared.
 fn key<'a>(source: &Source<'a>, line_index: usize) -> Cow<'a, [u8]> {
-    let bytes = source.line_bytes(line_index + 1).expect("hunks lie within the texts they are about");
+    let bytes = source.line_bytes(line_index + 1).expect("hunks are within their texts");
     if source.format().encoding.unit_bytes() == 1 {
         return Cow::Borrowed(bytes);
     }

@@ -1,19 +1,19 @@
-//! No-break spaces at the start of new lines: rendered pages have them instead of plain blanks, and compilers do not take them for
-//! blanks.
+//! No-break spaces at the start of new lines: rendered pages have them instead of plain spaces, and compilers do not accept them.
 
 use crate::{SearchText, Source, TextContent};
 
 /// The spaces with which rendered pages replace plain ones.
 const NO_BREAK: [char; 2] = ['\u{a0}', '\u{202f}'];
 
-/// Finds such a line in the replacement of a search text; returns its 1-based number. Lines that the search text has are not new.
+/// Finds such a line in the replacement of a search text, and returns its 1-based number. Lines that the search text has are not
+/// new.
 pub(super) fn in_replacement(
     source: &Source<'_>,
     search: &SearchText,
     replacement: &str,
     contents: &[TextContent],
 ) -> Option<usize> {
-    // Most edits have no such line, and cost no look at the whole text.
+    // Most edits have no such line, so that the text need not be scanned.
     let mut new_lines = contents.iter().flat_map(|content| content.content.iter());
     if !new_lines.any(begin) || are_in(source) {
         return None;
@@ -28,7 +28,7 @@ pub(super) fn are_in(source: &Source<'_>) -> bool {
     (1..=source.total_lines()).any(|number| source.line_text(number).is_some_and(|line| begin(&line)))
 }
 
-/// Checks whether no-break spaces begin a line, plain blanks in front or not.
+/// Checks whether a line begins with no-break spaces, possibly after plain ones.
 pub(super) fn begin(line: &str) -> bool {
     line.trim_start_matches([' ', '\t']).starts_with(NO_BREAK)
 }

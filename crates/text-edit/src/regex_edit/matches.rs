@@ -1,8 +1,8 @@
 //! Finds the matches of an expression one after the other, in time that is linear in the text.
 //!
-//! A search continues behind the end of a match as long as a longer one is possible. With an expression such as
-//! `.*[^A-Z]|[A-Z]` it reaches the end of the text, after every match: linear for one match, and quadratic for all. So
-//! the search is made here, state by state, and what has once been found to lead nowhere is remembered.
+//! A search continues past the end of a match as long as a longer one is possible. With an expression such as `.*[^A-Z]|[A-Z]` it
+//! reaches the end of the text after every match: linear for one match, quadratic for all. So this module steps through the
+//! states itself, and remembers those that lead nowhere.
 
 mod dead_ends;
 mod threads;
@@ -19,10 +19,10 @@ use crate::work::Work;
 use dead_ends::DeadEnds;
 use threads::Threads;
 
-/// The steps that a table of states counts as which had to be emptied.
+/// The cost in steps of clearing the table of states.
 const STEPS_OF_A_CLEARING: u64 = 1 << 20;
 
-/// The steps that a match counts as, apart from its length.
+/// The cost in steps of a match, apart from its length.
 const STEPS_OF_A_MATCH: u64 = 32;
 
 /// The matches of an expression in a text, from left to right, without overlaps: those that `regex` finds.
@@ -37,9 +37,9 @@ pub(crate) struct Matches<'e, 't> {
     last_end: Option<usize>,
 }
 
-/// The reason why the fast search did not come to an end.
+/// The reason why the fast search stopped early.
 enum Stopped {
-    /// It does not know what to do with a byte: word borders beside characters that are not ASCII.
+    /// It cannot decide a byte: word boundaries next to characters that are not ASCII.
     Undecided,
     Refused(EditErrorKind),
 }
@@ -64,10 +64,10 @@ impl<'e, 't> Matches<'e, 't> {
         }
     }
 
-    /// Goes to the next match; `false` if there is none.
+    /// Advances to the next match; `false` if there is none.
     pub(crate) fn advance(&mut self, work: &mut Work<'_>) -> Result<bool, EditErrorKind> {
         let mut next_range = self.find(work)?;
-        // An empty match right behind the last one is none of its own.
+        // An empty match directly after the last one does not count.
         if let Some(range) = &next_range
             && range.is_empty()
             && self.last_end == Some(range.end)
@@ -92,12 +92,12 @@ impl<'e, 't> Matches<'e, 't> {
                 return Ok(None);
             }
             let Some(end) = self.find_end(work)? else { return Ok(None) };
-            // Only an empty match can end within a character, and it is none then.
+            // Only an empty match can end within a character, and it does not count.
             if self.splits_character(end) {
                 self.at = self.after(end);
                 continue;
             }
-            // Within the text up to its end, the leftmost match is the same one. Text around it counts for borders.
+            // In the text up to its end, the leftmost match is the same. The text around it matters for word boundaries.
             let input = Input::new(self.text).span(self.at..end);
             work.spend((end - self.at) as u64 + STEPS_OF_A_MATCH)?;
             self.search_groups(&input);
@@ -119,7 +119,7 @@ impl<'e, 't> Matches<'e, 't> {
                 Err(Stopped::Undecided) => {}
             }
         }
-        // Once for this text is a sign that it would happen for most matches.
+        // If it happens once in a text, it would probably happen for most matches.
         let threads = self.threads.get_or_insert_with(|| Threads::new(self.engine.ends.get_nfa().clone()));
         threads.find_end(self.text, self.at, work)
     }
@@ -140,7 +140,7 @@ impl<'e, 't> Matches<'e, 't> {
             }
             state = dfa.next_state(&mut self.cache, state, self.text[at]).map_err(undecided)?;
             if state.is_tagged() {
-                // A state says that a match has ended one byte before.
+                // A match state means that a match ended one byte earlier.
                 if state.is_match() {
                     end = Some(at);
                     self.dead_ends.restart();
@@ -180,7 +180,7 @@ impl<'e, 't> Matches<'e, 't> {
         self.engine.is_text && self.text.get(at).is_some_and(|byte| (0x80..0xC0).contains(byte))
     }
 
-    /// Returns the offset at which the next match may begin if none is wanted at `at`.
+    /// Returns the offset after `at` at which a match may begin.
     fn after(&self, at: usize) -> usize {
         let mut after = at + 1;
         while self.splits_character(after) {

@@ -1,4 +1,4 @@
-//! A regular expression as it is given: pattern and flags, checked and compiled.
+//! A regular expression as given: pattern and flags, checked and compiled.
 
 use regex_automata::hybrid::dfa;
 use regex_automata::nfa::thompson;
@@ -8,10 +8,10 @@ use regex_syntax::ast;
 
 use crate::{EditErrorKind, EditLimits, UnsupportedConstruct};
 
-/// The size of a search's table of states at which it is emptied.
+/// The size at which a search clears its table of states.
 const TABLE_BYTES: usize = 4 << 20;
 
-/// An expression that was checked, for texts that are UTF-8 and for those that are not.
+/// A checked expression, for texts that are UTF-8 and for others.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     flags: Flags,
@@ -47,12 +47,12 @@ impl Pattern {
         Ok(Self { flags, limit_bytes: limits.regex_limit_bytes, source: pattern.to_owned() })
     }
 
-    /// True if all matches are meant, not only the first.
+    /// True if the flags ask for all matches, not only the first.
     pub(crate) fn is_global(&self) -> bool {
         self.flags.global
     }
 
-    /// The engine for UTF-8 text, or for bytes that are not UTF-8 throughout.
+    /// Returns the engine for UTF-8 text, or for bytes that are not all UTF-8.
     pub(crate) fn compile(&self, is_text: bool) -> Result<Engine, EditErrorKind> {
         let syntax = syntax::Config::new()
             .case_insensitive(self.flags.ignore_case)
@@ -90,7 +90,7 @@ impl Pattern {
     }
 }
 
-/// An expression, ready to be looked for.
+/// A compiled expression.
 #[derive(Debug)]
 pub(crate) struct Engine {
     /// Finds a match and its groups.
@@ -126,8 +126,7 @@ fn parse_flags(text: &str) -> Result<Flags, EditErrorKind> {
     Ok(flags)
 }
 
-/// `\<` is a word border to the engine and a plain `<` to everyone who writes JavaScript: it would match
-/// something else than was meant, without a word.
+/// `\<` is a word boundary to the engine and a plain `<` in JavaScript: it would silently match something else than intended.
 fn refuse_escaped_angle_bracket(pattern: &str) -> Result<(), EditErrorKind> {
     let mut characters = pattern.char_indices();
     while let Some((offset_bytes, character)) = characters.next() {
@@ -154,7 +153,7 @@ fn syntax_error(error: &regex_syntax::Error, pattern: &str) -> EditErrorKind {
     }
 }
 
-/// `at` is the pattern from where the parser stopped.
+/// `at` is the rest of the pattern from where the parser stopped.
 fn unsupported(kind: &ast::ErrorKind, at: &str) -> Option<UnsupportedConstruct> {
     match kind {
         ast::ErrorKind::UnsupportedLookAround => Some(UnsupportedConstruct::LookAround),

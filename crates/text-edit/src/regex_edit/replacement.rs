@@ -4,7 +4,7 @@ use crate::{EditErrorKind, LineEnding};
 
 /// The most references to groups in one replacement.
 const REFERENCES: usize = 10_000;
-/// The characters that are quoted of a reference that means nothing.
+/// The most characters that an error quotes of an invalid reference.
 const QUOTED_CHARACTERS: usize = 100;
 
 /// One piece of a replacement.
@@ -12,16 +12,16 @@ const QUOTED_CHARACTERS: usize = 100;
 pub(crate) enum Piece {
     /// Characters to be written as they are.
     Literal(String),
-    /// The text that a group has matched, empty if it took no part; group 0 is the whole match.
+    /// The text that a group matched, empty if it did not participate; group 0 is the whole match.
     Group(usize),
 }
 
 /// Splits a replacement into pieces.
 ///
-/// `group_names` has one item per group, the whole match (which has no name) first. A dollar sign that
-/// begins nothing is itself, as in JavaScript. A reference to a group that does not exist is refused:
-/// JavaScript would write it out, Java would throw, and neither is what was meant. The same holds for
-/// `` $` `` and `$'`, the text before and after the match, and for `\1`, which is a group elsewhere.
+/// `group_names` has one item per group, the whole match (which has no name) first. A dollar sign that begins nothing is literal,
+/// as in JavaScript. A reference to a group that does not exist is refused: JavaScript would write it out, Java would throw, and
+/// neither is intended. The same holds for `` $` `` and `$'`, the text before and after the match, and for `\1`, which is a group
+/// elsewhere.
 pub(crate) fn parse(
     replacement: &str,
     group_names: &[Option<&str>],
@@ -37,7 +37,7 @@ pub(crate) fn parse(
     }
     let mut pieces = Pieces { pieces: Vec::new(), literal: String::new() };
     let mut rest = replacement;
-    // A bracket that is not there is looked for once, not from each dollar sign on.
+    // Search for a missing bracket once, not from each dollar sign.
     let last_close = |close: char| replacement.rfind(close);
     let (last_brace, last_angle) = (last_close('}'), last_close('>'));
     while let Some(at) = rest.find('$') {
@@ -130,8 +130,8 @@ impl Pieces {
     }
 }
 
-/// The group that `$N` or `$NN` means, and the length of the reference: two digits if there is such a
-/// group, otherwise one.
+/// Returns the group that `$N` or `$NN` means, and the length of the reference: two digits if there is such a group, otherwise
+/// one.
 fn numbered(reference: &str, group_count: usize) -> Option<(usize, usize)> {
     let exists = |length: usize| {
         let group: usize = reference.get(1..length)?.parse().ok()?;
@@ -146,7 +146,7 @@ fn digits_end(reference: &str) -> usize {
     1 + reference[1..].bytes().take(2).take_while(u8::is_ascii_digit).count()
 }
 
-/// The group with this name; a number in braces is a group number.
+/// Returns the group with this name; a number in braces is a group number.
 fn named(name: &str, group_names: &[Option<&str>]) -> Option<usize> {
     if let Some(group) = group_names.iter().position(|group_name| *group_name == Some(name)) {
         return Some(group);

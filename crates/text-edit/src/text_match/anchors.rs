@@ -1,16 +1,16 @@
-//! Lines behind which a text stands, as the `@@` lines of a patch name them.
+//! Anchors: lines that precede a text, such as the `@@` lines of a patch.
 
 use std::ops::Range;
 
 use super::{
-    Form, MatchRule, NAMED_OCCURRENCES, NoMatch, SearchText, TextMatch, find_text, haystack::BLANKS,
+    Form, MatchRule, NAMED_OCCURRENCES, NoMatch, SearchText, TextMatch, find_text, haystack::WHITESPACE,
 };
 use crate::Source;
 
-/// Finds the only passage that a text means behind its anchors.
+/// Finds the only passage that a text means after its anchors.
 ///
-/// A text that occurs more than once behind the last anchor means the passage within the block of that anchor, if it occurs once there.
-/// A line that is that anchor again begins such a block, too.
+/// A text that occurs more than once after the last anchor means the passage within that anchor's block, if it occurs once there.
+/// Every line that equals the anchor begins such a block.
 pub(super) fn find(
     source: &Source<'_>,
     search: &SearchText,
@@ -19,7 +19,7 @@ pub(super) fn find(
 ) -> Result<TextMatch, NoMatch> {
     let whole = within.unwrap_or(0..source.total_lines());
     let blocks = blocks(source, &search.anchors, &whole)?;
-    // A text that begins with its anchor repeats it.
+    // The text may itself begin with its anchor.
     let rest = blocks.first().map_or(whole.start, |block| block.start)..whole.end;
     let find_in = |lines: Range<usize>| match search.is_anchor {
         true => anchor(source, search, lines),
@@ -43,8 +43,8 @@ pub(super) fn find(
 
 /// Returns the blocks that the last anchor begins, in the order of the text; all lines if there is no anchor.
 ///
-/// An anchor is looked for in the blocks of the one before it; where none of them has it, behind the first of them. Blocks do not overlap,
-/// so that the time for one anchor is linear in the text.
+/// An anchor is searched for in the blocks of the previous one; if none of them has it, after the start of the first. Blocks do
+/// not overlap, so the time for one anchor is linear in the text.
 fn blocks(
     source: &Source<'_>,
     anchors: &[String],
@@ -71,7 +71,7 @@ fn blocks(
             starts = starts_in(std::slice::from_ref(&(from..lines.end)));
         }
         let Some(first) = starts.first() else {
-            return Err(NoMatch::NoAnchor { line: anchor.chars().take(120).collect(), behind: from });
+            return Err(NoMatch::NoAnchor { line: anchor.chars().take(120).collect(), after: from });
         };
         from = first + 1;
         blocks = Vec::new();
@@ -88,17 +88,17 @@ fn blocks(
 fn is_begun(source: &Source<'_>, index: usize, anchor: &str) -> bool {
     let is_word = |sign: char| sign.is_alphanumeric() || sign == '_';
     source.line_text(index + 1).is_some_and(|line| {
-        let rest = line.trim_matches(BLANKS).strip_prefix(anchor.trim_matches(BLANKS));
+        let rest = line.trim_matches(WHITESPACE).strip_prefix(anchor.trim_matches(WHITESPACE));
         rest.is_some_and(|rest| !rest.starts_with(is_word))
     })
 }
 
-/// Finds the only line that is the text, apart from blanks at its ends.
+/// Finds the only line that equals the text, apart from whitespace at its ends.
 fn anchor(source: &Source<'_>, search: &SearchText, lines: Range<usize>) -> Result<TextMatch, NoMatch> {
     let wanted = search.text.as_str();
     let same: Vec<usize> = lines.clone().filter(|index| is_same(source, *index, wanted)).collect();
     match same.as_slice() {
-        [] => Err(NoMatch::NoAnchor { line: wanted.chars().take(120).collect(), behind: lines.start }),
+        [] => Err(NoMatch::NoAnchor { line: wanted.chars().take(120).collect(), after: lines.start }),
         [only] => Ok(TextMatch {
             lines: only + 1..=only + 1,
             rules: Vec::new(),
@@ -114,31 +114,31 @@ fn anchor(source: &Source<'_>, search: &SearchText, lines: Range<usize>) -> Resu
     }
 }
 
-/// Returns the lines of the block that the anchor at `start` begins: up to a line that is indented no more than it and does not belong
-/// to its first lines.
+/// Returns the lines of the block that the anchor at `start` begins: up to a line that is not indented further and does not
+/// belong to the head.
 fn block_of(source: &Source<'_>, start: usize, end: usize) -> Range<usize> {
     let text = |index: usize| source.line_text(index + 1).unwrap_or_default();
-    let indent = |line: &str| line.len() - line.trim_start_matches(BLANKS).len();
+    let indent = |line: &str| line.len() - line.trim_start_matches(WHITESPACE).len();
     let first = text(start);
-    let own = if first.trim_matches(BLANKS).is_empty() { 0 } else { indent(&first) };
+    let block_indent = if first.trim_matches(WHITESPACE).is_empty() { 0 } else { indent(&first) };
     let mut head = Head::of(&first);
     for index in start + 1..end {
         let line = text(index);
-        let is_blank = line.trim_matches(BLANKS).is_empty();
-        let is_behind = !is_blank && indent(&line) <= own;
-        if is_behind && !(indent(&line) == own && head.has(&line)) {
+        let is_blank = line.trim_matches(WHITESPACE).is_empty();
+        let ends_block = !is_blank && indent(&line) <= block_indent;
+        if ends_block && !(indent(&line) == block_indent && head.has(&line)) {
             return start..index;
         }
-        head.pass(&line, is_behind);
+        head.pass(&line, ends_block);
     }
     start..end
 }
 
-/// The first lines of a block, such as those of a function whose parameters stand on lines of their own.
+/// The head of a block, such as a function signature whose parameters have their own lines.
 struct Head {
-    /// Round and square brackets that are open behind the lines so far.
+    /// Round and square brackets that are open after the lines so far.
     open: usize,
-    /// True while a line may still begin the block with a curly bracket.
+    /// True while a line may still open the block with a curly bracket.
     may_begin: bool,
 }
 
@@ -149,17 +149,17 @@ impl Head {
         head
     }
 
-    /// Checks whether a line that is indented as the first one belongs to the first lines: it closes brackets of these, opens the curly
-    /// one of the block, or stands between as the `where` of Rust does.
+    /// Checks whether a line with the indentation of the first one belongs to the head: it closes brackets, opens the block's
+    /// curly bracket, or comes between as Rust's `where` does.
     fn has(&self, line: &str) -> bool {
-        match line.trim_matches(BLANKS).as_bytes() {
+        match line.trim_matches(WHITESPACE).as_bytes() {
             [b')' | b']', ..] => self.open > 0,
             [b'{', ..] | b"where" => self.may_begin,
             _ => false,
         }
     }
 
-    /// Passes a line of the block. `is_of_head` is true for the first one and for those that [`has`](Self::has) accepted.
+    /// Advances past a line of the block. `is_of_head` is true for the first one and for those that [`has`](Self::has) accepted.
     fn pass(&mut self, line: &str, is_of_head: bool) {
         for byte in line.bytes() {
             match byte {
@@ -168,22 +168,24 @@ impl Head {
                 _ => {}
             }
         }
-        // Behind such a line, a curly bracket is a text of its own.
+        // After any other line, a curly bracket does not open the block.
         if is_of_head {
-            let last = line.trim_matches(BLANKS).as_bytes().last();
+            let last = line.trim_matches(WHITESPACE).as_bytes().last();
             self.may_begin = self.may_begin
-                && !line.trim_start_matches(BLANKS).starts_with('{')
+                && !line.trim_start_matches(WHITESPACE).starts_with('{')
                 && !matches!(last, Some(b'{' | b'}' | b':' | b';' | b','));
         }
     }
 }
 
 fn is_same(source: &Source<'_>, index: usize, anchor: &str) -> bool {
-    source.line_text(index + 1).is_some_and(|line| line.trim_matches(BLANKS) == anchor.trim_matches(BLANKS))
+    source
+        .line_text(index + 1)
+        .is_some_and(|line| line.trim_matches(WHITESPACE) == anchor.trim_matches(WHITESPACE))
 }
 
-/// Checks whether lines that are added behind an anchor may be indented as the file is. They are if the anchor is; else if all of them
-/// are indented more than its line.
+/// Checks whether lines that are added after an anchor fit the file's indentation: the anchor has it, or all of them are indented
+/// further than the anchor's line.
 pub(super) fn are_fit(
     source: &Source<'_>,
     search: &SearchText,
@@ -191,8 +193,8 @@ pub(super) fn are_fit(
     replacement: &str,
 ) -> bool {
     let line = source.line_text(*passage.lines.start()).unwrap_or_default();
-    let indent = &line[..line.len() - line.trim_start_matches(BLANKS).len()];
+    let indent = &line[..line.len() - line.trim_start_matches(WHITESPACE).len()];
     let is_deeper = |line: &str| line.strip_prefix(indent).is_some_and(|rest| rest.starts_with([' ', '\t']));
-    search.text.trim_end_matches(BLANKS) == line.trim_end_matches(BLANKS)
+    search.text.trim_end_matches(WHITESPACE) == line.trim_end_matches(WHITESPACE)
         || replacement.lines().filter(|line| !line.trim().is_empty() && **line != search.text).all(is_deeper)
 }

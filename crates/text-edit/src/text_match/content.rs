@@ -1,4 +1,4 @@
-//! The lines that take the place of a match of whole lines.
+//! The lines that replace a match of whole lines.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,20 +9,20 @@ use crate::{LineMap, Lines, Source};
 /// Lines to be replaced, and the new ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextContent {
-    /// The lines to go, as 0-based half-open indexes; empty for an insertion.
+    /// The lines to remove, as 0-based half-open indexes; empty for an insertion.
     pub lines: Range<usize>,
-    /// The lines to come.
+    /// The lines to add.
     pub content: Lines,
 }
 
 impl TextMatch {
-    /// Returns the edits that replace the match, which is one of whole lines, by `replacement`, in the order of the text; none if that
-    /// changes nothing.
+    /// Returns the edits that replace a match of whole lines by `replacement`, in the order of the text; none if that changes
+    /// nothing.
     ///
-    /// Lines that the replacement takes from the search text stay as they are in the file, byte by byte. The others get
-    /// the indentation and quotes of the match. `None` if a new line has less indentation than is to be taken off, or an indentation
-    /// that the file has both with tabs and with blanks; and for a match of a text that may begin and end within lines, whose bytes are
-    /// replaced by [`apply`](crate::apply) alone.
+    /// Lines that the replacement has in common with the search text keep their bytes in the file. The others get the indentation
+    /// and quotes of the match. `None` if a new line has less indentation than has to be removed, or an indentation that the file
+    /// has both with tabs and with spaces; and for a match that may begin and end within lines, which only
+    /// [`apply`](crate::apply) can replace.
     #[must_use]
     pub fn content(
         &self,
@@ -35,7 +35,7 @@ impl TextMatch {
         }
         let replacement = replacement.replace("\r\n", "\n");
         let passage = self.lines.start() - 1..*self.lines.end();
-        // Without its line feed, the last line stays as a blank one.
+        // Without its line feed, the last line remains as a blank one.
         let is_blank = replacement.is_empty() && !search.is_whole_lines && !search.text.ends_with('\n');
         let mut replacement = if is_blank { vec![""] } else { whole_lines(&replacement) };
         let search = search.as_lines();
@@ -71,7 +71,8 @@ impl TextMatch {
 }
 
 impl TextMatch {
-    /// Checks whether the numbers of a view in front of a replacement may be fields of its lines, so that it has no [content](Self::content).
+    /// Checks whether numbers that look like those of a view may be fields of the replacement's lines, so that
+    /// [`content`](Self::content) returns `None`.
     pub(crate) fn has_uncertain_numbers(
         &self,
         source: &Source<'_>,
@@ -88,7 +89,7 @@ impl TextMatch {
             .is_none()
     }
 
-    /// Checks whether one of the lines of the match, or of those around it, begins with a number as a view has it.
+    /// Checks whether one of the lines of the match, or of those around it, begins with a number as in a view.
     fn is_among_rows(&self, source: &Source<'_>) -> bool {
         let first = self.lines.start().saturating_sub(1).max(1);
         let width = source.total_lines().to_string().len();
@@ -96,10 +97,10 @@ impl TextMatch {
             .any(|number| source.line_text(number).is_some_and(|line| view_numbers::is_row(&line, width)))
     }
 
-    /// Returns a line of the file that a new line repeats as the search text has it, if that differs in blanks at its end, and
-    /// all such lines of the file are the same. A comparison does not keep every repeated line.
+    /// Returns the line of the file that a new line repeats from the search text, if they differ in trailing whitespace and all
+    /// such lines of the file are the same. A comparison does not keep every repeated line.
     fn present_line(&self, source: &Source<'_>, search_text: &str, line: &str) -> Option<String> {
-        // One line of blanks is as good as another: which of them a new one repeats is unknown.
+        // Blank lines are interchangeable: which of them a new one repeats is unknown.
         if !self.rules.contains(&MatchRule::TrailingBlanks) || line.trim().is_empty() {
             return None;
         }
@@ -107,13 +108,13 @@ impl TextMatch {
         let mut present = same.filter_map(|(index, _)| source.line_text(self.lines.start() + index));
         let first = present.next()?;
         let bare = |text: &str| text.trim_end_matches([' ', '\t']).len();
-        // Another indentation is the business of the form.
-        let is_blanks_only = first[..bare(&first)] == line[..bare(line)];
-        (is_blanks_only && present.all(|other| other == first)).then(|| first.into_owned())
+        // `Form` handles another indentation.
+        let is_trailing_only = first[..bare(&first)] == line[..bare(line)];
+        (is_trailing_only && present.all(|other| other == first)).then(|| first.into_owned())
     }
 }
 
-/// The lines of a replacement: the empty text has none.
+/// Returns the lines of a replacement; the empty text has none.
 fn whole_lines(text: &str) -> Vec<&str> {
     match text.strip_suffix('\n').unwrap_or(text) {
         "" if text.is_empty() => Vec::new(),

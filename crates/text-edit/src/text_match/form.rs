@@ -1,19 +1,19 @@
-//! The differences between a passage and a search text, and new lines written as the passage is.
+//! The differences between a passage and a search text, and new lines adapted to the passage.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::MatchRule;
-use super::haystack::{BLANKS, is_curly, straight};
+use super::haystack::{WHITESPACE, is_curly, straight};
 use crate::Source;
 
 /// The widths that a tab may have.
 const TAB_WIDTHS: [usize; 4] = [4, 2, 8, 3];
 
-/// The form of a passage as far as it differs from that of the search text.
+/// The form of a passage where it differs from that of the search text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Form {
-    trailing_blanks: bool,
+    trailing_whitespace: bool,
     quotes: Quotes,
     indentation: Indentation,
 }
@@ -22,7 +22,7 @@ pub(super) struct Form {
 enum Quotes {
     #[default]
     Same,
-    /// The search text has curly ones, so that the new lines may have got some as well.
+    /// The search text has curly ones, so the new lines may have been given some as well.
     CurlyInSearch,
     /// The file has curly ones.
     CurlyInFile,
@@ -32,14 +32,14 @@ enum Quotes {
 enum Indentation {
     #[default]
     Same,
-    /// The lines of the file have these blanks in front of those of the search text.
+    /// The lines of the file are those of the search text with this prefix.
     Deeper(String),
-    /// The lines of the search text have these blanks in front of those of the file.
+    /// The lines of the search text are those of the file with this prefix.
     Shallower(String),
-    /// The file has tabs where the search text has so many blanks.
+    /// The file has a tab where the search text has this many spaces.
     Tabs(usize),
-    /// The file has so many blanks where the search text has tabs.
-    Blanks(usize),
+    /// The file has this many spaces where the search text has a tab.
+    Spaces(usize),
 }
 
 impl Form {
@@ -55,8 +55,9 @@ impl Form {
         let mut indents: Vec<(String, &str)> = Vec::new();
         for (line_index, wanted) in passage.zip(search) {
             let line = source.line_text(line_index + 1)?;
-            let (line_body, wanted_body) = (line.trim_end_matches(BLANKS), wanted.trim_end_matches(BLANKS));
-            form.trailing_blanks |= line[line_body.len()..] != wanted[wanted_body.len()..];
+            let (line_body, wanted_body) =
+                (line.trim_end_matches(WHITESPACE), wanted.trim_end_matches(WHITESPACE));
+            form.trailing_whitespace |= line[line_body.len()..] != wanted[wanted_body.len()..];
             if line_body.is_empty() && wanted_body.is_empty() {
                 continue;
             }
@@ -80,19 +81,19 @@ impl Form {
         let indentation = match self.indentation {
             Indentation::Same => None,
             Indentation::Deeper(_) | Indentation::Shallower(_) => Some(MatchRule::Indentation),
-            Indentation::Tabs(_) | Indentation::Blanks(_) => Some(MatchRule::TabsAndBlanks),
+            Indentation::Tabs(_) | Indentation::Spaces(_) => Some(MatchRule::TabsAndBlanks),
         };
-        let trailing = self.trailing_blanks.then_some(MatchRule::TrailingBlanks);
+        let trailing = self.trailing_whitespace.then_some(MatchRule::TrailingBlanks);
         let quotes = (self.quotes != Quotes::Same).then_some(MatchRule::Quotes);
         [trailing, indentation, quotes].into_iter().flatten().collect()
     }
 
-    /// Writes a new line in the form of the passage; `None` if it has less indentation than there is to take off, or blanks that do not
-    /// make whole tabs of the file.
+    /// Writes a new line in the form of the passage; `None` if it has less indentation than has to be removed, or spaces that do
+    /// not make whole tabs of the file.
     pub(super) fn line<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
         let line = if self.quotes == Quotes::CurlyInSearch { straight(line) } else { Cow::Borrowed(line) };
-        let has_other_blanks = matches!(self.indentation, Indentation::Tabs(_) | Indentation::Blanks(_));
-        if line.trim_matches(BLANKS).is_empty() && !has_other_blanks {
+        let has_other_kind = matches!(self.indentation, Indentation::Tabs(_) | Indentation::Spaces(_));
+        if line.trim_matches(WHITESPACE).is_empty() && !has_other_kind {
             return Some(line);
         }
         let (indent, body) = split_indent(&line);
@@ -100,31 +101,31 @@ impl Form {
             Indentation::Same => line,
             Indentation::Deeper(more) => Cow::Owned(format!("{more}{line}")),
             Indentation::Shallower(less) => Cow::Owned(line.strip_prefix(less.as_str())?.to_owned()),
-            // Blanks that are no whole number of tabs were no tabs: what the file would have there is unknown.
+            // Spaces that are not a whole number of tabs did not replace tabs: what the file would have there is unknown.
             Indentation::Tabs(width)
                 if !indent.contains('\t') && !columns(indent, *width).is_multiple_of(*width) =>
             {
                 return None;
             }
-            Indentation::Tabs(_) | Indentation::Blanks(_) => {
+            Indentation::Tabs(_) | Indentation::Spaces(_) => {
                 Cow::Owned(format!("{}{body}", self.indentation.written(indent)))
             }
         })
     }
 }
 
-/// The fewest lines that are indented as the search text is, although the match is not, that make an indentation ambiguous.
+/// The fewest lines indented like the search text, but unlike the match, that make an indentation ambiguous.
 const MIXED_LINES: usize = 3;
 
 impl Form {
-    /// Checks whether a new line may be meant as it is, because the file has both: tabs at the match, blanks elsewhere, or the other
-    /// way round. The indentation that the search text has instead of the other one may then be the right one of this line.
+    /// Checks whether a new line may be meant as it is, because the file has both: tabs at the match and spaces elsewhere, or the
+    /// other way round. The search text's kind of indentation may then be right for this line.
     pub(super) fn is_ambiguous(&self, line: &str, source: &Source<'_>) -> bool {
         let is_as_searched = |indent: &str| match self.indentation {
             Indentation::Tabs(width) => {
                 !indent.is_empty() && !indent.contains('\t') && indent.len().is_multiple_of(width)
             }
-            Indentation::Blanks(_) => indent.contains('\t'),
+            Indentation::Spaces(_) => indent.contains('\t'),
             Indentation::Same | Indentation::Deeper(_) | Indentation::Shallower(_) => false,
         };
         let is_code_as_searched = |line: &str| {
@@ -137,7 +138,7 @@ impl Form {
     }
 }
 
-/// Finds the one relation that all indentations of the file have to those of the search text.
+/// Finds the single relation between all indentations of the file and those of the search text.
 fn indentation(indents: &[(String, &str)]) -> Option<Indentation> {
     if indents.iter().all(|(file, search)| file == search) {
         return Some(Indentation::Same);
@@ -157,28 +158,28 @@ fn indentation(indents: &[(String, &str)]) -> Option<Indentation> {
         |width: &usize| indents.iter().all(|(file, search)| columns(file, *width) == columns(search, *width));
     let width = TAB_WIDTHS.into_iter().find(same_columns)?;
     let has_tabs = indents.iter().any(|(file, search)| file != search && file.contains('\t'));
-    let indentation = if has_tabs { Indentation::Tabs(width) } else { Indentation::Blanks(width) };
-    // Where the file itself mixes both, its way of writing a new line is unknown.
+    let indentation = if has_tabs { Indentation::Tabs(width) } else { Indentation::Spaces(width) };
+    // Where the file itself mixes both, it is unknown how it would indent a new line.
     let is_written_so = indents.iter().all(|(file, search)| indentation.written(search) == *file);
     is_written_so.then_some(indentation)
 }
 
 impl Indentation {
-    /// Writes an indentation as the file would; only for tabs against blanks.
+    /// Writes an indentation as the file would; only for tabs against spaces.
     fn written(&self, indent: &str) -> String {
         match self {
             Indentation::Tabs(width) => {
                 let columns = columns(indent, *width);
                 format!("{}{}", "\t".repeat(columns / width), " ".repeat(columns % width))
             }
-            Indentation::Blanks(width) => " ".repeat(columns(indent, *width)),
+            Indentation::Spaces(width) => " ".repeat(columns(indent, *width)),
             Indentation::Same | Indentation::Deeper(_) | Indentation::Shallower(_) => indent.to_owned(),
         }
     }
 }
 
 fn split_indent(line: &str) -> (&str, &str) {
-    line.split_at(line.len() - line.trim_start_matches(BLANKS).len())
+    line.split_at(line.len() - line.trim_start_matches(WHITESPACE).len())
 }
 
 /// Counts the columns that an indentation takes.

@@ -1,4 +1,4 @@
-//! The searched lines as one text, and the occurrences of others in it.
+//! The searched lines as one text, and the occurrences of a search text in it.
 
 use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
@@ -8,7 +8,7 @@ use memchr::{memchr_iter, memmem};
 use super::SearchText;
 use crate::Source;
 
-/// Lines with one LF between them; what is searched in has the bytes of the text where these are such.
+/// Lines with one LF between them; borrows the bytes of the text where it already has this form.
 pub(super) struct Haystack<'a> {
     text: Cow<'a, [u8]>,
     first_line: usize,
@@ -85,10 +85,10 @@ impl<'a> Haystack<'a> {
         })
     }
 
-    /// Calls `visit` with the line index of every occurrence of whole lines, overlapping ones too, until it answers
+    /// Calls `visit` with the line index of every occurrence of whole lines, including overlapping ones, until it returns
     /// `false`.
     ///
-    /// What does not fit costs its length to find out, so that the number of misses is bounded.
+    /// Rejecting a candidate costs its length, so the number of misses is bounded.
     pub(super) fn candidates(&self, wanted: &str, mut visit: impl FnMut(usize) -> bool) {
         let needle = format!("\n{wanted}\n");
         let finder = memmem::Finder::new(&needle);
@@ -105,11 +105,11 @@ impl<'a> Haystack<'a> {
         }
     }
 
-    /// Finds whole lines that begin at or behind `from`; `needle` has a line feed on both sides of them.
+    /// Finds whole lines that begin at or after `from`; `needle` has a line feed on both sides of them.
     fn line_start(&self, finder: &memmem::Finder<'_>, needle: &str, from: usize) -> Option<Range<usize>> {
         let text = self.text.as_ref();
         let wanted = &needle.as_bytes()[1..needle.len() - 1];
-        // A blank last line of the wanted ones needs a line feed of its own: that of the line above is not a line.
+        // A blank last line in the needle needs its own line feed: that of the line above is not a line.
         let may_end_text = !wanted.ends_with(b"\n");
         let is_at_start = || {
             let is_whole = text.get(wanted.len()).map_or(may_end_text, |next| *next == b'\n');
@@ -136,7 +136,7 @@ impl<'a> Haystack<'a> {
     ) -> Occurrences {
         let mut occurrences = Occurrences::default();
         let (mut from, mut counted, mut line_index) = (0, 0, self.first_line);
-        while let Some((range, behind)) = next(from) {
+        while let Some((range, end)) = next(from) {
             if occurrences.first.len() < kept {
                 line_index += memchr_iter(b'\n', &self.text[counted..range.start]).count();
                 counted = range.start;
@@ -146,12 +146,12 @@ impl<'a> Haystack<'a> {
             if occurrences.count >= limit {
                 break;
             }
-            from = behind;
+            from = end;
         }
         occurrences
     }
 
-    /// Adds a second occurrence to a single one if it overlaps that.
+    /// Adds a second occurrence to a single one if they overlap.
     pub(super) fn with_overlap(&self, occurrences: Occurrences, search: &SearchText) -> Occurrences {
         let [first] = occurrences.first[..] else { return occurrences };
         let from = first.start + 1;
@@ -175,13 +175,13 @@ pub(super) fn has_crlf(source: &Source<'_>, lines: &RangeInclusive<usize>) -> bo
     source.ending_bytes(lines.start() - 1) == 2 * unit
 }
 
-/// Returns a line without the differences that rules may allow: blanks at both ends, and the form of quotes.
+/// Returns a line without the differences that rules may allow: whitespace at both ends and curly quotes.
 pub(super) fn bare_line(line: &str) -> Cow<'_, str> {
-    straight(line.trim_matches(BLANKS))
+    straight(line.trim_matches(WHITESPACE))
 }
 
-/// The characters that count as blanks.
-pub(super) const BLANKS: [char; 3] = [' ', '\t', '\r'];
+/// The characters that count as whitespace.
+pub(super) const WHITESPACE: [char; 3] = [' ', '\t', '\r'];
 
 /// Returns a text with straight quotes.
 pub(super) fn straight(text: &str) -> Cow<'_, str> {

@@ -1,4 +1,4 @@
-//! The same passage in two versions of a text, and what an edit has put around it.
+//! Recognises a passage in two versions of a text, and the lines that an edit added around it.
 
 use std::ops::RangeInclusive;
 
@@ -7,13 +7,18 @@ use crate::difference::TELLING_CHARACTERS;
 use crate::{LineMap, Mapped, MappedRange, Source};
 
 impl TextMatch {
-    /// Checks whether the lines that a text matches in a later version are other ones than this match: they differ from the text in
-    /// another way, and do not stand where these lines did.
+    /// Checks whether the lines that a text matches in a later version are not those of this match: they differ from the text in
+    /// another way, and are not where these lines were.
     ///
-    /// The same lines may have moved; lines that were indented anew stand instead of those before. `map` leads from the version of
-    /// this match to the later one; `lines` are 1-based lines of that.
+    /// The same lines may have moved, and reindented lines replace the earlier ones. `map` leads from the version of this match
+    /// to the later one; `lines` are 1-based lines of the later version.
     #[must_use]
-    pub fn is_another_than(&self, lines: &RangeInclusive<usize>, rules: &[MatchRule], map: &LineMap) -> bool {
+    pub fn is_different_from(
+        &self,
+        lines: &RangeInclusive<usize>,
+        rules: &[MatchRule],
+        map: &LineMap,
+    ) -> bool {
         if self.rules == rules {
             return false;
         }
@@ -21,7 +26,7 @@ impl TextMatch {
             Mapped::Kept(line) => line != now,
             Mapped::Changed => false,
         };
-        let is_in_its_place = match map.map_range(self.lines.clone()) {
+        let replaces_match = match map.map_range(self.lines.clone()) {
             MappedRange::Kept(kept) => kept == *lines,
             MappedRange::Interrupted { .. } => false,
             MappedRange::Changed { now } => {
@@ -30,14 +35,14 @@ impl TextMatch {
                     && !self.lines.clone().zip(lines.clone()).any(is_kept_elsewhere)
             }
         };
-        !is_in_its_place
+        !replaces_match
     }
 }
 
-/// Checks whether lines that an edit adds to those of `search` stand around a passage, and are too short to say by themselves that the
-/// edit was made before: blank ones, brackets. `lines` are the 1-based lines of the passage.
+/// Checks whether the lines that an edit adds to those of `search` are already around a passage, and are too short (blank lines,
+/// brackets) to prove by themselves that the edit was made before. `lines` are the 1-based lines of the passage.
 #[must_use]
-pub fn stands_around(
+pub fn has_added_lines_around(
     source: &Source<'_>,
     search: &SearchText,
     replacement: &str,

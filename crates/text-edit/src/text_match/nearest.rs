@@ -1,4 +1,4 @@
-//! The passage of a text that is most like a search text which does not occur in it.
+//! The passage of a text that is most similar to a search text that does not occur in it.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -11,24 +11,24 @@ use crate::{Difference, Source, first_difference};
 /// The shortest word that counts.
 const LEAST_WORD_BYTES: usize = 2;
 
-/// A line that is the same, blanks at its ends apart, counts as so many words more.
+/// The extra words that an equal line counts as, ignoring whitespace at its ends.
 const SAME_LINE: u32 = 3;
 
-/// The most lines of a search text that are compared; a longer one is known by its first lines.
+/// The most lines of a search text that are compared; a longer one is represented by its first lines.
 const COMPARED_LINES: usize = 200;
 
-/// The most bytes of a line whose words are looked at.
+/// The most bytes of a line whose words are compared.
 const COMPARED_BYTES: usize = 1 << 12;
 
-/// The most passages that are compared with one that an edit may have made.
+/// The most passages that are compared with the possible result of an edit.
 const COMPARED_PASSAGES: usize = 1000;
 
-/// The passage that is most like a search text.
+/// The passage that is most similar to a search text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearestPassage {
     /// Its lines, 1-based and inclusive.
     pub lines: RangeInclusive<usize>,
-    /// The first line of the search text that differs from the passage; `None` if only invisible blanks differ.
+    /// The first line of the search text that differs from the passage; `None` if only trailing whitespace differs.
     pub difference: Option<Difference>,
 }
 
@@ -43,22 +43,22 @@ impl fmt::Display for NearestPassage {
             return Ok(());
         };
         let number = self.lines.start() + line_index;
-        // The lines as they are: with escapes in it, a line would not be recognised by a caller that looks for it in the message.
+        // Quote lines without escapes, so that a caller can find them in the message.
         match present {
             Some(present) => {
                 write!(formatter, ", where line {number} is `{}` and not `{}`", cut(present), cut(expected))?;
-                if is_same_but_for_blanks(present, expected) {
-                    write!(formatter, " (they differ in blanks or control characters)")?;
+                if differs_invisibly(present, expected) {
+                    write!(formatter, " (they differ in whitespace or control characters)")?;
                 }
                 Ok(())
             }
-            None => write!(formatter, ", which has no line `{}` behind it", cut(expected)),
+            None => write!(formatter, ", which has no line `{}` after it", cut(expected)),
         }
     }
 }
 
-/// Checks whether two lines look the same where blanks and control characters are not shown apart.
-fn is_same_but_for_blanks(one: &str, other: &str) -> bool {
+/// Checks whether two lines look the same if whitespace and control characters are not distinguished.
+fn differs_invisibly(one: &str, other: &str) -> bool {
     let letters =
         |line: &str| -> String { line.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect() };
     letters(one) == letters(other)
@@ -71,22 +71,23 @@ fn cut(line: &str) -> String {
     text
 }
 
-/// Finds the passage among `lines` that has most words and lines of `search`; `None` if it has less than a third of the
-/// words. Upper and lower case of ASCII letters are the same.
+/// Finds the passage in `lines` that shares the most words and lines with `search`; `None` if it has less than a third of the
+/// words. ASCII case is ignored.
 pub(super) fn passage(source: &Source<'_>, search: &[&str], lines: Range<usize>) -> Option<NearestPassage> {
     let search = &search[..search.len().min(COMPARED_LINES)];
     let start = nearest_starts(source, search, lines.clone())?.next()?;
     Some(NearestPassage::of(source, search, start..(start + search.len()).min(lines.end)))
 }
 
-/// Returns the starts of the passages that have most words and lines of `search`, in the order of the text, as 0-based indexes.
+/// Returns the starts of the passages that share the most words and lines with `search`, in the order of the text, as 0-based
+/// indexes.
 fn nearest_starts<'a>(
     source: &'a Source<'_>,
     search: &'a [&str],
     lines: Range<usize>,
 ) -> Option<impl Iterator<Item = usize> + 'a> {
     let bare: Vec<_> = search.iter().map(|line| bare_line(line)).collect();
-    // Each word counts as often as the search text has it.
+    // Each word counts at most as often as in the search text.
     let mut wanted: HashMap<&str, u32> = HashMap::new();
     let lower: Vec<_> = bare.iter().map(|line| line.to_ascii_lowercase()).collect();
     for line in &lower {
@@ -136,8 +137,7 @@ impl NearestPassage {
     }
 }
 
-/// Finds a passage among `lines` that is as much like `search` as `made`, the lines that may be what an edit has made of it; `None` if
-/// there is none.
+/// Finds a passage in `lines` that is as similar to `search` as `made`, the possible result of the edit; `None` if there is none.
 pub(crate) fn rival(
     source: &Source<'_>,
     search: &SearchText,
@@ -147,32 +147,32 @@ pub(crate) fn rival(
     let search = search.as_lines();
     let search = &search.lines()[..search.lines().len().min(COMPARED_LINES)];
     let height = search.len();
-    let wanted: Vec<Vec<&str>> = search.iter().map(|line| signs(line).collect()).collect();
+    let wanted: Vec<Vec<&str>> = search.iter().map(|line| tokens(line).collect()).collect();
     let likeness = |start: usize| -> usize {
         let common = |(index, wanted): (usize, &Vec<&str>)| {
             source.line_text(start + index + 1).map_or(0, |line| common_ends(wanted, &line))
         };
         wanted.iter().enumerate().map(common).sum()
     };
-    // The new text may have lines above those of the searched one.
+    // The new text may have lines above the searched ones.
     let starts = (made.start() - 1..*made.end()).take(COMPARED_LINES);
-    let own = starts.map(likeness).max().filter(|own| *own > 0)?;
+    let made_likeness = starts.map(likeness).max().filter(|made_likeness| *made_likeness > 0)?;
     let mut nearest = nearest_starts(source, search, lines.clone())?;
     let is_apart = |start: &usize| start + height < *made.start() || start >= made.end();
-    let start = nearest.find(|start| is_apart(start) && likeness(*start) >= own)?;
+    let start = nearest.find(|start| is_apart(start) && likeness(*start) >= made_likeness)?;
     Some(NearestPassage::of(source, search, start..(start + height).min(lines.end)))
 }
 
-/// Counts the words and signs at both ends of a line that are those of another one.
+/// Counts the tokens at both ends of a line that equal those of `wanted`.
 fn common_ends(wanted: &[&str], line: &str) -> usize {
-    let present: Vec<&str> = signs(line).collect();
+    let present: Vec<&str> = tokens(line).collect();
     let first = wanted.iter().zip(&present).take_while(|(one, other)| one == other).count();
     let rest = wanted[first..].iter().rev().zip(present[first..].iter().rev());
     first + rest.take_while(|(one, other)| one == other).count()
 }
 
-/// Returns the words of a line, and each other character but blanks.
-fn signs(line: &str) -> impl Iterator<Item = &str> {
+/// Returns the words of a line, and every other character except whitespace as its own token.
+fn tokens(line: &str) -> impl Iterator<Item = &str> {
     let line = &line[..line.floor_char_boundary(COMPARED_BYTES)];
     let is_of_word = |character: char| character.is_alphanumeric() || character == '_';
     let mut at = 0;
@@ -186,7 +186,7 @@ fn signs(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The start near `near` at which most lines are the same as those of the search text, the earliest of equal ones.
+/// Returns the start near `near` at which the most lines equal those of the search text, the earliest on a tie.
 fn aligned(
     source: &Source<'_>,
     bare: &[std::borrow::Cow<'_, str>],

@@ -1,12 +1,12 @@
-//! Line numbers in front of lines, as numbered views show them: `12|text`, `12 | text`, `12│text`, `12→text`, `12<TAB>text`.
+//! Line numbers in front of lines, as in numbered views: `12|text`, `12 | text`, `12│text`, `12→text`, `12<TAB>text`.
 
-/// The signs between the number of a view and its line that no line of code has behind a number at its start.
+/// The separators of a view that no line of code has after a leading number.
 const BARS: [&str; 3] = ["|", "│", "→"];
 
-/// Those that lines may have there themselves.
+/// Separators that a line may also have itself.
 const LOOSE_BARS: [&str; 3] = ["\t", " |", " │"];
 
-/// A line with the number that a view puts in front of it.
+/// A line with its number in a view.
 ///
 /// # Example
 ///
@@ -20,11 +20,11 @@ const LOOSE_BARS: [&str; 3] = ["\t", " |", " │"];
 pub struct NumberedLine<'l> {
     /// The number.
     pub number: u64,
-    /// The line behind the number and its bar.
+    /// The line after the number and its bar.
     pub text: &'l str,
-    /// The characters up to the bar: blanks and digits.
+    /// The number of characters before the bar: spaces and digits.
     pub width: usize,
-    /// The digits of the number.
+    /// The number of digits.
     pub digits: usize,
     /// The bar.
     pub bar: &'static str,
@@ -39,19 +39,19 @@ impl<'l> NumberedLine<'l> {
         Some(NumberedLine::new(line, number, rest, (bar, text)))
     }
 
-    /// Checks whether the number can be one of a view of this width. With more blanks in front it is part of an indented line.
+    /// Checks whether the number can be that of a view of this width. With more leading spaces it is part of an indented line.
     #[must_use]
     pub fn is_within(&self, width: usize) -> bool {
         self.width <= width.max(self.digits)
     }
 
-    /// Splits a line of a text that is searched for, where a match proves that the number is none of the line: also with blanks around
-    /// the bar, and with a tab in its place.
+    /// Splits a line of a search text, where a match proves that the number is not part of the line: also with spaces around the
+    /// bar, or a tab instead of it.
     fn of_searched(line: &'l str) -> Option<NumberedLine<'l>> {
         NumberedLine::of(line).or_else(|| {
             let (number, rest) = number(line)?;
             let (bar, text) = LOOSE_BARS.iter().find_map(|bar| Some((*bar, rest.strip_prefix(bar)?)))?;
-            // A blank line may have lost the blank behind the bar.
+            // A blank line may have lost the space after the bar.
             let text = if bar == "\t" { text } else { text.strip_prefix(' ').unwrap_or(text) };
             Some(NumberedLine::new(line, number, rest, (bar, text)))
         })
@@ -64,14 +64,14 @@ impl<'l> NumberedLine<'l> {
     }
 }
 
-/// Returns the number at the start of a line, and what stands behind it.
+/// Returns the number at the start of a line, and the text after it.
 fn number(line: &str) -> Option<(u64, &str)> {
     let line = line.trim_start_matches(' ');
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     Some((line[..digits].parse().ok()?, &line[digits..]))
 }
 
-/// Returns the lines behind consecutive numbers, which all have; `None` for other lines.
+/// Splits lines that all have consecutive numbers; `None` for others.
 fn consecutive<'l>(lines: &[&'l str]) -> Option<Vec<NumberedLine<'l>>> {
     let numbered: Vec<NumberedLine<'l>> =
         lines.iter().map(|line| NumberedLine::of_searched(line)).collect::<Option<_>>()?;
@@ -80,20 +80,21 @@ fn consecutive<'l>(lines: &[&'l str]) -> Option<Vec<NumberedLine<'l>>> {
     numbered.windows(2).all(is_next).then_some(numbered)
 }
 
-/// Takes the numbers off lines that all have consecutive ones; `None` for other lines.
+/// Strips the numbers from lines that all have consecutive ones; `None` for others.
 pub(super) fn without(lines: &[&str]) -> Option<String> {
     Some(consecutive(lines)?.iter().flat_map(|line| [line.text, "\n"]).collect())
 }
 
-/// Checks for a line that begins with a number as in a view of this width.
+/// Checks whether a line begins with a number as in a view of this width.
 pub(super) fn is_row(line: &str, width: usize) -> bool {
     NumberedLine::of_searched(line).is_some_and(|line| line.is_within(width))
 }
 
-/// Takes the numbers off the lines that replace those of a search text which has such numbers.
+/// Strips the numbers from the replacement of a search text that has such numbers.
 ///
 /// Among rows that begin with a number themselves, a number in front of a new line may be the first field of a row. There, all
-/// lines have to have numbers, from that of the search text on, and rows to stay rows behind them. `None` for other lines.
+/// lines must be numbered, starting with the number of the search text, and the rows must be rows without the numbers too. `None`
+/// for others.
 pub(super) fn of_replacement<'l>(
     search: &[&str],
     new: &[&'l str],

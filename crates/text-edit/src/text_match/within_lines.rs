@@ -16,23 +16,23 @@ struct MatchedLine {
     ending: Range<usize>,
 }
 
-/// A text in which a match was replaced.
+/// A text with a replaced match.
 pub(crate) struct ReplacedBytes {
     pub(crate) bytes: Vec<u8>,
     /// The bytes of the match in the text before.
     pub(crate) old: Range<usize>,
-    /// The bytes that took its place.
+    /// The bytes that replaced it.
     pub(crate) new: Range<usize>,
 }
 
 impl TextMatch {
-    /// Replaces the bytes of the match, and no other ones. Lines that the replacement takes from the search text keep theirs, and
-    /// new line feeds become the dominant ending.
+    /// Replaces the bytes of the match and no others. Lines that the replacement shares with the search text keep theirs, and new
+    /// line feeds become the dominant ending.
     ///
     /// # Errors
     ///
-    /// [`EditErrorKind::UndecodableMatch`] if the search text has the character that stands for undecodable bytes where these are,
-    /// and [`EditErrorKind::Unencodable`].
+    /// [`EditErrorKind::UndecodableMatch`] if the search text has the character that stands for undecodable bytes, and
+    /// [`EditErrorKind::Unencodable`].
     pub(crate) fn replaced_bytes(
         &self,
         source: &Source<'_>,
@@ -66,7 +66,7 @@ impl TextMatch {
         let line = &source.bytes()[span.start..text_end];
         let finder = memmem::Finder::new(&pieces[0]);
         let mut at = finder.find(line)?;
-        // Two halves of code units may look like one; what begins there may hide a match that overlaps it.
+        // Two halves of code units may look like one, and a false match that begins there may hide a real one that overlaps it.
         while !at.is_multiple_of(encoding.unit_bytes()) {
             at += 1 + finder.find(&line[at + 1..])?;
         }
@@ -74,7 +74,7 @@ impl TextMatch {
     }
 }
 
-/// Follows the pieces of a search text from a byte on, over line endings of any kind.
+/// Matches the pieces of a search text from a byte on, across line endings of any kind.
 fn follow(source: &Source<'_>, pieces: &[Vec<u8>], start: usize) -> Option<Vec<MatchedLine>> {
     let mut lines = Vec::with_capacity(pieces.len());
     let mut at = start;
@@ -98,13 +98,13 @@ fn follow(source: &Source<'_>, pieces: &[Vec<u8>], start: usize) -> Option<Vec<M
     Some(lines)
 }
 
-/// A text in which every match was replaced.
+/// A text with all matches replaced.
 pub(crate) struct ReplacedEverywhere {
     pub(crate) bytes: Vec<u8>,
     pub(crate) edits: Vec<ByteEdit>,
 }
 
-/// Replaces the bytes of all matches of a text that may begin and end within lines, and no other ones. The matches do not overlap.
+/// Replaces the bytes of all matches of a text that may begin and end within lines, and no others. The matches do not overlap.
 ///
 /// # Errors
 ///
@@ -133,7 +133,7 @@ pub(crate) fn replaced_everywhere(
     Ok(ReplacedEverywhere { bytes, edits })
 }
 
-/// Finds the bytes of all matches, from the start of the text on.
+/// Finds the bytes of all matches, from the start of the text.
 fn all_matched(source: &Source<'_>, search: &str) -> Vec<Vec<MatchedLine>> {
     let (encoding, unit) = (source.format().encoding, source.format().encoding.unit_bytes());
     let pieces: Vec<Vec<u8>> = search.split('\n').map(|piece| encode_any(piece, encoding)).collect();
@@ -168,7 +168,7 @@ fn extent(matched: &[MatchedLine]) -> Range<usize> {
     matched[0].text.start..matched[matched.len() - 1].text.end
 }
 
-/// A replacement that keeps the bytes of the lines that it takes from the search text.
+/// A replacement that keeps the bytes of the lines that it shares with the search text.
 struct Replacement<'a> {
     source: &'a Source<'a>,
     format: &'a TextFormat,
@@ -191,7 +191,7 @@ impl<'a> Replacement<'a> {
     /// Writes the replacement of one match.
     fn write(&self, matched: &[MatchedLine], bytes: &mut Vec<u8>) -> Result<(), EditErrorKind> {
         let (source, encoding) = (self.source, self.format.encoding);
-        // A model that was shown the mark as part of line 1 sends it back; the text has it already.
+        // A model that saw the mark as part of line 1 sends it back, but the text already has it.
         let text = match self.text.strip_prefix('\u{FEFF}') {
             Some(rest) if self.format.byte_order_mark && matched[0].text.start == source.text_start() => rest,
             _ => &self.text,
@@ -220,7 +220,7 @@ impl<'a> Replacement<'a> {
     }
 }
 
-/// Returns the lines that a replacement has from the search text, as pairs of 0-based indexes in rising order.
+/// Returns the lines that a replacement shares with the search text, as pairs of 0-based indexes in ascending order.
 fn kept_lines(search: &str, replacement: &str) -> Vec<(usize, usize)> {
     let [old, new] = [search, replacement].map(|text| format!("{text}\n"));
     let (Ok(old), Ok(new)) = (Source::parse(old.as_bytes()), Source::parse(new.as_bytes())) else {

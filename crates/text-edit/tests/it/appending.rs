@@ -1,10 +1,10 @@
-//! Text put behind the bytes of a file.
+//! Text appended to the bytes of a file.
 
 use proptest::prelude::*;
 use text_edit::{EditErrorKind, Encoding, append};
 
 #[test]
-fn text_is_put_behind_in_the_encoding_of_the_file() {
+fn text_is_appended_in_the_encoding_of_the_file() {
     let cases: [(&str, &[u8], &str, &[u8]); 8] = [
         ("an empty file", b"", "ä\n", "ä\n".as_bytes()),
         ("without a last line feed", b"a", "b\n", b"ab\n"),
@@ -37,7 +37,7 @@ fn text_that_the_encoding_lacks_is_refused_with_its_line() {
 
 proptest! {
     #[test]
-    fn what_was_there_stays_and_texts_add_up(file in prop::collection::vec(any::<u8>(), 0..40), one in "[a-z\n]{0,9}", other in "[a-z\n]{0,9}") {
+    fn present_bytes_stay_and_texts_add_up(file in prop::collection::vec(any::<u8>(), 0..40), one in "[a-z\n]{0,9}", other in "[a-z\n]{0,9}") {
         if let Ok(bytes) = append(&file, &one) {
             prop_assert!(bytes.starts_with(&file));
             prop_assert_eq!(append(&bytes, &other), append(&file, &format!("{one}{other}")));

@@ -1,4 +1,4 @@
-//! Line edits change the addressed lines and not one byte more.
+//! Line edits change the addressed lines and no other byte.
 
 use text_edit::{Lines, Numbering, Operation};
 

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use text_edit::{LineMap, Mapped, Source};
 
-/// A text of few different lines between two that stand once.
+/// A text of few different lines between two that occur once.
 fn lines() -> impl Strategy<Value = Vec<char>> {
     vec(prop::sample::select(vec!['a', 'b', 'c']), 0..7).prop_map(|inner| {
         let mut lines = vec!['{'];
@@ -25,7 +25,7 @@ fn kept_and_ways(old: &[char], new: &[char]) -> Vec<Vec<(usize, u64)>> {
         for new_end in 1..=new.len() {
             let (above, left) = (table[old_end - 1][new_end], table[old_end][new_end - 1]);
             let most = above.0.max(left.0);
-            // What both have was counted twice.
+            // The common part was counted twice.
             let both = table[old_end - 1][new_end - 1];
             let ways = |cell: (usize, u64)| if cell.0 == most { cell.1 } else { 0 };
             let apart = ways(above) + ways(left) - ways(both);
@@ -45,7 +45,7 @@ fn reversed(lines: &[char]) -> Vec<char> {
     lines.iter().rev().copied().collect()
 }
 
-/// Checks whether every comparison that keeps as many lines as possible keeps this line as that one (0-based).
+/// Checks whether every comparison that keeps as many lines as possible maps `old_line` to `new_line` (0-based).
 fn is_certain(old: &[char], new: &[char], old_line: usize, new_line: usize) -> bool {
     let before = kept_and_ways(&old[..old_line], &new[..new_line])[old_line][new_line];
     let (old_rest, new_rest) = (reversed(&old[old_line + 1..]), reversed(&new[new_line + 1..]));
@@ -67,15 +67,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     #[test]
-    fn between_lines_that_stand_once_every_comparison_keeps_the_kept_ones(old in lines(), new in lines()) {
+    fn between_unique_lines_every_comparison_keeps_the_kept_ones(old in lines(), new in lines()) {
         let (old_text, new_text) = (text(&old), text(&new));
         let map = LineMap::between_versions(
             &Source::parse(old_text.as_bytes()).unwrap(),
             &Source::parse(new_text.as_bytes()).unwrap(),
         );
         let kept = kept(&map);
-        let stands_once = |lines: &[char], wanted: char| lines.iter().filter(|line| **line == wanted).count() == 1;
-        let anchors = kept.iter().filter(|(line, _)| stands_once(&old, old[*line]) && stands_once(&new, old[*line]));
+        let occurs_once = |lines: &[char], wanted: char| lines.iter().filter(|line| **line == wanted).count() == 1;
+        let anchors = kept.iter().filter(|(line, _)| occurs_once(&old, old[*line]) && occurs_once(&new, old[*line]));
         let anchors: Vec<(usize, usize)> = anchors.copied().collect();
         for pair in anchors.windows(2) {
             let ((old_from, new_from), (old_to, new_to)) = (pair[0], pair[1]);

@@ -1,4 +1,4 @@
-//! Operations of one call that get in each other's way.
+//! Operations of one call that conflict.
 
 use text_edit::{Conflict, EditErrorKind, Numbering, Operation, SearchText};
 
@@ -44,21 +44,21 @@ fn a_line_that_an_expression_has_changed_cannot_be_replaced_as_well() {
 }
 
 #[test]
-fn lines_beside_what_an_expression_has_changed_can_be_edited() {
+fn lines_next_to_those_that_an_expression_changed_can_be_edited() {
     let operations = [insert(0, "0"), regex("[24]", "a\nb", "g"), replace(3, 3, "x"), insert(4, "y")];
     let edited = edit(b"1\n2\n3\n4\n5\n", &operations, Numbering::Original).unwrap();
     assert_eq!(String::from_utf8(edited).unwrap(), "0\n1\na\nb\nx\na\nb\ny\n5\n");
 }
 
 #[test]
-fn an_expression_sees_what_operations_before_it_have_made() {
+fn an_expression_sees_the_result_of_earlier_operations() {
     let operations = [replace(2, 2, "old old"), regex("old", "new", "g"), regex("new", "newer", "")];
     let edited = edit(b"1\n2\nold\n", &operations, Numbering::Original).unwrap();
     assert_eq!(String::from_utf8(edited).unwrap(), "1\nnewer new\nnew\n");
 }
 
 #[test]
-fn insertions_at_one_place_stay_in_order_over_an_expression() {
+fn insertions_at_one_line_stay_in_order_over_an_expression() {
     let operations =
         [insert(2, "a"), replace(3, 3, "x"), regex("5", "five", ""), insert(2, "b"), insert(3, "c")];
     let edited = edit(b"1\n2\n3\n4\n5\n", &operations, Numbering::Original).unwrap();
@@ -74,7 +74,7 @@ fn sequential_operations_never_conflict() {
 
 #[test]
 fn a_conflict_with_an_earlier_step_names_the_operation_that_touched_the_lines() {
-    // The expression ends a step in which two or three operations touched neighbouring lines.
+    // The expression ends a step in which two or three operations touched adjacent lines.
     let first = |operations: &[Operation]| conflict(operations).first;
     let five = || regex("5", "five", "");
     assert_eq!(first(&[replace(1, 1, "a"), replace(2, 2, "b"), five(), replace(2, 2, "x")]), 1);
@@ -87,7 +87,7 @@ fn a_conflict_with_an_earlier_step_names_the_operation_that_touched_the_lines() 
 }
 
 #[test]
-fn lines_that_were_put_between_kept_ones_are_quoted_with_them() {
+fn lines_inserted_between_kept_ones_are_quoted_with_them() {
     let between = Operation::ReplaceText {
         search: SearchText::of_lines("2\n3\n"),
         replacement: "2\nnew\n3\n".to_owned(),

@@ -1,4 +1,4 @@
-//! Texts that are not UTF-8, and texts that are none.
+//! Texts that are not UTF-8, and bytes that are not texts.
 
 use text_edit::{EditErrorKind, Encoding, Numbering, Operation, Source};
 
@@ -14,8 +14,8 @@ fn utf16(text: &str, encoding: Encoding) -> Vec<u8> {
 
 #[test]
 fn utf16_is_edited_in_its_own_encoding() {
-    // U+0A0D and U+0D0A look like line endings to a reader of bytes, and in the two pairs of the last line
-    // the halves of neighbours look like a line feed to a reader that does not keep to units.
+    // U+0A0D and U+0D0A look like line endings to a reader of bytes, and in the two pairs of the last line the halves of adjacent
+    // units look like a line feed to a reader that ignores unit boundaries.
     let text = "a\u{0A0D}\r\n\u{0D0A}b😀\r\nc\u{0A41}\u{4100}\u{0A41}";
     let cases: &[(Operation, &str)] = &[
         (replace(1, 1, "ä😀"), "ä😀\r\n\u{0D0A}b😀\r\nc\u{0A41}\u{4100}\u{0A41}"),
@@ -125,7 +125,7 @@ fn a_nul_after_the_first_8_kib_is_kept() {
 }
 
 #[test]
-fn half_a_unit_at_the_end_is_seen_as_what_cannot_be_decoded() {
+fn half_a_unit_at_the_end_makes_the_text_lossy() {
     for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
         let mut bytes = utf16("a\nb", encoding);
         assert!(!Source::parse(&bytes).unwrap().is_lossy());

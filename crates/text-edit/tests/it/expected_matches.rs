@@ -1,4 +1,4 @@
-//! Replacing a text as often as it is expected changes its matches and nothing else.
+//! Replacing an expected number of matches changes these and nothing else.
 
 use proptest::prelude::*;
 use text_edit::{EditLimits, Numbering, Operation, SearchText, apply};
@@ -33,7 +33,7 @@ proptest! {
 
     #[test]
     fn a_kept_line_of_a_match_keeps_its_ending(text in text(), last in "[cd]{0,2}") {
-        // Either ending is matched, and the one of the kept line stays.
+        // Either ending matches, and that of the kept line stays.
         let count = text.matches("a\nb").count() + text.matches("a\r\nb").count();
         prop_assume!(count > 1);
         let new = replaced(&text, "a\nb", &format!("a\n{last}"), count);

@@ -34,7 +34,7 @@ fn edits_map_their_lines() {
         (&[regex("3\n", "", "")], [Some(1), Some(2), None, Some(3), Some(4), Some(5)]),
         (&[regex("[35]", "x\ny", "g")], [Some(1), Some(2), None, Some(5), None, Some(8)]),
         (&[regex("\n", "", "g")], [None; 6]),
-        // What is put back as it was has not changed, as far as the edges of the range go.
+        // A line replaced by itself has not changed, if it is at an edge of the range.
         (&[replace(2, 5, "2\nx\ny\n5")], [Some(1), Some(2), None, None, Some(5), Some(6)]),
         (&[replace(1, 6, "1\n2\n3\n4\n5\n6")], [Some(1), Some(2), Some(3), Some(4), Some(5), Some(6)]),
     ];
@@ -62,7 +62,7 @@ fn ranges_know_insertions_between_their_lines() {
 }
 
 #[test]
-fn gaps_span_what_was_inserted_there() {
+fn gaps_span_lines_inserted_there() {
     let map = map(&[insert(2, "a\nb"), replace(4, 5, "x")]);
     assert_eq!(map.map_gap(0), Some(0..=0));
     assert_eq!(map.map_gap(2), Some(2..=4));
@@ -73,7 +73,7 @@ fn gaps_span_what_was_inserted_there() {
 }
 
 #[test]
-fn shifts_say_how_later_lines_moved() {
+fn shifts_report_how_later_lines_moved() {
     let map = map(&[insert(1, "a\nb"), delete(4, 4), replace(6, 6, "x\ny")]);
     assert_eq!(map.shifts(), [Shift { from_line: 2, by: 2 }, Shift { from_line: 5, by: 1 }]);
     assert_eq!(map.line_delta(), 2);
@@ -91,7 +91,7 @@ fn comparison_finds_kept_lines() {
         (b"\xEF\xBB\xBFa\n", b"a\n", &[Some(1)]),
         (b"a\n", b"", &[None]),
         (b"\xE9\n", b"\xE8\n", &[None]),
-        // Which of two equal lines is which is told by a line beside them, or by where the text begins and ends.
+        // An adjacent line, or the start or end of the text, decides which of two equal lines is which.
         (b"a\n=\nb\n", b"c\n=\nd\n=\ne\n", &[None, None, None]),
         (b"a\n=\nb\n=\n", b"c\n=\nb\n=\n", &[None, Some(2), Some(3), Some(4)]),
         (b"=\n=\n=\n", b"=\n=\nx\n=\n", &[Some(1), Some(2), Some(4)]),
@@ -111,7 +111,7 @@ fn comparison_of_large_unlike_texts_ends() {
 }
 
 #[test]
-fn composed_maps_lead_all_the_way() {
+fn composed_maps_span_both_steps() {
     let first = map(&[insert(2, "a"), delete(5, 5)]);
     let new = b"1\n2\na\n3\n4\n6\n";
     let operations = [replace(1, 1, "x\ny"), delete(3, 3)];

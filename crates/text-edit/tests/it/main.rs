@@ -1,6 +1,6 @@
 //! Tests of the public interface.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod appending;
 mod bytes_kept;
@@ -24,7 +24,7 @@ mod versions;
 
 use text_edit::{EditError, EditLimits, Lines, Numbering, Operation, apply};
 
-/// Applies with default limits and gives the new bytes.
+/// Applies operations with default limits and returns the new bytes.
 fn edit(source: &[u8], operations: &[Operation], numbering: Numbering) -> Result<Vec<u8>, EditError> {
     apply(source, operations, numbering, &EditLimits::default()).map(|edited| edited.bytes)
 }

@@ -1,4 +1,4 @@
-//! Claims about any text and any operations.
+//! Properties of any text and any operations.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// The same in UTF-16, where the text can be written so.
+/// The same in UTF-16, where the text can be encoded.
 fn wide_text() -> impl Strategy<Value = Vec<u8>> {
     (text(), any::<bool>()).prop_map(|(bytes, big)| {
         let text = String::from_utf8_lossy(&bytes).replace('\u{FEFF}', "");
@@ -109,7 +109,7 @@ fn wild_operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// The line operation's place in a text, as 0-based half-open line indexes.
+/// The lines of a text that a line operation addresses, as 0-based half-open indexes.
 fn position(operation: &Operation, total_lines: usize) -> (usize, usize) {
     let line = |number: i64| usize::try_from(number).unwrap().min(total_lines);
     match *operation {
@@ -164,7 +164,7 @@ proptest! {
         let offset = |index: usize| old.line_span(index + 1).map_or(source.len(), |span| span.start);
         let (before, after) = (&source[..offset(start)], &source[offset(end)..]);
         if end < total {
-            // Something follows the edited lines: both sides stay to the byte.
+            // Lines follow the edited ones: both sides stay byte for byte.
             prop_assert!(edited.bytes.starts_with(before));
             prop_assert!(edited.bytes[before.len()..].ends_with(after));
         } else {
@@ -204,7 +204,7 @@ proptest! {
         // An emptied text forgets its format between calls, so the sequence runs as one call.
         let from_bottom: Vec<Operation> = order.iter().rev().map(|index| {
             let mut operation = operations[*index].clone();
-            // Past the end means the end of the original here.
+            // Here, past the end means the end of the original.
             if let Operation::Insert { after_line, .. } = &mut operation {
                 *after_line = (*after_line).min(i64::try_from(total).unwrap());
             }
@@ -280,7 +280,7 @@ proptest! {
     }
 
     #[test]
-    fn rebased_operations_do_on_the_current_text_what_they_would_have_done(
+    fn rebased_operations_have_the_same_effect_on_the_current_text(
         earlier in text(), change in line_operation(), operation in line_operation(),
     ) {
         let Ok(changed) = apply(&earlier, &[change], Numbering::Original, &limits()) else { return Ok(()) };
@@ -289,7 +289,7 @@ proptest! {
             rebase(std::slice::from_ref(&operation), &old, &now, &changed.line_map, &limits())
         else { return Ok(()) };
         let Ok(edited) = apply(&changed.bytes, &carried, Numbering::Original, &limits()) else { return Ok(()) };
-        // The lines that went are the lines that were addressed, one for one.
+        // The removed lines are exactly the addressed ones.
         let (start, end) = position(&operation, old.total_lines());
         let (new_start, new_end) = position(&carried[0], now.total_lines());
         prop_assert_eq!(end - start, new_end - new_start);

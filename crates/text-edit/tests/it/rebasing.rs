@@ -81,7 +81,7 @@ fn changed_lines_are_refused_with_both_texts() {
 }
 
 #[test]
-fn lines_that_came_between_are_not_removed_unseen() {
+fn lines_inserted_between_are_not_removed_unseen() {
     let current = "fn a() {\n    one();\n    // kept?\n    two();\n}\n\nfn b() {}\n";
     let stale = stale(current, replace(2, 3, "    x();"));
     assert_eq!(stale.reason, StaleReason::Interrupted { inserted: 1 });
@@ -90,14 +90,14 @@ fn lines_that_came_between_are_not_removed_unseen() {
 }
 
 #[test]
-fn an_insertion_needs_the_line_it_goes_after() {
+fn an_insertion_needs_the_line_before_it() {
     let current = "fn a() {\n    one();\n}\n\nfn b() {}\n";
     let stale = stale(current, insert(3, "    x();"));
     assert_eq!((&stale.lines, &stale.present_lines, stale.present.as_str()), (&(3..=3), &None, ""));
 }
 
 #[test]
-fn an_edit_that_is_there_already_is_recognised() {
+fn an_edit_that_is_already_there_is_recognised() {
     let replaced = stale("fn a() {\n    x();\n}\n\nfn b() {}\n", replace(2, 3, "    x();\n"));
     assert!(replaced.already_applied);
     let deleted = stale("fn a() {\n}\n\nfn b() {}\n", delete(2, 3));
@@ -108,7 +108,7 @@ fn an_edit_that_is_there_already_is_recognised() {
 
 #[test]
 fn lines_that_moved_as_a_whole_are_found() {
-    // The comparison keeps the longer function in its place and takes the shorter one for moved.
+    // The comparison keeps the longer function and considers the shorter one moved.
     let stale = stale("fn b() {}\nfn a() {\n    one();\n    two();\n}\n\n", replace(6, 6, "fn b() { x() }"));
     assert_eq!(stale.moved_to, Some(1..=1));
 }

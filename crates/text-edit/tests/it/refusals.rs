@@ -1,4 +1,4 @@
-//! Refusals, and the details in them that help to continue.
+//! Refusals, and the details in them that help the caller.
 
 use insta::assert_snapshot;
 use text_edit::{
@@ -95,7 +95,7 @@ fn the_first_difference_is_found() {
 }
 
 #[test]
-fn edits_that_stand_there_already_are_recognised() {
+fn edits_that_are_already_there_are_recognised() {
     let source = Source::parse(b"a\r\nb\r\nc").unwrap();
     let cases = [
         (replace(2, 2, "b\nc"), true),
@@ -117,7 +117,7 @@ fn edits_that_stand_there_already_are_recognised() {
 }
 
 #[test]
-fn lines_are_found_only_where_they_stand_once() {
+fn lines_are_found_only_if_they_occur_once() {
     let source = Source::parse(b"a\nb\na\nb\nc\r\nab\n").unwrap();
     let unique = |lines: &[&str]| find_unique(&source, &Lines::from_body(lines));
     assert_eq!(unique(&["b", "c"]), Some(4..=5));

@@ -7,7 +7,7 @@ use text_edit::{EditError, EditErrorKind, EditLimits, Edited, Numbering, Operati
 
 use crate::regex;
 
-/// Bounds without a base: as many steps as so many looks at each byte.
+/// Bounds without a fixed part: this many steps for each byte.
 fn looks_at_each_byte(work_factor: u64) -> EditLimits {
     EditLimits { base_work: 1 << 17, work_factor, ..EditLimits::default() }
 }
@@ -16,7 +16,7 @@ fn replaced(text: &str, pattern: &str, limits: &EditLimits) -> Result<Edited, Ed
     apply(text.as_bytes(), &[regex(pattern, "x", "g")], Numbering::Original, limits)
 }
 
-/// Expressions that look for a longer match up to the end of the text, and the text with which they do so at each letter.
+/// Expressions that look for a longer match up to the end of the text, with the text that makes them do so at each letter.
 const FAR_LOOKING: [(&str, &str); 6] = [
     (".*[^A-Z]|[A-Z]", "A"),
     ("(?s).*z|[A-Y]", "A"),
@@ -39,18 +39,18 @@ fn the_cost_of_all_matches_is_linear_in_the_text() {
 }
 
 #[test]
-fn what_would_cost_more_is_refused_and_says_so() {
-    // Beside letters that are not ASCII, word borders are decided by the search that remembers nothing.
+fn expressions_over_the_bound_are_refused_with_a_reason() {
+    // Next to letters that are not ASCII, the search without memory decides word boundaries.
     let text = "é".repeat(20_000);
     let pattern = r"(?s)é.*\bz|é";
     let limits = looks_at_each_byte(64);
     let error = replaced(&text, pattern, &limits).map(|_| ()).unwrap_err();
     let limit_steps = (1 << 17) + 64 * 40_000;
     assert_eq!((error.operation_index, error.kind), (Some(0), EditErrorKind::TooMuchWork { limit_steps }));
-    // The control: with a text that allows for it, it is done.
+    // The control: with a text that allows for it, it succeeds.
     let short = "é".repeat(40);
     assert_eq!(replaced(&short, pattern, &limits).unwrap().bytes, b"x".repeat(40));
-    // And an ordinary expression with word borders is never near the bound.
+    // And an ordinary expression with word boundaries is never near the bound.
     let words = "ein Wörtchen für größere Texte, ".repeat(2_000);
     let edited = replaced(&words, r"\bfür\b", &limits).unwrap();
     assert_eq!(edited.outcomes[0].replacements, 2_000);
@@ -68,7 +68,7 @@ fn operations_share_one_bound() {
 }
 
 #[test]
-fn an_edit_that_is_not_wanted_any_more_ends_soon() {
+fn a_cancelled_edit_ends_soon() {
     let text = "A".repeat(1 << 20);
     let operation = [regex("(A)", "$1", "g")];
     let count_looks = |limit: usize| {
@@ -85,7 +85,7 @@ fn an_edit_that_is_not_wanted_any_more_ends_soon() {
     for limit in [0, 1, all / 2] {
         let (cancelled, looks) = count_looks(limit);
         assert_eq!(cancelled.unwrap_err().kind, EditErrorKind::Cancelled);
-        assert_eq!(looks, limit + 1, "nothing more is done after the look that says so");
+        assert_eq!(looks, limit + 1, "nothing is done after the check that reports it");
     }
 }
 

@@ -71,7 +71,7 @@ fn references_to_missing_groups_are_refused() {
         let group_count = usize::from(pattern.contains('('));
         assert_eq!(kind, EditErrorKind::BadGroup { group: group.to_owned(), group_count }, "{replacement}");
     }
-    // What cannot be right is refused whether something matches or not.
+    // An invalid reference is refused even without a match.
     assert!(replaced("b", "a", "$1", "").is_err());
 }
 
@@ -125,7 +125,7 @@ fn unsupported_syntax_is_named() {
 }
 
 #[test]
-fn bad_expressions_are_refused_with_the_place() {
+fn bad_expressions_are_refused_with_the_offset() {
     for (pattern, offset, reason) in [
         ("a(b", 1, "unclosed group"),
         ("[a", 0, "unclosed character class"),
@@ -170,13 +170,13 @@ fn limits_hold() {
 }
 
 #[test]
-fn a_match_of_nothing_is_success_and_counted() {
+fn no_match_is_success_and_counted() {
     let apply = |pattern| {
         apply(b"a\nb\na\n", &[regex(pattern, "a", "g")], Numbering::Original, &EditLimits::default()).unwrap()
     };
     assert_eq!(apply("x").outcomes[0].replacements, 0);
     assert!(!apply("x").differs_from(b"a\nb\na\n"));
-    // Two matches, replaced by what they were.
+    // Two matches, each replaced by itself.
     assert_eq!(apply("a").outcomes[0].replacements, 2);
     assert!(apply("a").line_map.is_identity());
 }

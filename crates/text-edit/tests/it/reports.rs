@@ -1,4 +1,4 @@
-//! The parts of an edit beside its bytes: shifts, outcomes, refusals with their lines.
+//! The parts of an edit besides its bytes: shifts, outcomes, refusals with their lines.
 
 use text_edit::{EditErrorKind, EditLimits, Edited, Numbering, Operation, SearchText, Shift, apply};
 
@@ -18,13 +18,13 @@ fn edited(operations: &[Operation]) -> Edited {
 }
 
 #[test]
-fn an_edit_reports_from_which_lines_on_the_others_have_moved() {
+fn an_edit_reports_the_lines_from_which_others_have_moved() {
     let edited = edited(&[insert(1, "a\nb"), replace(3, 4, "c")]);
     assert_eq!(edited.shifts(), [Shift { from_line: 2, by: 2 }]);
 }
 
 #[test]
-fn a_text_that_was_put_back_as_it_was_does_not_differ() {
+fn a_text_replaced_by_itself_does_not_differ() {
     let source = b"1\n2\n3\n4\n";
     assert!(!edited(&[replace(2, 2, "2")]).differs_from(source));
     assert!(edited(&[replace(2, 2, "two")]).differs_from(source));
@@ -38,7 +38,7 @@ fn outcomes_of_texts_name_their_operations() {
 }
 
 #[test]
-fn stretches_of_the_first_step_do_not_count_against_the_limit() {
+fn hunks_of_the_first_step_do_not_count_against_the_limit() {
     let limits = EditLimits { hunk_limit: 2, ..EditLimits::default() };
     let apply = |operations: &[Operation]| {
         apply(b"1\nx\n2\nx\n3\nx\n4\n", operations, Numbering::Original, &limits).map_err(|error| error.kind)
@@ -47,7 +47,7 @@ fn stretches_of_the_first_step_do_not_count_against_the_limit() {
     apply(std::slice::from_ref(&three)).unwrap();
     let too_many = EditErrorKind::TooManyStretches { limit: 2 };
     assert_eq!(apply(&[three, one.clone()]).unwrap_err(), too_many);
-    // As many as the limit are allowed, whatever the number of steps.
+    // As many as the limit are allowed, for any number of steps.
     let two = regex("2", "two", "");
     apply(&[one.clone(), two.clone()]).unwrap();
     assert_eq!(apply(&[one, two, regex("3", "three", "")]).unwrap_err(), too_many);
@@ -61,9 +61,9 @@ fn refusals_of_several_operations_and_of_texts_name_their_lines() {
     };
     assert_eq!(lines("1\n2\n3\n", &[replace(1, 1, "a"), replace(1, 2, "b")]), Some(1..=2));
     assert_eq!(lines("a\nb\na\n", &[replace_text("a\n", "c\n")]), Some(1..=1));
-    // The new text stands there with a word of its own, and the old one only with another indentation.
-    let stands_there = lines("x\n  old\nnew\n", &[replace_text("old\n", "new\n")]);
-    assert_eq!(stands_there, Some(3..=3));
+    // The new text is already there, and the old one only with another indentation.
+    let already_there = lines("x\n  old\nnew\n", &[replace_text("old\n", "new\n")]);
+    assert_eq!(already_there, Some(3..=3));
 }
 
 #[test]

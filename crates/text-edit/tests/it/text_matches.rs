@@ -1,4 +1,4 @@
-//! Search texts against a plain model, and what holds for every edit by text.
+//! Search texts against a plain model, and properties of every edit by text.
 
 use proptest::prelude::*;
 use text_edit::{
@@ -20,7 +20,7 @@ fn search() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec("(a|b| a|a |\ta|\"|)", 1..4)
 }
 
-/// Returns the indexes of all lines at which the lines stand, overlapping ones too.
+/// Returns the indexes of all lines at which `lines` occur, including overlapping ones.
 fn positions(source: &Source<'_>, lines: &[String]) -> Vec<usize> {
     let present: Vec<String> =
         (1..=source.total_lines()).map(|number| source.line_text(number).unwrap().into_owned()).collect();
@@ -49,7 +49,7 @@ proptest! {
     }
 
     #[test]
-    fn a_loose_match_differs_by_blanks_and_quotes_only(text in text(), lines in search()) {
+    fn a_loose_match_differs_by_whitespace_and_quotes_only(text in text(), lines in search()) {
         let source = Source::parse(text.as_bytes()).unwrap();
         let wanted = SearchText::of_lines(&format!("{}\n", lines.join("\n")));
         if let Ok(passage) = find_text(&source, &wanted, &MatchRule::ALL, None) {
@@ -77,8 +77,8 @@ proptest! {
                 let passage = outcome.lines[0].clone();
                 let before = source.line_span(*passage.start()).map_or(0, |span| span.start);
                 prop_assert_eq!(&edited.bytes[..before], &text.as_bytes()[..before]);
-                let behind = source.line_span(passage.end() + 1).map_or(text.len(), |span| span.start);
-                prop_assert!(edited.bytes.ends_with(&text.as_bytes()[behind..]));
+                let after = source.line_span(passage.end() + 1).map_or(text.len(), |span| span.start);
+                prop_assert!(edited.bytes.ends_with(&text.as_bytes()[after..]));
             }
         }
     }
@@ -102,7 +102,7 @@ proptest! {
         let source = Source::parse(text.as_bytes()).unwrap();
         let wanted = SearchText::anywhere(&old);
         let Ok(passage) = find_text(&source, &wanted, &MatchRule::STRICT, None) else { return Ok(()) };
-        // Apart from an ending that the last line of the text does not have, it stands there as it is.
+        // Apart from a missing ending of the last line, it occurs exactly.
         if !passage.rules.is_empty() {
             prop_assert!(old.ends_with('\n') && text.ends_with(old.trim_end_matches('\n')));
             return Ok(());
@@ -153,7 +153,7 @@ proptest! {
                 let expected = [&bytes[..at], new.as_bytes(), &bytes[at + search.len()..]].concat();
                 prop_assert_eq!(edited.unwrap().bytes, expected);
             }
-            // A text that occurs with a difference is another matter.
+            // A text that occurs with a difference is not the subject here.
             [] => {}
             _ => prop_assert!(edited.is_err()),
         }
@@ -166,7 +166,7 @@ fn each_line_that_leads_to_a_text_counts_as_work() {
     let text = format!("{lines}end\n");
     let edited = |anchors: usize| {
         let operation = Operation::ReplaceText {
-            search: SearchText::of_lines("end\n").behind(vec!["a".to_owned(); anchors]),
+            search: SearchText::of_lines("end\n").after(vec!["a".to_owned(); anchors]),
             replacement: "END\n".to_owned(),
             expected: 1,
             within: None,

@@ -8,7 +8,7 @@ fn exec_edit_cases_hold() {
     let file: Value =
         serde_json::from_str(include_str!("../../../../fixtures/vectors/tagproto.json")).unwrap();
     let cases = file["cases"].as_array().unwrap().iter();
-    // What `was` decides is decided before an edit comes here.
+    // `was` is evaluated before the edit reaches this crate.
     let is_edit = |case: &&Value| {
         let inbox = case["input"]["inbox"].as_str().unwrap_or_default();
         case["name"].as_str().unwrap().starts_with("exec_edit_") && !inbox.contains(" was=")

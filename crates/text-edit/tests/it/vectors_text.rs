@@ -1,4 +1,4 @@
-//! The cases of kind edit in `fixtures/vectors/text-edits.json`, as they stand there.
+//! The cases of kind edit in `fixtures/vectors/text-edits.json`, unchanged.
 
 use serde_json::{Value, json};
 use text_edit::{
@@ -65,7 +65,7 @@ fn refusal(error: &EditError) -> Value {
         EditErrorKind::NoBreakSpaces { content_line, .. } => {
             json!({ "kind": "no_break_spaces", "line": content_line })
         }
-        EditErrorKind::StandsThere { lines } => {
+        EditErrorKind::AlreadyThere { lines } => {
             json!({ "kind": "stands_there", "lines": [lines.start(), lines.end()] })
         }
         EditErrorKind::Unencodable { .. } => json!({ "kind": "unencodable" }),

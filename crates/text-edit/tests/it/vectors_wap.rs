@@ -5,8 +5,8 @@ use text_edit::{EditErrorKind, Numbering, Operation};
 
 use crate::{delete, edit, insert, regex, replace};
 
-/// The ruling on `modifyFile` says that an insertion past the end appends; the vector says that it is
-/// refused. The ruling is the higher authority, and this case is checked by a test of its own.
+/// The ruling on `modifyFile` says that an insertion past the end appends; the vector says that it is refused. The ruling has
+/// precedence, and another test checks this case.
 const OVERRULED: &str = "modify_insert_past_end";
 
 #[test]
@@ -50,7 +50,7 @@ fn cases() -> Vec<Value> {
 fn check(case: &Value, numbering: Numbering, expect: &Value) {
     let name = &case["name"];
     let Some((source, operations)) = request(case) else {
-        // An operation of unknown type never gets as far as an edit: it cannot be expressed.
+        // An operation of unknown type never reaches an edit: it cannot be expressed.
         assert_eq!(expect["code"], "INVALID_ARGUMENT", "{name}");
         return;
     };

@@ -17,7 +17,7 @@ fn a_line_that_a_slide_would_change_counts_as_changed() {
 }
 
 #[test]
-fn a_slide_upwards_is_seen_as_well() {
+fn a_slide_upwards_is_detected_as_well() {
     let (old, new) = (source("a\nx\nb\nx\nc\n"), source("a\nx\nc\n"));
     let certain = LineMap::between_versions(&old, &new);
     assert_eq!((certain.map(1), certain.map(5)), (Mapped::Kept(1), Mapped::Kept(3)));
@@ -31,8 +31,8 @@ fn blocks_without_a_common_edge_change_no_other_line() {
 }
 
 #[test]
-fn a_line_that_also_stands_among_changed_ones_counts_as_changed() {
-    // As many lines are the same if the second `end` is the old one, or the first one.
+fn a_line_that_also_occurs_among_changed_ones_counts_as_changed() {
+    // As many lines are the same whether the first or the second `end` is the old one.
     let (old, new) = (source("a\none\nend\nz\n"), source("a\ntwo\nend\nthree\nend\nz\n"));
     assert!(matches!(LineMap::between(&old, &new).map(3), Mapped::Kept(_)));
     let certain = LineMap::between_versions(&old, &new);
@@ -43,7 +43,7 @@ fn a_line_that_also_stands_among_changed_ones_counts_as_changed() {
 }
 
 #[test]
-fn lines_that_also_stand_elsewhere_are_certain_between_certain_ones() {
+fn lines_that_also_occur_elsewhere_are_certain_between_certain_ones() {
     let package =
         |name: &str, version: &str| format!("[[package]]\nname = \"{name}\"\nversion = \"{version}\"\n\n");
     let text = |versions: [&str; 3]| {
@@ -60,7 +60,7 @@ fn lines_that_also_stand_elsewhere_are_certain_between_certain_ones() {
 }
 
 #[test]
-fn lines_that_were_put_beside_the_addressed_one_are_found() {
+fn lines_inserted_next_to_the_addressed_one_are_found() {
     let (earlier, current) = (source("one\ntwo\n"), source("zero\none\nmore\ntwo\n"));
     let replace =
         |text| Operation::Replace { start_line: 1, end_line: 1, content: Lines::from_content(text) };
@@ -72,7 +72,7 @@ fn lines_that_were_put_beside_the_addressed_one_are_found() {
 }
 
 #[test]
-fn lines_that_stood_beside_it_before_do_not_count() {
+fn lines_that_were_next_to_it_before_do_not_count() {
     let (earlier, current) = (source("one\nmore\n"), source("zero\none\nmore\n"));
     let replace =
         Operation::Replace { start_line: 1, end_line: 1, content: Lines::from_content("one\nmore\n") };
@@ -87,7 +87,7 @@ fn an_insertion_that_was_made_before_is_found() {
 }
 
 #[test]
-fn several_lines_that_were_added_at_another_place_are_recognised() {
+fn several_lines_that_were_added_elsewhere_are_recognised() {
     let replace = Operation::Replace {
         start_line: 2,
         end_line: 2,
@@ -105,11 +105,11 @@ fn several_lines_that_were_added_at_another_place_are_recognised() {
     assert_eq!(applied("{\n}\nother\nfirst_export();\nsecond();\nfirst_export();\nsecond();\n"), None);
     let earlier = Source::parse(b"{\n}\nfirst_export();\nsecond();\n").unwrap();
     let current = Source::parse(b"{\n}\nother\nfirst_export();\nsecond();\n").unwrap();
-    assert_eq!(applied_elsewhere(&earlier, (&current, 1..2), &replace), None, "it stood there before");
+    assert_eq!(applied_elsewhere(&earlier, (&current, 1..2), &replace), None, "it was there before");
 }
 
 #[test]
-fn an_addressed_line_is_found_behind_very_many_new_ones() {
+fn an_addressed_line_is_found_after_very_many_new_ones() {
     let new = "a\n".repeat(65);
     let current = format!("{new}kept\n");
     let replace = Operation::Replace { start_line: 1, end_line: 1, content: Lines::from_content(&current) };
@@ -118,21 +118,21 @@ fn an_addressed_line_is_found_behind_very_many_new_ones() {
 }
 
 #[test]
-fn new_lines_in_the_middle_of_a_file_are_compared_with_what_stood_there() {
+fn new_lines_in_the_middle_of_a_file_are_compared_with_earlier_ones() {
     let replace =
         |text| Operation::Replace { start_line: 4, end_line: 4, content: Lines::from_content(text) };
     let earlier = source("a\nb\nc\none\n");
     let current = source("a\nb\nc\none\nmore\n");
     let applied = applied_since((&earlier, 3..4), (&current, 3..4), &replace("one\nmore\n"));
     assert_eq!(applied, Some(4..=5));
-    // They stood there before: the edit is meant a second time.
+    // They were there before: the edit is meant a second time.
     let earlier = source("a\nb\nc\none\nm\nn\n");
     let current = source("0\na\nb\nc\none\nm\nn\n");
     assert_eq!(applied_since((&earlier, 3..4), (&current, 4..5), &replace("one\nm\nn\n")), None);
 }
 
 #[test]
-fn lines_elsewhere_are_recognised_by_two_of_them_that_say_something() {
+fn lines_elsewhere_are_recognised_by_two_distinctive_ones() {
     let applied = |content: &str, elsewhere: &str| {
         let replace =
             Operation::Replace { start_line: 1, end_line: 1, content: Lines::from_content(content) };
@@ -144,5 +144,5 @@ fn lines_elsewhere_are_recognised_by_two_of_them_that_say_something() {
     let three = format!("{two}third_line\n");
     assert_eq!(applied(&format!("one\n{three}"), &three), Some(4..=6));
     assert_eq!(applied("one\nfirst_line_of_one\n", "first_line_of_one\n"), None, "one line alone");
-    assert_eq!(applied("one\n}\n)\n", "}\n)\n"), None, "braces stand everywhere");
+    assert_eq!(applied("one\n}\n)\n", "}\n)\n"), None, "braces occur everywhere");
 }

@@ -71,19 +71,19 @@ fn every_text_of_a_waiting_request_counts() {
         let workspace = MemoryWorkspace::with_files([("a.txt", "one\n")]);
         let (release, released) = channel::<()>();
         workspace.before_changes(move |_, _| {
-            // Until the other end is gone.
+            // Blocks until the sender is dropped.
             let _ = released.recv();
         });
         let client = client(workspace);
         let [(short, of_short), (long, of_long)] = [channel(), channel()];
-        // All threads are busy with some of these, and the others wait.
+        // Some of these keep all threads busy, and the others wait.
         for _ in 0..8 {
             begin(&client, write("a.txt"), &CancelFlag::new(), &short);
         }
         for _ in 0..16 {
             begin(&client, large.clone(), &CancelFlag::new(), &long);
         }
-        // The control: one more short one finds room beside them.
+        // The control: another short request fits in addition.
         begin(&client, write("a.txt"), &CancelFlag::new(), &short);
         drop((release, short, long));
         let is_refused = |answer: &Answer| matches!(answer, Err(error) if error.reason() == Reason::Busy);
@@ -113,7 +113,7 @@ proptest! {
             client.cancel_all();
         }
         drop(sender);
-        // Ends when each call has dropped its sender, so that a second answer could not be missed.
+        // This ends when every call has dropped its sender, so it cannot miss a second answer.
         prop_assert_eq!(answers.iter().count(), calls.len());
     }
 }

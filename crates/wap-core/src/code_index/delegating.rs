@@ -1,4 +1,4 @@
-//! Code indexes that pass calls on to other ones.
+//! Code indexes that delegate calls to others.
 
 use crate::{
     Call, CodeIndex, DiagnoseImpact, DiagnoseImpactResponse, IndexError, ListSymbols, ListSymbolsResponse,
@@ -6,11 +6,11 @@ use crate::{
     SearchCodeResponse,
 };
 
-/// An index that does something before or after each question and passes it on to another index.
+/// An index that delegates each question to another index, with work before or after it.
 ///
 /// Every implementation is a [`CodeIndex`].
 pub trait DelegatingIndex: Send + Sync {
-    /// Passes a question on. It may go to several indexes, or to one several times.
+    /// Delegates a question. It may go to several indexes, or to one several times.
     ///
     /// `operation` is the name of the method of [`CodeIndex`] that was called.
     ///

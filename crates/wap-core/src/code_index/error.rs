@@ -7,10 +7,10 @@ pub enum IndexError {
     /// There is no index.
     #[error("no code index is available")]
     Unavailable,
-    /// The index is that of a daemon, and the connection to it failed.
+    /// The index belongs to a daemon, and the connection to it failed.
     #[error("the daemon of the code index cannot be reached; start it, or correct its address")]
     Unreachable,
-    /// The index does not have a piece of that name, or has it no longer.
+    /// The index does not have, or no longer has, a document of that name.
     #[error("there is no document '{doc_id}'; search again for its present name")]
     UnknownDocument {
         /// The requested name.
@@ -31,7 +31,7 @@ pub enum IndexError {
     /// The caller cancelled.
     #[error("the caller cancelled")]
     Cancelled,
-    /// The caller's time was over.
+    /// The caller's time ran out.
     #[error("the index took too long")]
     TimedOut,
     /// The index is damaged or its store failed.

@@ -1,19 +1,19 @@
-//! The seam between an engine that changes files and a parser of their languages.
+//! The interface between an engine that changes files and a parser of their languages.
 
 use std::fmt;
 
-/// A check of texts for errors of syntax.
+/// A check of texts for syntax errors.
 ///
-/// It is asked after a change of a file, and bounds its own time: an answer that takes long delays other changes.
+/// It runs after a change of a file, and bounds its own time: a slow check delays other changes.
 pub trait SyntaxCheck: fmt::Debug + Send + Sync {
-    /// Returns the first error of syntax in `after`, if `before` has none; `None` also if the language is unknown, or the
-    /// texts are too long to be parsed in time.
+    /// Returns the first syntax error in `after`, if `before` has none; `None` also if the language is unknown, or the texts are
+    /// too long to be parsed in time.
     ///
-    /// `path` is canonical and relative to the root; its name says which language it is.
+    /// `path` is canonical and relative to the root; its name determines the language.
     fn first_new_error(&self, path: &str, before: &str, after: &str) -> Option<SyntaxError>;
 }
 
-/// An error of syntax in a text.
+/// A syntax error in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// The line, 1-based.
@@ -25,13 +25,13 @@ pub struct SyntaxError {
 }
 
 impl SyntaxError {
-    /// Returns the note on a change that has led to this error, and stands.
+    /// Returns the note on a change that introduced this error and was kept.
     #[must_use]
     pub fn note(&self) -> String {
         let SyntaxError { line, column, language } = self;
         format!(
             "syntax error at line {line}, column {column}: the file parsed as {language} before and does not now; the change \
-             stands"
+             was kept"
         )
     }
 }

@@ -6,30 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Call, CancelFlag, FileVersion, Moment, SeenVersions, ShownVersions, Workspace};
 
-/// The files that a conversation was shown, as they were when it got its last answer.
+/// The files that a conversation was shown, as they were when it received its last answer.
 ///
-/// Together with [`ShownVersions`] it decides what a line number may mean: the file as it was shown, or as it was when
-/// the last answer was given, because the output of a command has numbers of that version.
+/// Together with [`ShownVersions`] it determines the possible meanings of a line number: the file as it was shown, or as it was
+/// at the last answer, because the output of a command has numbers of that version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LastAnswer {
     moment: Moment,
     versions: BTreeMap<String, FileVersion>,
-    /// The files that were shown, in the order in which they first were.
+    /// The shown files, in the order in which they were first shown.
     order: VecDeque<String>,
-    /// True if files that were shown have been forgotten.
+    /// True if shown files were forgotten.
     has_forgotten: bool,
 }
 
 impl LastAnswer {
-    /// The number of shown files that a conversation remembers. The one shown first is forgotten first; from then on line
-    /// numbers of files that are not remembered are refused until they are shown again.
+    /// The number of shown files that a conversation remembers. The earliest is forgotten first; from then on, line numbers of
+    /// files that are not remembered are refused until they are shown again.
     pub const FILES: usize = 128;
 
     /// Records the present versions of the files, because an answer is about to be given.
     ///
-    /// Forgets the shown versions of files beyond [`FILES`](Self::FILES). A version that cannot be determined counts as
-    /// unknown.
+    /// Forgets the shown versions of files beyond [`FILES`](Self::FILES). A version that cannot be determined counts as unknown.
     pub fn take<W: Workspace + ?Sized>(
         &mut self,
         workspace: &W,
@@ -49,7 +48,7 @@ impl LastAnswer {
             }
         }
         let paths: Vec<String> = self.order.iter().cloned().collect();
-        // The answer is sent even if its call is cancelled by now, so its versions have to be recorded.
+        // The answer is sent even if its call was cancelled in the meantime, so its versions have to be recorded.
         let call = Call { cancel: &CancelFlag::new(), time_left: None, ..*call };
         self.versions.clear();
         if let Ok(states) = workspace.file_states(&call, &paths, None) {
@@ -65,12 +64,12 @@ impl LastAnswer {
         &self.moment
     }
 
-    /// Records a file that the conversation has just written whole: its numbers mean that version only.
+    /// Records a file that the conversation just wrote as a whole: its numbers mean that version only.
     pub fn note_written(&mut self, path: &str, version: &FileVersion) {
         self.versions.insert(path.to_owned(), version.clone());
     }
 
-    /// Records the version that the answer itself showed or made.
+    /// Records the version that the answer itself showed or created.
     pub fn note_answered(&mut self, path: &str, version: &FileVersion) {
         if let Some(recorded) = self.versions.get_mut(path) {
             *recorded = version.clone();

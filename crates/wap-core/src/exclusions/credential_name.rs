@@ -1,4 +1,4 @@
-//! Names of files that usually hold credentials, which are never shown without being asked.
+//! Names of files that usually hold credentials, which are only shown on request.
 
 /// Names, folded to lower case.
 const NAMES: [&str; 20] = [
@@ -24,30 +24,30 @@ const NAMES: [&str; 20] = [
     "secrets.yaml",
 ];
 
-/// Endings of names. A file that is called `env` is as often a script, or settings without a secret.
+/// Endings of names. A file named `env` is just as often a script, or settings without a secret.
 const ENDINGS: [&str; 10] =
     [".env", ".pem", ".key", ".p8", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdbx"];
 
-/// The start of the names of files with settings of one environment.
+/// The prefix of the names of files with settings of one environment.
 const ENVIRONMENT: &str = ".env.";
 
-/// Starts of the names of keys.
+/// Prefixes of the names of keys.
 const KEYS: [&str; 4] = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"];
 
-/// Endings of code and of documents, which may be about such keys. A key in one of them is masked as in any other file.
+/// Endings of code and documents, which may be about such keys. A key in one of them is masked like in any other file.
 const ABOUT_KEYS: [&str; 32] = [
     ".adoc", ".c", ".cc", ".cpp", ".cs", ".ex", ".exs", ".go", ".h", ".hpp", ".hs", ".html", ".java", ".js",
     ".jsx", ".kt", ".lua", ".md", ".mjs", ".ml", ".php", ".pl", ".py", ".rb", ".rs", ".rst", ".scala", ".sh",
     ".swift", ".ts", ".tsx", ".zig",
 ];
 
-/// Endings of names that say that there is no credential in the file: examples, and public keys.
+/// Endings of names of files without a credential: examples and public keys.
 const HARMLESS: [&str; 6] = [".example", ".sample", ".template", ".dist", ".defaults", ".pub"];
 
 /// Names and endings of files that also exist without a credential in them: settings of package managers, certificates, public keyrings.
 const IF_KEYED: [&str; 3] = [".npmrc", ".pem", ".gpg.key"];
 
-/// Endings of the names of copies, which editors and people leave beside a file.
+/// Endings of the names of copies, which editors and people leave next to a file.
 const COPIES: [&str; 9] = ["~", "#", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo"];
 
 /// Checks whether the file at a path usually holds credentials, by its name.
@@ -60,7 +60,7 @@ pub fn usually_holds_credentials(path: &str) -> bool {
         || original.len() < name.len() && original.strip_prefix(['.', '#']).is_some_and(is_of_credentials)
 }
 
-/// Returns the name of the file that a file is a copy of; its own if it is none.
+/// Returns the name of the original of a copy; the name itself if it is not a copy.
 fn original(name: &str) -> &str {
     let mut name = name;
     while let Some(shorter) = COPIES.iter().find_map(|ending| name.strip_suffix(ending)) {
@@ -78,7 +78,7 @@ fn is_of_credentials(name: &str) -> bool {
     is_named && !HARMLESS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Checks whether such a file may also hold nothing secret, which only its content shows.
+/// Checks whether only the content shows if such a file holds a secret.
 #[must_use]
 pub fn holds_credentials_if_keyed(path: &str) -> bool {
     let path = path.to_lowercase();

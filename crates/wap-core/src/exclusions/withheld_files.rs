@@ -1,4 +1,4 @@
-//! The files of credentials that a search passes over.
+//! The files of credentials that a search skips.
 
 use std::collections::HashSet;
 
@@ -7,16 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::credential_name::usually_holds_credentials;
 use crate::{PathPattern, WapError};
 
-/// The files of credentials that a search passes over by their names, before it looks at what they hold.
+/// The files of credentials that a search skips by their names, before it reads their contents.
 ///
-/// An adapter that leaves such files out asks for it: taken out of an answer afterwards, they would still show in its
-/// counts.
+/// An adapter that hides such files requests this: removed from an answer afterwards, they would still show in its counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WithheldFiles {
-    /// The files that are searched all the same, as paths or globs of [`PathPattern`].
+    /// The files to search nevertheless, as paths or globs of [`PathPattern`].
     pub granted: Vec<String>,
-    /// Files with such a name and nothing secret in them, by canonical path: they are searched, too.
+    /// Files with such a name but without a secret, by canonical path: they are searched, too.
     pub harmless: Vec<String>,
 }
 
@@ -42,7 +41,7 @@ pub struct WithheldRule {
 }
 
 impl WithheldRule {
-    /// Checks whether a file is passed over, by its canonical path.
+    /// Checks whether a file is skipped, by its canonical path.
     #[must_use]
     pub fn withholds(&self, path: &str) -> bool {
         usually_holds_credentials(path)

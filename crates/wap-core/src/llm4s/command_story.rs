@@ -21,8 +21,8 @@ const NOT_RUN: i32 = 1;
 /// Produces the messages about one shell command, in order: its start, pieces of its output, the end of both outputs, one
 /// response, and its completion.
 ///
-/// A command that was not started has a failure instead, and then its completion. In every case exactly one message
-/// reports the completion, and it is the last one.
+/// For a command that was not started, these are a failure and its completion. In every case exactly one message, the last,
+/// reports the completion.
 #[derive(Debug)]
 pub struct CommandStory {
     id: String,
@@ -48,9 +48,9 @@ impl CommandStory {
         }
     }
 
-    /// Returns the message that the command has started; `None` if it was returned before.
+    /// Returns the message that the command started; `None` if it was already returned.
     pub fn started(&mut self) -> Option<String> {
-        // `ended` begins a story that was not begun, so this may come twice.
+        // `ended` reports a missing start, so this may be called twice.
         if std::mem::replace(&mut self.has_started, true) {
             return None;
         }
@@ -68,23 +68,23 @@ impl CommandStory {
     /// number of missing bytes; the response holds as much output as any response.
     pub fn left_out(&mut self, stream: OutputStream, bytes: &[u8]) {
         let output = &mut self.outputs[index(stream)];
-        // A held beginning of a character is left out, too: its end is among these bytes.
+        // Leave out a held incomplete character, too: its remaining bytes are among these.
         output.left_out_bytes += (output.pieces.finish().len() + bytes.len()) as u64;
     }
 
-    /// Returns the messages for a command that has ended, or was not begun. `ran_ms` is its run time in milliseconds as
-    /// the caller measured it; a figure of the engine replaces it.
+    /// Returns the messages for a command that ended, or did not start. `ran_ms` is its run time in milliseconds, measured by the
+    /// caller; the engine's figure has precedence.
     pub fn ended(mut self, answer: &Result<Response, WapError>, ran_ms: u64) -> Vec<String> {
         let ran = ending(answer);
         let mut messages = Vec::new();
-        // The start may not have been observed, where another process runs the command; clients expect it first.
+        // The start may not have been observed if another process runs the command; clients expect it first.
         if ran.is_some() {
             messages.extend(self.started());
         }
         if self.has_started {
             for stream in [OutputStream::Stdout, OutputStream::Stderr] {
                 let output = &mut self.outputs[index(stream)];
-                // A character that was begun and never ended is sent as U+FFFD, before the end of its output.
+                // An incomplete character is sent as U+FFFD before the end of its output.
                 let content = format!("{}{}", output.take_gap(), output.pieces.finish());
                 messages.extend(self.piece(stream, &content));
                 let end = Outgoing::Output { command_id: &self.id, stream, content: "", is_complete: true };
@@ -128,8 +128,8 @@ fn index(stream: OutputStream) -> usize {
     }
 }
 
-/// Returns the response of a command that has run; `None` if it did not run. A timeout and a cancellation are errors to
-/// the tools and exit codes here.
+/// Returns the response of a command that ran; `None` if it did not. A timeout and a cancellation are errors of the tools and
+/// exit codes here.
 pub(super) fn ending(answer: &Result<Response, WapError>) -> Option<ExecuteCommandResponse> {
     let error = match answer {
         Ok(Response::ExecuteCommand(response)) => return Some(response.clone()),
@@ -143,7 +143,7 @@ pub(super) fn ending(answer: &Result<Response, WapError>) -> Option<ExecuteComma
         _ => return None,
     };
     let text = |name| error.detail(name).and_then(Value::as_str).map(str::to_owned);
-    // The error of a command that has run always holds its output; one that waited and was cancelled has none.
+    // The error of a command that ran always holds its output; that of a command cancelled while waiting does not.
     let stdout = text("stdout")?;
     let warnings = error.detail("warnings").and_then(Value::as_array).into_iter().flatten();
     let warnings = warnings.filter_map(|warning| Some(warning.as_str()?.to_owned()));

@@ -1,4 +1,4 @@
-//! The limits of a workspace as that dialect's servers are configured.
+//! The limits of a workspace, from the configuration of that dialect's servers.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,8 +19,8 @@ struct WireConfig {
 ///
 /// # Errors
 ///
-/// [`Reason::InvalidField`] with the field's name in `details.field`: a limit that is not positive, one that is too large
-/// to count with, or a timeout over [`Limits::MAX_TIMEOUT_MILLISECONDS`].
+/// [`Reason::InvalidField`] with the field's name in `details.field`: a limit that is not positive or is too large, or a timeout
+/// over [`Limits::MAX_TIMEOUT_MILLISECONDS`].
 pub fn limits_from_config(config: &Value) -> Result<Limits, WapError> {
     let config: WireConfig = serde_path_to_error::deserialize(config).map_err(|error| {
         let field = error.path().to_string();
@@ -51,7 +51,7 @@ pub fn limits_from_config(config: &Value) -> Result<Limits, WapError> {
 }
 
 fn limit(field: &str, value: Option<i64>, usual: u64, most: u64) -> Result<u64, WapError> {
-    // Signed in the file and checked here, so that the error of a negative limit names the field.
+    // The value is signed and checked here, so that the error of a negative limit names the field.
     let Some(value) = value else { return Ok(usual) };
     u64::try_from(value).ok().filter(|value| (1..=most).contains(value)).ok_or_else(|| {
         let text = format!("the limit '{field}' is {value}, and has to be from 1 to {most}");

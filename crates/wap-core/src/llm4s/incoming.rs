@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{LineNumbers, Reason, Request, Tool, WapError};
 
-/// The package of the types; a client may write it in front of a type's name.
+/// The package of the types; a client may prefix a type's name with it.
 const PACKAGE: &str = "org.llm4s.shared.";
 
 /// The most bytes of a command's id.
@@ -42,7 +42,7 @@ pub enum Incoming {
         /// The id, as the client chose it.
         command_id: String,
     },
-    /// The client is there.
+    /// A sign of life from the client.
     Heartbeat,
 }
 
@@ -51,7 +51,7 @@ pub enum Incoming {
 pub struct Command {
     /// The client's name for the command, repeated in every message about it.
     pub id: String,
-    /// True for a shell command, whose progress is reported while it runs, also if the request cannot be read.
+    /// True for a shell command, whose progress is reported while it runs, even if the request cannot be read.
     pub is_shell_command: bool,
     /// The request; an error if the client named a command that does not exist, reported under the command's id.
     pub request: Result<Request, WapError>,
@@ -61,11 +61,11 @@ pub struct Command {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadMessage {
-    /// It is not a JSON object with a type of the dialect, or a command without an id, without a required field, or with
-    /// a field of the wrong type. The original decodes a message as a whole and makes no difference.
+    /// The message is not a JSON object with a type of the dialect, or is a command without an id, without a required field, or
+    /// with a field of the wrong type. The original decodes a message as a whole and does not distinguish these.
     #[error("Invalid message format")]
     Format,
-    /// An id of a command that is too long: it is kept while the command waits, and stands in every message about it.
+    /// The id of a command is too long: it is kept while the command waits, and repeated in every message about it.
     #[error("a commandId has at most {MOST_ID_BYTES} bytes")]
     LongId,
     /// A message that only a server sends.
@@ -92,7 +92,7 @@ impl BadMessage {
 ///
 /// # Errors
 ///
-/// [`BadMessage`]; the connection is as good as before.
+/// [`BadMessage`]; the connection stays usable.
 pub fn decode(text: &str) -> Result<Incoming, BadMessage> {
     let Ok(Value::Object(mut message)) = read_json(text) else { return Err(BadMessage::Format) };
     match type_of(&message).ok_or(BadMessage::Format)? {
@@ -113,7 +113,7 @@ pub fn decode(text: &str) -> Result<Incoming, BadMessage> {
     }
 }
 
-/// Reads a command that stands alone, as it is sent over HTTP.
+/// Reads a single command, as sent over HTTP.
 ///
 /// # Errors
 ///
@@ -122,7 +122,7 @@ pub fn decode_command(text: &str) -> Result<Command, BadMessage> {
     read_json(text).and_then(read_command)
 }
 
-/// Reads a text that has no more values than a request needs.
+/// Parses a text that has no more values than a request needs.
 fn read_json(text: &str) -> Result<Value, BadMessage> {
     crate::check_json_size(text.as_bytes()).map_err(|_| BadMessage::Format)?;
     serde_json::from_str(text).map_err(|_| BadMessage::Format)
@@ -167,7 +167,7 @@ fn native_request(tool: Tool, mut fields: Map<String, Value>) -> Result<Request,
             for (index, operation) in operations.into_iter().flatten().enumerate() {
                 name_operation(index, operation)?;
             }
-            // Also if the client sends this field: in the dialect, operations always apply one after the other.
+            // Set this even if the client sends the field: in the dialect, operations always apply in turn.
             fields.insert("lineNumbers".to_owned(), json!(LineNumbers::InTurn));
         }
         _ => {}
@@ -182,7 +182,7 @@ fn milliseconds(seconds: &Value) -> Result<Value, WapError> {
     }
     match seconds.as_f64() {
         #[expect(clippy::cast_possible_truncation, reason = "a cast of a float saturates")]
-        // Rounded, since 1.001 s is 1000.99… ms as a float.
+        // Round, since 1.001 s is 1000.99… ms as a float.
         Some(fraction) => Ok(((fraction * 1_000.0).round() as i64).into()),
         None if seconds.is_null() => Ok(Value::Null),
         None => Err(WapError::new(Reason::InvalidField, "the timeout is not a number of seconds")
@@ -198,7 +198,7 @@ fn name_operation(index: usize, operation: &mut Value) -> Result<(), WapError> {
         Some("InsertOperation") => "insert",
         Some("DeleteOperation") => "delete",
         Some("RegexReplaceOperation") => "regexReplace",
-        // Without a type of the dialect it has to have a native one.
+        // Without a type of the dialect it needs a native one.
         None => return Ok(()),
         Some(other) => {
             let name: String = other.chars().take(100).collect();

@@ -41,7 +41,7 @@ pub enum Outgoing<'a> {
         /// True if this output has ended.
         is_complete: bool,
     },
-    /// A shell command is over, or was not begun; no more messages about it follow.
+    /// A shell command ended, or did not start; no more messages about it follow.
     Completed {
         /// The client's name for the command.
         command_id: &'a str,
@@ -52,9 +52,9 @@ pub enum Outgoing<'a> {
     },
     /// A message was not accepted.
     Error {
-        /// The fault in it.
+        /// The error text.
         error: &'a str,
-        /// The same for programs.
+        /// The code for programs.
         code: &'a str,
         /// The command of the message; `None` if it named none.
         command_id: Option<&'a str>,
@@ -95,7 +95,7 @@ impl Outgoing<'_> {
     }
 }
 
-/// Renders an answer that stands alone, as it is sent over HTTP. A shell command that was ended is a response here too.
+/// Renders a single answer, as sent over HTTP. A shell command that was ended is a response here too.
 #[must_use]
 pub fn answer_text(command_id: &str, answer: &Result<Response, WapError>) -> String {
     match ending(answer) {
@@ -108,7 +108,7 @@ fn text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("messages have string keys")
 }
 
-// The messages on the wire, apart from `Outgoing`, whose fields are not those of the dialect.
+// The messages on the wire, separate from `Outgoing`, whose fields are not those of the dialect.
 #[derive(Serialize)]
 #[serde(tag = "$type", rename_all_fields = "camelCase")]
 enum Message<'a> {
@@ -137,7 +137,7 @@ enum Message<'a> {
     Heartbeat { timestamp: i64 },
 }
 
-// Untagged, because the tag depends on the response: `name` holds it, and comes first as in the other messages.
+// Untagged, because the tag depends on the response: `name` holds it, and comes first, as in the other messages.
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum WireAnswer<'a> {
@@ -180,7 +180,7 @@ impl<'a> WireAnswer<'a> {
                 command_id,
                 response: WireResponse::Any(response),
             },
-            // The dialect has one code where WAP has two: the finer one, which its clients switch on.
+            // Of WAP's two codes the dialect has only the finer one, which its clients switch on.
             Err(error) => {
                 let details: Map<_, _> =
                     error.details().map(|(name, value)| (name.to_owned(), value.clone())).collect();

@@ -1,4 +1,4 @@
-//! Bytes that arrive in pieces, as text: a character that a piece splits waits for the next one.
+//! Decodes bytes that arrive in pieces: a character that is split waits for the next piece.
 
 /// Turns pieces into text. Invalid bytes become U+FFFD, as in the whole output.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl TextPieces {
     }
 }
 
-/// Returns the number of bytes at the end that begin a character.
+/// Returns the number of bytes at the end that begin an incomplete character.
 fn unfinished(bytes: &[u8]) -> usize {
     // A character has at most four bytes, so an incomplete one has at most three.
     let last = &bytes[bytes.len().saturating_sub(3)..];

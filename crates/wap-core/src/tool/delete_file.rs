@@ -1,4 +1,4 @@
-//! `deleteFile`: an eighth tool beside the document's seven.
+//! `deleteFile`: an eighth tool in addition to the document's seven.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,7 +9,7 @@ use crate::WapError;
 
 /// One refusal of a command's confinement, with the setting that would allow it.
 ///
-/// Displays as one line, `connect 192.0.2.1:443 · network is off · --network on`, with `· N times` behind it.
+/// Displays as one line, `connect 192.0.2.1:443 · network is off · --network on`, followed by `· N times`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -1,7 +1,6 @@
 //! The variables of a command as they arrive: `{"NAME": "value"}`, or `[{"name": "NAME", "value": "value"}]`.
 //!
-//! The list is a form of the same value that strict schemas can describe: those allow no object with names of the caller's
-//! choice.
+//! The list is a form that strict schemas can describe: they do not allow an object with arbitrary names.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,7 +28,7 @@ pub(crate) enum EnvironmentForm {
     List(Vec<Variable>),
 }
 
-/// Reads either form, or `null`. A name that is given twice in a list is refused.
+/// Reads either form, or `null`. A name that occurs twice in a list is refused.
 pub(crate) fn read<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<BTreeMap<String, String>>, D::Error> {
@@ -60,7 +59,7 @@ impl<'de> Visitor<'de> for EnvironmentVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut variables = BTreeMap::new();
         while let Some(Variable { name, value }) = list.next_element()? {
-            // In an object the parser keeps the last of two; a list with two values is more likely a mistake.
+            // In an object the parser keeps the last value; in a list, a repeated name is more likely a mistake.
             if variables.contains_key(&name) {
                 return Err(A::Error::custom(format_args!("the variable '{name}' is given twice")));
             }

@@ -20,14 +20,14 @@ pub struct ExecuteCommand {
     /// The text for `/bin/sh -c`.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub command: String,
-    /// Beneath the root; absent means the root.
+    /// Below the root; absent means the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working_directory: Option<String>,
     /// Milliseconds; absent means `maxExecutionTime`, at most one hour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub timeout: Option<i64>,
-    /// Variables beside the cleared environment: an object, or a list of objects with `name` and `value`.
+    /// Variables added to the cleared environment: an object, or a list of objects with `name` and `value`.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -37,7 +37,7 @@ pub struct ExecuteCommand {
         feature = "schema",
         schemars(
             with = "Option<crate::tool::environment::EnvironmentForm>",
-            description = "Variables beside the cleared environment."
+            description = "Variables added to the cleared environment."
         )
     )]
     pub environment: Option<BTreeMap<String, String>>,

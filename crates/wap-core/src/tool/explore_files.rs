@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FileMetadata, PathPattern, Reason, WapError};
 
-/// Lists a folder, optionally with what lies beneath.
+/// Lists a folder, optionally with everything below it.
 ///
 /// Every optional field may be absent or `null`. Source: WAP 1.0, `exploreFiles`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl ExploreFiles {
     /// The depth of a recursive listing that names none, and has no pattern.
     pub const DEFAULT_DEPTH: u32 = 3;
 
-    /// Returns true if the listing enters folders: if it says so, or has a pattern and does not say that it is flat.
+    /// Checks whether the listing enters folders: if it is recursive, or has a pattern and does not say otherwise.
     #[must_use]
     pub fn is_recursive(&self) -> bool {
         self.recursive.unwrap_or(self.pattern.is_some())
@@ -79,7 +79,7 @@ impl ExploreFiles {
         self.pattern.as_deref().map(PathPattern::new).transpose()
     }
 
-    /// Returns a warning for a listing without an entry whose pattern was perhaps meant to begin at the start folder.
+    /// Returns a warning for an empty listing whose pattern was perhaps meant to be relative to the start folder.
     #[must_use]
     pub fn pattern_warning(&self, total_found: u64) -> Option<String> {
         let pattern =
@@ -89,8 +89,8 @@ impl ExploreFiles {
         {
             return None;
         }
-        let beneath = pattern.trim_start_matches("./").trim_start_matches('/');
-        Some(format!("a pattern with '/' is compared with whole paths: try '{start}/{beneath}'"))
+        let relative = pattern.trim_start_matches("./").trim_start_matches('/');
+        Some(format!("a pattern with '/' is compared with whole paths: try '{start}/{relative}'"))
     }
 }
 

@@ -1,17 +1,17 @@
-//! The kind of a file by its name, as far as the checks of new lines depend on it.
+//! The kind of a file by its name, for the checks of new lines.
 
 /// The kind of text that a path's last component indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// Markdown: fences, citation marks and elisions are content.
     Markdown,
-    /// Running text, in which words are not code.
+    /// Prose, whose words are not code.
     PlainText,
-    /// Python: indentation is meaning.
+    /// Python: indentation is significant.
     Python,
-    /// A Makefile: tabs are meaning.
+    /// A Makefile: tabs are significant.
     Makefile,
-    /// Rows whose first column may count.
+    /// Rows whose first column may be a number.
     Table,
     /// YAML, where `1:` is a key.
     Yaml,
@@ -45,7 +45,7 @@ impl FileKind {
         }
     }
 
-    /// Checks for a language whose lines do not begin with a number and a bar.
+    /// Checks whether the language has no lines that begin with a number and a bar.
     #[must_use]
     pub fn is_code(self) -> bool {
         matches!(self, Self::Code | Self::Python | Self::Makefile)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::FileVersion;
 
-/// A point in an engine's history: its clock, and the last change that it has recorded.
+/// A point in an engine's history: its clock, and the last recorded change.
 ///
 /// Opaque to callers, which pass it back to ask for changes since. The default stands for an engine without a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,18 +1,18 @@
-//! The state of a file by which a change of it was judged.
+//! The state of a file on which an adapter judged a change.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{FileVersion, Reason, WapError};
 
-/// The state of a file by which an adapter has judged a change of it: an engine makes the change on no other one.
+/// The state of a file on which an adapter judged a change: an engine makes the change only on this state.
 ///
-/// Another call, a command or an editor can change the file between the adapter's look at it and the change.
+/// Another call, a command or an editor can change the file between the judgement and the change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum JudgedFile {
     /// There was no file.
     Absent,
-    /// There was no file, or one whose last line is finished, or an empty one: what is appended begins a line of its own. Many can
+    /// There was no file, an empty one, or one whose last line is complete: appended text begins a new line. Several callers can
     /// append to a file at once.
     WholeLines,
     /// The file of this version.
@@ -23,8 +23,8 @@ impl JudgedFile {
     /// The detail of a refusal because of another state.
     const DETAIL: &'static str = "judgedOther";
 
-    /// Checks that a file is still the judged one. `judged` is `None` for a change that no adapter has judged, and `now` for a file
-    /// that is not there; else it has the version and the bytes of the file.
+    /// Checks that a file is still the judged one. `judged` is `None` for a change that no adapter judged. `now` is `None` for a
+    /// missing file, and otherwise has its version and bytes.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl JudgedFile {
             (None, _) | (Some(JudgedFile::Absent | JudgedFile::WholeLines), None) => true,
             (Some(JudgedFile::Version(judged)), Some((version, _))) => judged == version,
             (Some(JudgedFile::WholeLines), Some((_, bytes))) => is_of_whole_lines(bytes),
-            // What is gone shows nothing.
+            // A missing file is not the judged version.
             (Some(JudgedFile::Version(_)), None) => true,
             (Some(JudgedFile::Absent), Some(_)) => false,
         };
@@ -49,14 +49,14 @@ impl JudgedFile {
         Err(WapError::new(Reason::Busy, text).with("path", path).with(Self::DETAIL, true))
     }
 
-    /// Reports whether an error is the refusal of [`check`](Self::check).
+    /// Checks whether an error is the refusal of [`check`](Self::check).
     #[must_use]
     pub fn has_refused(error: &WapError) -> bool {
         error.detail(Self::DETAIL).is_some()
     }
 }
 
-/// Checks whether the last line of a file is finished. In UTF-16, zero bytes stand around the line feed.
+/// Checks whether the last line of a file is complete. In UTF-16, the line feed has an adjacent zero byte.
 fn is_of_whole_lines(bytes: &[u8]) -> bool {
     bytes.iter().rev().find(|byte| **byte != 0).is_none_or(|last| *last == b'\n')
 }

@@ -1,4 +1,4 @@
-//! The choice of the lines that an operation means when its numbers can be read in more than one version.
+//! The choice of the lines that an operation means if its numbers fit more than one version.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,17 +11,17 @@ use crate::{FileVersion, LineSpan, ModifyFile, ModifyOperation, WapError};
 /// The fewest non-blank characters of a body line that decides between two candidates.
 const TELLING_CHARACTERS: usize = 8;
 
-/// The versions of a file that the line numbers of a request may mean, from the memory of its conversation.
+/// The versions of a file that the line numbers of a request may mean, from the record of its conversation.
 ///
-/// An engine maps the addressed lines from each of them to the present file, and changes nothing unless they are
-/// the same lines; see [`choose_lines`]. Adapters fill it in. It has no effect beside `expectedVersion`, which decides.
+/// An engine maps the addressed lines from each of them to the present file, and changes nothing unless they are the same lines;
+/// see [`choose_lines`]. Adapters fill it in. It has no effect if `expectedVersion` is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SeenVersions {
     /// For each operation, the version in which the conversation was last shown its lines; `None` if it never was.
     #[serde(rename = "shown")]
     pub by_operation: Vec<Option<FileVersion>>,
-    /// The version of the file when the conversation got its last answer.
+    /// The version of the file when the conversation received its last answer.
     pub last_answer: Option<FileVersion>,
     /// True if the version that the numbers mean is unknown: the file has changed since the last answer and was never
     /// shown, or the shown version is forgotten. Then only [`was`](ModifyOperation::was) decides.
@@ -30,24 +30,24 @@ pub struct SeenVersions {
 
 /// The lines of the present file that an operation addresses if its numbers mean one version.
 ///
-/// Lines are 0-based and half-open; an insertion addresses the empty range in front of its next line.
+/// Lines are 0-based and half-open; an insertion addresses the empty range before the next line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineReading {
     /// The addressed lines, unchanged.
     Kept(Range<usize>),
-    /// The lines that have replaced the addressed ones.
+    /// The lines that replaced the addressed ones.
     Changed(Range<usize>),
     /// The version has no such lines.
     Absent,
 }
 
-/// The reason why the lines of an operation are uncertain. The list is closed: engines word each of them.
+/// The reason why the lines of an operation are uncertain. The list is closed: engines have a text for each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LineDoubt {
-    /// No version has lines of these numbers.
+    /// No version has lines with these numbers.
     Absent,
-    /// The lines have changed since the one version that the numbers can mean.
+    /// The lines have changed since the only version that the numbers can mean.
     Changed,
     /// The numbers can mean different lines.
     TwoPlaces,
@@ -57,7 +57,7 @@ pub enum LineDoubt {
     Unseen,
 }
 
-/// The lines of a refused operation: the doubt about them, and the lines that the refusal quotes.
+/// The lines of a refused operation: the reason for doubt, and the lines that the refusal quotes.
 ///
 /// Part of an error's details, under the name [`LineConflict::DETAIL`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,8 +67,8 @@ pub struct LineConflict {
     pub doubt: LineDoubt,
     /// The operation at fault, counted from 1.
     pub operation: usize,
-    /// The lines that the operation can mean, in the present file. An empty span, whose last line is the one before its
-    /// first, stands for the gap between the two.
+    /// The lines that the operation can mean, in the present file. An empty span, whose last line is one less than its first,
+    /// stands for the gap between the two.
     #[serde(rename = "places")]
     pub candidates: Vec<LineSpan>,
     /// The lines that the error's `currentText` quotes.
@@ -122,14 +122,14 @@ pub fn doubt_text(doubt: LineDoubt, requested: &str, candidates: &[LineSpan]) ->
 
 /// Decides which lines an operation means.
 ///
-/// `readings` are those of every version that its numbers can mean, in any order. The lines are certain if all readings
-/// that have such lines at all agree. Else the operation's `was` decides, and then a line of its new content with at
-/// least eight non-blank characters that occurs once in the file, in one of the candidates. `line` gives the text of a
-/// line of the present file, by its 0-based index, without its ending; `total_lines` is their number.
+/// `readings` are those of every version that its numbers can mean, in any order. The lines are certain if all readings that have
+/// such lines agree. Otherwise the operation's `was` decides, and then a line of its new content with at least eight non-blank
+/// characters that occurs once in the file, in one of the candidates. `line` returns the text of a line of the present file by
+/// its 0-based index, without its ending; `total_lines` is the number of lines.
 ///
 /// # Errors
 ///
-/// The remaining doubt. If `was` is given and differs, the lines are refused, however certain they are.
+/// The remaining doubt. If `was` is given and differs, even certain lines are refused.
 pub fn choose_lines<'t>(
     readings: &[LineReading],
     operation: &ModifyOperation,
@@ -194,13 +194,13 @@ fn candidate_of_body<'t>(
     let is_telling = |text: &&str| {
         text.chars().filter(|character| !character.is_whitespace()).count() >= TELLING_CHARACTERS
     };
-    // The number of occurrences of each line of the content in the file, and the index of the last one.
+    // For each line of the content, the number of occurrences in the file and the index of the last.
     let mut occurrences: std::collections::HashMap<&str, (usize, usize)> =
         new_content.lines().map(str::trim).filter(is_telling).map(|text| (text, (0, 0))).collect();
     if occurrences.is_empty() {
         return None;
     }
-    // One pass over the file for all lines of the body, whose number is not bounded.
+    // A single pass over the file for all lines of the body, whose number is unbounded.
     for index in 0..total_lines {
         if let Some(text) = line(index)
             && let Some((count, at)) = occurrences.get_mut(text.trim())
@@ -214,7 +214,7 @@ fn candidate_of_body<'t>(
         match (within.next(), within.next()) {
             (Some((index, _)), None) if chosen.is_none_or(|chosen| chosen == index) => chosen = Some(index),
             (None, _) => {}
-            // The line is in two candidates, or another line chose another one.
+            // The line is in two candidates, or another line chose a different one.
             _ => return None,
         }
     }
@@ -222,8 +222,8 @@ fn candidate_of_body<'t>(
 }
 
 impl ModifyFile {
-    /// Returns the versions that the line numbers of an operation may mean, by its 0-based index, each once; none at all
-    /// means the present file.
+    /// Returns the versions that the line numbers of an operation may mean, by its 0-based index, each once; none means the
+    /// present file.
     #[must_use]
     pub fn meant_versions(&self, index: usize) -> Vec<&FileVersion> {
         if let Some(expected) = &self.expected_version {
@@ -237,7 +237,7 @@ impl ModifyFile {
         versions
     }
 
-    /// Reports whether the version that the line numbers mean is unknown.
+    /// Checks whether the version that the line numbers mean is unknown.
     #[must_use]
     pub fn is_unseen(&self) -> bool {
         self.expected_version.is_none()
@@ -246,7 +246,7 @@ impl ModifyFile {
 }
 
 impl ModifyOperation {
-    /// Returns the text that the first addressed line is said to have; for an insertion the line that it goes after.
+    /// Returns the text that the first addressed line should have; for an insertion, the line before it.
     #[must_use]
     pub fn was(&self) -> Option<&str> {
         match self {
@@ -257,7 +257,7 @@ impl ModifyOperation {
         }
     }
 
-    /// Returns the first and last line number that the operation gives; `None` for one without line numbers.
+    /// Returns the first and last line number of the operation; `None` for one without line numbers.
     #[must_use]
     pub fn addressed_lines(&self) -> Option<(i64, i64)> {
         match self {

@@ -41,15 +41,15 @@ pub struct ModifyFile {
     pub view_numbers: Option<ViewNumbers>,
 }
 
-/// The treatment of new lines that all begin with the numbers (`12|`) which a view of the file gives to the lines that they replace.
-/// Around lines of the file that have such numbers themselves they are content.
+/// The treatment of new lines that all begin with the numbers (`12|`) that a view shows for the lines they replace. Near lines of
+/// the file that have such numbers themselves, they are content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ViewNumbers {
     /// The call is refused.
     #[default]
     Refuse,
-    /// The numbers are taken off in operations by line numbers, and a warning says so. If the file has no text, or such numbers
+    /// In operations by line numbers, the numbers are removed with a warning. If the file has no text, or has such numbers
     /// elsewhere, the call is refused nevertheless.
     TakeOff,
 }
@@ -61,8 +61,8 @@ pub enum LineNumbers {
     /// The file as it was before the call, or the expected version. Two operations on the same lines conflict.
     #[default]
     BeforeTheCall,
-    /// Each operation means the text as the ones before it left it. Several such operations are not carried over to a
-    /// file that has changed since the expected version: that is a conflict.
+    /// Each operation means the text after the previous ones. Several such operations are not carried over to a file that has
+    /// changed since the expected version: that is a conflict.
     InTurn,
 }
 
@@ -112,7 +112,7 @@ pub enum ModifyOperation {
     },
     /// Extension: replaces a text that occurs once.
     ReplaceText {
-        /// As it stands in the file.
+        /// As it is in the file.
         old_text: String,
         /// Its replacement.
         #[cfg_attr(feature = "schema", schemars(description = ""))]
@@ -137,16 +137,16 @@ pub enum ModifyOperation {
     },
 }
 
-/// The lines of a file among which whole lines are looked for.
+/// The lines of a file among which whole lines are searched for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WholeLines {
     /// The first and the last line, 1-based and inclusive; `None` for the whole file.
     pub within: Option<(i64, i64)>,
-    /// Lines behind which they stand, in their order; blanks at their ends make no difference.
+    /// Lines that precede them, in order; whitespace at their ends is ignored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<String>,
-    /// True if the old text is one line behind which lines are added as they are. Blanks at its ends make no difference.
+    /// True if the old text is one line after which lines are added unchanged. Whitespace at its ends is ignored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub adds_behind: bool,
 }
@@ -320,7 +320,7 @@ impl RegexReplacements {
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let RegexReplacements { operation, replaced, matches, .. } = self;
-        // A count for every pattern would drown the two cases in which the model has to act.
+        // A count for every pattern would bury the two cases that need action by the model.
         match matches {
             0 => Some(format!("operation {operation}: the pattern matches nothing")),
             _ if replaced < matches => Some(format!(

@@ -14,10 +14,10 @@ pub const MOST_PROCESSES: usize = 8;
 /// The longest name of a background process, in bytes.
 const MOST_NAME_BYTES: usize = 40;
 
-/// The longest text by which a background process is ready, in bytes.
+/// The longest text that shows that a background process is ready, in bytes.
 const MOST_READY_BYTES: usize = 1024;
 
-/// Checks the name of a background process: 1 to 40 ASCII letters, digits, `-`, `_` and `.`, the first one no dot.
+/// Checks the name of a background process: 1 to 40 ASCII letters, digits, `-`, `_` and `.`, not beginning with a dot.
 ///
 /// # Errors
 ///
@@ -33,7 +33,8 @@ pub fn check_process_name(name: &str, field: &str) -> Result<(), WapError> {
     Err(WapError::new(Reason::InvalidField, text).with("field", field))
 }
 
-/// Checks the text by which a background process is ready. It is compared with every piece of the output, and named in answers.
+/// Checks the text that shows that a background process is ready. It is compared with every piece of the output, and quoted in
+/// answers.
 ///
 /// # Errors
 ///

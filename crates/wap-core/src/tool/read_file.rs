@@ -51,7 +51,7 @@ pub struct ReadFileResponse {
 }
 
 impl ReadFileResponse {
-    /// Returns the response with the numbers in front of its lines, if the request wants them; absent means no.
+    /// Returns the response with its lines numbered, if the request wants that; absent means no.
     #[must_use]
     pub fn with_line_numbers(mut self, request: &ReadFile) -> ReadFileResponse {
         if request.line_numbers == Some(true) {
@@ -61,10 +61,10 @@ impl ReadFileResponse {
         self
     }
 
-    /// Returns the warning that the text was cut at the size limit, with the line at which it continues; `None` if it was
-    /// not cut. `first_line` is the 1-based number of the first line that was returned.
+    /// Returns the warning that the text was truncated at the size limit, with the line at which it continues; `None` if it was
+    /// not. `first_line` is the 1-based number of the first returned line.
     ///
-    /// A caller that shows less of the text words its own warning instead.
+    /// A caller that shows less of the text has its own warning instead.
     #[must_use]
     pub fn cut_warning(&self, first_line: u64) -> Option<String> {
         let next = first_line + self.returned_lines;

@@ -1,4 +1,4 @@
-//! The JSON Schemas of the tools, in full and as short as a client's list of tools wants them.
+//! The JSON Schemas of the tools, in full and shortened for a client's list of tools.
 
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
@@ -45,7 +45,7 @@ impl Tool {
     }
 }
 
-/// Returns the JSON Schema (draft 2020-12) of any type of this crate, the error object for instance.
+/// Returns the JSON Schema (draft 2020-12) of any type of this crate, such as the error object.
 #[must_use]
 pub fn schema_of<T: schemars::JsonSchema>() -> Value {
     schema_for!(T).into()
@@ -53,10 +53,9 @@ pub fn schema_of<T: schemars::JsonSchema>() -> Value {
 
 /// Shortens the schema of a tool's arguments for a list that a model reads.
 ///
-/// Titles, formats, the schema's own address and description are removed, an optional field no longer accepts `null`, and
-/// definitions replace the references to them. Of two forms of a value, an object with names of the caller's choice is left
-/// out: strict validators of the large model APIs accept objects with listed properties only. Every value that fits the
-/// short schema fits the full one.
+/// Titles, formats, the schema's own address and description are removed, optional fields no longer accept `null`, and references
+/// are replaced by definitions. Of two forms of a value, an object with arbitrary names is left out: strict validators of the
+/// large model APIs only accept objects with listed properties. Every value that fits the short schema fits the full one.
 #[must_use]
 pub fn compact_schema(schema: &Value) -> Value {
     let mut short = Compactor::of(schema).schema(schema);
@@ -105,7 +104,7 @@ impl Compactor {
         for (keyword, rule) in schema {
             let rule = match keyword.as_str() {
                 "$schema" | "$defs" | "title" | "format" | "default" => continue,
-                // A constant has the type of its value.
+                // The value of a constant already determines its type.
                 "type" if schema.contains_key("const") => continue,
                 "type" => without_null(rule),
                 "description" => without_extension(rule),
@@ -126,13 +125,13 @@ impl Compactor {
         Value::Object(short)
     }
 
-    /// Returns the target of a schema that only refers to another one, or that only adds `null`.
+    /// Returns the target of a schema that only refers to another or adds `null`.
     fn meant<'a>(&'a self, schema: &'a Map<String, Value>) -> Option<&'a Value> {
         if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
             return self.definitions.get(name.strip_prefix("#/$defs/")?);
         }
         let variants = schema.get("anyOf")?.as_array()?;
-        // With two forms left, neither can stand for both, and the schema keeps them.
+        // If two forms are left, neither can represent both, and the schema keeps them.
         let mut strict =
             variants.iter().filter(|one| one["type"] != "null" && !one["additionalProperties"].is_object());
         let meant = strict.next()?;
@@ -145,7 +144,7 @@ impl Compactor {
     }
 }
 
-/// Returns a description without the word that marks an extension of the document: it is of no use to a model.
+/// Returns a description without the marker of extensions, which is of no use to a model.
 fn without_extension(description: &Value) -> Value {
     match description.as_str().and_then(|text| text.strip_prefix("Extension: ")) {
         Some(text) => {
@@ -164,7 +163,7 @@ fn without_null(types: &Value) -> Value {
     }
 }
 
-/// Returns the constants of variants that are nothing else; `None` if one of them is.
+/// Returns the constants if all variants are constants; `None` otherwise.
 fn constants(variants: &Value) -> Option<Value> {
     variants.as_array()?.iter().map(|variant| variant.get("const").cloned()).collect()
 }

@@ -34,7 +34,7 @@ pub struct SearchFiles {
     /// Extension: true leaves out what git ignores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub respect_gitignore: Option<bool>,
-    /// Extension for adapters: files of credentials, which are passed over; absent searches them like others. Not in the schema.
+    /// Extension for adapters: files of credentials to skip; absent searches them like others. Not in the schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub withheld: Option<WithheldFiles>,
@@ -73,7 +73,7 @@ pub struct SearchFilesResponse {
     /// Extension: what the caller should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Extension for adapters: true if a file was passed over that is withheld only if a secret is in it. Not in the schema.
+    /// Extension for adapters: true if a skipped file is withheld only if it holds a secret. Not in the schema.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub has_undecided: bool,
@@ -119,7 +119,7 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// Reports whether no file was skipped.
+    /// Checks whether no file was skipped.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Skipped::default()

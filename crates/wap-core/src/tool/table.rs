@@ -1,4 +1,4 @@
-//! The texts about each tool for clients: its title, its effect and its best use.
+//! Texts about each tool for clients: title, effect and best use.
 
 use crate::Tool;
 
@@ -18,11 +18,11 @@ excludePatterns says otherwise. Commands run confined.";
 /// The reach of a tool's effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToolEffect {
-    /// It leaves everything as it is.
+    /// It changes nothing.
     Reads,
-    /// It changes files of the workspace, or what runs in it.
+    /// It changes files of the workspace, or processes in it.
     Changes,
-    /// It runs what the caller says.
+    /// It runs any command of the caller.
     Runs,
 }
 
@@ -54,7 +54,7 @@ impl Tool {
         }
     }
 
-    /// Returns what the tool does and how to use it well, for a model.
+    /// Returns a description of the tool and its best use, for a model.
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
@@ -96,7 +96,7 @@ impl Tool {
             Tool::ExploreFiles | Tool::ReadFile | Tool::SearchFiles | Tool::GetWorkspaceInfo => {
                 ToolEffect::Reads
             }
-            // A process is stopped without waiting for the command that runs.
+            // Stopping a process does not wait for the running command.
             Tool::WriteFile | Tool::ModifyFile | Tool::DeleteFile | Tool::StopProcess => ToolEffect::Changes,
             Tool::ExecuteCommand => ToolEffect::Runs,
         }

@@ -12,21 +12,21 @@ const MOST_NAMES: usize = 10;
 /// The most characters of a name in a note.
 const NAME_CHARACTERS: usize = 60;
 
-/// An argument that is accepted and is in no schema, because a model should learn one rule about line numbers.
+/// An accepted argument that is not in any schema, because a model should learn one rule about line numbers.
 const UNLISTED: (Tool, &str) = (Tool::ModifyFile, "lineNumbers");
 
 /// The arguments of one call that its tool ignores.
 ///
-/// A misspelt option would else be taken for an option that holds. Arguments that are `null` count as absent.
+/// Otherwise a misspelt option would appear to have an effect. Arguments that are `null` count as absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnknownArguments {
     names: Vec<String>,
-    /// The number of further ones.
+    /// The number of further names.
     more: usize,
 }
 
 impl UnknownArguments {
-    /// Finds the arguments that a tool does not know. The cost is that of one walk over the arguments.
+    /// Finds the arguments that a tool does not know. The cost is one walk over the arguments.
     #[must_use]
     pub fn of(tool: Tool, arguments: &Value) -> UnknownArguments {
         static SCHEMAS: OnceLock<[Value; Tool::ALL.len()]> = OnceLock::new();
@@ -46,7 +46,7 @@ impl UnknownArguments {
         unknown
     }
 
-    /// Returns whether the tool knows all arguments.
+    /// Checks whether the tool knows all arguments.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
@@ -69,7 +69,7 @@ impl UnknownArguments {
     ///
     /// # Errors
     ///
-    /// The error that was given, with `details.unknownArguments`.
+    /// The given error, with `details.unknownArguments`.
     pub fn annotate(&self, answer: Result<Response, WapError>) -> Result<Response, WapError> {
         let Some(note) = self.note() else { return answer };
         match answer {
@@ -81,7 +81,7 @@ impl UnknownArguments {
         }
     }
 
-    /// Adds the names to an error: a missing argument is often one that was given by another name.
+    /// Adds the names to an error: a missing argument was often given by another name.
     #[must_use]
     pub fn annotate_error(&self, error: WapError) -> WapError {
         if self.is_empty() { error } else { error.with("unknownArguments", self.names.clone()) }

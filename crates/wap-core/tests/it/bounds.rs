@@ -1,4 +1,4 @@
-//! Requests that ask for more than a call takes are refused with the limit, by the workspace in memory as by every engine.
+//! Requests over a limit are refused with the limit, by the workspace in memory as by every engine.
 
 use memory_workspace::MemoryWorkspace;
 use wap_core::{
@@ -44,7 +44,7 @@ fn modify(operations: usize) -> ModifyFile {
 }
 
 #[test]
-fn lists_have_bounds_and_the_longest_are_taken() {
+fn lists_have_bounds_and_the_longest_are_accepted() {
     with_call(|workspace, call| {
         refused(workspace.search_files(call, &search(1_001, 0)), "paths", 1_000);
         refused(workspace.search_files(call, &search(1, 1_001)), "excludePatterns", 1_000);
@@ -55,7 +55,7 @@ fn lists_have_bounds_and_the_longest_are_taken() {
             ..ExploreFiles::default()
         };
         refused(workspace.explore_files(call, &explore(1_001)), "excludePatterns", 1_000);
-        // The control: as much as is allowed is done.
+        // The control: a request at the limit is carried out.
         assert_eq!(workspace.search_files(call, &search(1_000, 1_000)).unwrap().total_matches, 1);
         workspace.explore_files(call, &explore(1_000)).unwrap();
         let next = call.origin.at_step(1);
@@ -85,16 +85,16 @@ fn patterns_are_bounded_one_by_one_and_together() {
 }
 
 #[test]
-fn a_start_is_not_left_out_by_patterns_that_name_it_however_many_there_are() {
+fn a_start_is_not_left_out_by_any_number_of_patterns_that_name_it() {
     let mut patterns: Vec<String> = (0..900).map(|number| format!("**/no-{number}/**")).collect();
     patterns.extend(["**/target/**".to_owned(), "target/x/*.o".to_owned()]);
-    let beneath = Exclusions::new(&patterns).unwrap().beneath("target/x");
-    assert!(!beneath.excludes("target/x", true));
-    assert!(!beneath.excludes("target/x/a.c", false));
-    assert!(beneath.excludes("target/x/a.o", false));
-    assert!(beneath.excludes("target/x/no-7/a.c", false));
-    // Twice named is named as well.
-    assert!(!beneath.beneath("target/x/no-7").excludes("target/x/no-7/a.c", false));
+    let for_walk_from = Exclusions::new(&patterns).unwrap().for_walk_from("target/x");
+    assert!(!for_walk_from.excludes("target/x", true));
+    assert!(!for_walk_from.excludes("target/x/a.c", false));
+    assert!(for_walk_from.excludes("target/x/a.o", false));
+    assert!(for_walk_from.excludes("target/x/no-7/a.c", false));
+    // A start within a start counts as well.
+    assert!(!for_walk_from.for_walk_from("target/x/no-7").excludes("target/x/no-7/a.c", false));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn json_with_more_values_than_a_request_needs_is_not_read() {
     assert!(check_json_size(list(99_000).as_bytes()).is_ok());
     let error = check_json_size(list(100_001).as_bytes()).unwrap_err();
     assert_eq!(error.reason(), Reason::RequestTooLarge);
-    // Separators within a string are not values, however it is written.
+    // Separators within a string are not values, with any escapes.
     let text = serde_json::to_string(&format!("{}\\\"", ",:[{\"\\".repeat(100_000))).unwrap();
     assert!(check_json_size(text.as_bytes()).is_ok());
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use wap_core::{CancelFlag, CancelGuard};
 
-/// Longer than anything here takes, so that a deadlock fails instead of hanging.
+/// Longer than any test here, so that a deadlock fails instead of hanging.
 const GUARD: Duration = Duration::from_secs(30);
 
 fn counter() -> (Arc<AtomicU32>, Box<dyn FnOnce() + Send>) {
@@ -74,7 +74,7 @@ fn a_flag_that_is_already_raised_runs_the_hook_at_once() {
 }
 
 #[test]
-fn a_hook_may_drop_its_own_guard_and_ask_the_flag() {
+fn a_hook_may_drop_its_own_guard_and_poll_the_flag() {
     let (done, wait) = channel();
     thread::spawn(move || {
         let flag = CancelFlag::new();

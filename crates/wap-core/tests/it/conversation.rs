@@ -62,7 +62,7 @@ fn read(lines: Option<(u64, u64)>) -> Value {
 }
 
 #[test]
-fn numbers_mean_the_lines_that_were_read_whatever_others_insert() {
+fn numbers_mean_the_lines_that_were_read_despite_insertions_by_others() {
     let (desk, one, other) = (Desk::new(), client("one"), client("other"));
     desk.does(&one, "readFile", read(None));
     desk.insert_on_top(&other, "zero");
@@ -71,7 +71,7 @@ fn numbers_mean_the_lines_that_were_read_whatever_others_insert() {
 }
 
 #[test]
-fn without_having_read_numbers_mean_the_file_as_it_is() {
+fn without_a_read_numbers_mean_the_present_file() {
     let (desk, one, other) = (Desk::new(), client("one"), client("other"));
     desk.insert_on_top(&other, "zero");
     desk.replace(&one, 3, "TWO").unwrap();
@@ -79,11 +79,11 @@ fn without_having_read_numbers_mean_the_file_as_it_is() {
 }
 
 #[test]
-fn after_an_edit_of_its_own_a_number_of_two_lines_is_refused_and_both_are_shown() {
+fn after_its_own_edit_an_ambiguous_number_is_refused_with_both_lines() {
     let (desk, one) = (Desk::new(), client("one"));
     desk.does(&one, "readFile", read(None));
     desk.insert_on_top(&one, "zero");
-    // The client may count on, or still look at what it has read.
+    // The client may count from its edit, or still use the numbers that it read.
     let error = desk.replace(&one, 3, "TWO").unwrap_err();
     let conflict = LineConflict::of(&error).unwrap();
     assert_eq!((error.reason(), conflict.doubt), (Reason::Conflict, LineDoubt::TwoPlaces));
@@ -95,7 +95,7 @@ fn after_an_edit_of_its_own_a_number_of_two_lines_is_refused_and_both_are_shown(
     let quoted = |error: &WapError| error.detail("currentText").unwrap().as_str().unwrap().to_owned();
     assert_eq!(quoted(&error), "1|zero\n2|one\n3|two\n4|three\n5|four\n6|five\n7|six\n");
     assert_eq!(conflict.excerpts, [LineSpan { first: 1, last: 7 }]);
-    // Those that are far apart stand in two pieces.
+    // Those that are far apart are quoted in two pieces.
     let (desk, one) = (Desk::new(), client("one"));
     desk.does(&one, "readFile", read(None));
     desk.insert_on_top(&one, &"top\n".repeat(10));
@@ -118,7 +118,7 @@ fn lines_replaced_by_the_same_are_not_counted() {
 }
 
 #[test]
-fn after_an_edit_that_moves_no_line_a_client_counts_on() {
+fn after_an_edit_that_moves_no_line_numbers_stay_valid() {
     let (desk, one) = (Desk::new(), client("one"));
     desk.does(&one, "readFile", read(None));
     desk.replace(&one, 3, "THREE").unwrap();
@@ -129,7 +129,7 @@ fn after_an_edit_that_moves_no_line_a_client_counts_on() {
 }
 
 #[test]
-fn the_first_line_decides_and_has_to_be_there() {
+fn the_first_line_decides_and_has_to_match() {
     let (desk, one) = (Desk::new(), client("one"));
     desk.does(&one, "readFile", read(None));
     desk.insert_on_top(&one, "zero");
@@ -165,7 +165,7 @@ fn a_telling_line_of_the_new_content_decides() {
     desk.does(&other, "writeFile", json!({ "path": "src/a.txt", "content": text }));
     desk.does(&one, "readFile", read(None));
     desk.insert_on_top(&one, "//");
-    // Short lines, and lines that stand elsewhere, decide nothing.
+    // Short lines, and lines that occur elsewhere, do not decide.
     assert!(desk.replace(&one, 3, "}\nfn fourth() {").is_err());
     let (desk, one) = (Desk::new(), client("one"));
     desk.does(&one, "writeFile", json!({ "path": "src/a.txt", "content": text }));
@@ -207,13 +207,13 @@ fn the_same_line_changed_by_another_is_a_conflict_that_shows_it() {
     let error = desk.replace(&one, 3, "THREE").unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
     assert!(error.detail("currentText").is_some(), "{error:?}");
-    // The line was shown by the refusal, so its number means what was shown there.
+    // The refusal showed the line, so its number means that version.
     desk.replace(&one, 3, "THREE").unwrap();
     assert_eq!(desk.text(), "one\ntwo\nTHREE\nfour\nfive\nsix\n");
 }
 
 #[test]
-fn after_an_edit_across_a_foreign_one_numbers_of_two_lines_are_refused() {
+fn after_an_edit_across_a_foreign_one_ambiguous_numbers_are_refused() {
     let (desk, one, other) = (Desk::new(), client("one"), client("other"));
     desk.does(&one, "readFile", read(None));
     desk.insert_on_top(&other, "zero");
@@ -236,7 +236,7 @@ fn lines_of_different_versions_are_not_edited_in_one_call() {
     let delete = |line: u64| json!({ "type": "delete", "startLine": line, "endLine": line });
     let both = json!({ "path": "src/a.txt", "operations": [delete(1), delete(7)] });
     assert_eq!(desk.ask(&one, "modifyFile", both).unwrap_err().reason(), Reason::Conflict);
-    // One after the other they mean what was shown.
+    // In separate calls they mean the shown versions.
     desk.does(&one, "modifyFile", json!({ "path": "src/a.txt", "operations": [delete(7)] }));
     assert_eq!(desk.text(), "zero\none\ntwo\nthree\nfour\nfive\n");
 }
@@ -257,7 +257,7 @@ fn numbers_of_a_search_are_those_of_the_file_as_it_was_searched() {
 }
 
 #[test]
-fn a_file_is_known_by_whatever_name_it_was_read() {
+fn a_file_is_recognised_under_any_name_it_was_read_by() {
     for name in ["./src//a.txt", "src/./a.txt", "/workspace/src/a.txt"] {
         let (desk, one, other) = (Desk::new(), client("one"), client("other"));
         desk.does(&one, "readFile", json!({ "path": name }));
@@ -275,7 +275,7 @@ fn a_file_is_known_by_whatever_name_it_was_read() {
 }
 
 #[test]
-fn what_a_client_has_written_itself_is_shown_to_it() {
+fn content_that_a_client_wrote_counts_as_shown() {
     let (desk, one, other) = (Desk::new(), client("one"), client("other"));
     desk.does(&one, "writeFile", json!({ "path": "src/a.txt", "content": "a\nb\nc\n" }));
     desk.insert_on_top(&other, "0");
@@ -284,7 +284,7 @@ fn what_a_client_has_written_itself_is_shown_to_it() {
 }
 
 #[test]
-fn an_expected_version_of_the_client_is_left_as_it_is() {
+fn an_expected_version_of_the_client_is_unchanged() {
     let (desk, one, other) = (Desk::new(), client("one"), client("other"));
     let old = desk.does(&one, "readFile", read(None));
     desk.insert_on_top(&other, "zero");

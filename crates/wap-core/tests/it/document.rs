@@ -241,7 +241,7 @@ fn responses_carry_the_names_of_the_document() {
 }
 
 #[test]
-fn absolute_metadata_is_beneath_the_root() {
+fn absolute_metadata_is_below_the_root() {
     let paths: Vec<String> = responses()
         .into_iter()
         .filter_map(|response| match response.with_absolute_metadata("/w/") {

@@ -61,7 +61,7 @@ fn an_error_of_a_plain_peer_is_read() {
 }
 
 #[test]
-fn a_reason_that_is_unknown_or_of_another_code_gives_way_to_the_code() {
+fn an_unknown_or_mismatched_reason_is_replaced_by_that_of_the_code() {
     for reason in [json!("DISK_ON_FIRE"), json!("TIMEOUT"), json!(7), json!(null)] {
         let wire =
             json!({ "error": "e", "code": "INVALID_ARGUMENT", "details": { "reason": reason, "n": 1 } });
@@ -79,14 +79,14 @@ fn a_detail_cannot_pose_as_the_reason() {
 }
 
 #[test]
-fn what_an_error_quotes_is_cut() {
+fn quotes_in_an_error_are_truncated() {
     let long = "é".repeat(100_000);
     let error =
         WapError::new(Reason::PathNotFound, format!("'{long}' is missing")).with("path", long.as_str());
     assert_eq!(error.message().chars().count(), 8_193);
     let path = error.detail("path").unwrap().as_str().unwrap().to_owned();
     assert_eq!((path.chars().count(), path.chars().last()), (4_097, Some('…')));
-    // The output of a command and the text of a file have bounds of their own.
+    // The output of a command and the text of a file have their own bounds.
     let error = WapError::new(Reason::Timeout, "out of time").with("stdout", long.as_str());
     assert_eq!(error.detail("stdout").unwrap().as_str(), Some(&*long));
     let whole = WapError::new(Reason::PathNotFound, "x".repeat(8_192)).with("path", "y".repeat(4_096));

@@ -3,7 +3,7 @@
 use wap_core::{Exclusions, Reason};
 
 #[test]
-fn patterns_exclude_what_they_name() {
+fn patterns_exclude_the_entries_they_name() {
     // Patterns, a path, whether it is a folder, whether it is left out.
     let cases: &[(&[&str], &str, bool, bool)] = &[
         (&["**/node_modules/**"], "node_modules", true, true),
@@ -55,9 +55,9 @@ fn a_bad_pattern_is_named() {
 #[test]
 fn a_start_that_was_named_is_not_excluded() {
     let all = Exclusions::defaults();
-    let beneath = all.beneath("pkg/target/debug");
-    assert!(!beneath.excludes("pkg/target/debug/app", false));
-    assert!(beneath.excludes("pkg/target/debug/node_modules", true), "other patterns still count");
-    assert!(all.beneath("").excludes("target", true));
-    assert!(all.beneath("src").excludes("src/target", true));
+    let for_walk_from = all.for_walk_from("pkg/target/debug");
+    assert!(!for_walk_from.excludes("pkg/target/debug/app", false));
+    assert!(for_walk_from.excludes("pkg/target/debug/node_modules", true), "other patterns still count");
+    assert!(all.for_walk_from("").excludes("target", true));
+    assert!(all.for_walk_from("src").excludes("src/target", true));
 }

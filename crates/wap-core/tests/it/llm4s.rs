@@ -28,7 +28,7 @@ fn names(messages: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn both_spellings_of_a_type_are_read_wherever_it_stands() {
+fn both_spellings_of_a_type_are_read_everywhere() {
     let short = r#"{"command": {"path": "a", "commandId": "c", "$type": "ReadFileCommand"}, "$type": "CommandMessage"}"#;
     let long = short
         .replace("\"ReadFile", "\"org.llm4s.shared.ReadFile")
@@ -97,7 +97,7 @@ fn a_field_that_is_missing_or_of_the_wrong_type_makes_the_message_unreadable() {
     ] {
         assert_eq!(refused(fields.clone()), BadMessage::Format, "{fields}");
     }
-    // The control: what is optional may be missing.
+    // The control: optional fields may be missing.
     assert!(command(json!({ "$type": "ReadFileCommand", "commandId": "c7", "path": "a" })).request.is_ok());
 }
 
@@ -108,7 +108,7 @@ fn a_command_that_does_not_exist_is_refused_under_its_name() {
 }
 
 #[test]
-fn what_is_no_message_is_refused() {
+fn a_text_that_is_not_a_message_is_refused() {
     let format = [
         "",
         "{nope",
@@ -160,7 +160,7 @@ fn a_failure_has_the_finer_reason_as_its_code_and_a_text_as_its_details() {
 }
 
 #[test]
-fn a_message_without_more_to_say_leaves_it_out() {
+fn a_message_leaves_out_empty_fields() {
     let error = Outgoing::Error { error: "e", code: "C", command_id: None }.encode();
     assert_eq!(error, r#"{"$type":"ErrorMessage","error":"e","code":"C"}"#);
     let beat = Outgoing::Heartbeat { timestamp_ms: 5 }.encode();
@@ -217,7 +217,7 @@ fn a_story_has_one_start_two_ends_of_output_one_response_and_one_end() {
 }
 
 #[test]
-fn what_a_command_was_refused_is_in_its_response_however_it_ended() {
+fn denials_of_a_command_are_in_its_response_for_every_ending() {
     let denied = vec![Denied {
         what: "connect 192.0.2.1:443".into(),
         why: "network is off".into(),
@@ -265,7 +265,7 @@ fn a_command_that_did_not_run_has_a_failure_and_an_end() {
 }
 
 #[test]
-fn what_was_left_out_is_counted_in_the_next_piece() {
+fn omitted_output_is_counted_in_the_next_piece() {
     let mut story = CommandStory::new("c", "yes");
     let _ = story.started();
     story.left_out(OutputStream::Stdout, &[b'y'; 1_000]);

@@ -19,7 +19,7 @@ fn numbers_that_get_wider_are_aligned() {
     ");
     assert_eq!(numbered_view("", 1), "");
     assert_eq!(numbered_view("a\nb", 99), " 99|a\n100|b");
-    // A number beyond all lines is no reason to fail.
+    // A number beyond all lines does not fail.
     assert!(numbered_view("a\nb", u64::MAX).starts_with("18446744073709551615|a\n"));
 }
 

@@ -1,4 +1,4 @@
-//! Requests that are not as they should be.
+//! Malformed requests.
 
 use serde_json::{Value, json};
 use wap_core::{ErrorCode, Reason, Request, Tool, WapError};
@@ -110,7 +110,7 @@ fn variables_come_as_an_object_or_as_a_list() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_refused() {
+fn arguments_that_are_not_an_object_are_refused() {
     for arguments in [json!(["a"]), json!("a"), json!(1), json!([])] {
         for tool in Tool::ALL {
             assert_eq!(refusal(tool.name(), arguments.clone()).reason(), Reason::InvalidField, "{tool:?}");

@@ -31,7 +31,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Returns the first place at which a value does not fit.
+    /// Returns the first location at which a value does not fit.
     fn misfit(&self, schema: &Value, value: &Value, at: &str) -> Option<String> {
         let Some(schema) = schema.as_object() else {
             return (schema == &json!(false)).then(|| at.to_owned());
@@ -78,7 +78,7 @@ impl Checker<'_> {
             "const" => rule == value,
             "oneOf" => rule.as_array().unwrap().iter().filter(|one| self.fits(one, value)).count() == 1,
             "anyOf" => rule.as_array().unwrap().iter().any(|one| self.fits(one, value)),
-            // Bounds are for numbers only: what may be absent is also null.
+            // Bounds are for numbers only: an optional field may also be null.
             "minimum" => value.as_f64().is_none_or(|number| number >= rule.as_f64().unwrap()),
             "maximum" => value.as_f64().is_none_or(|number| number <= rule.as_f64().unwrap()),
             "minLength" => {
@@ -115,7 +115,7 @@ fn every_example_fits_the_schema_of_its_tool() {
 }
 
 #[test]
-fn what_is_refused_does_not_fit_either() {
+fn refused_arguments_do_not_fit_either() {
     let cases = [
         (Tool::ReadFile, json!({})),
         (Tool::ReadFile, json!({ "path": "a", "startLine": "1" })),
@@ -132,7 +132,7 @@ fn what_is_refused_does_not_fit_either() {
 }
 
 #[test]
-fn what_no_engine_takes_does_not_fit() {
+fn arguments_that_no_engine_accepts_do_not_fit() {
     let replace = |first: i64| json!({ "type": "delete", "startLine": first, "endLine": 1 });
     let cases = [
         (Tool::ReadFile, json!({ "path": "" }), json!({ "path": "a" })),
@@ -219,7 +219,7 @@ fn schemas_of_responses_are_stable() {
     insta::assert_json_snapshot!("error", Value::from(schema_for!(WapError)));
 }
 
-/// Reports whether no object within a schema has names of the caller's choice.
+/// Checks whether no object within a schema has arbitrary names.
 fn is_closed(schema: &Value) -> bool {
     match schema {
         Value::Object(object) => {
@@ -250,7 +250,7 @@ fn a_short_schema_can_be_made_strict() {
 }
 
 #[test]
-fn what_fits_a_short_schema_fits_the_full_one() {
+fn values_that_fit_a_short_schema_fit_the_full_one() {
     for (tool, example) in examples() {
         let tool: Tool = tool.parse().unwrap();
         assert_eq!(misfit(&compact_schema(&tool.request_schema()), &example), None, "{example}");
@@ -263,7 +263,7 @@ fn what_fits_a_short_schema_fits_the_full_one() {
 }
 
 #[test]
-fn a_short_schema_says_nothing_that_a_model_does_not_need() {
+fn a_short_schema_has_only_texts_that_a_model_needs() {
     for tool in Tool::ALL {
         let text = compact_schema(&tool.request_schema()).to_string();
         for superfluous in ["$schema", "$defs", "$ref", "\"null\"", "\"title\"", "int64"] {

@@ -42,7 +42,7 @@ fn a_line_that_was_not_shown_means_the_version_shown_last() {
 }
 
 #[test]
-fn a_whole_file_replaces_what_was_shown_before() {
+fn a_whole_file_replaces_earlier_excerpts() {
     let mut versions = ShownVersions::default();
     versions.record("a", version("v1"), span(1, 5));
     versions.record("a", version("v2"), LineSpan::ALL);
@@ -74,7 +74,7 @@ fn a_file_can_be_forgotten() {
 }
 
 #[test]
-fn what_was_shown_is_a_plain_value() {
+fn shown_versions_are_a_plain_value() {
     let mut versions = ShownVersions::default();
     versions.record("a", version("v1"), span(1, 4));
     versions.record("a", version("v1"), span(5, 9));

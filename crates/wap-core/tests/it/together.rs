@@ -32,7 +32,7 @@ fn all_changes_are_made() {
 }
 
 #[test]
-fn one_failure_takes_the_others_back() {
+fn one_failure_reverts_the_others() {
     let workspace = MemoryWorkspace::with_files([("a", "1\r\n2\r\n3"), ("taken", "")]);
     let before = workspace.files();
     let exchanges: [(usize, &[&str], &[&str]); 3] =

@@ -40,7 +40,7 @@ fn unknown_arguments_are_named_at_every_depth() {
     let note = |tool, arguments| note(tool, arguments).unwrap();
     let read = json!({ "path": "a", "encoding": "utf-8", "limit": null });
     assert_eq!(note(Tool::ReadFile, read), "unknown argument 'encoding' was ignored");
-    // A field of another operation is as unknown as one of none.
+    // A field of another operation is just as unknown.
     let operations = json!([
         { "type": "insert", "afterLine": 1, "newContent": "x" },
         { "type": "delete", "startLine": 1, "endLine": 2, "newContent": "kept?" }
@@ -57,7 +57,7 @@ fn unknown_arguments_are_named_at_every_depth() {
 }
 
 #[test]
-fn a_note_is_one_short_line_whatever_the_names() {
+fn a_note_is_one_short_line_for_any_names() {
     let many: serde_json::Map<String, Value> =
         (0..5_000).map(|number| (format!("n{number}"), json!(1))).collect();
     let text = note(Tool::ReadFile, Value::Object(many)).unwrap();
@@ -68,7 +68,7 @@ fn a_note_is_one_short_line_whatever_the_names() {
 }
 
 #[test]
-fn an_answer_says_what_was_ignored() {
+fn an_answer_names_ignored_arguments() {
     let unknown = UnknownArguments::of(Tool::ReadFile, &json!({ "file": "a" }));
     let missing = Request::parse("readFile", json!({ "file": "a" })).unwrap_err();
     let error = unknown.annotate(Err(missing)).unwrap_err();

@@ -1,4 +1,4 @@
-//! Text from outside, made fit to be shown.
+//! Foreign text, made safe to show.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use wap_core::visible_text;
 
 #[test]
-fn colours_are_removed_and_everything_else_is_seen() {
+fn colours_are_removed_and_everything_else_is_visible() {
     let cases = [
         ("", ""),
         ("plain\ttext\nöäü 🙂 \u{200d}\n", "plain\ttext\nöäü 🙂 \u{200d}\n"),
@@ -38,7 +38,7 @@ fn colours_are_removed_and_everything_else_is_seen() {
 
 #[test]
 fn no_part_of_a_command_hides_in_a_control_sequence() {
-    // A shell carries out what a terminal takes for a title, a parameter or a character set.
+    // A shell executes text that a terminal takes for a title, a parameter or a character set.
     for (command, part) in [
         (": \u{1b}]0; ; rm -rf x ;\u{7}", "rm -rf x"),
         (": \u{9d}; rm -rf x ;\u{9c}", "rm -rf x"),
@@ -54,7 +54,7 @@ fn no_part_of_a_command_hides_in_a_control_sequence() {
     }
 }
 
-/// Reports whether a character has any effect besides its glyph.
+/// Checks whether a character has any effect besides its glyph.
 fn controls(character: char) -> bool {
     let is_plain = matches!(character, '\n' | '\t');
     let turns = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').any(|one| one == character);

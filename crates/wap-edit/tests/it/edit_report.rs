@@ -90,7 +90,7 @@ fn a_large_change_is_cut() {
 }
 
 #[test]
-fn a_body_that_repeats_a_neighbour_is_noted() {
+fn a_body_that_repeats_an_adjacent_line_is_noted() {
     let text = "fn main() {\n    first();\n    second();\n}\n";
     let after = report(text, vec![replace(2, 2, "    first(1);\n    second();")]).unwrap();
     assert_eq!(
@@ -156,7 +156,7 @@ fn a_rewrite_has_no_notes_about_line_numbers() {
 }
 
 #[test]
-fn a_rewrite_that_is_stored_otherwise_says_so() {
+fn a_rewrite_in_another_format_is_noted() {
     let cases: [(&[u8], &[u8], Option<&str>); 9] = [
         (b"a\r\nb\r\n", b"a\nB\n", Some("line endings changed from CRLF to LF")),
         (b"a\nb\n", b"a\r\nB\r\n", Some("line endings changed from LF to CRLF")),

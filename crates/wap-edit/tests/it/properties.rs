@@ -44,7 +44,7 @@ fn edit(text: &str, operations: Vec<ModifyOperation>) -> Option<EditedFile> {
 }
 
 /// Reports whether an operation removes a line, 1-based.
-fn takes_away(operation: &ModifyOperation, number: i64) -> bool {
+fn removes(operation: &ModifyOperation, number: i64) -> bool {
     match operation {
         ModifyOperation::Replace { start_line, end_line, .. }
         | ModifyOperation::Delete { start_line, end_line, .. } => (*start_line..=*end_line).contains(&number),
@@ -54,17 +54,17 @@ fn takes_away(operation: &ModifyOperation, number: i64) -> bool {
 
 proptest! {
     #[test]
-    fn only_the_named_lines_go(lines in 0..10_i64, operations in prop::collection::vec(operation(), 1..4)) {
+    fn only_the_named_lines_are_removed(lines in 0..10_i64, operations in prop::collection::vec(operation(), 1..4)) {
         let text: String = (1..=lines).map(|number| format!("line {number}\n")).collect();
         let Some(edited) = edit(&text, operations.clone()) else {
-            // Each operation alone is refused, or two of them touch each other.
+            // Each single operation is refused, or two of them touch each other.
             prop_assert!(operations.len() > 1 || edit(&text, operations).is_none());
             return Ok(());
         };
         let bytes = String::from_utf8(edited.edited.bytes).unwrap();
         let kept: Vec<&str> = bytes.lines().filter(|line| *line != "new").collect();
         let expected: Vec<String> = (1..=lines)
-            .filter(|number| !operations.iter().any(|operation| takes_away(operation, *number)))
+            .filter(|number| !operations.iter().any(|operation| removes(operation, *number)))
             .map(|number| format!("line {number}"))
             .collect();
         prop_assert_eq!(kept, expected);

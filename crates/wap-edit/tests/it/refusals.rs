@@ -1,4 +1,4 @@
-//! The answers to requests that are refused, one for each reason.
+//! The answers to refused requests, one for each reason.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn outcome(request: Value) -> String {
     outcome_on(OLD, NOW, request)
 }
 
-/// Applies a request to a text, of which the client saw an earlier one as the version `seen`, and renders the result.
+/// Applies a request to a text whose earlier version `seen` the client saw, and renders the result.
 fn outcome_on(old: &str, now: &str, request: Value) -> String {
     let request: ModifyFile = serde_json::from_value(request).unwrap();
     if let Err(error) = check_request(&request) {
@@ -79,9 +79,9 @@ fn refusals_name_the_lines_in_question() {
 }
 
 #[test]
-fn a_text_that_stood_at_two_places_when_it_was_seen_is_refused() {
+fn a_text_that_occurred_twice_when_it_was_seen_is_refused() {
     let old = "a\n  send();\nb\n  send();\n";
-    // The second one has changed since, which may be the very edit that is asked for.
+    // The second one has changed since, possibly by the requested edit itself.
     let now = "a\n  send();\nb\n  sent();\n";
     let replace = json!({ "type": "replaceText", "oldText": "  send();", "newText": "  sent();" });
     let request =
@@ -94,15 +94,15 @@ fn a_text_that_stood_at_two_places_when_it_was_seen_is_refused() {
 }
 
 #[test]
-fn a_text_that_was_seen_is_not_found_in_lines_that_stood_elsewhere() {
+fn a_text_that_was_seen_is_not_matched_by_lines_from_elsewhere() {
     let old = "a\n    end\n  end\nend\n";
-    // What was seen has got new lines, and the ends around it are the same with another indentation.
+    // The match that was seen now has new lines, and the ends around it are the same with another indentation.
     let now = "a\n    end\nb\n  end\nend\n";
     let replace = json!({ "type": "replaceText", "oldText": "    end\n  end\n", "newText": "    end\n  more\n  end\n" });
     let request =
         |version: &str| json!({ "path": "a.txt", "operations": [replace], "expectedVersion": version });
     insta::assert_snapshot!(outcome_on(old, now, request("seen")));
-    // Controls: a client that saw the present text, lines that were indented anew where they stood, and lines that have moved.
+    // Controls: a client that saw the present text, lines that were reindented in place, and lines that have moved.
     assert_eq!(outcome_on(old, now, request("now")), "a\n    end\nb\n  end\nmore\nend\n");
     let send = json!({ "type": "replaceText", "oldText": "  open();\n  send();\n", "newText": "  open();\n  sent();\n" });
     let request_to_send = json!({ "path": "a.txt", "operations": [send], "expectedVersion": "seen" });
@@ -140,7 +140,7 @@ fn content_is_appended_in_the_encoding_of_the_file() {
         (b"\xff\xfea\0\n\0", "é\n", b"\xff\xfea\0\n\0\xe9\0\n\0"),
         (b"\xfe\xff\0a", "b", b"\xfe\xff\0a\0b"),
         (b"caf\xe9\n", "plain\n", b"caf\xe9\nplain\n"),
-        // Not a text: the bytes alone count.
+        // Not a text: only the bytes count.
         (b"\0\x01", "é", b"\0\x01\xc3\xa9"),
     ] {
         assert_eq!(append(file, content).unwrap(), expected, "{file:?}");
@@ -182,7 +182,7 @@ fn versions_of_numbered_lines_are_looked_up_once() {
         .collect();
     assert_eq!(String::from_utf8(edited.edited.bytes).unwrap(), expected);
     assert_eq!(edited.warnings.len(), 50);
-    // Once for the numbers in front, and once for the lines that they mean.
+    // Once for the leading numbers, and once for the lines that they mean.
     assert_eq!(lookups, 2);
 }
 
@@ -204,7 +204,7 @@ fn new_lines_with_the_numbers_of_their_view_are_refused() {
     let kept = [
         (NOW, replace(2, 2, "3|x"), "zero\n3|x\ntwo\nthree\nFOUR\nfive\n"),
         (NOW, replace(2, 2, "2|x\ny"), "zero\n2|x\ny\ntwo\nthree\nFOUR\nfive\n"),
-        // Blanks that no view of so few lines has.
+        // More leading spaces than in a view of this few lines.
         (NOW, replace(2, 2, "  2|x"), "zero\n  2|x\ntwo\nthree\nFOUR\nfive\n"),
         (NOW, replace(2, 2, "2 x"), "zero\n2 x\ntwo\nthree\nFOUR\nfive\n"),
         // Rows of a table with such numbers.
@@ -217,7 +217,7 @@ fn new_lines_with_the_numbers_of_their_view_are_refused() {
 }
 
 #[test]
-fn new_lines_with_the_signs_of_a_diff_are_refused() {
+fn new_lines_with_the_prefixes_of_a_diff_are_refused() {
     let request = |version: &str, (first, last): (i64, i64), text: &str| {
         let replace = json!({"type": "replace", "startLine": first, "endLine": last, "newContent": text});
         json!({"path": "a.txt", "operations": [replace], "expectedVersion": version})
@@ -229,7 +229,7 @@ fn new_lines_with_the_signs_of_a_diff_are_refused() {
         ("seen", (2, 2), "-two\n+TWO"),
     ] {
         let answer = outcome(request(version, lines, text));
-        assert!(answer.contains("signs of a diff") && answer.contains("newContent"), "{answer}");
+        assert!(answer.contains("prefixes of a diff") && answer.contains("newContent"), "{answer}");
     }
     // Controls: lists, whose lines with a minus are others, lines of one sign, and a line without any.
     for (text, written) in [
@@ -254,7 +254,7 @@ fn numbers_of_the_view_that_was_shown_are_refused_where_lines_have_moved() {
         let answer = outcome(request(version, text));
         assert!(answer.contains("numbers of the view") && answer.contains("newText"), "{answer}");
     }
-    // Controls: a number that no text that was shown gives this line, and one that the rows of the file have.
+    // Controls: a number that this line has in no shown text, and one that the rows of the file have.
     let kept = "zero\none\n2|TWO\nthree\nFOUR\nfive\n";
     assert_eq!(outcome(request("now", was)), kept);
     assert_eq!(
@@ -285,7 +285,7 @@ fn new_lines_that_begin_with_no_break_spaces_are_refused() {
     for (now, operation, expected) in kept {
         assert_eq!(outcome_on(OLD, now, request(json!([operation]))), expected);
     }
-    // A program that puts lines back knows what they were.
+    // A program that restores lines has their text.
     let mut in_turn = request(json!([edit("\u{a0} h()")]));
     in_turn["lineNumbers"] = json!("inTurn");
     assert_eq!(outcome_on(OLD, text, in_turn), "f {\n\u{a0} h()\n}\n");

@@ -20,48 +20,48 @@ use crate::meter::Meter;
 use crate::router::Server;
 use wap_calls::Client;
 
-/// The longest message that can arrive, in bytes; a longer one ends the connection. One that is over
-/// [`Limits::MAX_REQUEST_BYTES`] is only refused.
+/// The longest message that can arrive, in bytes; a longer one ends the connection. A message over [`Limits::MAX_REQUEST_BYTES`]
+/// is only refused.
 pub(crate) const MOST_MESSAGE_BYTES: usize = 20 << 20;
 
-/// The bound on commands of one client that run or wait.
+/// The bound on running and waiting commands of one client.
 const MOST_RUNNING: usize = 256;
 
-/// The time in which a client must receive one message.
+/// The time limit for a client to receive one message.
 const SENDING: Duration = Duration::from_secs(30);
 
 /// The time for the last messages of a connection, and for cancelled commands to end.
 const PARTING: Duration = Duration::from_secs(5);
 
-/// The reason for which the server ends a connection.
+/// The reason why the server ends a connection.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// The client has closed it, or is gone.
+    /// The client closed it, or is gone.
     Gone,
-    /// With this code and text.
+    /// Close it with this code and text.
     Close(u16, &'static str),
-    /// The server stops: commands are ended first.
+    /// The server stops: end commands first.
     Stopped,
 }
 
 struct Connection {
     client: Arc<Client>,
     server: Arc<Server>,
-    /// Commands that run or wait, by the client's names.
+    /// Running and waiting commands, by the client's ids.
     running: Mutex<HashMap<String, CancelFlag>>,
     /// Notified when one of them has ended.
     ended: Notify,
     queue: Queue,
 }
 
-/// Serves one client until it is gone, then ends its commands.
+/// Serves one client until it disconnects, then ends its commands.
 pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter) {
     let _connected = server.metrics.connected();
     let (sink, mut incoming) = socket.split();
     let (queue, waiting) = queue();
     let sending = tokio::spawn(send_all(sink, waiting));
     let connection = Arc::new(Connection {
-        client: server.clients.stranger("llm4s"),
+        client: server.clients.unnamed("llm4s"),
         server: Arc::clone(server),
         running: Mutex::default(),
         ended: Notify::new(),
@@ -70,7 +70,7 @@ pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter
     let stopped = Arc::new(Notify::new());
     let notify = Arc::clone(&stopped);
     let _stop = server.stop.on_cancel(Box::new(move || notify.notify_one()));
-    // The monotonic clock: heartbeats do not depend on the time of day, which the user may set.
+    // Use the monotonic clock: heartbeats must not depend on the time of day, which the user may set.
     let mut last_heard = tokio::time::Instant::now();
     let end = loop {
         tokio::select! {
@@ -80,7 +80,7 @@ pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter
                     Some(Ok(message)) => {
                         let control_bytes = control_bytes(&message);
                         let end = connection.receive(message).await;
-                        // A ping may arrive between the pieces of a message, and does not end it.
+                        // A ping may arrive between the fragments of a message, and does not end it.
                         match control_bytes {
                             Some(bytes) => meter.leave_out(bytes),
                             None => meter.end_message(),
@@ -104,7 +104,7 @@ pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter
             () = stopped.notified() => break End::Stopped,
         }
     };
-    // Whatever ended the connection, its client reads no more answers.
+    // For any end of the connection, its client reads no more answers.
     connection.client.cancel_all();
     match end {
         End::Gone => sending.abort(),
@@ -120,16 +120,16 @@ pub(crate) async fn serve(server: &Arc<Server>, socket: WebSocket, meter: &Meter
     let _ = tokio::time::timeout(PARTING, sending).await;
 }
 
-/// Returns the bytes of the frame that a control message came in; `None` for a message that carries data.
+/// Returns the size of the frame of a control message; `None` for a data message.
 fn control_bytes(message: &Message) -> Option<usize> {
     match message {
-        // Two bytes of its head, and four of the mask that every frame of a client has.
+        // Two bytes for the head, and four for the mask of every client frame.
         Message::Ping(payload) | Message::Pong(payload) => Some(payload.len() + 6),
         Message::Text(_) | Message::Binary(_) | Message::Close(_) => None,
     }
 }
 
-/// Sends the waiting messages, until the close.
+/// Sends the queued messages, until the close.
 async fn send_all(mut sink: SplitSink<WebSocket, Message>, mut waiting: Waiting) {
     while let Some(next) = waiting.next().await {
         let (message, bytes) = match next {
@@ -150,7 +150,7 @@ async fn send_all(mut sink: SplitSink<WebSocket, Message>, mut waiting: Waiting)
     }
 }
 
-/// Returns the end of a connection whose frames cannot be read.
+/// Returns the end for a connection whose frames cannot be read.
 fn ending(error: axum::Error) -> End {
     match error.into_inner().downcast_ref::<tungstenite::Error>() {
         Some(tungstenite::Error::Capacity(_)) => End::Close(close_code::SIZE, "the message is too large"),
@@ -168,7 +168,7 @@ impl Connection {
                 self.refuse(&error, Reason::RequestTooLarge.name(), None);
             }
             Message::Text(text) => {
-                // The library has checked it; only the type is lost on the way through `Bytes`.
+                // The library has already validated it; only the type is lost in the conversion to `Bytes`.
                 let decode = |text: &[u8]| decode(std::str::from_utf8(text).unwrap_or_default());
                 match self.server.bodies.parse(Bytes::from(text), decode).await {
                     Ok(Ok(Incoming::Command(command))) => self.begin(command),
@@ -181,7 +181,7 @@ impl Connection {
                     Err(error) => self.refuse(error.message(), error.reason().name(), None),
                 }
             }
-            // The dialect is text.
+            // The dialect only has text messages.
             Message::Binary(_) => {
                 self.refuse(&BadMessage::Format.to_string(), BadMessage::Format.code(), None);
             }
@@ -216,7 +216,7 @@ impl Connection {
         let cancel = CancelFlag::new();
         let request = {
             let mut running = self.running();
-            // One lock for the check and the entry: two commands with one id must not both begin.
+            // Hold one lock for the check and the entry: two commands with the same id must not both begin.
             if running.contains_key(&id) {
                 drop(running);
                 let error = format!("a command with id {id} is still running");
@@ -237,7 +237,7 @@ impl Connection {
             Err(error) => return self.report(&id, story, &Err(error), Duration::ZERO),
         };
         if let Some(prefix) = &self.server.llm4s_prefix {
-            prefix.take_off(&mut request);
+            prefix.remove_from(&mut request);
         }
         let began = Instant::now();
         let mut running = self.server.metrics.begin(request.tool());
@@ -248,11 +248,11 @@ impl Connection {
             if let Ok(response) = &mut answer {
                 running.succeeded();
                 if let Some(prefix) = &connection.server.llm4s_prefix {
-                    prefix.put_on(response);
+                    prefix.add_to(response);
                 }
             }
-            // Taken from the observer, so that no output follows the completion. The id is free again before the client
-            // reads the completion, because it may use the id for its next command at once.
+            // Take the story from the observer, so that no output follows the completion. Free the id before the client reads the
+            // completion, because it may reuse the id immediately.
             let story = lock(&story).take();
             connection.running().remove(&id);
             connection.report(&id, story, &answer, began.elapsed());
@@ -276,7 +276,7 @@ impl Connection {
         }
     }
 
-    /// Returns when nothing runs any more.
+    /// Returns once all commands have ended.
     async fn idle(&self) {
         while !self.running().is_empty() {
             self.ended.notified().await;
@@ -288,8 +288,8 @@ impl Connection {
     }
 }
 
-/// Sends the output of a command. It never waits: output that the client does not read in time is left out, and a notice
-/// reports the number of missing bytes.
+/// Sends the output of a command. It never waits: output that the client does not read in time is dropped, and a notice reports
+/// the number of missing bytes.
 struct Observer {
     story: Arc<Mutex<Option<CommandStory>>>,
     queue: Queue,

@@ -1,5 +1,4 @@
-//! The messages that wait to be sent on a WebSocket. They are bounded: the server does not wait for a client that does not
-//! read.
+//! The queue of messages to send on a WebSocket. It is bounded: the server does not wait for a client that does not read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,28 +6,28 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// The waiting bytes beyond which output of commands is left out.
+/// The number of waiting bytes beyond which command output is dropped.
 const MOST_OUTPUT_BYTES: usize = 4 << 20;
 
-/// The waiting bytes beyond which answers cannot be kept either: the connection is given up.
+/// The number of waiting bytes beyond which answers cannot be kept either: the connection is closed.
 const MOST_BYTES: usize = 32 << 20;
 
 /// A message to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     Text(String),
-    /// The end, with its code and text; nothing is sent after it.
+    /// The close, with its code and text; nothing is sent after it.
     Close(u16, &'static str),
 }
 
-/// The end at which messages are put in. Clones share it; it is used by threads and tasks alike and never waits.
+/// The sending end. Clones share it; threads and tasks alike use it, and it never waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     sender: UnboundedSender<Sent>,
     shared: Arc<Shared>,
 }
 
-/// The end at which messages are taken out.
+/// The receiving end.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     receiver: UnboundedReceiver<Sent>,
@@ -50,7 +49,7 @@ pub(crate) fn queue() -> (Queue, Waiting) {
 }
 
 impl Queue {
-    /// Reports whether a piece of output may be put in.
+    /// Checks whether a piece of output may be queued.
     pub(crate) fn has_room(&self) -> bool {
         self.shared.bytes.load(Ordering::Relaxed) < MOST_OUTPUT_BYTES
     }
@@ -64,7 +63,7 @@ impl Queue {
         if before > MOST_BYTES {
             return self.shared.give_up();
         }
-        // Without a receiver the connection has ended, and no client waits for the message.
+        // Without a receiver, the connection has ended and no client waits for the message.
         let _ = self.sender.send(Sent::Text(text));
     }
 
@@ -72,7 +71,7 @@ impl Queue {
         let _ = self.sender.send(Sent::Close(code, text));
     }
 
-    /// Returns when the client does not read its messages.
+    /// Returns once the client has failed to read its messages.
     pub(crate) async fn broken(&self) {
         self.shared.broken.notified().await;
     }
@@ -88,7 +87,7 @@ impl Waiting {
         self.shared.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Gives the connection up, because the client does not read its messages.
+    /// Gives up the connection, because the client does not read its messages.
     pub(crate) fn give_up(&self) {
         self.shared.give_up();
     }
@@ -96,7 +95,7 @@ impl Waiting {
 
 impl Shared {
     fn give_up(&self) {
-        // Later messages are dropped: after a missing one the client could not understand them.
+        // Later messages are dropped: without the missing ones the client could not understand them.
         self.is_broken.store(true, Ordering::Relaxed);
         self.broken.notify_one();
     }
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn output_has_room_again_when_what_waited_is_sent() {
+    fn output_has_room_again_when_waiting_messages_are_sent() {
         let (queue, mut waiting) = queue();
         queue.send("x".repeat(MOST_OUTPUT_BYTES));
         assert!(!queue.has_room());

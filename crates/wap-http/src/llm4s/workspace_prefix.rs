@@ -4,17 +4,17 @@ use std::str::FromStr;
 
 use wap_core::{Request, Response};
 
-/// An absolute path that stands for the root of the workspace, `/workspace` for instance.
+/// An absolute path that stands for the root of the workspace, such as `/workspace`.
 ///
-/// The original server runs in a container with the workspace at this path, and its clients name files by it. Only paths
-/// in requests are mapped, as text and before all checks: a path that leaves the workspace behind the prefix is refused as
-/// without it. The texts of shell commands are not changed.
+/// The original server runs in a container with the workspace at this path, and its clients use it in file names. Only paths in
+/// requests are mapped, as text and before all checks: a path that leaves the workspace after the prefix is refused as without
+/// it. Shell commands are not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspacePrefix(String);
 
 /// A text that is not a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a prefix is an absolute path without '.' and '..', and not '/': /workspace for instance")]
+#[error("a prefix is an absolute path without '.' and '..', and not '/', such as /workspace")]
 pub struct PrefixError;
 
 impl FromStr for WorkspacePrefix {
@@ -32,7 +32,7 @@ impl FromStr for WorkspacePrefix {
 
 impl WorkspacePrefix {
     /// Makes the paths of a request relative to the workspace.
-    pub(crate) fn take_off(&self, request: &mut Request) {
+    pub(crate) fn remove_from(&self, request: &mut Request) {
         match request {
             Request::ExploreFiles(request) => self.shorten(&mut request.path),
             Request::ReadFile(request) => self.shorten(&mut request.path),
@@ -50,7 +50,7 @@ impl WorkspacePrefix {
     }
 
     /// Replaces the root in a response by the prefix.
-    pub(crate) fn put_on(&self, response: &mut Response) {
+    pub(crate) fn add_to(&self, response: &mut Response) {
         if let Response::GetWorkspaceInfo(info) = response {
             info.root.clone_from(&self.0);
         }
@@ -61,7 +61,7 @@ impl WorkspacePrefix {
         if rest.is_empty() {
             *path = ".".to_owned();
         } else if let Some(rest) = rest.strip_prefix('/') {
-            // All slashes: a remaining one would make an absolute path of it.
+            // Strip all slashes: a remaining one would make the path absolute.
             let rest = rest.trim_start_matches('/');
             *path = if rest.is_empty() { ".".to_owned() } else { rest.to_owned() };
         }
@@ -79,13 +79,13 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_names_of_the_prefix_are_taken_off() {
+    fn only_whole_components_of_the_prefix_are_removed() {
         for prefix in ["/workspace", "/workspace/"] {
             assert_eq!(shortened(prefix, "/workspace/src/a.txt"), "src/a.txt");
             assert_eq!(shortened(prefix, "/workspace"), ".");
             assert_eq!(shortened(prefix, "/workspace//"), ".");
             assert_eq!(shortened(prefix, "/workspace//etc/passwd"), "etc/passwd");
-            // These are no paths beneath the prefix, and are checked like any other path.
+            // These paths are not below the prefix, and are checked like any other path.
             for path in ["/workspaces/a", "/etc/passwd", "workspace/a", "a", ""] {
                 assert_eq!(shortened(prefix, path), path);
             }

@@ -66,7 +66,7 @@ fn a_background_process_without_a_conversation_is_refused_by_both_ways_in() {
     for (path, body) in [native, llm4s] {
         let answer = post(&server, path, "", body);
         assert!(answer.contains("a background process ends with its conversation"), "{path}: {answer}");
-        // The control: with a conversation, the workspace is asked, which here runs only what is scripted.
+        // The control: with a conversation, the call reaches the workspace, which here only runs scripted commands.
         let answer = post(&server, path, "Agentd-Conversation: mine\r\n", body);
         assert!(!answer.contains("a background process ends with its conversation"), "{path}: {answer}");
     }

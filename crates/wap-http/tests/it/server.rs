@@ -1,4 +1,4 @@
-//! A server of a workspace in memory, on a thread of its own.
+//! A server for a workspace in memory, on a separate thread.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -52,13 +52,13 @@ impl Server {
         Server { address, shutdown, thread: Some(thread) }
     }
 
-    /// Sends a whole request and returns the whole answer.
+    /// Sends a complete request and returns the complete answer.
     pub(crate) fn ask(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
-        // A server that refuses early may reset the connection behind its answer.
+        // A server that refuses early may reset the connection after its answer.
         let _ = stream.read_to_end(&mut answer);
         String::from_utf8_lossy(&answer).into_owned()
     }

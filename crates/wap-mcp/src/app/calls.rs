@@ -14,18 +14,18 @@ use super::tools::AppTool;
 use crate::http::is_newer;
 use crate::{McpServer, Question, Questions, ReviewProgress, ShownReview, Verdict, Wanted, extra_tool};
 
-/// The subject of all handles of apps: the answer to a form does not count here, nor the other way round.
+/// The subject of all handles of apps: answers to forms do not count here, nor the other way round.
 static SUBJECT: LazyLock<ContentHash> = LazyLock::new(|| ContentHash::of(b"the app of the review"));
 
-/// The subject of the names under which an app looks again at what it was shown. They decide nothing.
+/// The subject of the names under which an app shows a proposal again. They cannot decide anything.
 static VIEW: LazyLock<ContentHash> = LazyLock::new(|| ContentHash::of(b"what an app looks at"));
 
 /// The longest comment in characters.
 const MOST_COMMENT: usize = 2_000;
 
-/// The arguments of `reviewShow`: the call that the app is drawn beside, or the name of what it was shown before.
+/// The arguments of `reviewShow`: the call next to which the app is drawn, or the name of an earlier view.
 ///
-/// There is no way in by a proposal's number: it would open the proposals of all other clients.
+/// A proposal's number is not accepted: it would give access to the proposals of all other clients.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct ShowArguments {
@@ -44,7 +44,7 @@ struct DecideArguments {
     comment: String,
 }
 
-/// The two verdicts, by the only words that mean them.
+/// The two verdicts, by their exact words.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Decision {
@@ -75,7 +75,7 @@ impl McpServer {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, WapError> {
         let ShowArguments { view, tool, arguments } = extra_tool::read(arguments)?;
-        // In the newer era over HTTP, each request is a client of its own.
+        // In the newer era over HTTP, each request is a separate client.
         let is_newer = is_newer(context);
         let wanted = match view {
             Some(view) => match questions.peek(&view, *VIEW) {
@@ -109,7 +109,7 @@ impl McpServer {
         let number = question.proposal;
         let (verdict, word) = match decision {
             Decision::Land => {
-                // What the app leaves out of its picture, a person has not read.
+                // A person has not read the parts that the app leaves out.
                 let review = questions.review(&self.client, Wanted::Numbered(number)).await?;
                 if review.is_none_or(|review| review.is_cut) {
                     let text =
@@ -128,8 +128,8 @@ impl McpServer {
     }
 }
 
-/// Returns the request that an app is drawn beside. Hosts need not say which tool it is: the arguments of no reviewed tool fit
-/// another one.
+/// Returns the request next to which an app is drawn. Hosts need not name the tool: the arguments of reviewed tools are
+/// unambiguous.
 fn request(reviewed: &[Tool], tool: Option<&str>, arguments: &Value) -> Option<Request> {
     let mut meant = reviewed.iter().filter(|one| tool.is_none_or(|name| name == one.name()));
     meant.find_map(|one| Request::parse(one.name(), arguments.clone()).ok())

@@ -1,4 +1,4 @@
-//! The extension in the capabilities of both sides.
+//! The extension in the capabilities of client and server.
 
 use rmcp::RoleServer;
 use rmcp::model::{JsonObject, ServerCapabilities};
@@ -10,13 +10,13 @@ use super::document::KIND;
 /// The name of the extension.
 const EXTENSION: &str = "io.modelcontextprotocol/ui";
 
-/// Reports whether the client of a request draws apps of this kind.
+/// Checks whether the client of a request draws apps of this kind.
 pub(crate) fn is_declared(context: &RequestContext<RoleServer>) -> bool {
     let extensions = context.client_capabilities().and_then(|capabilities| capabilities.extensions);
     extensions.as_ref().and_then(|all| all.get(EXTENSION)).is_some_and(draws)
 }
 
-/// Reports whether the settings of a client name the kind. They are required to name what it draws.
+/// Checks whether the settings of a client name the kind. They must name the kinds that it draws.
 fn draws(settings: &JsonObject) -> bool {
     let kinds = settings.get("mimeTypes").and_then(Value::as_array);
     kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == KIND))

@@ -18,7 +18,7 @@ const MARKUP: &str = include_str!("../../app/review.html");
 const STYLE: &str = include_str!("../../app/review.css");
 const SCRIPT: &str = include_str!("../../app/review.js");
 
-/// The document. Nothing in it depends on a workspace: what is drawn comes as data.
+/// The document. It does not depend on a workspace: its content arrives as data.
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
     let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
     let policy = format!(
@@ -27,7 +27,7 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
         hash(SCRIPT),
         hash(STYLE)
     );
-    // The script is last: what it holds is not replaced.
+    // Insert the script last, so that nothing in it is replaced.
     MARKUP.replace("{policy}", &policy).replace("{style}", STYLE).replace("{script}", SCRIPT)
 });
 
@@ -41,12 +41,12 @@ pub(crate) fn read() -> ReadResourceResult {
 pub(crate) fn listed() -> Resource {
     Resource::new(URI, "review")
         .with_title("Review")
-        .with_description("What waits for a review, drawn beside the call")
+        .with_description("Proposals that wait for a review, drawn next to the call")
         .with_mime_type(KIND)
         .with_meta(meta())
 }
 
-/// The app loads nothing and asks for no permission.
+/// Returns the metadata: the app loads nothing and needs no permission.
 fn meta() -> MetaObject {
     let nothing: [&str; 0] = [];
     let ui = json!({

@@ -1,8 +1,8 @@
-//! The review as an app that hosts draw beside a call: the extension `io.modelcontextprotocol/ui`.
+//! The review as an app that hosts draw next to a call: the extension `io.modelcontextprotocol/ui`.
 //!
-//! The app is one document without anything from outside. It calls two tools that only a client which declares the extension
-//! is offered, and only where the host of the workspace lets clients answer questions at all. Whether a verdict counts is decided
-//! as for questions: by a handle that counts once, for exactly what was drawn.
+//! The app is a self-contained document. It calls two tools that are only offered to clients that declare the extension, and only
+//! if the host of the workspace lets clients answer questions. A verdict counts under the same condition as for questions: a
+//! handle that is valid once, for exactly the drawn proposal.
 
 mod calls;
 mod declared;

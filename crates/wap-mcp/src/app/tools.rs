@@ -1,4 +1,4 @@
-//! The two tools of the app, and the tie between it and the tools whose results it draws.
+//! The two tools of the app, and its link to the tools whose results it draws.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::document::URI;
 pub(crate) enum AppTool {
     /// Shows a proposal.
     Show,
-    /// Decides about what was shown.
+    /// Decides about the shown proposal.
     Decide,
 }
 
@@ -73,7 +73,7 @@ impl AppTool {
             AppTool::Show => annotations,
             AppTool::Decide => annotations.destructive(true),
         });
-        // Hosts keep such a tool from their model.
+        // Hosts hide such a tool from their model.
         listed.meta = Some(meta(json!({ "resourceUri": URI, "visibility": ["app"] })));
         listed
     }
@@ -84,14 +84,14 @@ pub(crate) fn tools() -> impl Iterator<Item = McpTool> {
     AppTool::ALL.into_iter().map(AppTool::listed)
 }
 
-/// Ties the tools whose calls are reviewed to the app.
+/// Links the tools whose calls are reviewed to the app.
 pub(crate) fn tie(tools: &mut [McpTool], reviewed: &[Tool]) {
     for tool in tools.iter_mut().filter(|tool| reviewed.iter().any(|one| one.name() == tool.name)) {
         tool.meta = Some(meta(json!({ "resourceUri": URI })));
     }
 }
 
-/// Both spellings: hosts of the first texts of the extension know the flat one only.
+/// Writes both spellings: hosts of early drafts of the extension only know the flat one.
 fn meta(ui: Value) -> MetaObject {
     MetaObject(JsonObject::from_iter([
         ("ui".to_owned(), ui),

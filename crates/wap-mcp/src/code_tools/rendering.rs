@@ -1,4 +1,4 @@
-//! Answers of the code index as text. Names come from the folder's files, so each of them stays within one line.
+//! Renders answers of the code index as text. Names come from the folder's files, so each is kept within one line.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use wap_core::{
 
 use crate::one_line::one_line;
 
-/// The most levels by which a node is indented: a tree that is thousands of nodes deep would give megabytes of blanks.
+/// The most levels by which a node is indented: a tree of thousands of levels would need megabytes of spaces.
 const DEEPEST_INDENT: u32 = 40;
 
-/// The beginning of a quoted line without a number.
+/// The prefix of a quoted line without a number.
 const QUOTED: &str = "        ";
 
 // Writing to a `String` never fails.
@@ -35,7 +35,7 @@ pub(super) fn snippet(response: &ReadSnippetResponse) -> String {
     let cut = if response.is_truncated { ", with lines left out" } else { "" };
     let lines = response.content.lines();
     let quoted = |line: &str| format!("{QUOTED}{line}\n");
-    // Without line numbers from the index, none are printed; behind a gap they would be wrong.
+    // Without line numbers from the index, print none; after a gap they would be wrong.
     let (range, lines): (_, String) = match (response.line_start, response.line_end) {
         (Some(first), Some(last)) => {
             let numbered = |(number, line): (u64, &str)| format!("{number:>6}  {line}\n");

@@ -1,4 +1,4 @@
-//! Questions of 2025-11-25: requests to the client while its own request waits.
+//! Questions of 2025-11-25: requests to the client while its request waits.
 
 use std::sync::Arc;
 
@@ -11,45 +11,44 @@ use tokio::time::timeout;
 use super::states::PATIENCE;
 use crate::giving_up::Withdrawal;
 
-/// The most requests of one client that wait for its answers at once. Each is kept until it is answered, also if the connection
-/// over which it came has ended.
+/// The most requests of one client that wait for its answers at the same time. Each is kept until it is answered, even if its
+/// connection has ended.
 const MOST_WAITING: usize = 64;
 
 /// The questions to one client.
 #[derive(Clone, Debug)]
 pub(super) struct Asking {
-    room: Arc<Semaphore>,
+    permit: Arc<Semaphore>,
 }
 
 impl Default for Asking {
     fn default() -> Asking {
-        Asking { room: Arc::new(Semaphore::new(MOST_WAITING)) }
+        Asking { permit: Arc::new(Semaphore::new(MOST_WAITING)) }
     }
 }
 
 impl Asking {
-    /// Asks a client, one question after another, and returns its answers. A question that is open when this future is dropped
-    /// is withdrawn.
+    /// Asks a client one question after another, and returns its answers. Dropping this future withdraws an open question.
     ///
     /// # Errors
     ///
-    /// An error for the client if it answers with one, with something else, or too late, and if too many of its requests wait
-    /// for answers already.
+    /// An error for the client if it answers with an error, with something else, or too late, or if too many of its requests
+    /// already wait for answers.
     pub(super) async fn ask(
         &self,
         peer: &Peer<RoleServer>,
         requests: InputRequests,
     ) -> Result<InputResponses, ErrorData> {
-        let _room = self.room()?;
+        let _room = self.permit()?;
         let answers = timeout(PATIENCE, ask(peer, requests)).await;
         answers
             .unwrap_or_else(|_| Err(ErrorData::internal_error("the client has not answered in time", None)))
     }
 
-    /// Returns the room for one more request that waits, until it is dropped.
-    fn room(&self) -> Result<SemaphorePermit<'_>, ErrorData> {
+    /// Returns a permit for one more waiting request, valid until it is dropped.
+    fn permit(&self) -> Result<SemaphorePermit<'_>, ErrorData> {
         let text = "too many requests wait for answers of this client already: answer them, or cancel them";
-        self.room.try_acquire().map_err(|_| ErrorData::internal_error(text, None))
+        self.permit.try_acquire().map_err(|_| ErrorData::internal_error(text, None))
     }
 }
 
@@ -90,10 +89,10 @@ mod tests {
     #[test]
     fn the_requests_that_wait_are_bounded_for_each_client() {
         let (one, other) = (Asking::default(), Asking::default());
-        let mut waiting: Vec<_> = (0..MOST_WAITING).map(|_| one.room().unwrap()).collect();
-        assert!(one.clone().room().is_err());
-        assert!(other.room().is_ok());
+        let mut waiting: Vec<_> = (0..MOST_WAITING).map(|_| one.permit().unwrap()).collect();
+        assert!(one.clone().permit().is_err());
+        assert!(other.permit().is_ok());
         waiting.pop();
-        assert!(one.room().is_ok());
+        assert!(one.permit().is_ok());
     }
 }

@@ -1,8 +1,8 @@
-//! The capability that a client needs to be asked something.
+//! The capability that a client needs for a question.
 
 use rmcp::model::{ClientCapabilities, ElicitRequestParams, InputRequest};
 
-/// Returns the capability that a client lacks to be asked something; `None` if it can be asked.
+/// Returns the capability that a client lacks for a question; `None` if it can be asked.
 #[expect(deprecated, reason = "clients of both revisions still have models and roots")]
 pub(super) fn lacks(declared: &ClientCapabilities, request: &InputRequest) -> Option<ClientCapabilities> {
     let needed = ClientCapabilities::builder();
@@ -22,7 +22,7 @@ pub(super) fn lacks(declared: &ClientCapabilities, request: &InputRequest) -> Op
             declared.sampling.is_none().then(|| needed.enable_sampling().build())
         }
         InputRequest::ListRoots(_) => declared.roots.is_none().then(|| needed.enable_roots().build()),
-        // Another kind of question is none that a client has declared.
+        // Clients cannot declare other kinds of questions.
         _ => Some(needed.build()),
     }
 }

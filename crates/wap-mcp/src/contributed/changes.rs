@@ -7,23 +7,23 @@ use wap_core::ConversationId;
 
 use crate::resources::{Followed, MOST_OF_A_CLIENT, MOST_WATCHED, News};
 
-/// The handle by which a contribution reports that its resources have changed. Copies of it report to the same servers.
+/// The handle with which a contribution reports changed resources. Clones report to the same servers.
 #[derive(Clone, Debug, Default)]
 pub struct ResourceChanges {
-    /// Those of all servers with the contribution.
+    /// The subscriptions of all servers with the contribution.
     subscriptions: Arc<Mutex<Vec<Weak<Subscriptions>>>>,
 }
 
 impl ResourceChanges {
-    /// Reports that a resource has changed, by its name. The clients that follow it are notified; several reports before a
-    /// client reads become one. Never waits.
+    /// Reports that the resource of this name has changed. Clients that follow it are notified; several reports before a client
+    /// reads become one. Never waits.
     pub fn report(&self, uri: &str) {
         let mut all = lock(&self.subscriptions);
         all.retain(|one| one.strong_count() > 0);
         all.iter().filter_map(Weak::upgrade).for_each(|one| one.notify(uri));
     }
 
-    /// Has the handle report to the clients of a server.
+    /// Makes the handle report to the clients of a server.
     pub(super) fn report_to(&self, subscriptions: &Arc<Subscriptions>) {
         lock(&self.subscriptions).push(Arc::downgrade(subscriptions));
     }
@@ -69,7 +69,7 @@ impl Subscriptions {
         lock(&self.state).entries.remove(&number);
     }
 
-    /// Adds a subscription: changes that are reported from now on are noticed.
+    /// Adds a subscription for changes that are reported from now on.
     ///
     /// # Errors
     ///
@@ -80,10 +80,10 @@ impl Subscriptions {
         let Some(entry) = state.entries.get(&number) else { return Ok(()) };
         // A client of the newer era can listen several times at once.
         let of_client = state.entries.values().filter(|other| other.conversation == entry.conversation);
-        let own: usize = of_client.map(|entry| entry.uris.len()).sum();
+        let count: usize = of_client.map(|entry| entry.uris.len()).sum();
         let Some(entry) = state.entries.get_mut(&number) else { return Ok(()) };
         if !entry.uris.contains(uri) {
-            if own >= MOST_OF_A_CLIENT || total >= MOST_WATCHED {
+            if count >= MOST_OF_A_CLIENT || total >= MOST_WATCHED {
                 return Err(TooMany);
             }
             entry.uris.insert(uri.to_owned());
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_reaches_those_who_follow_the_resource_in_all_servers() {
+    fn a_report_reaches_the_followers_of_the_resource_on_all_servers() {
         let changes = ResourceChanges::default();
         let servers = [Arc::<Subscriptions>::default(), Arc::default()];
         let (follower, other) = (Arc::<News>::default(), Arc::<News>::default());
@@ -143,7 +143,7 @@ mod tests {
             assert!(follower.take().is_empty());
         }
         assert!(other.take().is_empty());
-        // The control: the other one would have been notified.
+        // The control: the other client would have been notified.
         changes.report("book://two");
         assert_eq!(other.take().len(), 1);
     }
@@ -159,7 +159,7 @@ mod tests {
             subscriptions.watch(number, &format!("book://{index}")).unwrap();
         }
         assert_eq!(subscriptions.watch(again, "book://more"), Err(TooMany));
-        // One that is followed already takes no room, and another client has its own.
+        // A resource that is already followed takes no space, and another client has its own limit.
         assert_eq!(subscriptions.watch(one, "book://0"), Ok(()));
         assert_eq!(subscriptions.watch(subscriptions.enter(named("other"), &news), "book://more"), Ok(()));
         subscriptions.unwatch(one, "book://0");

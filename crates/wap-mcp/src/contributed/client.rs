@@ -8,7 +8,7 @@ use super::asking::Asking;
 use super::log_level::ChosenLevel;
 use super::{Contribution, LogLevel};
 
-/// The open questions to a client, and its level of log messages.
+/// The open questions to a client, and its log level.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContributionClient {
     pub(super) asking: Asking,
@@ -16,7 +16,7 @@ pub(crate) struct ContributionClient {
 }
 
 impl ContributionClient {
-    /// Returns the level from which on the messages of a contribution are sent; `None` if none are.
+    /// Returns the lowest level of messages of a contribution to send; `None` to send none.
     ///
     /// # Errors
     ///
@@ -26,7 +26,7 @@ impl ContributionClient {
         contribution: &dyn Contribution,
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<LogLevel>, ErrorData> {
-        // Without the capability, which a contribution that logs causes, no client expects messages.
+        // Clients only expect messages if a contribution that logs has added the capability.
         if contribution.logs() { self.level.of(context) } else { Ok(None) }
     }
 }

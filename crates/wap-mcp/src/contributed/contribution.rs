@@ -1,4 +1,4 @@
-//! The trait that an author implements.
+//! The trait for authors of servers.
 
 use rmcp::model::{
     CallToolResult, ErrorData, GetPromptResult, InputRequests, JsonObject, Prompt, ReadResourceResult,
@@ -7,12 +7,12 @@ use rmcp::model::{
 
 use super::{ContributionCall, ResourceChanges};
 
-/// Tools, prompts and resources beside those of the workspace.
+/// Tools, prompts and resources in addition to those of the workspace.
 ///
-/// Methods that answer requests may wait: each call has a thread of its own. The lists are read for each client, must
-/// not wait, and stay the same as long as the server runs.
+/// Methods that answer requests may block: each call has its own thread. The lists are read for each client, must not block, and
+/// must not change while the server runs.
 pub trait Contribution: Send + Sync {
-    /// Returns the tools. A tool with the name of a tool of the workspace is not offered.
+    /// Returns the tools. A tool with the name of a workspace tool is not offered.
     fn tools(&self) -> Vec<Tool> {
         Vec::new()
     }
@@ -21,7 +21,7 @@ pub trait Contribution: Send + Sync {
     ///
     /// # Errors
     ///
-    /// An error of the protocol, for clients.
+    /// A protocol error, for clients.
     fn call_tool(
         &self,
         _call: &ContributionCall,
@@ -31,7 +31,7 @@ pub trait Contribution: Send + Sync {
         Err(ErrorData::invalid_params(format!("there is no tool '{name}'"), None))
     }
 
-    /// Returns the prompts. A prompt with the name of a prompt of the workspace is not offered.
+    /// Returns the prompts. A prompt with the name of a workspace prompt is not offered.
     fn prompts(&self) -> Vec<Prompt> {
         Vec::new()
     }
@@ -40,7 +40,7 @@ pub trait Contribution: Send + Sync {
     ///
     /// # Errors
     ///
-    /// An error of the protocol, about an argument for instance.
+    /// A protocol error, for example about an argument.
     fn get_prompt(
         &self,
         _call: &ContributionCall,
@@ -50,7 +50,7 @@ pub trait Contribution: Send + Sync {
         Err(ErrorData::invalid_params(format!("there is no prompt '{name}'"), None))
     }
 
-    /// Returns the resources. Names that begin with `agentd://` and `ui://agentd/` are those of the workspace.
+    /// Returns the resources. Names that begin with `agentd://` and `ui://agentd/` belong to the workspace.
     fn resources(&self) -> Vec<Resource> {
         Vec::new()
     }
@@ -60,11 +60,11 @@ pub trait Contribution: Send + Sync {
         Vec::new()
     }
 
-    /// Reads a resource, listed or of a template; `None` if this contribution has none of this name.
+    /// Reads a resource, listed or of a template; `None` if this contribution does not have it.
     ///
     /// # Errors
     ///
-    /// An error of the protocol if the resource is there and cannot be read.
+    /// A protocol error if the resource exists and cannot be read.
     fn read_resource(
         &self,
         _call: &ContributionCall,
@@ -73,25 +73,25 @@ pub trait Contribution: Send + Sync {
         Ok(None)
     }
 
-    /// Returns the handle by which this contribution reports changed resources; `None` if none of them changes.
+    /// Returns the handle with which this contribution reports changed resources; `None` if they never change.
     fn changes(&self) -> Option<&ResourceChanges> {
         None
     }
 
-    /// Reports whether there is a resource of this name, listed or of a template, that can change: clients may follow it. Must
-    /// not wait. Names of more than 4,096 bytes cannot be followed, and are not asked about.
+    /// Checks whether there is a resource of this name, listed or of a template, that can change: clients may follow it. Must not
+    /// block. Names of more than 4,096 bytes cannot be followed and are not passed.
     fn can_change(&self, _uri: &str) -> bool {
         false
     }
 
-    /// Reports whether this contribution writes [log messages](ContributionCall::log), so that clients may choose those that they
-    /// want. Without it, none is sent.
+    /// Checks whether this contribution writes [log messages](ContributionCall::log), so that clients can choose a level.
+    /// Otherwise none is sent.
     fn logs(&self) -> bool {
         false
     }
 
     /// Returns values that begin with a text, for an argument of a prompt or a variable of a template of this contribution;
-    /// `None` if it is not of this contribution. The server shows at most 100 of them.
+    /// `None` for those of others. The server shows at most 100 values.
     fn complete(&self, _subject: &Reference, _argument: &str, _begun: &str) -> Option<Vec<String>> {
         None
     }
@@ -102,17 +102,17 @@ pub trait Contribution: Send + Sync {
 pub enum Outcome<T> {
     /// The request is answered.
     Done(T),
-    /// The client is asked first, and the request is made again with its answers.
+    /// The client is asked first, and the request is repeated with its answers.
     Asks(Need),
 }
 
 /// Questions to a client before its request is answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Need {
-    /// The questions by names of the contribution's choice, by which the answers are found.
+    /// The questions by names that the contribution chooses and that identify the answers.
     pub requests: InputRequests,
-    /// The state that the contribution needs when it is called again, at most 64 KiB; the client sees a random name of it only,
-    /// which counts once and for the same request only. Without it, a client may send answers that it was not asked for.
+    /// The state that the contribution needs when it is called again, at most 64 KiB; the client only sees a random name, which
+    /// is valid once and for the same request. Without a state, a client may send answers to questions that were not asked.
     pub state: Option<String>,
 }
 

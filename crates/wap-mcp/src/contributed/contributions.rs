@@ -11,13 +11,13 @@ use super::states::{MOST_BYTES, States};
 use super::{Contribution, Need};
 use crate::resources::is_of_workspace;
 
-/// The longest name of a resource that clients can follow, in bytes: the server keeps it while they do.
+/// The longest name of a resource that clients can follow, in bytes: the server stores the name.
 const MOST_NAME_BYTES: usize = 4_096;
 
-/// A contribution that a resource is read from, with the digest of its request.
+/// A contribution to read a resource from, with the digest of its request.
 type Reader = (Arc<dyn Contribution>, ContentHash);
 
-/// All contributions of a server, which its clients share. Where several offer the same name, the first one counts.
+/// All contributions of a server, which its clients share. If several offer the same name, the first one counts.
 #[derive(Default)]
 pub struct Contributions {
     all: Vec<Arc<dyn Contribution>>,
@@ -45,28 +45,28 @@ impl Contributions {
         &self.subscriptions
     }
 
-    /// Reports whether there are resources that change.
+    /// Checks whether there are resources that change.
     pub(crate) fn has_changes(&self) -> bool {
         self.all.iter().any(|one| one.changes().is_some())
     }
 
-    /// Reports whether a resource is contributed and can change.
+    /// Checks whether a resource is contributed and can change.
     pub(crate) fn can_change(&self, uri: &str) -> bool {
         let mut all = self.all.iter().filter(|one| one.changes().is_some());
         uri.len() <= MOST_NAME_BYTES && !is_of_workspace(uri) && all.any(|one| one.can_change(uri))
     }
 
-    /// Returns the contributions, the first one first.
+    /// Returns the contributions in order.
     pub(super) fn all(&self) -> &[Arc<dyn Contribution>] {
         &self.all
     }
 
-    /// Returns the contributions that a resource is read from, one after another, each with the digest of its request: all of
-    /// them, or the one that gave the state that the client names. A state is of one contribution, and no other one sees it.
+    /// Returns the contributions from which to read a resource, in order, each with the digest of its request: all of them, or
+    /// the one that issued the state named by the client. No other contribution sees a state.
     ///
     /// # Errors
     ///
-    /// Invalid parameters if no contribution gave the state for this resource, or not any more.
+    /// Invalid parameters if no contribution issued the state for this resource, or it is no longer valid.
     pub(super) fn readers(&self, uri: &str, state: Option<&str>) -> Result<Vec<Reader>, ErrorData> {
         let request = |index: usize| digest(&format!("resources/read of {index}"), uri, &JsonObject::new());
         let mut readers: Vec<_> =
@@ -99,22 +99,22 @@ impl Contributions {
         }
     }
 
-    /// Reports whether there are prompts.
+    /// Checks whether there are prompts.
     pub(crate) fn has_prompts(&self) -> bool {
         self.all.iter().any(|one| !one.prompts().is_empty())
     }
 
-    /// Reports whether there are resources.
+    /// Checks whether there are resources.
     pub(crate) fn has_resources(&self) -> bool {
         self.all.iter().any(|one| !one.resources().is_empty() || !one.resource_templates().is_empty())
     }
 
-    /// Reports whether there are log messages.
+    /// Checks whether there are log messages.
     pub(crate) fn has_log(&self) -> bool {
         self.all.iter().any(|one| one.logs())
     }
 
-    /// Adds what is contributed to the capabilities of a server.
+    /// Adds the contributions to the capabilities of a server.
     pub(crate) fn advertise(&self, capabilities: &mut ServerCapabilities) {
         if self.has_log() {
             capabilities.logging = Some(JsonObject::new());
@@ -135,7 +135,7 @@ impl Contributions {
         }
     }
 
-    /// Returns what is asked as the answer to a request of the newer era.
+    /// Returns the questions as the answer to a request of the newer era.
     pub(super) fn required(
         &self,
         request: ContentHash,
@@ -150,11 +150,11 @@ impl Contributions {
         Ok(InputRequiredResult::new(Some(need.requests), name))
     }
 
-    /// Takes the state that the client names out.
+    /// Removes and returns the state that the client names.
     ///
     /// # Errors
     ///
-    /// Invalid parameters if there is none of this name for this request, not any more for instance.
+    /// Invalid parameters if there is no such state for this request, for example because it was already used.
     pub(super) fn take_state(&self, request: ContentHash, name: &str) -> Result<String, ErrorData> {
         self.states.take(name, request).ok_or_else(no_state)
     }
@@ -179,7 +179,7 @@ mod tests {
     impl Contribution for Nothing {}
 
     #[test]
-    fn a_read_with_a_state_is_put_to_the_one_that_gave_it() {
+    fn a_read_with_a_state_goes_to_the_contribution_that_issued_it() {
         let contributions = Contributions::new(vec![Arc::new(Nothing), Arc::new(Nothing)]);
         let all = contributions.readers("book://one", None).unwrap();
         assert_eq!(all.len(), 2);
@@ -188,7 +188,7 @@ mod tests {
         let name = question.request_state.unwrap();
         let readers = contributions.readers("book://one", Some(&name)).unwrap();
         assert_eq!(readers.iter().map(|(_, request)| *request).collect::<Vec<_>>(), [all[1].1]);
-        // It still counts, once, and for this resource alone.
+        // It is still valid, once, and only for this resource.
         assert!(contributions.readers("book://two", Some(&name)).is_err());
         assert_eq!(contributions.take_state(readers[0].1, &name).unwrap(), "seven");
         assert!(contributions.readers("book://one", Some(&name)).is_err());

@@ -1,4 +1,4 @@
-//! The log messages of one step: a bounded number that waits, each of bounded length.
+//! The log messages of one step: a bounded queue of bounded messages.
 #![expect(deprecated, reason = "clients of both revisions still have log messages")]
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,16 +13,16 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::LogLevel;
 use crate::http::RequestStream;
 
-/// The most messages that wait for a client that is slow to read. A step does not wait for it: its work matters more.
+/// The most messages that are queued for a client that is slow to read. A step does not wait for it: its work is more important.
 const MOST_WAITING: usize = 64;
 
-/// The longest message, in bytes of its data as JSON and its logger's name.
+/// The longest message: the bytes of its data as JSON and of its logger's name.
 const MOST_BYTES: usize = 16 * 1_024;
 
 /// The log of a step, into which a contribution writes.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// Less severe messages are dropped: the client has not asked for them.
+    /// Less severe messages are dropped: the client did not request them.
     least: LogLevel,
     queue: Sender<LoggingMessageNotificationParam>,
     left_out: Arc<Mutex<LeftOut>>,
@@ -35,7 +35,7 @@ pub(super) struct Messages {
     left_out: Arc<Mutex<LeftOut>>,
 }
 
-/// The messages that the client does not receive, though it has asked for them.
+/// The requested messages that the client does not receive.
 #[derive(Debug, Default)]
 struct LeftOut {
     too_many: usize,
@@ -44,7 +44,7 @@ struct LeftOut {
     level: Option<LogLevel>,
 }
 
-/// Returns a log for messages from a level on, and the messages that are written into it.
+/// Returns a log for messages from a level on, and the receiver of the messages.
 pub(super) fn log(least: LogLevel) -> (Log, Messages) {
     let (sender, queue) = channel(MOST_WAITING);
     let left_out = Arc::new(Mutex::default());
@@ -52,7 +52,7 @@ pub(super) fn log(least: LogLevel) -> (Log, Messages) {
 }
 
 impl Log {
-    /// Adds a message, or counts it among those that are left out.
+    /// Adds a message, or counts it as left out.
     pub(super) fn write(&self, level: LogLevel, logger: Option<&str>, data: Value) {
         if level < self.least {
             return;
@@ -70,13 +70,13 @@ impl Log {
             left_out.too_many += 1;
             left_out.level = left_out.level.max(Some(level));
         }
-        // A closed queue means that the request was given up.
+        // A closed queue means that the request was cancelled.
     }
 }
 
 impl Messages {
-    /// Returns the next message; `None` after the step has ended and its messages were read. The last one says what was left
-    /// out, as severely as the most severe of it: its client wants to receive that.
+    /// Returns the next message; `None` after the step has ended and all messages were read. The last one reports the messages
+    /// left out, with the level of the most severe of them, which the client wants to receive.
     async fn next(&mut self) -> Option<LoggingMessageNotificationParam> {
         if let Some(message) = self.queue.recv().await {
             return Some(message);

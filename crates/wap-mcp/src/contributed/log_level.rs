@@ -1,4 +1,4 @@
-//! The severities of log messages, and the least one that a client wants.
+//! The severities of log messages, and the lowest one that a client wants.
 #![expect(deprecated, reason = "clients of both revisions still have log messages")]
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +12,10 @@ use crate::http::is_newer;
 /// The name by which a request of the newer era asks for log messages.
 const KEY: &str = "io.modelcontextprotocol/logLevel";
 
-/// The severity of a log message, as RFC 5424 defines it; the least severe is the smallest.
+/// The severity of a log message as defined by RFC 5424; the least severe is the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
-    /// Details for those who look for a fault.
+    /// Details for debugging.
     Debug,
     /// Steps of the work.
     Info,
@@ -27,7 +27,7 @@ pub enum LogLevel {
     Error,
     /// Failures of a component.
     Critical,
-    /// Conditions on which a person has to act at once.
+    /// Conditions that require immediate action.
     Alert,
     /// The system is unusable.
     Emergency,
@@ -64,8 +64,7 @@ impl From<LogLevel> for LoggingLevel {
 pub(crate) struct ChosenLevel(Arc<Mutex<LogLevel>>);
 
 impl Default for ChosenLevel {
-    /// The protocol leaves it to the server what a client receives that has chosen nothing: without what helps only those who
-    /// look for a fault.
+    /// The protocol lets the server choose for clients without a level: everything except details for debugging.
     fn default() -> ChosenLevel {
         ChosenLevel(Arc::new(Mutex::new(LogLevel::Info)))
     }
@@ -77,7 +76,7 @@ impl ChosenLevel {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = level;
     }
 
-    /// Returns the level from which on the client of a request wants to receive messages about it; `None` if it wants none.
+    /// Returns the lowest level of messages about a request that its client wants to receive; `None` if it wants none.
     ///
     /// # Errors
     ///
@@ -87,7 +86,7 @@ impl ChosenLevel {
             return Ok(Some(*self.0.lock().unwrap_or_else(PoisonError::into_inner)));
         }
         let level = context.meta.log_level().map(LogLevel::from);
-        // The SDK takes an unknown level for none.
+        // The SDK treats an unknown level as absent.
         if level.is_none() && context.meta.0.0.contains_key(KEY) {
             return Err(unknown_level());
         }
@@ -109,7 +108,7 @@ mod tests {
     use super::LogLevel;
 
     #[test]
-    fn levels_rise_as_those_of_the_sdk_and_are_converted_both_ways() {
+    fn levels_are_ordered_as_in_the_sdk_and_converted_both_ways() {
         assert!(LogLevel::ALL.is_sorted_by(|(one, _), (next, _)| one < next));
         for (level, of_sdk) in LogLevel::ALL {
             assert_eq!(LogLevel::from(of_sdk), level);

@@ -1,8 +1,8 @@
 //! Tools, prompts and resources that the author of a server adds to those of the workspace.
 //!
 //! A contribution answers each request in steps: it is done, or it asks the client something and is called again with the
-//! answers. The server does the rest in both eras: it asks while the request waits in 2025-11-25, and answers with what
-//! it asks in 2026-07-28. A contribution never sees which era its client is of.
+//! answers. The server does the rest in both eras: it asks while the request waits in 2025-11-25, and answers with the questions
+//! in 2026-07-28. A contribution does not see its client's era.
 
 mod asking;
 mod call;

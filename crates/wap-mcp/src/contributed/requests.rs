@@ -15,7 +15,7 @@ use super::steps::{Given, Settled, settle};
 use super::{Contribution, ContributionClient, Contributions, Outcome};
 
 impl Contributions {
-    /// Calls a tool; `None` if none of this name is contributed.
+    /// Calls a tool; `None` if it is not contributed.
     pub(crate) async fn call_tool(
         &self,
         params: &CallToolRequestParams,
@@ -36,7 +36,7 @@ impl Contributions {
         })
     }
 
-    /// Fills a prompt; `None` if none of this name is contributed.
+    /// Fills a prompt; `None` if it is not contributed.
     pub(crate) async fn get_prompt(
         &self,
         params: &GetPromptRequestParams,
@@ -57,7 +57,7 @@ impl Contributions {
         })
     }
 
-    /// Reads a resource; `None` if none of this name is contributed.
+    /// Reads a resource; `None` if it is not contributed.
     pub(crate) async fn read_resource(
         &self,
         params: &ReadResourceRequestParams,
@@ -88,7 +88,7 @@ impl Contributions {
         None
     }
 
-    /// Completes a value; `None` if it is not one of a contribution.
+    /// Completes a value; `None` if it does not belong to a contribution.
     pub(crate) async fn complete(&self, params: &CompleteRequestParams) -> Option<CompleteResult> {
         for contribution in self.all() {
             let (contribution, params) = (Arc::clone(contribution), params.clone());
@@ -121,7 +121,7 @@ impl Contributions {
     }
 }
 
-/// Returns the digest of a request without what the client has answered: another request has another one.
+/// Returns the digest of a request without the client's answers: different requests have different digests.
 pub(super) fn digest(method: &str, name: &str, arguments: &JsonObject) -> ContentHash {
     let request = serde_json::json!([method, name, arguments]);
     ContentHash::of(request.to_string().as_bytes())

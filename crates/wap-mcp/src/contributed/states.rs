@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use content_hash::ContentHash;
 
-/// The most states; beyond it the oldest is forgotten.
+/// The most states; beyond that, the oldest is forgotten.
 const MOST_KEPT: usize = 1_000;
 
 /// The time after which an answer comes too late.
@@ -15,7 +15,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// The longest state in bytes.
 pub(super) const MOST_BYTES: usize = 64 * 1_024;
 
-/// States by random names. The client has only the name, so that there is nothing in it to forge.
+/// States by random names. The client only has the name, so there is nothing to forge.
 #[derive(Debug, Default)]
 pub(super) struct States {
     kept: Mutex<VecDeque<Kept>>,
@@ -24,7 +24,7 @@ pub(super) struct States {
 #[derive(Debug)]
 struct Kept {
     name: String,
-    /// The digest of the request; the state counts for no other.
+    /// The digest of the request; the state is not valid for any other.
     request: ContentHash,
     state: String,
     until: Instant,
@@ -42,7 +42,7 @@ impl States {
         name
     }
 
-    /// Takes a state out, once; `None` for a name that was used, is too old, was never given, or was given for another
+    /// Removes and returns a state; `None` for a name that was used, has expired, was never issued, or was issued for another
     /// request.
     pub(super) fn take(&self, name: &str, request: ContentHash) -> Option<String> {
         let mut kept = self.lock();
@@ -51,7 +51,7 @@ impl States {
         kept.remove(index).map(|kept| kept.state)
     }
 
-    /// Reports whether a state of this name is kept for this request.
+    /// Checks whether a state of this name is kept for this request.
     pub(super) fn has(&self, name: &str, request: ContentHash) -> bool {
         let now = Instant::now();
         self.lock().iter().any(|kept| kept.name == name && kept.request == request && kept.until > now)

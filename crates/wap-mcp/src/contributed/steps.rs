@@ -19,10 +19,10 @@ use crate::http::is_newer;
 /// The most times that a client of the older era is asked about one request.
 const MOST_ROUNDS: usize = 10;
 
-/// The reports that wait for a client that is slow to read.
+/// The most reports that are queued for a client that is slow to read.
 const WAITING_REPORTS: usize = 16;
 
-/// A request as it came, and what came with it.
+/// A request with the data that came along.
 pub(super) struct Given {
     /// The digest of the request without its answers.
     pub(super) request: ContentHash,
@@ -38,7 +38,7 @@ pub(super) enum Settled<T> {
     Requires(InputRequiredResult),
 }
 
-/// Carries out the steps of a request until it is answered, or until the client has to make it again with its answers.
+/// Carries out the steps of a request until it is answered, or until the client has to repeat it with its answers.
 pub(super) async fn settle<T: Send + 'static>(
     contributions: &Contributions,
     contribution: &Arc<dyn Contribution>,
@@ -76,7 +76,7 @@ pub(super) async fn settle<T: Send + 'static>(
     Err(ErrorData::internal_error(format!("the request still asks after {MOST_ROUNDS} rounds"), None))
 }
 
-/// Carries out one step on a thread of its own.
+/// Carries out one step on a separate thread.
 async fn one<T: Send + 'static>(
     contribution: &Arc<dyn Contribution>,
     (answers, state): (InputResponses, Option<String>),
@@ -100,7 +100,7 @@ async fn one<T: Send + 'static>(
         log,
     };
     let contribution = Arc::clone(contribution);
-    // The call is dropped with its step, which ends the reports and the log.
+    // The step drops the call, which ends the reports and the log.
     let running = tokio::task::spawn_blocking(move || {
         let call = call;
         step(&*contribution, &call)
@@ -139,7 +139,7 @@ async fn forward(peer: &Peer<RoleServer>, token: ProgressToken, mut reports: Rec
     }
 }
 
-/// Refuses to ask what the client has not declared that it can be asked.
+/// Refuses questions that the client has not declared to support.
 fn refuse_unanswerable(need: &Need, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
     let declared = context.client_capabilities().unwrap_or_default();
     match need.requests.values().find_map(|request| lacks(&declared, request)) {

@@ -1,4 +1,4 @@
-//! Calls that their clients give up, and questions that the server withdraws.
+//! Calls that clients cancel, and questions that the server withdraws.
 
 mod withdrawal;
 
@@ -18,7 +18,8 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Waits for an answer. By the protocol, a client that cancels gets none; the wait still lasts until its call has ended.
+/// Waits for an answer. By the protocol, a client that cancels does not receive one; the wait still lasts until its call has
+/// ended.
 pub(crate) async fn wait<T>(
     mut answered: oneshot::Receiver<Result<T, WapError>>,
     cancel: &CancelFlag,
@@ -26,7 +27,7 @@ pub(crate) async fn wait<T>(
 ) -> Result<T, WapError> {
     let answer = tokio::select! {
         answer = &mut answered => answer,
-        // The answer is still awaited: a command that is being killed holds its files until it has ended.
+        // Still await the answer: a command that is being killed holds its files until it has ended.
         () = context.ct.cancelled() => {
             cancel.cancel();
             answered.await

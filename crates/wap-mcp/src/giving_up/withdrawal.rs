@@ -1,10 +1,10 @@
-//! The withdrawal of a question that is not asked any more.
+//! The withdrawal of an obsolete question.
 
 use rmcp::RoleServer;
 use rmcp::model::{CancelledNotification, CancelledNotificationParam, RequestId};
 use rmcp::service::Peer;
 
-/// Tells a client, when it is dropped, that a question is not asked any more.
+/// Withdraws a question at a client when it is dropped.
 pub(crate) struct Withdrawal {
     peer: Peer<RoleServer>,
     /// The question; `None` once it is answered.

@@ -1,9 +1,9 @@
-//! The clients that outlast a request of 2026-07-28 over HTTP, where each request is a client of its own.
+//! The clients that outlast a request of 2026-07-28 over HTTP, where each request is a separate client.
 //!
-//! Line numbers must not mean what another client was shown, so that such a client keeps nothing. A process that is left running
-//! would end with it, though, at once and after an answer that says that it runs: commands, and what asks about processes, are
-//! those of a client that lasts as long as the service. Each program has one of its own, and so has each name in the header
-//! `Agentd-Conversation`, so that no program meets the processes of another one under a name that both have chosen.
+//! Line numbers must not refer to content shown to another client, so such a client keeps no state. But a background process
+//! would end with it, right after the answer that reports it as running: so commands, and queries about processes, belong to a
+//! client that lasts as long as the service. Each program has its own, and so has each name in the header `Agentd-Conversation`,
+//! so that programs that choose the same process name do not meet each other's processes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,13 +20,13 @@ use wap_core::{PROCESS_PREFIX, Tool, Workspace};
 
 use crate::{McpConfig, McpServer, RecentOutputs};
 
-/// The bound on clients that last; the one that was silent longest ends first, and its processes with it.
+/// The bound on lasting clients; the one that was silent longest ends first, together with its processes.
 const MOST: usize = 256;
 
-/// The header by which a client tells itself from others of the same program.
+/// The header that distinguishes clients of the same program.
 const HEADER: &str = "agentd-conversation";
 
-/// The longest name that is kept as it is, in bytes.
+/// The longest name that is kept unchanged, in bytes.
 const MOST_NAME_BYTES: usize = 128;
 
 /// The clients that last as long as their service.
@@ -38,7 +38,7 @@ pub(crate) struct LastingClients {
     servers: Mutex<HashMap<ClientName, (McpServer, Instant)>>,
 }
 
-/// The name of a client, as its requests give it.
+/// The name of a client, from its requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct ClientName {
     /// The value of the header.
@@ -63,7 +63,7 @@ impl LastingClients {
         }
     }
 
-    /// Returns the server of a client that is known already.
+    /// Returns the server of a known client.
     fn existing(&self, name: &ClientName) -> Option<McpServer> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let (server, last_seen) = servers.get_mut(name)?;
@@ -71,7 +71,7 @@ impl LastingClients {
         Some(server.clone())
     }
 
-    /// Returns the server of a client, which is known from now on.
+    /// Returns the server of a client, and records the client as known.
     fn named(&self, name: ClientName) -> McpServer {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((server, last_seen)) = servers.get_mut(&name) {
@@ -86,7 +86,7 @@ impl LastingClients {
         servers.insert(name, (server.clone(), Instant::now()));
         drop(servers);
         if let Some(ended) = ended {
-            // Its end waits for its processes, and this thread serves all clients.
+            // Ending it waits for its processes, and this thread serves all clients.
             tokio::task::spawn_blocking(move || drop(ended));
         }
         server
@@ -105,37 +105,37 @@ impl ClientName {
     }
 }
 
-/// Returns a text of bounded length that no other name has: a header may hold any bytes, and clients that share a name read the
-/// processes of each other.
+/// Returns a text of bounded length that is unique to the name: a header may hold any bytes, and clients that share a name can
+/// read each other's processes.
 fn short(name: &[u8]) -> String {
     match std::str::from_utf8(name) {
         Ok(text) if text.len() <= MOST_NAME_BYTES => text.to_owned(),
-        // Longer than any name that is kept as it is.
+        // Longer than any name that is kept unchanged.
         _ => format!("{:-<MOST_NAME_BYTES$} {}", "", ContentHash::of(name)),
     }
 }
 
-/// Reports whether a request is of 2026-07-28 or later.
+/// Checks whether a request is of 2026-07-28 or later.
 pub(crate) fn is_newer(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
-    // ISO dates compare as their times do.
+    // ISO dates sort like the dates themselves.
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 impl McpServer {
-    /// Has `lasting` keep what outlasts a request without a session.
+    /// Uses `lasting` for processes that outlast a request without a session.
     pub(crate) fn with_lasting(mut self, lasting: &Arc<LastingClients>) -> McpServer {
         self.lasting = Some(Arc::clone(lasting));
         self
     }
 
-    /// Returns the server that knows the processes of a client, which has some from now on.
+    /// Returns the server with the processes of a client, and records the client as having some.
     pub(crate) fn with_processes(&self, context: &RequestContext<RoleServer>) -> McpServer {
         let lasting = self.lasting.as_ref().filter(|_| is_newer(context));
         lasting.map_or_else(|| self.clone(), |lasting| lasting.named(ClientName::of(context)))
     }
 
-    /// The same for a look at the processes. A client that has run nothing has none, and a look under ever new names must not
+    /// The same for queries about processes. A client that has run nothing has none, and queries under ever new names must not
     /// end the processes of others.
     pub(crate) fn with_known_processes(&self, context: &RequestContext<RoleServer>) -> McpServer {
         let lasting = self.lasting.as_ref().filter(|_| is_newer(context));
@@ -150,7 +150,7 @@ impl McpServer {
     ) -> McpServer {
         if request.name == Tool::ExecuteCommand.name() {
             self.with_processes(context)
-        } else if looks_at_processes(request) {
+        } else if is_about_processes(request) {
             self.with_known_processes(context)
         } else {
             self.clone()
@@ -158,8 +158,8 @@ impl McpServer {
     }
 }
 
-/// Reports whether a call asks about what was left running, or ends it.
-fn looks_at_processes(request: &CallToolRequestParams) -> bool {
+/// Checks whether a call is about background processes: reads their output, or ends one.
+fn is_about_processes(request: &CallToolRequestParams) -> bool {
     let is = |tool: Tool| request.name == tool.name();
     let path =
         || request.arguments.as_ref().and_then(|arguments| arguments.get("path")).and_then(Value::as_str);
@@ -177,11 +177,11 @@ mod tests {
     use wap_calls::CallPool;
     use wap_core::Workspace;
 
-    use super::{ClientName, LastingClients, MOST, MOST_NAME_BYTES, looks_at_processes, short};
+    use super::{ClientName, LastingClients, MOST, MOST_NAME_BYTES, is_about_processes, short};
     use crate::{McpConfig, RecentOutputs, ServerName};
 
     #[tokio::test]
-    async fn a_look_under_new_names_ends_no_client() {
+    async fn queries_under_new_names_end_no_client() {
         let name = ServerName { name: "test", title: "Test", version: "1" };
         let workspace: Arc<dyn Workspace> = Arc::new(MemoryWorkspace::new());
         let outputs = Arc::new(RecentOutputs::default());
@@ -194,7 +194,7 @@ mod tests {
         }
         let same = lasting.existing(&named("first".to_owned())).unwrap();
         assert!(Arc::ptr_eq(&same.client, &first.client));
-        // The control: as many that run something leave no room for the one that was silent longest.
+        // The control: as many clients that run something displace the one that was silent longest.
         (0..MOST).for_each(|index| drop(lasting.named(named(index.to_string()))));
         assert!(lasting.existing(&named("first".to_owned())).is_none());
     }
@@ -215,13 +215,13 @@ mod tests {
         assert_eq!(shortened.len(), names.len());
         assert_ne!(short(format!("{longer}a").as_bytes()), short(format!("{longer}b").as_bytes()));
         assert_eq!(short(longer.repeat(1_000).as_bytes()).len(), short(longer.as_bytes()).len());
-        // One that is kept as it is cannot be made to look like a digest.
+        // A name that is kept unchanged cannot look like a digest.
         assert_eq!(short(short(longer.as_bytes()).as_bytes()).len(), short(longer.as_bytes()).len());
         assert_ne!(short(short(longer.as_bytes()).as_bytes()), short(longer.as_bytes()));
     }
 
     #[test]
-    fn reads_of_processes_and_their_ends_look_at_processes() {
+    fn reads_and_stops_of_processes_are_recognised() {
         for (tool, arguments, expected) in [
             ("executeCommand", json!({ "command": "true" }), false),
             ("stopProcess", json!({ "name": "web" }), true),
@@ -233,7 +233,7 @@ mod tests {
         ] {
             let Value::Object(arguments) = arguments else { unreachable!("they are objects") };
             let request = CallToolRequestParams::new(tool).with_arguments(arguments);
-            assert_eq!(looks_at_processes(&request), expected, "{tool}");
+            assert_eq!(is_about_processes(&request), expected, "{tool}");
         }
     }
 }

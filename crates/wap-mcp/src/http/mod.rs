@@ -1,4 +1,4 @@
-//! MCP over HTTP: the service for one address, its sessions, and what outlasts a request without one.
+//! MCP over HTTP: the service for one address, its sessions, and clients that outlast a request without one.
 
 mod lasting;
 mod request_stream;

@@ -1,5 +1,5 @@
-//! The stream of a request of 2025-11-25 over HTTP, on which messages about it are sent. The SDK sends only its answer and
-//! reports of progress there, and all else on the stream of the session, which not every client opens.
+//! The stream of a request of 2025-11-25 over HTTP for messages about it. The SDK only sends its answer and progress reports
+//! there, and everything else on the stream of the session, which not every client opens.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,32 +9,32 @@ use rmcp::model::{ServerJsonRpcMessage, ServerNotification};
 use rmcp::transport::streamable_http_server::session::ServerSseMessage;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// The messages that wait for a client that is slow to read.
+/// The most messages that are queued for a client that is slow to read.
 const WAITING: usize = 1;
 
-/// The way to the stream of a request, which travels with it to its handler.
+/// The sender to the stream of a request, which travels with the request to its handler.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestStream(Sender<ServerNotification>);
 
 impl RequestStream {
-    /// Returns the way to the stream of a request, and the messages that take it.
+    /// Returns the sender to the stream of a request, and the receiver of its messages.
     pub(super) fn new() -> (RequestStream, Receiver<ServerNotification>) {
         let (sender, messages) = channel(WAITING);
         (RequestStream(sender), messages)
     }
 
-    /// Sends a message that is lost if the stream breaks: it is not replayed when the client resumes. Returns false if the
+    /// Sends a message, which is lost if the stream breaks: it is not replayed when the client resumes. Returns false if the
     /// stream has ended.
     pub(crate) async fn send(&self, notification: ServerNotification) -> bool {
         self.0.send(notification).await.is_ok()
     }
 }
 
-/// The events of the SDK for a request, with the messages of a [`RequestStream`] among them, until the SDK's end.
+/// The SDK's events for a request, merged with the messages of a [`RequestStream`], until the SDK ends.
 pub(super) struct WithMessages<S> {
     events: Pin<Box<S>>,
     messages: Receiver<ServerNotification>,
-    /// An event that waits for the messages that were sent before it.
+    /// An event that waits for messages sent before it.
     held: Option<ServerSseMessage>,
 }
 
@@ -49,7 +49,7 @@ impl<S: Stream<Item = ServerSseMessage>> Stream for WithMessages<S> {
     type Item = ServerSseMessage;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
-        // Events first: when the answer is here, so is every message that was sent before it.
+        // Poll events first: when the answer is here, so is every message sent before it.
         if self.held.is_none() {
             match self.events.as_mut().poll_next(context) {
                 Poll::Ready(None) => return Poll::Ready(None),
@@ -85,25 +85,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_sent_before_the_answer_arrives_before_it() {
+    async fn messages_sent_before_the_answer_arrive_before_it() {
         let answer = ServerSseMessage::priming("answer", std::time::Duration::ZERO);
-        let (own, messages) = RequestStream::new();
-        assert!(own.send(message("before")).await);
+        let (sender, messages) = RequestStream::new();
+        assert!(sender.send(message("before")).await);
         let stream = WithMessages::new(stream::iter([answer.clone()]), messages);
         assert_eq!(stream.map(|event| text(&event)).collect::<Vec<_>>().await, ["before", "answer"]);
         // The stream has ended with the events: a later message is refused.
-        assert!(!own.send(message("after")).await);
+        assert!(!sender.send(message("after")).await);
         // The control: without a message, the answer does not wait.
-        let (_own, messages) = RequestStream::new();
+        let (_sender, messages) = RequestStream::new();
         let stream = WithMessages::new(stream::iter([answer]), messages);
         assert_eq!(stream.map(|event| text(&event)).collect::<Vec<_>>().await, ["answer"]);
     }
 
     #[tokio::test]
     async fn a_message_wakes_a_client_that_waits_for_the_answer() {
-        let (own, messages) = RequestStream::new();
+        let (sender, messages) = RequestStream::new();
         let mut stream = WithMessages::new(stream::pending(), messages);
-        let (event, is_sent) = tokio::join!(stream.next(), own.send(message("news")));
+        let (event, is_sent) = tokio::join!(stream.next(), sender.send(message("news")));
         assert_eq!((text(&event.unwrap()).as_str(), is_sent), ("news", true));
     }
 }

@@ -18,18 +18,18 @@ pub struct HttpMcp {
     pub workspace: Arc<dyn Workspace>,
     /// The threads that carry out calls.
     pub pool: CallPool,
-    /// The host names under which the server may be addressed; they are checked before, and here once more.
+    /// The host names under which the server may be addressed; the guard checks them, and they are checked here again.
     pub hosts: Vec<String>,
-    /// The longest body; it has arrived when the service sees it.
+    /// The longest body; it is complete when the service receives it.
     pub most_body_bytes: usize,
 }
 
 impl HttpMcp {
     /// Returns the service, and a hook that ends all sessions.
     ///
-    /// In versions of MCP with sessions, each session is a client of its own; in the stateless version each request is, but for
-    /// its commands and what they leave running, which are those of a client that lasts as long as the service: one for each
-    /// program, and for each name in the header `Agentd-Conversation`.
+    /// In versions of MCP with sessions, each session is a client; in the stateless version each request is. But its commands and
+    /// background processes belong to a client that lasts as long as the service: one for each program, and for each name in the
+    /// header `Agentd-Conversation`.
     #[must_use]
     pub fn into_service(
         self,
@@ -37,7 +37,7 @@ impl HttpMcp {
         let HttpMcp { config, workspace, pool, hosts, most_body_bytes } = self;
         let offers_tasks = config.tasks.is_some();
         let outputs = Arc::new(RecentOutputs::default());
-        // An IPv6 address stands in brackets in an origin, and any port is allowed: the guard in front has checked it.
+        // An IPv6 address is in brackets in an origin, and any port is allowed: the guard has already checked it.
         let origins: Vec<String> = hosts
             .iter()
             .map(|host| if host.contains(':') { format!("[{host}]") } else { host.clone() })
@@ -50,7 +50,7 @@ impl HttpMcp {
             .with_json_response(true)
             .with_max_request_body_bytes(most_body_bytes);
         let lasting = Arc::new(LastingClients::new(&config, (&workspace, &pool), &outputs));
-        // Called for each session: line numbers of one client must not mean what another one was shown.
+        // Called for each session: line numbers of one client must not refer to content shown to another.
         let make = move || {
             let client = Client::new("mcp", &workspace, &pool);
             Ok(McpServer::new(&config, client, &outputs).with_lasting(&lasting))

@@ -27,11 +27,11 @@ use crate::tasks::for_older_client;
 const MOST_SESSIONS: usize = 256;
 
 tokio::task_local! {
-    /// True if the request that is being answered was refused a session.
+    /// True if the current request was refused a session.
     static IS_FULL: Cell<bool>;
 }
 
-/// The sessions, the SDK's own with a bound.
+/// The SDK's sessions, with a bound.
 #[derive(Debug, Default)]
 pub struct BoundedSessions {
     inner: LocalSessionManager,
@@ -40,7 +40,7 @@ pub struct BoundedSessions {
     offers_tasks: bool,
 }
 
-/// Reports whether there was room for the session of a request.
+/// Observes whether there was room for the session of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionRoom;
 
@@ -72,7 +72,7 @@ impl SessionRoom {
 }
 
 impl BoundedSessions {
-    /// Returns sessions; `offers_tasks` says whether their clients learn that commands can be tasks.
+    /// Returns sessions; with `offers_tasks` their clients learn that commands can be tasks.
     #[must_use]
     pub fn offering_tasks(offers_tasks: bool) -> BoundedSessions {
         BoundedSessions { offers_tasks, ..BoundedSessions::default() }
@@ -90,7 +90,7 @@ impl BoundedSessions {
 
     /// Begins to answer a request. A session is busy from then on, and does not count as silent.
     async fn begin(&self, id: &SessionId) -> Busy {
-        // Before the await, or the session could be ended as an idle one meanwhile.
+        // Do this before the await, or the session could be ended as idle in the meantime.
         let mut busy = Busy::begin(&self.used, id);
         let handle = self.inner.sessions.read().await.get(id).cloned();
         if let (Some(handle), Some(silence)) = (handle, self.inner.session_config.keep_alive) {
@@ -99,25 +99,25 @@ impl BoundedSessions {
         busy
     }
 
-    /// Returns events whose rest is kept if their client is gone before the last one.
+    /// Returns events; the remaining ones are kept if the client disconnects before the last.
     fn watched(&self, id: &SessionId, events: Events, busy: Option<Busy>) -> BusyStream {
         let unread = Some((self.unread.clone(), id.clone()));
         BusyStream { events: Some(events), last_id: None, unread, _busy: busy }
     }
 
-    /// Makes room for one more session.
+    /// Makes room for another session.
     async fn make_room(&self) -> Result<(), SessionsError> {
-        // Sessions that ended by themselves leave the SDK's list without a call of this type.
+        // Sessions that ended by themselves are removed from the SDK's list without a call to this type.
         let alive: Vec<SessionId> = self.inner.sessions.read().await.keys().cloned().collect();
         self.unread.retain(|id| alive.contains(id));
-        // The lock ends before the session is closed, which awaits and takes it again.
+        // Release the lock before closing the session, which awaits and takes it again.
         let oldest = {
             let mut used = self.used();
             used.retain(|id, _| alive.contains(id));
             if used.len() < MOST_SESSIONS {
                 return Ok(());
             }
-            // A session with a request in work is never ended: its client still waits for the answer.
+            // A session with a running request is never ended: its client still waits for the answer.
             let idle = used.iter().filter(|(_, used)| used.busy == 0);
             idle.min_by_key(|(_, used)| used.last).map(|(id, _)| id.clone())
         };
@@ -165,9 +165,9 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
-        let (own, messages) = RequestStream::new();
+        let (stream, messages) = RequestStream::new();
         if let ClientJsonRpcMessage::Request(request) = &mut message {
-            request.request.extensions_mut().insert(own);
+            request.request.extensions_mut().insert(stream);
         }
         let busy = self.begin(id).await;
         let stream = self.inner.create_stream(id, message).await?;
@@ -198,15 +198,15 @@ impl SessionManager for BoundedSessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
         self.touch(id);
-        // The stream of a request ends with its answer, that of the session does not.
+        // The stream of a request ends with its answer, unlike that of the session.
         let busy = if last_event_id.contains('/') { Some(self.begin(id).await) } else { None };
-        match self.inner.resume(id, behind(&last_event_id)).await {
+        match self.inner.resume(id, next_event_id(&last_event_id)).await {
             Ok(stream) => {
                 self.unread.forget(id, &last_event_id);
                 Ok(self.watched(id, Box::pin(for_client(stream, self.offers_tasks)), busy))
             }
-            // The SDK knows it no more once it is answered.
-            Err(error) => match self.unread.behind(id, &last_event_id).await {
+            // The SDK forgets a request once it is answered.
+            Err(error) => match self.unread.after(id, &last_event_id).await {
                 Some(events) => {
                     Ok(BusyStream { events: Some(events), last_id: None, unread: None, _busy: busy })
                 }
@@ -215,21 +215,21 @@ impl SessionManager for BoundedSessions {
         }
     }
 
-    /// Refuses: sessions are not kept anywhere else.
+    /// Refuses, because sessions are not stored elsewhere.
     async fn restore_session(&self, _: SessionId) -> Result<RestoreOutcome<Self::Transport>, SessionsError> {
         Ok(RestoreOutcome::NotSupported)
     }
 }
 
-/// A request of a session that is being answered.
+/// A running request of a session.
 struct Busy {
     used: Arc<Mutex<HashMap<SessionId, Used>>>,
     id: SessionId,
     awake: Option<Awake>,
 }
 
-/// Keeps a session from being ended as a silent one. The SDK counts the time without a message, and a command may print nothing
-/// for an hour.
+/// Keeps a session from being ended for silence. The SDK measures the time without a message, and a command may print nothing for
+/// an hour.
 struct Awake(AbortHandle);
 
 impl Awake {
@@ -237,7 +237,7 @@ impl Awake {
         let waking = tokio::spawn(async move {
             loop {
                 tokio::time::sleep(every).await;
-                // Closes the stream of a request that there never is, which does nothing but count as a message.
+                // Close the stream of a nonexistent request, which has no effect except to count as a message.
                 if session.close_request_wise_channel(u64::MAX).await.is_err() {
                     return;
                 }
@@ -272,13 +272,13 @@ impl Drop for Busy {
     }
 }
 
-/// The messages about a request, until the last one; or those of a session, which is not busy by them.
+/// The messages about a request, until the last one; or those of a session, which do not make it busy.
 struct BusyStream {
-    /// `None` behind the last one.
+    /// `None` after the last one.
     events: Option<Events>,
-    /// The id of the event that was taken last.
+    /// The id of the last event.
     last_id: Option<String>,
-    /// The keeper of the rest if the client is gone, and the session; `None` if it is kept already.
+    /// The store for remaining events if the client disconnects, and the session; `None` if they are already kept.
     unread: Option<(Unread, SessionId)>,
     _busy: Option<Busy>,
 }
@@ -309,7 +309,7 @@ impl Drop for BusyStream {
     }
 }
 
-/// Returns events as the client is to read them.
+/// Returns events in the form for the client.
 fn for_client(
     stream: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
     offers_tasks: bool,
@@ -322,11 +322,11 @@ fn for_client(
     })
 }
 
-/// Returns the id of the event behind one that a client has. The SDK begins with the event whose id it is given.
-fn behind(id: &str) -> String {
+/// Returns the id of the event after one that a client has. The SDK begins with the event whose id it is given.
+fn next_event_id(id: &str) -> String {
     let (index, stream) = id.split_at(id.find('/').unwrap_or(id.len()));
     match index.parse::<usize>() {
-        // In the stream of a session, 0 is also the id of an empty event in front of the first one.
+        // In the stream of a session, 0 is also the id of an empty event before the first one.
         Ok(0) if stream.is_empty() => id.to_owned(),
         Ok(index) => format!("{}{stream}", index.saturating_add(1)),
         Err(_) => id.to_owned(),

@@ -8,10 +8,10 @@ use super::{ArgumentKind, ServerPrompt};
 use crate::McpServer;
 use crate::resources::ResourceName;
 
-/// The longest beginning that is completed, in bytes.
+/// The longest prefix that is completed, in bytes.
 const MOST_BYTES: usize = 1_024;
 
-/// The meaning of the value that is completed.
+/// The meaning of the completed value.
 enum Subject {
     Argument(ArgumentKind),
     Process,
@@ -19,7 +19,7 @@ enum Subject {
     Nothing,
 }
 
-/// Answers `completion/complete`. A beginning that nothing can have completes to nothing, whatever is in it.
+/// Answers `completion/complete`. An impossible prefix completes to nothing, regardless of its content.
 pub(crate) async fn complete(
     server: &McpServer,
     request: CompleteRequestParams,
@@ -73,7 +73,7 @@ fn subject(reference: &Reference, argument: &str) -> Result<Subject, ErrorData> 
                 (Some("run"), "run") => Some(Subject::Argument(ArgumentKind::Run)),
                 (Some("review"), "proposal") => Some(Subject::Review),
                 (Some("process"), "name") => Some(Subject::Process),
-                // The names of outputs are subject only to the clients that they were given to, and lines are any number.
+                // Only their recipients know the names of outputs, and lines are arbitrary numbers.
                 (Some("output"), "name") | (Some("run" | "review" | "process" | "output"), "line") => {
                     Some(Subject::Nothing)
                 }
@@ -85,7 +85,7 @@ fn subject(reference: &Reference, argument: &str) -> Result<Subject, ErrorData> 
     subject.ok_or_else(|| ErrorData::invalid_params("there is no such prompt, template or argument", None))
 }
 
-/// Completes from the first part of the list of resources: the newest.
+/// Completes from the first page of the list of resources: the newest.
 async fn of_list(
     server: &McpServer,
     begun: String,

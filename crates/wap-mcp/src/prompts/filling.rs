@@ -1,4 +1,4 @@
-//! The messages of a prompt, with what it is about.
+//! The messages of a prompt, with its subject.
 
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, JsonObject, PromptMessage, Role};
@@ -33,7 +33,7 @@ pub(crate) async fn fill(
     Ok(GetPromptResult::new(messages).with_description(prompt.description()))
 }
 
-/// The arguments of a prompt; an empty text counts as left out.
+/// The arguments of a prompt; an empty text counts as absent.
 #[derive(Debug, Default)]
 struct Arguments {
     run: Option<u64>,
@@ -145,7 +145,7 @@ async fn continue_session(
     Ok(vec![text(&format!("{question}\n\n{excerpt}{left_out}"))])
 }
 
-/// The differences of a run as an embedded resource.
+/// Returns the differences of a run as an embedded resource.
 async fn about_run(server: &McpServer, run: u64) -> Result<PromptMessage, ErrorData> {
     let name = ResourceName::Run(run);
     let page = read_page(server, &name, 1).await?;

@@ -1,4 +1,4 @@
-//! The prompts of the server, and the completion of their arguments and of the names of resources.
+//! The prompts of the server, and the completion of their arguments and of resource names.
 
 mod completion;
 mod filling;

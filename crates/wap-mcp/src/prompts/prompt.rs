@@ -1,4 +1,4 @@
-//! The prompts as they are listed.
+//! The list of prompts.
 
 use rmcp::model::{ListPromptsResult, Prompt, PromptArgument};
 
@@ -7,7 +7,7 @@ use crate::McpConfig;
 /// A prompt of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerPrompt {
-    /// Reviews what a run has changed.
+    /// Reviews the changes of a run.
     ReviewChanges,
     /// Explains why a command failed.
     ExplainFailure,
@@ -17,7 +17,7 @@ pub(crate) enum ServerPrompt {
     ContinueSession,
 }
 
-/// The meaning of an argument, by which it is completed.
+/// The meaning of an argument, which determines its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArgumentKind {
     /// The number of a run.
@@ -73,7 +73,7 @@ impl ServerPrompt {
         }
     }
 
-    /// Returns what it does, in one line.
+    /// Returns a description of one line.
     pub(crate) const fn description(self) -> &'static str {
         match self {
             ServerPrompt::ReviewChanges => "Review what a run has changed in the workspace",
@@ -83,7 +83,7 @@ impl ServerPrompt {
         }
     }
 
-    /// Returns its arguments; all of them may be left out.
+    /// Returns its arguments, which are all optional.
     pub(crate) const fn arguments(self) -> &'static [ArgumentKind] {
         match self {
             ServerPrompt::ReviewChanges => &[ArgumentKind::Run, ArgumentKind::Path],
@@ -94,7 +94,7 @@ impl ServerPrompt {
     }
 }
 
-/// Lists the prompts: those of the workspace, if it has what they are about, and the contributed ones.
+/// Lists the prompts: those of the workspace, if it has their subject, and the contributed ones.
 pub(crate) fn list(config: &McpConfig) -> ListPromptsResult {
     let argument = |kind: &ArgumentKind| {
         PromptArgument::new(kind.name()).with_description(kind.description()).with_required(false)
@@ -113,7 +113,7 @@ pub(crate) fn list(config: &McpConfig) -> ListPromptsResult {
     ListPromptsResult::with_all_items(prompts)
 }
 
-/// Reports whether the workspace has a prompt of this name, so that no contributed one is filled in its stead.
+/// Checks whether the workspace has a prompt of this name, so that no contributed one is used instead.
 pub(crate) fn is_of_workspace(name: &str, config: &McpConfig) -> bool {
     config.resources.is_some() && ServerPrompt::named(name).is_some()
 }

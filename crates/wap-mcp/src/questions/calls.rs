@@ -14,7 +14,7 @@ use crate::McpServer;
 use crate::http::is_newer;
 
 impl McpServer {
-    /// Returns the questions about a call and what it requests; `None` if the person at the client is asked nothing.
+    /// Returns the questions about a call and its request; `None` if the person at the client is not asked.
     pub(crate) fn asks_about(
         &self,
         params: &CallToolRequestParams,
@@ -41,7 +41,7 @@ impl McpServer {
             match questions.answered(&self.client, &params, subject, context).await {
                 Answered::Nothing => {}
                 Answered::Undecided(error) => return Ok(self.failure(&error).into()),
-                // Another conversation would propose the same once more.
+                // Another conversation would propose the same again.
                 Answered::Outdated(question) => {
                     server.client = self.client.in_conversation(&question.conversation);
                 }
@@ -57,7 +57,7 @@ impl McpServer {
             return tokio::select! {
                 biased;
                 answer = &mut call => answer.map(Into::into),
-                // The call is dropped, and its proposal waits on for the answer.
+                // The call is dropped, and its proposal still waits for the answer.
                 question = questions.required(&server.client, subject) => Ok(question.into()),
             };
         }

@@ -1,4 +1,4 @@
-//! Things that are being carried out because a person has allowed them, so that giving up their calls ends them.
+//! Operations that are running because a person has allowed them, so that cancelling their calls ends them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use content_hash::ContentHash;
 use wap_core::{CancelFlag, ConversationId};
 
-/// The conversation that has proposed it, and the digest of the request.
+/// The conversation that proposed the operation, and the digest of the request.
 type Key = (ConversationId, ContentHash);
 
-/// Everything that is being carried out. A call can end before it, and the same call again waits for it: whichever of them
-/// is given up ends it.
+/// All running operations. A call can end before its operation, and repeating the call waits for it: cancelling either of them
+/// ends it.
 #[derive(Debug, Default)]
 pub(super) struct Doings(Arc<Mutex<HashMap<Key, CancelFlag>>>);
 
-/// One thing that is being carried out, until it is dropped.
+/// A running operation, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Doing {
     all: Arc<Mutex<HashMap<Key, CancelFlag>>>,
@@ -23,16 +23,16 @@ pub(super) struct Doing {
 }
 
 impl Doings {
-    /// Adds one. The same request again is the same: its second answer does nothing.
+    /// Adds an operation. Repeating the request refers to the same one: its second answer has no effect.
     pub(super) fn begin(&self, key: Key) -> Doing {
         let cancel = lock(&self.0).entry(key.clone()).or_default().clone();
         Doing { all: Arc::clone(&self.0), key, cancel }
     }
 
-    /// Ends what is being carried out, if it still is.
+    /// Cancels an operation if it is still running.
     pub(super) fn give_up(&self, key: &Key) {
         let cancel = lock(&self.0).get(key).cloned();
-        // Outside of the lock: cancelling runs the hooks of other modules on this thread.
+        // Cancel without the lock: this runs the hooks of other modules on this thread.
         if let Some(cancel) = cancel {
             cancel.cancel();
         }
@@ -40,7 +40,7 @@ impl Doings {
 }
 
 impl Doing {
-    /// Returns the flag that ends it.
+    /// Returns the flag that cancels the operation.
     pub(super) fn cancel(&self) -> &CancelFlag {
         &self.cancel
     }
@@ -64,14 +64,14 @@ mod tests {
     use super::Doings;
 
     #[test]
-    fn only_what_was_given_up_ends() {
+    fn only_cancelled_operations_end() {
         let key = |name: &str| (ConversationId(name.to_owned()), ContentHash::of(b"make test"));
         let doings = Doings::default();
         let (mine, other) = (doings.begin(key("mine")), doings.begin(key("other")));
         doings.give_up(&key("mine"));
         assert!(mine.cancel().is_cancelled() && !other.cancel().is_cancelled());
         drop(mine);
-        // The next one of the same name is not ended by what was given up before.
+        // The next operation of the same name is not affected by the earlier cancellation.
         let again = doings.begin(key("mine"));
         assert!(!again.cancel().is_cancelled());
         drop(other);

@@ -9,7 +9,7 @@ use super::source::{Question, Verdict};
 const DECISION: &str = "decision";
 const CARRY_OUT: &str = "carry out";
 const SEND_BACK: &str = "send back";
-/// The field of a word for the model.
+/// The field for a comment to the model.
 const COMMENT: &str = "comment";
 
 /// The longest comment in characters.
@@ -37,8 +37,8 @@ pub(super) fn form(question: &Question) -> ElicitRequestParams {
     serde_json::from_value(form).expect("the form is one of the protocol")
 }
 
-/// Returns the verdict in an answer; `None` if it decides nothing. Only the explicit word carries anything out: an empty
-/// form that was accepted does not.
+/// Returns the verdict in an answer; `None` if it does not decide. Only the explicit word carries anything out: accepting an
+/// empty form does not.
 pub(super) fn verdict(answer: &ElicitResult) -> Option<Verdict> {
     let field =
         |name: &str| answer.content.as_ref().and_then(|content| content.get(name)).and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! Questions of 2026-07-28: the call is answered with the question, and made again with the answer.
+//! Questions of 2026-07-28: the call is answered with the question, and repeated with the answer.
 
 use std::sync::Arc;
 
@@ -17,11 +17,12 @@ const KEY: &str = "review";
 
 /// The answer that a call brings along.
 pub(super) enum Answered {
-    /// None, or one that does nothing: a replayed, late or forged one.
+    /// None, or one without effect: replayed, late or forged.
     Nothing,
-    /// One that does nothing because what was asked has changed since: it is asked anew, in the conversation of the proposal.
+    /// An answer without effect because the proposal has changed since: the question is repeated, in the conversation of the
+    /// proposal.
     Outdated(Question),
-    /// The person has decided nothing.
+    /// The person did not decide.
     Undecided(WapError),
     /// The proposal is decided, by this answer or before it; the call is made in the conversation of the proposal.
     Decided(Question),
@@ -36,7 +37,7 @@ impl Questions {
         InputRequiredResult::new(Some([(KEY.to_owned(), elicitation)].into()), Some(handle))
     }
 
-    /// Decides as the answer says that a call brings along. A client that gives its call up ends what its answer has allowed.
+    /// Decides according to the answer in a call. A client that cancels its call ends the operation that its answer allowed.
     pub(super) async fn answered(
         &self,
         client: &Arc<Client>,
@@ -54,7 +55,7 @@ impl Questions {
         match self.decide_until_given_up(client, question.clone(), verdict, context).await {
             Ok(()) => Answered::Decided(question),
             Err(error) if error.reason() == Reason::Conflict => Answered::Outdated(question),
-            // Another verdict came first; the call gets that one's outcome.
+            // Another verdict came first; the call returns its outcome.
             Err(error) if error.reason() == Reason::LeftOut => Answered::Decided(question),
             Err(error) => Answered::Undecided(error),
         }

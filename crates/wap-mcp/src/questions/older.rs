@@ -13,9 +13,9 @@ use super::open::Questions;
 use crate::giving_up::Withdrawal;
 
 impl Questions {
-    /// Asks the person about a call that waits for its review, and decides as they do; the call itself gets the outcome.
+    /// Asks the person about a call that waits for its review, and decides accordingly; the call itself returns the outcome.
     ///
-    /// It is dropped when the call ends. The question is withdrawn then, and a later answer does nothing.
+    /// It is dropped when the call ends, which withdraws the question; a later answer has no effect.
     pub(super) async fn ask_while_waiting(
         &self,
         client: &Arc<Client>,
@@ -33,9 +33,9 @@ impl Questions {
             let Ok(ClientResult::ElicitResult(answer)) = answer else { return };
             let Some(verdict) = verdict(&answer) else { return };
             match self.decide_for(client, request, question, verdict).await {
-                // What was asked has changed since: what it is now is asked anew.
+                // The proposal has changed since: ask again about its current state.
                 Err(error) if error.reason() == Reason::Conflict => {}
-                // Also where another verdict came first: the call says what came of it.
+                // Also if another verdict came first: the call reports its outcome.
                 _ => return,
             }
         }

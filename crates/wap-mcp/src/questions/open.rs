@@ -1,4 +1,4 @@
-//! The questions that were asked and not answered yet.
+//! The open questions.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,16 +14,16 @@ use wap_core::{Call, CancelFlag, ConversationId, Reason, Request, Tool, WapError
 use super::doing::Doings;
 use super::source::{Question, ReviewQuestions, ShownReview, Verdict, Wanted};
 
-/// The most questions of the newer era that wait for their answers; beyond it the oldest is forgotten.
+/// The most questions of the newer era that wait for answers; beyond that, the oldest is forgotten.
 const MOST_OPEN: usize = 1_000;
 
 /// The time after which an answer comes too late.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// The pause between two looks for the question about a call.
+/// The polling interval for the question about a call.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The questions of a server, which all its clients share: in the stateless era each request is a client of its own.
+/// The questions of a server, which all its clients share: in the stateless era each request is a separate client.
 pub struct Questions {
     source: Arc<dyn ReviewQuestions>,
     open: Mutex<VecDeque<Open>>,
@@ -32,10 +32,10 @@ pub struct Questions {
 
 /// A question whose answer comes with another request.
 struct Open {
-    /// A random name that the client hands back.
+    /// A random name that the client returns.
     handle: String,
-    /// The digest of the call that was asked about, or that of all apps: an answer counts for the same only. A call may have
-    /// megabytes.
+    /// The digest of the call in question, or that of all apps: an answer only counts for the same subject. A digest, since a
+    /// call may have megabytes.
     subject: ContentHash,
     question: Question,
     until: Instant,
@@ -59,7 +59,7 @@ impl Questions {
         self.source.reviewed_tools()
     }
 
-    /// Reports whether a person reviews the calls of a tool.
+    /// Checks whether a person reviews the calls of a tool.
     fn reviews(&self, tool: Tool) -> bool {
         self.reviewed_tools().contains(&tool)
     }
@@ -74,7 +74,7 @@ impl Questions {
         ask(client, move |call| source.review(call, &wanted)).await
     }
 
-    /// Reports whether the person at a client can be asked about a request.
+    /// Checks whether the person at a client can be asked about a request.
     pub(super) fn may_ask(&self, request: &Request, context: &RequestContext<RoleServer>) -> bool {
         let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         // Without either mode, forms are meant.
@@ -83,7 +83,7 @@ impl Questions {
         shows_forms && self.reviews(request.tool())
     }
 
-    /// Waits until a call waits for a review, and returns the question. It ends only when it is dropped, if there is none.
+    /// Waits until a call waits for a review, and returns the question. Without one, it only ends when it is dropped.
     pub(super) async fn find(&self, client: &Arc<Client>, request: &Request) -> Question {
         loop {
             let (source, request) = (Arc::clone(&self.source), request.clone());
@@ -95,8 +95,7 @@ impl Questions {
         }
     }
 
-    /// Decides as the person has answered with a request of its own. A client that gives that request up ends what is carried
-    /// out.
+    /// Decides according to an answer in a separate request. A client that cancels that request ends the operation.
     pub(crate) async fn decide_until_given_up(
         &self,
         client: &Arc<Client>,
@@ -106,7 +105,7 @@ impl Questions {
     ) -> Result<(), WapError> {
         let source = Arc::clone(&self.source);
         let cancel = CancelFlag::new();
-        // A client that is gone drops its request.
+        // A disconnected client drops its request.
         let _given_up = CancelOnDrop(cancel.clone());
         let deciding =
             ask_until(client, cancel.clone(), move |call| source.decide(call, &question, &verdict));
@@ -116,12 +115,12 @@ impl Questions {
             decided = &mut deciding => return decided,
             () = context.ct.cancelled() => cancel.cancel(),
         }
-        // Its end is still awaited: a command that is being killed holds its files until it has ended.
+        // Still await its end: a command that is being killed holds its files until it has ended.
         deciding.await
     }
 
-    /// Decides as the person has answered while the call about a request waits. Giving up that call, or the same one that is
-    /// made again, ends what is carried out then.
+    /// Decides according to an answer while the call about a request waits. Cancelling that call, or a repetition of it, ends the
+    /// operation.
     pub(super) async fn decide_for(
         &self,
         client: &Arc<Client>,
@@ -132,20 +131,19 @@ impl Questions {
         let source = Arc::clone(&self.source);
         let doing = self.doing.begin((question.conversation.clone(), digest(request)));
         ask_until(client, doing.cancel().clone(), move |call| {
-            // It counts as being carried out until it has ended, also if its call has ended meanwhile.
+            // It counts as running until it has ended, even if its call has already ended.
             let _doing = doing;
             source.decide(call, &question, &verdict)
         })
         .await
     }
 
-    /// Ends what is being carried out because the person at the client has allowed it in an answer about this request.
+    /// Ends the operation that the person at the client allowed in an answer about this request.
     pub(super) fn give_up(&self, conversation: &ConversationId, request: &Request) {
         self.doing.give_up(&(conversation.clone(), digest(request)));
     }
 
-    /// Keeps a question and returns the handle for its answer. An open question that is the same keeps its handle: an app looks
-    /// again and again.
+    /// Keeps a question and returns the handle for its answer. An equal open question keeps its handle: an app polls.
     pub(crate) fn keep(&self, subject: ContentHash, question: Question) -> String {
         let until = Instant::now() + PATIENCE;
         let mut open = self.open();
@@ -163,7 +161,7 @@ impl Questions {
         handle
     }
 
-    /// Returns a question and keeps it for as long again; `None` as for [`take`](Self::take).
+    /// Returns a question and restarts its timeout; `None` as for [`take`](Self::take).
     pub(crate) fn peek(&self, handle: &str, subject: ContentHash) -> Option<Question> {
         let mut open = self.open();
         open.retain(|open| open.until > Instant::now());
@@ -172,8 +170,8 @@ impl Questions {
         Some(same.question.clone())
     }
 
-    /// Takes a question out, once; `None` for a handle that was used, is too old, was never given, or was given for another
-    /// call.
+    /// Removes and returns a question; `None` for a handle that was used, has expired, was never issued, or was issued for
+    /// another call.
     pub(crate) fn take(&self, handle: &str, subject: ContentHash) -> Option<Question> {
         let mut open = self.open();
         open.retain(|open| open.until > Instant::now());
@@ -186,7 +184,7 @@ impl Questions {
     }
 }
 
-/// Returns a hash that another request does not have.
+/// Returns a hash that is unique to the request.
 pub(super) fn digest(request: &Request) -> ContentHash {
     ContentHash::of(format!("{request:?}").as_bytes())
 }

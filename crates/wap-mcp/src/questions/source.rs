@@ -1,14 +1,13 @@
-//! The changes and commands that wait for a review, as the host of the workspace keeps it.
+//! The changes and commands that wait for a review at the host of the workspace.
 
 use wap_core::{Call, ConversationId, Request, Tool, WapError};
 
-/// The review of a workspace, as far as questions to a client's person can decide about it.
+/// The review of a workspace, for questions to the person at a client.
 pub trait ReviewQuestions: Send + Sync {
     /// Returns the tools whose calls a person reviews.
     fn reviewed_tools(&self) -> &'static [Tool];
 
-    /// Returns the question about a request that this conversation makes; `None` if it does not wait for a review, not yet
-    /// or not any more.
+    /// Returns the question about a request of this conversation; `None` if it does not wait for a review, not yet or no longer.
     ///
     /// # Errors
     ///
@@ -22,11 +21,11 @@ pub trait ReviewQuestions: Send + Sync {
     /// [`WapError`] if the review cannot be reached.
     fn review(&self, call: &Call<'_>, wanted: &Wanted) -> Result<Option<ShownReview>, WapError>;
 
-    /// Decides about what was asked.
+    /// Decides about the subject of a question.
     ///
     /// # Errors
     ///
-    /// [`WapError`] if it is not what was asked any more, or if another front end has decided; nothing is done then.
+    /// [`WapError`] if the subject has changed since, or if another front end has decided; nothing is done then.
     fn decide(&self, call: &Call<'_>, question: &Question, verdict: &Verdict) -> Result<(), WapError>;
 }
 
@@ -37,7 +36,7 @@ pub struct Question {
     pub proposal: u64,
     /// The conversation that proposed it.
     pub conversation: ConversationId,
-    /// The digest of what is asked: another one means that it has changed since.
+    /// The digest of the subject: a different one means that it has changed since.
     pub digest: String,
     /// The text for the person, without secrets.
     pub text: String,
@@ -50,7 +49,7 @@ pub enum Verdict {
     CarryOut,
     /// Nothing of it is carried out.
     SendBack {
-        /// A word for the model, which may be empty.
+        /// A comment for the model, which may be empty.
         comment: String,
     },
 }
@@ -58,30 +57,30 @@ pub enum Verdict {
 /// The proposal that an app draws.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
-    /// The newest one that waits and is about this request.
+    /// The newest waiting proposal about this request.
     About {
         /// The request.
         request: Box<Request>,
-        /// True if the conversation that makes the call proposed it. Where each request is a client of its own, it cannot be
-        /// recognised by its conversation.
+        /// True to require that the calling conversation proposed it. If each request is a separate client, conversations cannot
+        /// be compared.
         is_own: bool,
     },
-    /// The one of this number.
+    /// The proposal with this number.
     Numbered(u64),
 }
 
-/// A proposal as an app draws it, without secrets and without characters that are not seen.
+/// A proposal as an app draws it, without secrets and invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownReview {
-    /// The question that a verdict is bound to; its text is empty.
+    /// The question to which a verdict is bound; its text is empty.
     pub question: Question,
     /// The subject, in one line.
     pub subject: String,
     /// The progress.
     pub progress: ReviewProgress,
-    /// The steps, in the order in which they would be done.
+    /// The steps, in execution order.
     pub steps: Vec<ShownStep>,
-    /// True if not all of it is shown. What is not shown cannot be carried out from an app.
+    /// True if not all of it is shown. A truncated proposal cannot be carried out from an app.
     pub is_cut: bool,
 }
 
@@ -114,7 +113,7 @@ pub struct ShownStep {
 pub struct ShownLine {
     /// Its kind.
     pub kind: LineKind,
-    /// Its text, with the sign that says so, unless it is a note.
+    /// Its text, with the prefix of its kind, unless it is a note.
     pub text: String,
 }
 
@@ -127,7 +126,7 @@ pub enum LineKind {
     Added,
     /// A line that is removed.
     Removed,
-    /// Something that the person should know.
+    /// Information for the person.
     Note,
     /// A line of a command.
     Command,
@@ -136,7 +135,7 @@ pub enum LineKind {
 }
 
 impl LineKind {
-    /// Returns the word by which the app knows it.
+    /// Returns the name of the kind in the app.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

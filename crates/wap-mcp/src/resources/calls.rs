@@ -1,4 +1,4 @@
-//! The calls that requests about resources, prompts and completions make, away from the thread that serves all clients.
+//! Calls for resources, prompts and completions, made off the thread that serves all clients.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{SubscriptionDesk, WorkspaceResources};
 use crate::giving_up::CancelOnDrop;
 use crate::{McpServer, PageLimit};
 
-/// Waits for an answer until its request is cancelled, which gives up its calls.
+/// Waits for an answer until its request is cancelled, which also cancels its calls.
 pub(crate) async fn unless_cancelled<T>(
     context: &RequestContext<RoleServer>,
     answering: impl Future<Output = Result<T, ErrorData>>,
@@ -24,7 +24,7 @@ pub(crate) async fn unless_cancelled<T>(
 }
 
 impl McpServer {
-    /// Returns the longest answer.
+    /// Returns the limit on answers.
     pub(crate) fn page_limit(&self) -> PageLimit {
         self.config.page
     }
@@ -39,11 +39,11 @@ impl McpServer {
         self.config.resources.as_ref().ok_or_else(unknown)
     }
 
-    /// Checks that the workspace or a contribution has what a method is about.
+    /// Checks that the workspace or a contribution supports a method.
     ///
     /// # Errors
     ///
-    /// Method not found if neither has.
+    /// Method not found if neither does.
     pub(crate) fn offers(&self, method: &'static str) -> Result<(), ErrorData> {
         let contributions = &self.config.contributions;
         let is_contributed = match method.split('/').next() {
@@ -54,7 +54,7 @@ impl McpServer {
         if is_contributed { Ok(()) } else { self.desk(method).map(drop) }
     }
 
-    /// Has the source answer on a thread of its own.
+    /// Lets the source answer on a separate thread.
     pub(crate) async fn ask_source<T: Send + 'static>(
         &self,
         question: impl FnOnce(&dyn WorkspaceResources, &Call<'_>) -> Result<T, WapError> + Send + 'static,
@@ -89,7 +89,7 @@ impl McpServer {
         let cancel = CancelFlag::new();
         let _given_up = CancelOnDrop(cancel.clone());
         let (sender, answered) = oneshot::channel();
-        // Without a receiver the request was given up.
+        // Without a receiver, the request was cancelled.
         let done = move |answer| drop(sender.send(answer));
         self.client.begin(request, cancel, Box::new(Unobserved), done);
         answered.await.unwrap_or_else(|_| Err(fault()))

@@ -1,4 +1,4 @@
-//! The subscriptions of all clients. One task looks at the resources as long as there are any.
+//! The subscriptions of all clients. One task polls the resources as long as there are any.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -8,16 +8,16 @@ use wap_core::{Call, CancelFlag, ConversationId, Origin, Reason, Retention, RunK
 
 use super::{Followed, Mark, News, ResourceName, Watched, WorkspaceResources};
 
-/// The pause between two looks. The owner of the state folder may be another process, which sends no events.
+/// The polling interval. The owner of the state folder may be another process, which sends no events.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The pause, as a multiple of the time that the last look took: long histories are not read all the time.
+/// The pause, as a multiple of the time of the last poll: long histories are not read constantly.
 const SHARE: u32 = 9;
 
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// The most resources that the clients of one server follow together.
+/// The most resources that all clients of a server follow in total.
 pub(crate) const MOST_WATCHED: usize = 1_024;
 
 /// The most resources that one client follows.
@@ -90,8 +90,8 @@ impl SubscriptionDesk {
         }
     }
 
-    /// Adds a subscription. What changes after this call has returned is noticed; with `may_be_missing`, so is the
-    /// appearance of a resource. Returns true if there is such a resource now.
+    /// Adds a subscription for changes after this call has returned; with `may_be_missing`, also for the appearance of a
+    /// resource. Returns true if the resource exists now.
     pub(super) async fn watch(
         self: &Arc<Self>,
         number: u64,
@@ -107,16 +107,16 @@ impl SubscriptionDesk {
             let Some(entry) = state.entries.get(&number) else { return Ok(false) };
             // A client of the newer era can listen several times at once.
             let of_client = state.entries.values().filter(|other| other.conversation == entry.conversation);
-            let own: usize = of_client.map(|entry| entry.marks.len()).sum();
+            let count: usize = of_client.map(|entry| entry.marks.len()).sum();
             let Some(entry) = state.entries.get_mut(&number) else { return Ok(false) };
             match entry.marks.get(name) {
                 Some(Some(mark)) => return Ok(*mark != Mark::default()),
-                // Another first look is under way, or was given up with its request: this one looks itself.
+                // Another first poll is running, or was cancelled with its request: poll here as well.
                 Some(None) => {}
-                None if own >= MOST_OF_A_CLIENT || total >= MOST_WATCHED => {
+                None if count >= MOST_OF_A_CLIENT || total >= MOST_WATCHED => {
                     return Err(Refused::TooMany);
                 }
-                // Taken before the await, so that many requests at once cannot pass the bound.
+                // Reserve before the await, so that concurrent requests cannot exceed the bound.
                 None => {
                     entry.marks.insert(name.clone(), None);
                 }
@@ -139,7 +139,7 @@ impl SubscriptionDesk {
         if let Some(entry) = state.entries.get_mut(&number) {
             match &mark {
                 Ok(mark) => {
-                    // An unsubscription meanwhile has removed the entry.
+                    // An unsubscription in the meantime has removed the entry.
                     if let Some(own) = entry.marks.get_mut(name) {
                         own.get_or_insert_with(|| mark.clone());
                     }
@@ -155,7 +155,7 @@ impl SubscriptionDesk {
         mark.map(|mark| mark != Mark::default())
     }
 
-    /// Looks at what is followed until nothing is.
+    /// Polls the followed resources until there are none.
     async fn keep_looking(self: Arc<Self>) {
         let mut pause = PAUSE;
         loop {
@@ -165,7 +165,7 @@ impl SubscriptionDesk {
                 let mut state = self.lock();
                 state.entries.retain(|_, entry| entry.news.strong_count() > 0);
                 let of = |(number, entry): (&u64, &Entry)| {
-                    // Without a mark, its first look is still under way.
+                    // Without a mark, its first poll is still running.
                     let watched = entry.marks.iter().filter(|(_, mark)| mark.is_some());
                     let watched = watched.map(|(name, _)| Watched {
                         conversation: entry.conversation.clone(),
@@ -184,11 +184,11 @@ impl SubscriptionDesk {
             pause = (began.elapsed() * SHARE).clamp(PAUSE, LONGEST_PAUSE);
             let mut state = self.lock();
             for ((number, Watched { name, .. }), mark) in watched.into_iter().zip(marks) {
-                // One that cannot be looked at now is looked at again.
+                // Retry a resource that cannot be polled now.
                 let Ok(mark) = mark else { continue };
                 let Some(entry) = state.entries.get_mut(&number) else { continue };
                 let Some(own) = entry.marks.get_mut(&name) else { continue };
-                // A resource that is gone has an empty mark, which is noticed once.
+                // A removed resource has an empty mark, which is reported once.
                 let mark = mark.unwrap_or_default();
                 if own.as_ref() != Some(&mark) {
                     *own = Some(mark);
@@ -212,7 +212,7 @@ impl SubscriptionDesk {
             let cancel = CancelFlag::new();
             source.marks(&Call { origin: &origin, cancel: &cancel, time_left: None }, &watched)
         });
-        // After a fault nothing was looked at: what is followed is looked at again.
+        // After a fault nothing was polled: the next round polls again.
         looked.await.unwrap_or_default()
     }
 
@@ -231,7 +231,7 @@ mod tests {
     use super::super::{Followed, ListedPage, Mark, News, ResourceName, Watched, WorkspaceResources};
     use super::SubscriptionDesk;
 
-    /// Run 1 cannot be read after the first look at it; the others change with each look.
+    /// Run 1 cannot be read after the first poll; the others change with each poll.
     #[derive(Default)]
     struct OneUnreadable {
         looks: AtomicU64,
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn one_resource_that_cannot_be_read_silences_no_other() {
+    fn an_unreadable_resource_silences_no_other() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
         runtime.block_on(async {
             let desk = SubscriptionDesk::new(Arc::new(OneUnreadable::default()));
@@ -290,7 +290,7 @@ mod tests {
                 news.wait().await;
             };
             assert_eq!(heard.into_iter().collect::<Vec<_>>(), [Followed::OfWorkspace(ResourceName::Run(2))]);
-            // A first look that fails is said to the client that asks.
+            // A failed first poll is reported to the requesting client.
             assert!(desk.watch(number, &ResourceName::Run(3), false).await.is_ok());
         });
     }

@@ -7,7 +7,7 @@ use super::ResourceName;
 /// The name of a followed resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Followed {
-    /// A resource of the workspace, at which the server looks again and again.
+    /// A resource of the workspace, which the server polls.
     OfWorkspace(ResourceName),
     /// A resource of a contribution, which reports its changes.
     Contributed(String),

@@ -1,4 +1,4 @@
-//! The subscriptions of one client, and the notifications that it gets.
+//! The subscriptions of one client, and its notifications.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,13 +33,13 @@ impl Drop for Follower {
             desk.leave(*number);
         }
         self.contributions.subscriptions().leave(self.number);
-        // The task finds that it is alone.
+        // The task then finds that it holds the last reference.
         self.news.wake();
     }
 }
 
 impl Follower {
-    /// Returns the subscriptions of a client that has none yet; `None` if there are no resources that change.
+    /// Returns empty subscriptions for a client; `None` if there are no resources that change.
     pub(crate) fn new(config: &McpConfig, conversation: ConversationId) -> Option<Follower> {
         let contributions = &config.contributions;
         if config.resources.is_none() && !contributions.has_changes() {
@@ -53,7 +53,7 @@ impl Follower {
         Some(Follower { workspace, contributions, number, news, notifies: Mutex::new(false) })
     }
 
-    /// Adds a subscription. Returns the resource if it is there now.
+    /// Adds a subscription. Returns the resource if it exists now.
     async fn watch(&self, uri: &str, may_be_missing: bool) -> Result<Option<Followed>, ErrorData> {
         if self.contributions.can_change(uri) {
             let watched = self.contributions.subscriptions().watch(self.number, uri);
@@ -90,7 +90,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Reports whether a name is for the workspace to judge: where nothing else can be followed, all are.
+    /// Checks whether the workspace decides about a name: if nothing else can be followed, it decides about all.
     fn is_for_workspace(&self, uri: &str) -> bool {
         is_of_workspace(uri) || !self.contributions.has_changes()
     }
@@ -114,7 +114,7 @@ pub(crate) async fn follow_for_older(
     if !std::mem::replace(&mut *notifies, true) {
         let news = Arc::clone(&follower.news);
         tokio::spawn(async move {
-            // The follower and this task hold it; the follower goes with its client.
+            // The follower and this task hold it; the follower is dropped with its client.
             while Arc::strong_count(&news) > 1 {
                 for resource in news.take() {
                     let params = ResourceUpdatedNotificationParam::new(resource.to_string());
@@ -129,7 +129,7 @@ pub(crate) async fn follow_for_older(
     Ok(())
 }
 
-/// Returns the part of a filter of the newer era that can be followed: resources that change, a bounded number.
+/// Returns the part of a filter of the newer era that can be followed: a bounded number of resources that change.
 pub(crate) fn accepted(config: &McpConfig, requested: &SubscriptionFilter) -> SubscriptionFilter {
     let uris = requested.resource_subscriptions.iter().flatten();
     let is_of_workspace =
@@ -152,7 +152,7 @@ pub(crate) struct ResourceUpdates {
 }
 
 impl ResourceUpdates {
-    /// Begins to follow resources. Each that is there is updated once, since it was acknowledged before this look at it.
+    /// Begins to follow resources. Each existing one is updated once, since it was acknowledged before this poll.
     pub(crate) async fn begin(
         follower: Option<Follower>,
         uris: &[String],
@@ -167,7 +167,7 @@ impl ResourceUpdates {
         Ok(ResourceUpdates { follower, ready: tokio::sync::Mutex::default() })
     }
 
-    /// Waits for the next update and returns the name of its resource; it never ends if no resource is followed.
+    /// Waits for the next update and returns the name of its resource; never returns if no resource is followed.
     pub(crate) async fn next(&self) -> String {
         let Some(follower) = &self.follower else { return std::future::pending().await };
         let mut ready = self.ready.lock().await;
@@ -190,7 +190,7 @@ pub(crate) async fn follow_for_newer(
 ) -> Result<(), ErrorData> {
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     if uris.is_empty() {
-        // Nothing to follow: only the client's own wait is held.
+        // Nothing to follow: only hold the client's wait.
         drop(follower);
         context.cancelled().await;
         return Ok(());

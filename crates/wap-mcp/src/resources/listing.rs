@@ -15,7 +15,7 @@ pub(crate) const PLAIN: &str = "text/plain";
 /// The type of differences.
 pub(crate) const DIFF: &str = "text/x-diff";
 
-/// Adds what this module and the prompts offer to the capabilities of a server.
+/// Adds resources, prompts and completions to the capabilities of a server.
 pub(crate) fn advertise(capabilities: &mut ServerCapabilities) {
     let offered = ServerCapabilities::builder()
         .enable_resources()
@@ -28,12 +28,12 @@ pub(crate) fn advertise(capabilities: &mut ServerCapabilities) {
     capabilities.completions = offered.completions;
 }
 
-/// Reports whether a resource is one of the workspace, by its name.
+/// Checks by its name whether a resource belongs to the workspace.
 pub(crate) fn is_of_workspace(uri: &str) -> bool {
     uri.starts_with("agentd://") || uri.starts_with("ui://agentd/")
 }
 
-/// Lists the resources of the workspace, in parts.
+/// Lists the resources of the workspace, page by page.
 pub(crate) async fn list(
     server: &McpServer,
     request: Option<PaginatedRequestParams>,

@@ -1,4 +1,5 @@
-//! The resources that clients can read and follow beside the tools: outputs, processes, runs and reviews under `agentd://`.
+//! The resources that clients can read and follow in addition to the tools: outputs, processes, runs and reviews under
+//! `agentd://`.
 
 mod calls;
 mod desk;

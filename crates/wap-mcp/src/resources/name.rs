@@ -1,4 +1,4 @@
-//! The name of a resource: `agentd://run/7`, and where in it to read on.
+//! The name of a resource, such as `agentd://run/7`, and the line from which to read.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,9 +16,9 @@ pub enum ResourceName {
     Output(String),
     /// The output of a background process of the client, by its name.
     Process(String),
-    /// The differences that a run has made to files, by its number.
+    /// The changes of a run to files, by its number.
     Run(u64),
-    /// A proposal that waits for a review or has been reviewed, by its number.
+    /// A waiting or reviewed proposal, by its number.
     Review(u64),
 }
 
@@ -31,19 +31,19 @@ pub enum NameError {
         "a resource is agentd://output/, agentd://process/, agentd://run/ or agentd://review/ and a name"
     )]
     UnknownKind,
-    /// The name behind the kind is empty, too long, or has other characters than letters, digits, `.`, `_` and `-`.
+    /// The name after the kind is empty, too long, or has characters other than letters, digits, `.`, `_` and `-`.
     #[error("the name of a resource has letters, digits, '.', '_' and '-', and no '..'")]
     InvalidName,
     /// A run or a review is named by its number, from 1 on.
     #[error("runs and reviews are named by their numbers")]
     InvalidNumber,
-    /// The part behind `?` is not `line=` and a number from 1 on.
-    #[error("behind '?' stands line= and the number of the first line")]
+    /// The part after `?` is not `line=` and a number from 1 on.
+    #[error("after '?' comes line= and the number of the first line")]
     InvalidLine,
 }
 
 impl ResourceName {
-    /// Reads a name with the line at which to begin, 1 if it names none.
+    /// Parses a name with the line at which to begin, 1 by default.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ fn word(name: &str) -> Result<String, NameError> {
     is_name.then(|| name.to_owned()).ok_or(NameError::InvalidName)
 }
 
-/// Reads a number from 1 on in its only spelling, so that each resource has one name.
+/// Parses a number from 1 on in its canonical spelling, so that each resource has only one name.
 fn number(text: &str) -> Option<u64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
     text.parse().ok().filter(|_| is_plain)

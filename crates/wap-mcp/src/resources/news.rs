@@ -7,8 +7,8 @@ use tokio::sync::Notify;
 
 use super::Followed;
 
-/// The changed resources of which a client has not been notified yet: at most one entry for each subscription, so that a
-/// client that does not read holds no more.
+/// The changed resources of which a client has not been notified yet: at most one entry for each subscription, which bounds the
+/// memory for a client that does not read.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     changed: Mutex<BTreeSet<Followed>>,
@@ -22,22 +22,22 @@ impl News {
         self.ready.notify_one();
     }
 
-    /// Takes the changed resources.
+    /// Removes and returns the changed resources.
     pub(crate) fn take(&self) -> BTreeSet<Followed> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Removes a resource that is not followed any more.
+    /// Removes a resource that is no longer followed.
     pub(super) fn forget(&self, resource: &Followed) {
         self.lock().remove(resource);
     }
 
-    /// Waits until a resource has changed, or may have.
+    /// Waits until a resource may have changed.
     pub(super) async fn wait(&self) {
         self.ready.notified().await;
     }
 
-    /// Wakes the task that waits, so that it looks whether its client is still there.
+    /// Wakes the waiting task, so that it checks whether its client still exists.
     pub(super) fn wake(&self) {
         self.ready.notify_one();
     }

@@ -21,7 +21,7 @@ pub(crate) async fn read(
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// Returns the lines of a resource from `first` on, as far as they fit into an answer.
+/// Returns the lines of a resource from `first` on that fit into an answer.
 pub(crate) async fn read_page(
     server: &McpServer,
     name: &ResourceName,
@@ -45,7 +45,7 @@ pub(crate) async fn read_page(
     }
 }
 
-/// Reads what a command has printed, as the tool `readFile` does.
+/// Reads the output of a command, like the tool `readFile`.
 async fn read_output(
     server: &McpServer,
     name: &ResourceName,
@@ -68,26 +68,26 @@ async fn read_output(
     Ok(TextPage { name, content: &content, first, total_lines }.render(server.page_limit()))
 }
 
-/// The error for a name that no resource can have.
+/// Returns the error for an impossible name of a resource.
 pub(crate) fn unknown(uri: &str, error: NameError) -> ErrorData {
     let uri: String = uri.chars().take(300).collect();
     ErrorData::resource_not_found(error.to_string(), Some(serde_json::json!({ "uri": uri })))
 }
 
-/// The error for a resource that is not there.
+/// Returns the error for a missing resource.
 pub(crate) fn missing(name: &ResourceName) -> ErrorData {
     let data = serde_json::json!({ "uri": name.to_string() });
     ErrorData::resource_not_found(format!("there is no {name}"), Some(data))
 }
 
-/// The error for a name that neither the workspace nor a contribution offers to follow.
+/// Returns the error for a resource that cannot be followed.
 pub(super) fn not_followed(uri: &str) -> ErrorData {
     let uri: String = uri.chars().take(300).collect();
     let data = serde_json::json!({ "uri": uri });
     ErrorData::resource_not_found("there is no resource of this name that changes", Some(data))
 }
 
-/// The error for a source that cannot answer.
+/// Returns the error for a source that cannot answer.
 pub(crate) fn failure(error: &WapError) -> ErrorData {
     ErrorData::internal_error(error.message().to_owned(), None)
 }

@@ -6,9 +6,9 @@ use super::ResourceName;
 
 /// The runs, reviews and processes of a workspace, as texts for a model: without secrets.
 ///
-/// Every method may wait for files and for another process.
+/// Every method may block on files and on another process.
 pub trait WorkspaceResources: Send + Sync {
-    /// Lists resources, the newest runs first. `before` leaves out this run and later ones, and everything but runs.
+    /// Lists resources, newest runs first. With `before`, lists only runs, and only those before it.
     ///
     /// # Errors
     ///
@@ -22,8 +22,8 @@ pub trait WorkspaceResources: Send + Sync {
     /// [`WapError`] if the journal cannot be read.
     fn text(&self, call: &Call<'_>, name: &ResourceName) -> Result<Option<String>, WapError>;
 
-    /// Returns what is different whenever a resource has changed, for each of them in their order. One that cannot be looked at
-    /// is an error of its own, and keeps nothing from the others.
+    /// Returns for each resource, in order, a mark that differs after every change. A resource that cannot be read has its own
+    /// error and does not affect the others.
     fn marks(&self, call: &Call<'_>, watched: &[Watched]) -> Vec<Result<Option<Mark>, WapError>>;
 
     /// Returns the number of the newest run that has changed files and is not an undo; `None` if there is none.
@@ -33,15 +33,15 @@ pub trait WorkspaceResources: Send + Sync {
     /// [`WapError`] if the journal cannot be read.
     fn last_change(&self) -> Result<Option<u64>, WapError>;
 
-    /// Describes the command that failed last, in a run or in all of them; `None` if none has.
+    /// Describes the last failed command of a run, or of all runs; `None` if there is none.
     ///
     /// # Errors
     ///
     /// [`WapError`] if the journal cannot be read.
     fn failure(&self, run: Option<u64>) -> Result<Option<String>, WapError>;
 
-    /// Describes the work of a conversation, or of the newest other than that of the call, for a model that continues it; `None`
-    /// if there is none.
+    /// Describes the work of a conversation, by default the newest other than that of the call, for a model that continues it;
+    /// `None` if there is none.
     ///
     /// # Errors
     ///
@@ -56,12 +56,12 @@ pub trait WorkspaceResources: Send + Sync {
     fn conversations(&self, prefix: &str, most: usize) -> Result<Vec<String>, WapError>;
 }
 
-/// A part of the list of resources.
+/// A page of the list of resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedPage {
     /// The resources.
     pub resources: Vec<Listed>,
-    /// The run before which the next part begins; `None` if this part is the last.
+    /// The run before which the next page begins; `None` for the last page.
     pub next: Option<u64>,
 }
 
@@ -83,6 +83,6 @@ pub struct Watched {
     pub name: ResourceName,
 }
 
-/// The state of a resource, as a text that is different after each change of it; empty if there is no such resource.
+/// The state of a resource, as a text that differs after each change; empty if there is no such resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mark(pub String);

@@ -1,4 +1,4 @@
-//! A part of a text that fits into an answer, and the name under which the rest is read.
+//! A part of a text that fits into an answer, and the name for reading the rest.
 
 use crate::PageLimit;
 use crate::page::{head, line_count};
@@ -8,7 +8,7 @@ use super::ResourceName;
 /// Lines of a resource.
 pub(crate) struct TextPage<'a> {
     pub(crate) name: &'a ResourceName,
-    /// The lines from `first` on, all of them or as many as are known.
+    /// The lines from `first` on, all or as many as are available.
     pub(crate) content: &'a str,
     /// The number of the first line, 1-based.
     pub(crate) first: u64,
@@ -17,7 +17,7 @@ pub(crate) struct TextPage<'a> {
 }
 
 impl TextPage<'_> {
-    /// Returns the lines that fit, with a last line that says what is left out.
+    /// Returns the lines that fit, with a last line about the ones left out.
     pub(crate) fn render(&self, limit: PageLimit) -> String {
         let TextPage { name, content, first, total_lines } = self;
         let (page, lines) = head(content, limit.characters());

@@ -1,8 +1,8 @@
-//! Lines of JSON that hold no more values than a request can make use of.
+//! Limits lines of JSON to the number of values that a request can use.
 //!
-//! The SDK parses a line before any other code sees it, and a short value takes many times its length in memory. So a line
-//! with too many values is cut behind the last one that it may have. The rest is not valid JSON, so the SDK ignores it, and
-//! the client is answered here.
+//! The SDK parses a line before any other code sees it, and a short value takes many times its length in memory. So a line with
+//! too many values is truncated after the last allowed one. The remainder is not valid JSON, so the SDK ignores it, and the
+//! client is answered here.
 
 use std::io;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 use wap_core::JsonValues;
 
-/// A reader that leaves out the rest of a line which has too many values, and calls `on_cut` for each such line.
+/// A reader that drops the rest of a line with too many values, and calls `on_cut` for each such line.
 pub(crate) struct BoundedLines<R, F> {
     input: R,
     on_cut: F,
@@ -24,7 +24,7 @@ impl<R, F: FnMut()> BoundedLines<R, F> {
         BoundedLines { input, on_cut, values: JsonValues::default(), is_cut: false }
     }
 
-    /// Moves the kept ones of `bytes` to their beginning and returns their number.
+    /// Moves the kept bytes to the beginning of `bytes` and returns their number.
     fn keep(&mut self, bytes: &mut [u8]) -> usize {
         let mut kept = 0;
         for index in 0..bytes.len() {
@@ -57,7 +57,7 @@ impl<R: AsyncRead + Unpin, F: FnMut() + Unpin> AsyncRead for BoundedLines<R, F> 
             let read = buffer.filled().len() - before;
             let kept = self.keep(&mut buffer.filled_mut()[before..]);
             buffer.set_filled(before + kept);
-            // No bytes mean the end of the input to the caller, so a read of which none are kept is repeated.
+            // To the caller, no bytes mean the end of the input, so a read of which none are kept is repeated.
             if kept > 0 || read == 0 {
                 return Poll::Ready(Ok(()));
             }
@@ -71,7 +71,7 @@ mod tests {
 
     use super::BoundedLines;
 
-    /// Returns what is left of a text, and how many of its lines were cut.
+    /// Returns the remainder of a text, and the number of truncated lines.
     fn read(text: &str) -> (String, usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts");
         let mut kept = String::new();

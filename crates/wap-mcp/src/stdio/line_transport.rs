@@ -1,4 +1,4 @@
-//! Messages as lines of JSON: read as the SDK reads them, written in one piece or, if large, in a few.
+//! Messages as lines of JSON: read by the SDK, written in one piece or, if large, in a few.
 
 use std::future::Future;
 use std::io;
@@ -21,8 +21,8 @@ use crate::tasks::{OlderLines, for_older_client};
 
 /// The client at the other end of standard input and output.
 ///
-/// The SDK's transport hands each run of characters between two escapes to its buffer by itself, tens of thousands in a large
-/// text; see [`Rendering`] for what is done here.
+/// The SDK's transport writes each run of characters between two escapes separately, tens of thousands in a large text; see
+/// [`Rendering`] for the alternative.
 pub(crate) struct LineTransport {
     incoming: AsyncRwTransport<RoleServer, OlderLines<BoundedLines<StdioReader, OnCut>>, Replies>,
     output: Output,
@@ -32,14 +32,14 @@ pub(crate) struct LineTransport {
 /// The largest buffer that is kept for the next message. Allocating one costs as much as rendering into it.
 const KEPT_BUFFER_BYTES: usize = 4 << 20;
 
-/// The same for a pipe through which large answers go: the most that the system lets every user have. Otherwise, writer and
-/// reader wake each other up some twenty times for a megabyte.
+/// The size of a pipe for large answers: the most that the system grants every user. Otherwise, writer and reader wake each other
+/// up some twenty times per megabyte.
 const WIDE_PIPE_BYTES: usize = 1 << 20;
 
 /// Answers a line that was cut.
 type OnCut = Box<dyn FnMut() + Send>;
 
-/// The answer to a line with too many values. Which request it was is not known without parsing it.
+/// The answer to a line with too many values. Its request is unknown without parsing it.
 const TOO_MANY_VALUES: &[u8] =
     br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message has too many values: send it in parts"}}"#;
 
@@ -48,11 +48,11 @@ type Output = Arc<Mutex<Option<Lines>>>;
 
 struct Lines {
     output: StdioWriter,
-    /// Messages are rendered here.
+    /// The buffer for rendering messages.
     buffer: Vec<u8>,
     /// Signals that the first message is written; `None` after that.
     first_written: Option<oneshot::Sender<()>>,
-    /// True once the pipe was made wider, or cannot be.
+    /// True once the pipe was enlarged, or cannot be.
     is_wide: bool,
 }
 
@@ -71,7 +71,7 @@ impl LineTransport {
         let replies = Replies { output: Arc::clone(&output), line: Vec::new(), sending: None };
         let for_cut = Arc::clone(&output);
         let on_cut: OnCut = Box::new(move || {
-            // A task of its own: the reader must not wait for a client that does not read its answers.
+            // Use a separate task: the reader must not wait for a client that does not read its answers.
             tokio::spawn(write(Arc::clone(&for_cut), Ok(Rendering::from(TOO_MANY_VALUES))));
         });
         let input = OlderLines::new(BoundedLines::new(input, on_cut));
@@ -97,14 +97,14 @@ impl Transport<RoleServer> for LineTransport {
 
     async fn close(&mut self) -> io::Result<()> {
         self.incoming.close().await?;
-        // Answers of calls that still run find the output closed, and are dropped.
+        // Answers of running calls find the output closed, and are dropped.
         drop(self.output.lock().await.take());
         Ok(())
     }
 }
 
-/// The replies of the reading side itself, to lines that are not messages. Each is kept until it is complete, so that it
-/// does not get between the pieces of another line.
+/// The replies of the reading side to lines that are not messages. Each is buffered until it is complete, so that it does not
+/// interleave with another line.
 struct Replies {
     output: Output,
     line: Vec<u8>,
@@ -139,12 +139,12 @@ impl AsyncWrite for Replies {
     }
 }
 
-/// Writes a message, after those before it. A large one is written while it is rendered, so that the client reads its
-/// beginning meanwhile.
+/// Writes a message after the previous ones. A large one is written while it is rendered, so that the client can already read its
+/// beginning.
 async fn write(output: Output, message: serde_json::Result<Rendering>) -> io::Result<()> {
     let mut message = message?;
     let mut lines = output.lock().await;
-    // The lock is held until the flush, so that no other line gets between the pieces of this one.
+    // Hold the lock until the flush, so that no other line interleaves with this one.
     let Some(Lines { output, buffer, first_written, is_wide }) = &mut *lines else {
         return Err(io::ErrorKind::NotConnected.into());
     };
@@ -152,18 +152,18 @@ async fn write(output: Output, message: serde_json::Result<Rendering>) -> io::Re
     let mut written = 0;
     while message.render_piece(buffer) {
         if !*is_wide {
-            // Not a pipe, or the user has too many wide ones already: then it stays as it is.
+            // Not a pipe, or the user already has too many large ones: leave it unchanged.
             let _ = fcntl_setpipe_size(io::stdout(), WIDE_PIPE_BYTES);
             *is_wide = true;
         }
-        // What it does not take at once, it takes at the end.
+        // The output takes the remainder at the end.
         let attempt =
             Pin::new(&mut *output).poll_write(&mut Context::from_waker(Waker::noop()), &buffer[written..]);
         if let Poll::Ready(taken) = attempt {
             written += taken?;
         }
         if written == buffer.len() {
-            // The next piece gets the same memory, which the processor has at hand.
+            // Reuse the memory for the next piece, since it is in the processor's cache.
             buffer.clear();
             written = 0;
         }
@@ -172,7 +172,7 @@ async fn write(output: Output, message: serde_json::Result<Rendering>) -> io::Re
     output.write_all(&buffer[written..]).await?;
     output.flush().await?;
     if let Some(first_written) = first_written.take() {
-        // Without a receiver, what waits for the first message has begun without it.
+        // Without a receiver, the preparation has already started.
         let _ = first_written.send(());
     }
     if buffer.capacity() > KEPT_BUFFER_BYTES {

@@ -1,4 +1,4 @@
-//! Messages as JSON, rendered piece by piece where they have a large text.
+//! Renders messages as JSON, piece by piece if they have a large text.
 
 use json_escape_simd::escape_into;
 use memchr::memmem;
@@ -6,31 +6,31 @@ use rmcp::RoleServer;
 use rmcp::model::{ContentBlock, JsonRpcMessage, ServerResult};
 use rmcp::service::TxJsonRpcMessage;
 
-/// The bytes of a text from which on it is rendered apart from its message.
+/// The size from which a text is rendered separately from its message.
 const LARGE_BYTES: usize = 4 << 10;
 
-/// The bytes of a text that are rendered at once.
+/// The size of one piece of a text.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// A message with the state of its rendering.
 ///
-/// Of a large answer nearly all is one text. A serializer escapes it byte by byte, and has to be done before the first byte can
-/// be sent; this escapes it by vector instructions and in pieces.
+/// Nearly all of a large answer is one text. A serializer escapes it byte by byte, and has to finish before the first byte can be
+/// sent; this escapes it with vector instructions and in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Rendering {
-    /// The part in front of the text, with its opening quote; the whole message if it has no large text.
+    /// The part before the text, with its opening quote; the whole message if it has no large text.
     before: Vec<u8>,
     text: String,
-    /// The bytes of the text that are rendered.
+    /// The number of rendered bytes of the text.
     rendered: usize,
-    behind: Vec<u8>,
+    after: Vec<u8>,
     /// The last piece, with quotes around it.
     piece: Vec<u8>,
     has_begun: bool,
 }
 
 impl From<&[u8]> for Rendering {
-    /// Returns the rendering of a message that is JSON already.
+    /// Returns the rendering of a message that is already JSON.
     fn from(message: &[u8]) -> Rendering {
         Rendering { before: message.to_owned(), ..Rendering::default() }
     }
@@ -41,14 +41,14 @@ impl Rendering {
         let Some(text) = large_text(&mut message) else {
             return Ok(Rendering { before: serde_json::to_vec(&message)?, ..Rendering::default() });
         };
-        // The rest is serialized with another text, which occurs nowhere else in it.
+        // Serialize the message with a unique placeholder for the text.
         let mark = uuid::Uuid::new_v4().simple().to_string();
         let text = std::mem::replace(text, mark.clone());
         let mut before = serde_json::to_vec(&message)?;
         let at = memmem::find(&before, mark.as_bytes()).expect("a text of a message is a part of its JSON");
-        let behind = before.split_off(at + mark.len());
+        let after = before.split_off(at + mark.len());
         before.truncate(at);
-        Ok(Rendering { before, text, behind, ..Rendering::default() })
+        Ok(Rendering { before, text, after, ..Rendering::default() })
     }
 
     /// Appends the next piece; `false` if it was the last one.
@@ -66,13 +66,13 @@ impl Rendering {
         self.rendered += piece.len();
         let is_last = self.rendered == self.text.len();
         if is_last {
-            buffer.extend_from_slice(&self.behind);
+            buffer.extend_from_slice(&self.after);
         }
         !is_last
     }
 }
 
-/// Returns the text of an answer that is large enough to be rendered apart.
+/// Returns the text of an answer that is large enough to be rendered separately.
 fn large_text(message: &mut TxJsonRpcMessage<RoleServer>) -> Option<&mut String> {
     let JsonRpcMessage::Response(response) = message else { return None };
     let ServerResult::CallToolResult(result) = &mut response.result else { return None };

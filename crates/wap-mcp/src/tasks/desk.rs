@@ -1,4 +1,4 @@
-//! Calls about tasks, made for one client off the thread that serves all clients.
+//! Calls about tasks for one client, made off the thread that serves all clients.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -17,7 +17,7 @@ use crate::{RecentOutputs, answer};
 /// The longest wait on a thread; a longer one is made of several.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// The interval in which clients are to poll, in milliseconds.
+/// The polling interval for clients, in milliseconds.
 pub(super) const POLL_MS: u64 = 1_000;
 
 /// The tasks of a workspace, for one client.
@@ -45,7 +45,7 @@ impl TaskDesk {
         self.ask(move |tasks, call| tasks.begin(call, &command)).await
     }
 
-    /// Returns a task, after waiting for its end for at most this long.
+    /// Returns a task, after waiting at most `longest` for its end.
     pub(super) async fn show(&self, id: &str, longest: Duration) -> Result<Option<TaskView>, WapError> {
         let id = id.to_owned();
         self.ask(move |tasks, call| tasks.show(call, &id, longest.min(LONGEST_WAIT))).await
@@ -60,7 +60,7 @@ impl TaskDesk {
         self.ask(move |tasks, call| tasks.list(call, before.as_deref(), limit)).await
     }
 
-    /// Waits until a task is over; `Ok(None)` if it is not by then, or if the client cancels the wait.
+    /// Waits until a task has ended; `Ok(None)` if it has not by then, or if the client cancels the wait.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl TaskDesk {
         }
     }
 
-    /// Returns what the call of a task would have answered.
+    /// Returns the answer that the call of a task would have had.
     pub(super) fn result(
         &self,
         outcome: Result<wap_core::ExecuteCommandResponse, WapError>,
@@ -141,12 +141,12 @@ pub(super) fn status_message(task: &TaskView) -> String {
     }
 }
 
-/// Returns a time as the protocol writes it.
+/// Returns a time in the format of the protocol.
 pub(super) fn time(time: SystemTime) -> String {
     Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH).to_string()
 }
 
-/// Returns the error about a task that is unknown or gone.
+/// Returns the error about an unknown or removed task.
 pub(super) fn no_such_task(id: &str) -> ErrorData {
     let id: String = id.chars().take(100).collect();
     let text = format!(

@@ -1,4 +1,4 @@
-//! `subscriptions/listen` of 2026-07-28 with names of tasks, which the SDK passes on under another name.
+//! `subscriptions/listen` of 2026-07-28 with names of tasks, which the SDK forwards under another name.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -21,11 +21,11 @@ const MOST_TASKS: usize = 32;
 /// The key of the subscription in a notification.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The notifications that wait for a client that is slow to read.
+/// The most notifications that are queued for a client that is slow to read.
 const WAITING: usize = 16;
 
 impl McpServer {
-    /// Carries out a subscription to tasks, and to the resources that it also names, until its client ends it.
+    /// Carries out a subscription to tasks and resources until its client ends it.
     pub(crate) async fn listen_to_tasks(
         &self,
         tasks: &TaskDesk,
@@ -40,7 +40,7 @@ impl McpServer {
         let named = filter["taskIds"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut ids: Vec<String> = Vec::new();
         for id in named.filter(|_| declares).take(MOST_TASKS) {
-            // One that is not there is left out of the acknowledgement, and so is one that stands there twice.
+            // The acknowledgement leaves out missing and repeated tasks.
             if !ids.iter().any(|other| other == id)
                 && matches!(tasks.show(id, Duration::ZERO).await, Ok(Some(_)))
             {
@@ -67,7 +67,7 @@ impl McpServer {
             return Ok(ended(id));
         }
         let (sender, mut changes) = mpsc::channel(WAITING);
-        // They end with this request.
+        // These tasks end with this request.
         let mut following = JoinSet::new();
         for id in ids {
             following.spawn(tasks.clone().send_newer(id, sender.clone()));
@@ -102,7 +102,7 @@ async fn notify(
     context.peer.send_notification(ServerNotification::CustomNotification(notification)).await
 }
 
-/// Returns the result of a subscription that has ended.
+/// Returns the result of an ended subscription.
 fn ended(id: &RequestId) -> CustomResult {
     CustomResult::new(json!({ "resultType": "complete", "_meta": { SUBSCRIPTION: id } }))
 }

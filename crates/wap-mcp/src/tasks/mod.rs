@@ -1,10 +1,10 @@
 //! Commands as tasks of the protocol, in both eras.
 //!
 //! In 2026-07-28 the server decides: a command of a client that declares the extension becomes a task if it takes long. In
-//! 2025-11-25 the client asks for a task, and polls it with methods that the SDK does not know; `older_messages` renames
-//! what the SDK would take for the newer methods.
+//! 2025-11-25 the client asks for a task, and polls it with methods that the SDK does not know; `older_messages` renames those
+//! that the SDK would take for the newer methods.
 //!
-//! A client that does not want to poll is notified: of the tasks that it has begun in 2025-11-25, and of those that it names in
+//! A client that does not want to poll is notified: of its own tasks in 2025-11-25, and of those that it names in
 //! `subscriptions/listen` in 2026-07-28, for which the SDK has no field either.
 
 mod desk;

@@ -1,4 +1,4 @@
-//! The extension of 2026-07-28: the server makes a task of a command that takes long.
+//! The extension of 2026-07-28: the server turns a long command into a task.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use super::desk::{POLL_MS, TaskDesk, failed, no_such_task, status_message, time}
 use super::source::{TaskProgress, TaskView};
 use crate::answer;
 
-/// The time within which a command answers its call; one that takes longer becomes a task.
+/// The time within which a command answers its call; a longer one becomes a task.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 impl TaskDesk {
-    /// Reports whether a call may be answered with a task.
+    /// Checks whether a call may be answered with a task.
     pub(crate) fn takes(
         &self,
         request: &CallToolRequestParams,
@@ -34,7 +34,7 @@ impl TaskDesk {
         request.name == Tool::ExecuteCommand.name() && declares && !is_background
     }
 
-    /// Carries out a command: a short one is answered at once, another one with a task.
+    /// Carries out a command: a short one is answered directly, a long one with a task.
     pub(crate) async fn call(
         &self,
         request: CallToolRequestParams,
@@ -79,7 +79,7 @@ impl TaskDesk {
         Ok(GetTaskResult::new(self.detailed(task.ok_or_else(|| no_such_task(id))?)))
     }
 
-    /// Returns a task as `tasks/get` and `notifications/tasks` show it.
+    /// Returns a task in the form of `tasks/get` and `notifications/tasks`.
     pub(super) fn detailed(&self, task: TaskView) -> DetailedTask {
         let TaskPayloadOf { task, payload } = self.payload_of(task);
         DetailedTask::new(task, payload)
@@ -117,13 +117,13 @@ impl TaskDesk {
     }
 }
 
-/// A task in the words of the protocol.
+/// A task in the terms of the protocol.
 struct TaskPayloadOf {
     task: Task,
     payload: TaskPayload,
 }
 
-/// Cancels the task of a call that was given up.
+/// Cancels the task of an abandoned call.
 struct Abandoned {
     desk: TaskDesk,
     id: String,
@@ -137,7 +137,7 @@ impl Drop for Abandoned {
         }
         let (desk, id) = (self.desk.clone(), std::mem::take(&mut self.id));
         tokio::spawn(async move {
-            // A failure leaves a task that runs to its end, as any other.
+            // After a failure, the task runs to its end like any other.
             let _ = desk.cancel(&id).await;
         });
     }
@@ -147,7 +147,7 @@ fn is_cancelled<T>(outcome: &Result<T, WapError>) -> bool {
     outcome.as_ref().is_err_and(|error| error.reason() == Reason::Cancelled)
 }
 
-/// Reads the arguments of a command.
+/// Parses the arguments of a command.
 pub(super) fn command(arguments: Value) -> Result<(ExecuteCommand, UnknownArguments), WapError> {
     let unknown = UnknownArguments::of(Tool::ExecuteCommand, &arguments);
     match Request::parse(Tool::ExecuteCommand.name(), arguments) {

@@ -14,7 +14,7 @@ use super::newer::command;
 use super::older_messages::{CALL, CANCEL, GET};
 use super::source::{TaskProgress, TaskView};
 
-/// The tasks of one page of a list.
+/// The number of tasks on a page of the list.
 const PAGE: usize = 50;
 
 /// The key under which a message names its task.
@@ -40,13 +40,13 @@ struct CallParams {
 }
 
 impl TaskDesk {
-    /// Answers a request that only the older era has.
+    /// Answers a request that only exists in the older era.
     pub(crate) async fn older(
         &self,
         request: CustomRequest,
         context: &RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // ISO dates compare as their times do.
+        // ISO dates sort like the dates themselves.
         let is_newer = context
             .protocol_version()
             .is_some_and(|version| version.as_str() > ProtocolVersion::V_2025_11_25.as_str());
@@ -82,7 +82,7 @@ impl TaskDesk {
         let invalid = |error: wap_core::WapError| ErrorData::invalid_params(error.message().to_owned(), None);
         let (command, _) = command(arguments).map_err(invalid)?;
         let task = self.begin(command).await.map_err(invalid)?;
-        // The client does not read the id, and could not cancel the task later.
+        // The client will not read the id, and could not cancel the task later.
         if context.ct.is_cancelled() {
             self.cancel(&task.id).await.map_err(|error| failed(&error))?;
         }
@@ -101,7 +101,7 @@ impl TaskDesk {
             Some(_) => {}
         }
         let mut task = self.cancel(&task_id).await.map_err(|error| failed(&error))?;
-        // The command is killed by now, and its end is about to be recorded: that takes no second wait.
+        // The command is already killed and its end is about to be recorded, which takes less than a second.
         for _ in 0..10 {
             match &task {
                 Some(running) if !matches!(running.progress, TaskProgress::Ended(_)) => {
@@ -114,7 +114,7 @@ impl TaskDesk {
         Ok(wire_task(&task.ok_or_else(|| no_such_task(&task_id))?))
     }
 
-    /// Waits for the end of a task and returns what its call would have answered.
+    /// Waits for the end of a task and returns the answer that its call would have had.
     async fn result_older(
         &self,
         TaskParams { task_id }: TaskParams,
@@ -135,7 +135,7 @@ impl TaskDesk {
     }
 
     async fn list_older(&self, ListParams { cursor }: ListParams) -> Result<Value, ErrorData> {
-        // One more than a page shows whether there is another one.
+        // Requesting one more task than a page shows whether there is another page.
         let mut tasks = self.list(cursor, PAGE + 1).await.map_err(|error| match error.reason() {
             Reason::InvalidField => ErrorData::invalid_params(error.message().to_owned(), None),
             _ => failed(&error),
@@ -150,7 +150,7 @@ impl TaskDesk {
     }
 }
 
-/// Returns the error about a method that no era has.
+/// Returns the error about a method that exists in no era.
 pub(super) fn unknown_method(method: String) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
 }
@@ -172,7 +172,7 @@ pub(super) fn status(task: &TaskView) -> &'static str {
     }
 }
 
-/// Returns a task as 2025-11-25 writes it.
+/// Returns a task in the format of 2025-11-25.
 pub(super) fn wire_task(task: &TaskView) -> Value {
     json!({
         "taskId": task.id,

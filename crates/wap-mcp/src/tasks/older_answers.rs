@@ -7,7 +7,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use wap_core::Tool;
 
-/// Adds to a message what a client of the older era has to know of tasks; other messages stay as they are.
+/// Adds the information about tasks for a client of the older era to a message; other messages stay unchanged.
 pub(crate) fn for_older_client(mut message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
     if let JsonRpcMessage::Response(response) = &mut message {
         let extended = match &response.result {

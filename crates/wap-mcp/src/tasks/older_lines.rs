@@ -1,4 +1,4 @@
-//! Lines of JSON in which the requests of the older era about tasks are renamed.
+//! Renames requests of the older era about tasks in lines of JSON.
 
 use std::io;
 use std::pin::Pin;
@@ -8,16 +8,16 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use super::older_messages::{MOST_BYTES, rename_older};
 
-/// The bytes that are read at once.
+/// The size of one read.
 const CHUNK_BYTES: usize = 64 * 1_024;
 
-/// A reader that renames such requests. A line is held until it is whole; one that is too long to be about a task is passed
-/// on as it comes.
+/// A reader that renames such requests. A line is buffered until it is complete; one that is too long to be about a task is
+/// forwarded as it arrives.
 pub(crate) struct OlderLines<R> {
     input: R,
     chunk: Box<[u8]>,
     line: Vec<u8>,
-    /// True in the middle of a line that is passed on as it comes.
+    /// True in the middle of a line that is forwarded as it arrives.
     is_long: bool,
     ready: Vec<u8>,
     /// The position in `ready` up to which the caller has read.
@@ -39,7 +39,7 @@ impl<R> OlderLines<R> {
         }
     }
 
-    /// Takes the first `count` bytes of the chunk.
+    /// Removes the first `count` bytes of the chunk.
     fn take(&mut self, count: usize) {
         for piece in self.chunk[..count].split_inclusive(|byte| *byte == b'\n') {
             let is_end = piece.ends_with(b"\n");
@@ -77,7 +77,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for OlderLines<R> {
             let count = read.filled().len();
             if count == 0 {
                 this.is_over = true;
-                // A last line without its end is whatever it is.
+                // Forward an incomplete last line unchanged.
                 this.ready.append(&mut this.line);
             } else {
                 this.take(count);
@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn wherever_the_input_is_cut_the_lines_are_the_same(
+        fn the_lines_are_the_same_for_every_split_of_the_input(
             words in prop::collection::vec("[a-z{}\"]{0,9}", 0..20),
             end in any::<bool>(),
             cut in 0_usize..200,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_passed_on_and_the_next_one_is_looked_at() {
+    fn a_long_line_is_forwarded_and_the_next_one_examined() {
         let text = format!("{}\n{{\"method\":\"tasks/get\",\"params\":{{}}}}\n", "x".repeat(3 << 20));
         let read = String::from_utf8(read(text.as_bytes(), 1_000)).expect("it is text");
         assert!(read.starts_with(&text[..3 << 20]));

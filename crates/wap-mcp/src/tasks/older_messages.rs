@@ -1,4 +1,4 @@
-//! Requests of 2025-11-25 about tasks, renamed so that the SDK, which knows those of 2026-07-28 only, passes them on whole.
+//! Renames requests of 2025-11-25 about tasks, so that the SDK, which only knows those of 2026-07-28, forwards them complete.
 
 use std::borrow::Cow;
 
@@ -12,17 +12,17 @@ pub(super) const GET: &str = "agentd/getTask";
 /// The request to cancel a task.
 pub(super) const CANCEL: &str = "agentd/cancelTask";
 
-/// The name by which the SDK passes a subscription to tasks on whole. Over HTTP, the header that repeats the method is to be
-/// renamed with the body.
+/// The name under which the SDK forwards a complete subscription to tasks. Over HTTP, rename the header that repeats the method
+/// together with the body.
 pub const LISTEN: &str = "agentd/listen";
 
-/// The longest message that is looked at, in bytes: a longer one asks for no task.
+/// The longest message that is examined, in bytes: a longer one does not ask for a task.
 pub(super) const MOST_BYTES: usize = 1 << 20;
 
-/// The key of the version in requests of the newer era, which name it each time.
+/// The key of the version, which every request of the newer era names.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// Returns a message of a client as the SDK is to read it. Only requests about tasks are changed whose parameters the SDK would
+/// Returns a message of a client in the form for the SDK. It only changes requests about tasks whose parameters the SDK would
 /// lose, or that it would take for requests of the newer era: those of the older era, and subscriptions to tasks of the newer.
 #[must_use]
 pub fn rename_older(message: &[u8]) -> Cow<'_, [u8]> {
@@ -37,7 +37,7 @@ pub fn rename_older(message: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// A cheap look: most messages are not parsed twice.
+/// A cheap test, so that most messages are not parsed twice.
 fn may_be_about_a_task(message: &[u8]) -> bool {
     let has = |text: &str| memmem::find(message, text.as_bytes()).is_some();
     has("\"taskIds\"") && has("\"subscriptions/listen\"")
@@ -103,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_that_are_no_request_stay_as_they_are(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn bytes_that_are_not_a_request_stay_unchanged(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let with = [bytes.as_slice(), br#""tasks/get""#].concat();
             prop_assert!(*rename_older(&with) == *with);
         }

@@ -1,34 +1,33 @@
-//! The tasks of a workspace, as its host keeps them.
+//! The tasks of a workspace at its host.
 
 use std::time::{Duration, SystemTime};
 
 use wap_core::{Call, ExecuteCommand, ExecuteCommandResponse, WapError};
 
-/// The tasks of a workspace. They belong to no client: each client sees all of them, and a task survives its client.
+/// The tasks of a workspace. They do not belong to a client: every client sees all of them, and a task survives its client.
 pub trait CommandTasks: Send + Sync {
-    /// Begins a command as a task and returns it at once.
+    /// Begins a command as a task and returns it immediately.
     ///
     /// # Errors
     ///
-    /// [`WapError`] if it cannot begin: too many tasks run, for instance.
+    /// [`WapError`] if it cannot begin, for example because too many tasks run.
     fn begin(&self, call: &Call<'_>, command: &ExecuteCommand) -> Result<TaskView, WapError>;
 
-    /// Returns a task, after waiting for its end for at most this long; `None` if there is none with this id, or not any
-    /// more.
+    /// Returns a task, after waiting at most `longest` for its end; `None` if there is none, or no longer one, with this id.
     ///
     /// # Errors
     ///
     /// [`WapError`] if the tasks cannot be read.
     fn show(&self, call: &Call<'_>, id: &str, longest: Duration) -> Result<Option<TaskView>, WapError>;
 
-    /// Cancels a task and returns it; one that is over stays as it is. `None` as for [`CommandTasks::show`].
+    /// Cancels a task and returns it; an ended one stays unchanged. `None` as for [`CommandTasks::show`].
     ///
     /// # Errors
     ///
     /// [`WapError`] if the tasks cannot be reached.
     fn cancel(&self, call: &Call<'_>, id: &str) -> Result<Option<TaskView>, WapError>;
 
-    /// Lists tasks, the newest first, without their outputs; with `before`, those that were begun before that one.
+    /// Lists tasks, newest first, without their outputs; with `before`, those begun before that task.
     ///
     /// # Errors
     ///
@@ -54,7 +53,7 @@ pub struct TaskView {
 /// The progress of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskProgress {
-    /// The command waits for its turn behind other commands.
+    /// The command waits for other commands.
     Waiting,
     /// The command runs.
     Running,
@@ -63,6 +62,6 @@ pub enum TaskProgress {
         /// The name of the proposal, for the person.
         proposal: String,
     },
-    /// It is over. An error with the reason `OutcomeUnknown` means that how the command ended is not known.
+    /// The task has ended. An error with the reason `OutcomeUnknown` means that the command's outcome is unknown.
     Ended(Box<Result<ExecuteCommandResponse, WapError>>),
 }

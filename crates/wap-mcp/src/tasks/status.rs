@@ -1,4 +1,4 @@
-//! Notifications about the status of tasks, so that a client need not poll.
+//! Notifications about the status of tasks, so that clients need not poll.
 
 use std::time::Duration;
 
@@ -12,18 +12,17 @@ use super::desk::{TaskDesk, status_message};
 use super::older::{status, wire_task};
 use super::source::{TaskProgress, TaskView};
 
-/// The longest wait of one look at a task.
+/// The longest wait of one poll of a task.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The pause after a look that found a task that does not end by itself soon.
+/// The pause after polling a task that will not end soon by itself.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The notification of 2025-11-25.
 const OLDER: &str = "notifications/tasks/status";
 
 impl TaskDesk {
-    /// Notifies a client of 2025-11-25 of each new status of a task that it has begun, until the task is over or the client is
-    /// gone.
+    /// Notifies a client of 2025-11-25 of each new status of its task, until the task has ended or the client is gone.
     pub(super) fn notify_older(&self, peer: Peer<RoleServer>, task: &TaskView) {
         let desk = self.clone();
         let (id, last) = (task.id.clone(), mark(task));
@@ -41,7 +40,7 @@ impl TaskDesk {
         });
     }
 
-    /// Sends each new status of a task, the first one at once, until it is over or its client is gone.
+    /// Sends each new status of a task, the first one immediately, until it has ended or its client is gone.
     pub(super) async fn send_newer(self, id: String, sender: mpsc::Sender<Value>) {
         let mut changes = Changes { desk: self.clone(), id, last: None, is_over: false };
         while !sender.is_closed() {
@@ -56,7 +55,7 @@ impl TaskDesk {
     }
 }
 
-/// Returns what is different after each change that a client hears of.
+/// Returns a text that differs after each change that is reported to a client.
 fn mark(task: &TaskView) -> String {
     format!("{} {}", status(task), status_message(task))
 }
@@ -65,22 +64,22 @@ fn mark(task: &TaskView) -> String {
 struct Changes {
     desk: TaskDesk,
     id: String,
-    /// The mark that the client has.
+    /// The mark of the last reported state.
     last: Option<String>,
     is_over: bool,
 }
 
 impl Changes {
-    /// Looks at the task once. Returns it if it has changed; `None` if it is over, or gone.
+    /// Polls the task once. Returns it if it has changed; `None` if it has ended or was removed.
     async fn next_or_pause(&mut self) -> Option<Option<TaskView>> {
         if self.is_over {
             return None;
         }
-        // A first look does not wait for the end.
+        // The first poll does not wait for the end.
         let longest = if self.last.is_some() { LOOK } else { Duration::ZERO };
         let task = match self.desk.show(&self.id, longest).await {
             Ok(task) => task?,
-            // A source that cannot answer now is asked again.
+            // Retry a source that cannot answer now.
             Err(_) => {
                 tokio::time::sleep(LOOK).await;
                 return Some(None);

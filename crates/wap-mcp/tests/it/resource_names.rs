@@ -21,7 +21,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_read_has_only_one_spelling(uri in "(agentd://(output|process|run|review)/)?[ -~\u{80}-\u{ff}]{0,12}") {
+    fn every_accepted_name_has_only_one_spelling(uri in "(agentd://(output|process|run|review)/)?[ -~\u{80}-\u{ff}]{0,12}") {
         if let Ok(name) = uri.parse::<ResourceName>() {
             prop_assert_eq!(name.to_string(), uri);
         }
@@ -35,13 +35,13 @@ proptest! {
 }
 
 #[test]
-fn refusals_say_what_a_name_looks_like() {
+fn refusals_describe_the_form_of_a_name() {
     let errors = ["file:///a", "agentd://output/a b", "agentd://run/x", "agentd://run/1?line=0"];
     let texts = errors.map(|uri| format!("{uri}: {}", ResourceName::parse_page(uri).unwrap_err()));
     insta::assert_snapshot!(texts.join("\n"), @r"
     file:///a: a resource is agentd://output/, agentd://process/, agentd://run/ or agentd://review/ and a name
     agentd://output/a b: the name of a resource has letters, digits, '.', '_' and '-', and no '..'
     agentd://run/x: runs and reviews are named by their numbers
-    agentd://run/1?line=0: behind '?' stands line= and the number of the first line
+    agentd://run/1?line=0: after '?' comes line= and the number of the first line
     ");
 }

@@ -17,7 +17,7 @@ fn words(list: &Value) -> BTreeSet<&str> {
     list.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
 }
 
-/// Returns what the rules refuse in a schema.
+/// Returns the violations of the rules in a schema.
 fn refused(rules: &Value, schema: &Map<String, Value>) -> Vec<String> {
     let mut refusals = Vec::new();
     if schema.get("type") != Some(&rules["top"]["type"]) || !schema.contains_key("properties") {
@@ -75,7 +75,7 @@ fn every_tool_is_acceptable_to_the_strictest_validator() {
 }
 
 #[test]
-fn what_validators_refuse_is_found() {
+fn violations_are_found() {
     let rules = rules();
     let object = |mut schema: Value| {
         schema["type"] = json!("object");

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::options::HostOptions;
 use crate::state::STATE_FOLDER;
 
-/// Finds such programs in the folders of `PATH` that no model can write. People have folders of the workspace on it, such as
-/// `.venv/bin`, where a command could put a program under any name.
+/// Finds such programs in the folders of `PATH` that no model can write to. `PATH` may contain folders of the
+/// workspace, such as `.venv/bin`, where a command could put a program under any name.
 #[derive(Clone, Debug)]
 pub struct OwnPrograms {
     folders: Vec<PathBuf>,
@@ -17,8 +17,8 @@ pub struct OwnPrograms {
 }
 
 impl OwnPrograms {
-    /// Takes the folders of this process's `PATH` that do not lead into the workspace, the state folder, a folder that commands may
-    /// change, or any other workspace that has its state folder in it.
+    /// Uses the folders of this process's `PATH` outside of the workspace, the state folder, folders that commands may
+    /// change, and any other workspace with its state folder inside.
     #[must_use]
     pub fn of(options: &HostOptions) -> OwnPrograms {
         OwnPrograms::on(&std::env::var_os("PATH").unwrap_or_default(), options)
@@ -35,17 +35,17 @@ impl OwnPrograms {
         programs
     }
 
-    /// Takes them for a command that works in no workspace, as if in the current folder.
+    /// Uses them for a command without a workspace, as if in the current folder.
     #[must_use]
     pub fn of_no_workspace() -> OwnPrograms {
         OwnPrograms::of(&HostOptions::new("."))
     }
 
-    /// Returns those of these folders, as in `PATH`, in which no link leads to a program that a model can write.
+    /// Returns the folders, in the form of `PATH`, in which no symlink points to a program that a model can write to.
     #[must_use]
     pub fn search_path(&self) -> OsString {
         let folders = self.folders.iter().filter(|folder| !self.has_link_into_writable(folder));
-        // They come from such a text, so none has a colon in it.
+        // They come from `PATH`, so none contains a colon.
         std::env::join_paths(folders).unwrap_or_default()
     }
 
@@ -69,7 +69,7 @@ impl OwnPrograms {
         let real = fs::canonicalize(path).ok();
         let paths = || [Some(path), real.as_deref()].into_iter().flatten();
         let leads = |folder: &PathBuf| paths().any(|path| path.starts_with(folder));
-        // Others' do not count: any user can make such a folder above, in `/tmp`.
+        // Folders of other users do not count: any user can make such a folder in `/tmp`.
         let user = rustix::process::geteuid().as_raw();
         let is_own = |data: fs::Metadata| data.is_dir() && data.uid() == user;
         let is_workspace = |folder: &Path| folder.join(STATE_FOLDER).symlink_metadata().is_ok_and(is_own);

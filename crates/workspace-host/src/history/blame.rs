@@ -49,7 +49,7 @@ pub struct BlamedLine {
     pub began_at: Option<String>,
 }
 
-/// Traces the lines of a file as it is now; `wanted` are numbers of lines, 1-based and both included.
+/// Traces the lines of the current file; `wanted` are line numbers, 1-based and inclusive.
 ///
 /// # Errors
 ///
@@ -113,7 +113,7 @@ pub fn blame(
     Ok(blame)
 }
 
-/// Adds what the journal knows of a change.
+/// Adds the journal's data on a change.
 fn made_by(
     journal: &JournalReader,
     number: ChangeNumber,

@@ -1,4 +1,4 @@
-//! The paths of which a view says nothing but their number.
+//! The paths that a view only counts.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

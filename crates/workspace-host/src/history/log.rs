@@ -20,7 +20,7 @@ use crate::{Failure, WorkspacePaths};
 /// The most characters of a step's description.
 const LINE_CHARACTERS: usize = 70;
 
-/// A run of the journal with its steps and changes, as a line that serialises.
+/// A run of the journal with its steps and changes, in serializable form.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunLine {
@@ -79,8 +79,8 @@ pub(super) struct ChangeLine {
     is_bookkeeping: bool,
 }
 
-/// Reads the newest runs, newest first, at most `limit`. With `folds_bookkeeping` the changes are marked that
-/// [`log_text`] folds.
+/// Reads the newest runs, newest first, at most `limit`. With `folds_bookkeeping`, changes that [`log_text`]
+/// folds are marked.
 ///
 /// # Errors
 /// The journal cannot be read.
@@ -134,13 +134,13 @@ pub fn log_text(runs: &[RunLine]) -> Vec<String> {
     lines
 }
 
-/// Marks the changes that a view folds into one line. Without a folder to ask, none are.
+/// Marks the changes that a view folds into one line; none without a folder.
 fn mark_bookkeeping(
     journal: &JournalReader,
     paths: &WorkspacePaths,
     runs: &mut [RunLine],
 ) -> Result<(), JournalError> {
-    // The log of a folder that is gone is still of use.
+    // The log of a missing folder is still useful.
     let Ok(root) = FileRoot::open(&paths.workspace, &RootRules::default(), FsPolicy::default()) else {
         return Ok(());
     };
@@ -183,7 +183,7 @@ pub(super) fn run_head(run: &RunLine) -> String {
     format!("{}  {}{unfinished}", run.began_at, run.by())
 }
 
-/// Renders a step, its description as one line of at most so many characters.
+/// Renders a step, with its description shortened by `one_line`.
 pub(super) fn step_text(step: &StepLine, one_line: impl Fn(&str, usize) -> String) -> String {
     let end = match (&step.failure, step.finished) {
         (Some(failure), _) => format!("  ({failure})"),

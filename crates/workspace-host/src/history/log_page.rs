@@ -16,7 +16,7 @@ pub struct LogPart {
     pub before: Option<u64>,
     /// The lines of the first run that earlier pages had.
     pub skip: u64,
-    /// The most characters, apart from the note that says how to continue.
+    /// The maximum number of characters, apart from the note on how to continue.
     pub characters: usize,
 }
 
@@ -56,14 +56,15 @@ fn pages(journal: &JournalReader, part: &LogPart, rules: &SecretRules) -> Result
     Ok(page.text)
 }
 
-/// Adds the lines of a run after the first `skip`. Returns how many lines of it have been added by now if not all of them fit.
+/// Adds the lines of a run after the first `skip`. Returns how many of its lines have been added so far if not all of
+/// them fit.
 fn add_run(
     journal: &JournalReader,
     run: &RecordedRun,
     (skip, rules): (u64, &SecretRules),
     page: &mut PageText,
 ) -> Result<Option<u64>, JournalError> {
-    // Each line is masked whole: the first one of a page is cut where the page ends.
+    // Each line is masked whole: the first one of a page may be cut at the end of the page.
     let mut head = rules.mask_rest(&run_head(&run_line_of(run)));
     if skip > 0 {
         head.push_str("  (continued)");
@@ -92,7 +93,7 @@ fn add_run(
     Ok(None)
 }
 
-/// A text that grows by lines as long as they fit.
+/// A text that accepts lines as long as they fit.
 #[derive(Default)]
 struct PageText {
     text: String,
@@ -101,8 +102,8 @@ struct PageText {
 }
 
 impl PageText {
-    /// Adds a line if it fits, or a first one as far as it does: each page has one line at least, so that reading page
-    /// after page comes to the end.
+    /// Adds a line if it fits, or a truncated first one: each page has at least one line, so that reading page after
+    /// page terminates.
     fn add(&mut self, line: &str) -> bool {
         let characters = line.chars().count().saturating_add(1);
         if characters > self.left && self.has_lines {

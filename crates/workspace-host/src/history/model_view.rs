@@ -15,19 +15,19 @@ use super::visible_diff::visible_diff;
 use super::work_so_far::work_so_far;
 use crate::{Exit, Failure, SecretRules, WorkspacePaths};
 
-/// The runs that one part of a list looks at.
+/// The number of runs examined for one part of a list.
 const LISTED_RUNS: u32 = 100;
 
-/// The runs among which a failed command or a conversation is looked for.
+/// The number of runs searched for a failed command or a conversation.
 const SEARCHED_RUNS: u32 = 2_000;
 
-/// The changes among which the last one that is in force is looked for.
+/// The number of changes searched for the last one in force.
 const SEARCHED_CHANGES: u32 = 2_000;
 
-/// The most bytes of the differences of a run. Beyond the half of it, no further file is looked at.
+/// The maximum number of bytes of a run's differences. Past half of it, no further file is read.
 const MOST_BYTES: usize = 8 << 20;
 
-/// The most files that are read although their differences are too long to be shown.
+/// The maximum number of files read although their differences are too long to show.
 const MOST_LONG: usize = 20;
 
 /// The most characters of a step's description.
@@ -99,8 +99,8 @@ impl<'a> RunViews<'a> {
         Ok(format!("{head}  {changes} {noun}: {}", first.unwrap_or_default()))
     }
 
-    /// Returns what a run has changed as a unified diff; `None` if there is no such run. What does not fit into 8 MiB is only
-    /// counted, and its contents are not read.
+    /// Returns the changes of a run as a unified diff; `None` if there is no such run. Files that do not fit into 8 MiB
+    /// are only counted, and their contents are not read.
     ///
     /// # Errors
     /// The journal cannot be read, or `cancel` is raised.
@@ -156,7 +156,7 @@ impl<'a> RunViews<'a> {
         text
     }
 
-    /// Returns the state of a run as a text that is different after each of its changes; `None` if there is no such run.
+    /// Returns the state of a run as a text that differs after each of its changes; `None` if there is no such run.
     ///
     /// # Errors
     /// The journal cannot be read.

@@ -5,8 +5,8 @@ use wap_core::{Reason, WapError};
 
 /// Returns how a step failed; `None` if it was carried out, or if its outcome cannot be read.
 pub(super) fn step_failure(outcome: &[u8]) -> Option<String> {
-    // That of a command stands alone, that of a change beside other fields.
-    let (Recorded::Beside { outcome } | Recorded::Alone(outcome)) = serde_json::from_slice(outcome).ok()?;
+    // A command's outcome stands alone, that of a change is one of several fields.
+    let (Recorded::Field { outcome } | Recorded::Alone(outcome)) = serde_json::from_slice(outcome).ok()?;
     match outcome {
         Ok(Answer { exit_code: None | Some(0), .. } | Answer { had_ended: Some(_), .. }) => None,
         Ok(Answer { exit_code: Some(code), .. }) => Some(format!("exit code {code}")),
@@ -23,7 +23,7 @@ pub(super) fn step_failure(outcome: &[u8]) -> Option<String> {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Recorded {
-    Beside { outcome: Result<Answer, WapError> },
+    Field { outcome: Result<Answer, WapError> },
     Alone(Result<Answer, WapError>),
 }
 
@@ -49,8 +49,8 @@ mod tests {
         assert_eq!(alone(Reason::OutcomeUnknown).as_deref(), Some("outcome unknown"));
         assert_eq!(alone(Reason::Timeout).as_deref(), Some("timed out"));
         assert_eq!(alone(Reason::Cancelled).as_deref(), Some("cancelled"));
-        let beside = serde_json::json!({ "outcome": error(Reason::Protected), "request": "x" });
-        assert_eq!(step_failure(beside.to_string().as_bytes()).as_deref(), Some("failed"));
+        let field = serde_json::json!({ "outcome": error(Reason::Protected), "request": "x" });
+        assert_eq!(step_failure(field.to_string().as_bytes()).as_deref(), Some("failed"));
         for (outcome, failure) in [
             (r#"{"Ok":{"stdout":"","exitCode":3}}"#, Some("exit code 3")),
             (r#"{"Ok":{"stdout":"","exitCode":0}}"#, None),

@@ -1,4 +1,4 @@
-//! The files that a session or a run has changed, as far as they still differ from before.
+//! The files that a session or a run has changed and that still differ from before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub enum TouchedBy<'a> {
     LastRun,
 }
 
-/// A list of touched files cannot be made.
+/// The reason why touched files cannot be listed.
 #[derive(Debug, thiserror::Error)]
 pub enum TouchedError {
     /// The journal cannot be read.
@@ -38,9 +38,9 @@ pub enum TouchedError {
 /// Returns the files that differ from how they were before the runs, sorted, relative to the workspace. Changes that other
 /// runs made in between count as well.
 ///
-/// Folders and bookkeeping do not count. A file of these `named` paths counts always, also where git ignores it; and rules that
-/// the runs have written themselves hide no file but those of new folders: a command could hide what it does to a file
-/// by a `.gitignore` of its own.
+/// Folders and bookkeeping do not count. Files of the `named` paths always count, even if git ignores them; and rules
+/// that the runs have written themselves only apply to new folders: a command could hide its changes by its own
+/// `.gitignore`.
 ///
 /// # Errors
 ///
@@ -97,7 +97,7 @@ impl Sides {
     fn differ(&self) -> bool {
         match (&self.before, &self.after) {
             (None, None) => false,
-            // A content that is not known may be another one.
+            // An unknown content may differ.
             (Some(before), Some(after)) => {
                 (before.kind, before.content, before.mode) != (after.kind, after.content, after.mode)
                     || before.content.is_none()
@@ -135,7 +135,7 @@ impl<'a> EarlierRules<'a> {
         for (path, side) in sides.iter().filter(|(path, _)| has_rules(path)) {
             let rules = match &side.before {
                 None => FormerRules::Absent,
-                // Git follows no link to rules.
+                // Git does not follow a symlink to rules.
                 Some(before) if before.kind != EntryKind::File => FormerRules::Absent,
                 Some(before) => {
                     let kept = before.content.map(|hash| journal.content(&hash)).transpose()?.flatten();
@@ -149,8 +149,8 @@ impl<'a> EarlierRules<'a> {
         Ok(EarlierRules { ignores: GitIgnores::as_before(root, former), new_folders })
     }
 
-    /// Checks whether a file is git's own, was ignored by these rules, or lies in a folder that is new, whose rules hide nothing that
-    /// was there.
+    /// Checks whether a file is git's own, was ignored by these rules, or is in a new folder, whose rules hide nothing
+    /// that existed.
     fn are_enough_for(&mut self, path: &RelPath) -> bool {
         let mut above = std::iter::successors(path.parent(), RelPath::parent);
         path.components().any(|name| name == b".git")

@@ -58,7 +58,7 @@ pub fn undo_text(
     }
 }
 
-/// Returns the difference of a path in the way as a model may see it.
+/// Returns the difference of an obstructing path as a model may see it.
 fn visible_diff(obstacle: &Obstacle, rules: &SecretRules) -> String {
     match &obstacle.visible_diff {
         _ if rules.secrets.is_none() || obstacle.diff.is_empty() => obstacle.diff.clone(),
@@ -66,7 +66,8 @@ fn visible_diff(obstacle: &Obstacle, rules: &SecretRules) -> String {
             "only secrets have changed, whose values are not kept".to_owned()
         }
         Some(visible) => rules.mask_rest(visible),
-        // The process with the texts shows secrets, and in their difference a line of a key says nothing by itself.
+        // The process with the texts shows secrets, and in their difference a line of a key is not recognised by
+        // itself.
         None => "the difference is left out, since it may hold secrets; readFile shows what it holds now"
             .to_owned(),
     }
@@ -91,7 +92,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// Says how many lines are left out, if any, and how to get them.
+    /// Adds the number of lines left out, if any, and how to get them.
     fn end(&mut self, how: &str) {
         if self.left_out > 0 {
             self.text.push_str(&format!("[{} lines are left out; {how}]\n", self.left_out));
@@ -104,7 +105,7 @@ fn is_repository(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Says what stays of commits in a repository, and how they are reverted without a loss of others.
+/// Describes the commits that stay in a repository, and how to revert them without losing others.
 fn commits_text(repository: &str, kept: Option<&KeptCommits>, visible: &impl Fn(&str) -> String) -> String {
     let short = |commit: &str| commit.get(..SHORT_COMMIT).unwrap_or(commit).to_owned();
     let branches = kept.map(|kept| &kept.branches[..]).unwrap_or_default();
@@ -151,7 +152,7 @@ pub fn undo_lines(undone: &Undone) -> Vec<String> {
     lines(undone, str::to_owned, visible_line)
 }
 
-/// Returns the lines with each path, and each command as one line of at most so many characters, as the reader may see them.
+/// Returns the lines, with each path and each shortened command as the reader may see them.
 fn lines(
     undone: &Undone,
     visible_path: impl Fn(&str) -> String,

@@ -4,9 +4,9 @@ use local_workspace::FileDifference;
 
 use crate::SecretRules;
 
-/// Returns the difference between what a model may see of the two contents.
+/// Returns the difference between the two contents as a model may see them.
 ///
-/// The contents are masked and not their difference, in which lines from the middle of a key say nothing by themselves.
+/// The contents are masked rather than their difference, in which lines from the middle of a key are not recognised.
 pub(super) fn visible_diff(difference: &FileDifference, rules: &SecretRules) -> String {
     let diff = difference.diff_as(|text| rules.mask_file_text(text));
     match diff.is_empty() && !difference.diff.is_empty() {

@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::owner::session_call::SessionRefusal;
 use crate::secret_use::SecretRules;
 
-/// The most runs of a conversation that are looked at, the newest.
+/// The maximum number of runs of a conversation that are examined, the newest ones.
 const MOST_RUNS: u32 = 1_000;
 
 /// The part of the token budget that the work may take, at about three characters a token.
@@ -23,18 +23,19 @@ const CHARACTERS_PER_TOKEN: usize = 1;
 /// The most commands that are listed, the newest.
 const MOST_COMMANDS: usize = 20;
 
-/// The most files that are named because their differences do not fit; no further file is read then.
+/// The maximum number of files that are named because their differences do not fit; after these, no
+/// further file is read.
 const MOST_LEFT_OUT: usize = 50;
 
 /// The most characters of a command.
 const COMMAND_CHARACTERS: usize = 200;
 
-/// The most characters of the output of a failure, of its end.
+/// The maximum number of characters quoted from the end of a failure's output.
 const FAILURE_CHARACTERS: usize = 4_000;
 
-/// Describes the work of a conversation: its task, its commands with their results, the failure that is still open, and the
-/// differences that it has made to files, within a third of a message and without secrets. Files that are left out for a model are
-/// only named, and of an output only the end is quoted, of what masking makes of the whole.
+/// Describes the work of a conversation: its task, its commands with their results, the failure that is still open, and
+/// the differences that it has made to files, within a third of a message and without secrets. Files withheld from a
+/// model are only named, and of an output only the end is quoted, after masking the whole.
 ///
 /// # Errors
 ///
@@ -127,7 +128,7 @@ fn failed(error: JournalError) -> Failure {
     Failure::new(Exit::Failed, format!("the journal cannot be read: {error}"))
 }
 
-/// A command with its outcome; `None` if it is not known.
+/// A command with its outcome; `None` if it is unknown.
 struct Ran {
     command: String,
     outcome: Option<Result<Answer, WapError>>,
@@ -167,7 +168,7 @@ fn commands(journal: &JournalReader, runs: &[RecordedRun]) -> Result<Vec<Ran>, J
         let steps = journal.steps(run.number)?;
         for step in steps.iter().rev().filter(|step| step.kind == StepKind::ShellCommand) {
             let outcome = step.outcome.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok());
-            // What a kept trial has adopted is a step without a command of its own.
+            // The adoption of a kept trial is a step without a command.
             if !step.description.starts_with('(') {
                 commands.push(Ran { command: step.description.clone(), outcome });
             }
@@ -202,7 +203,7 @@ fn write_commands(text: &mut String, commands: &[Ran], rules: &SecretRules) {
             // At the gap, a secret could have lost the part by which it is recognised.
             text.push_str("  (its output is long: run it again to see it)\n");
         } else {
-            // Masked whole, before the cut takes the beginning of a secret away.
+            // Masked whole, before the cut removes the beginning of a secret.
             let streams =
                 [&response.stdout, &response.stderr].into_iter().filter(|stream| !stream.is_empty());
             let output: Vec<String> =

@@ -1,4 +1,4 @@
-//! Older work that can be undone where the newest cannot.
+//! Older work that can be undone if the newest cannot.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::last_change::{PAGE, Search, is_restorable, whole};
 /// The most replies, calls and commands that are tried.
 const MOST_TRIED: usize = 10;
 
-/// Returns a change of the newest work before a refused undo that can be undone as a whole as things are; `None` if there is none
-/// among the last few.
+/// Returns a change of the newest work before a refused undo that can currently be undone as a whole; `None` if there
+/// is none among the last few.
 pub(crate) fn older_work(
     journal: &JournalReader,
     workspace: &LocalWorkspace,

@@ -1,4 +1,4 @@
-//! Work that cannot be undone because nothing that could be restored was recorded of it.
+//! Work that cannot be undone because its previous state was not recorded.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +17,12 @@ const PAGE: u32 = 500;
 /// The most characters of a step's description.
 const DESCRIPTION_CHARACTERS: usize = 70;
 
-/// The newest work of which nothing can be undone.
+/// The newest work of which no part can be undone.
 #[derive(Debug)]
 pub(super) struct UnrecordedWork {
     pub(super) run: RunNumber,
     step: u32,
-    /// The changes without recorded contents; none of a command whose end is not known.
+    /// The changes without recorded contents; empty for a command with an unknown outcome.
     changes: Vec<RecordedChange>,
 }
 
@@ -33,7 +33,7 @@ impl UnrecordedWork {
         UnrecordedWork { run: change.run, step, changes }
     }
 
-    /// Returns the refusal of an undo, with a way to undo what was done before, which is `older`.
+    /// Returns the refusal of an undo, with advice on how to undo the `older` work.
     pub(super) fn refusal(
         &self,
         journal: &JournalReader,
@@ -71,7 +71,7 @@ impl UnrecordedWork {
     }
 }
 
-/// Returns the newest command after the run `after` whose end is not known, and of whose run nothing was undone.
+/// Returns the newest command after the run `after` whose outcome is unknown, and whose run was not undone in part.
 pub(super) fn interrupted_command(
     journal: &JournalReader,
     after: Option<RunNumber>,
@@ -127,7 +127,7 @@ fn description(journal: &JournalReader, rules: &SecretRules, run: RunNumber, ste
     let steps = journal.steps(run).unwrap_or_default();
     let step = steps.iter().find(|other| other.index == step);
     step.map_or_else(String::new, |step| {
-        // Masked here: behind the cut, a client could not recognise a secret any more.
+        // Masked here: after the cut, a client could no longer recognise a secret.
         format!("`{}`", rules.mask_line(&step.description, DESCRIPTION_CHARACTERS))
     })
 }

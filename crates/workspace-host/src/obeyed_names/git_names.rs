@@ -1,4 +1,4 @@
-//! The paths of a workspace that git obeys because the user's settings of git name them.
+//! The paths of a workspace that git obeys because the user's git settings name them.
 //!
 //! | kind | list | reason |
 //! | --- | --- | --- |
@@ -25,8 +25,8 @@ use crate::confinement;
 use crate::notices::SharedNotices;
 use crate::options::HostOptions;
 
-/// The most names that one process collects of those whose changes are only reported. All are kept, and each change is compared with
-/// all: a command that leaves other links among the hooks each time could make every later one slow.
+/// The most names that one process collects of those whose changes are only reported. All are kept, and each change is
+/// compared with all: a command that leaves new symlinks among the hooks each time could make every later one slow.
 const COLLECTED_LIMIT: usize = 2000;
 
 /// Finds such paths each time the settings have changed.
@@ -37,10 +37,10 @@ pub(crate) struct GitNames {
     state: Mutex<Looks>,
 }
 
-/// The looks until now.
+/// The searches so far.
 #[derive(Debug, Default)]
 struct Looks {
-    /// The outcome of the last one.
+    /// The outcome of the last search.
     latest: Option<ObeyedPaths>,
     /// The names that were returned.
     collected: BTreeSet<(RelPath, NameRule, bool)>,
@@ -69,7 +69,7 @@ impl NameSource for GitNames {
 }
 
 impl Looks {
-    /// Returns those of the names that are not collected yet, and the entry of every path where that is needed.
+    /// Returns the names that are not collected yet, or the entry of every path if needed.
     fn further(&mut self, mut names: Vec<FoundName>, left_out: Option<LeftOut>) -> Vec<FoundName> {
         let key = |name: &FoundName| (name.path.clone(), name.rule, name.is_at_any_depth);
         names.retain(|name| !self.collected.contains(&key(name)));
@@ -92,14 +92,14 @@ fn find(workspace: &Path) -> ObeyedPaths {
     ObeyedPaths::find(workspace, &home, variable)
 }
 
-/// Returns the entry of every path. Which path git obeys beside those that are listed is not determined, so each may be one.
+/// Returns the entry of every path: git obeys more paths than are listed, and any may be one of them.
 fn every_path(left_out: LeftOut) -> FoundName {
     let path = RelPath::from_bytes(b"*").expect("it is a name");
     let reason = format!("git may obey it: {}", left_out.cause());
     FoundName { path, rule: NameRule::Reported, reason, is_at_any_depth: false }
 }
 
-/// Reports where the settings name more than can be protected.
+/// Reports settings that name more than can be protected.
 pub(crate) fn report(options: &HostOptions, notices: &SharedNotices) {
     let Ok(workspace) = std::fs::canonicalize(&options.workspace) else { return };
     let obeyed = find(&workspace);
@@ -219,7 +219,7 @@ mod tests {
                 let expected = "git may obey it: there are too many submodules or linked working trees";
                 assert_eq!(reason, is_incomplete.then_some(expected), "{path}");
             }
-            // A closer reason and a stricter list hold as before.
+            // A closer reason and a stricter list apply as before.
             let path = |path: &str| RelPath::parse(path).unwrap();
             assert!(names.reported(&path(".husky/x")).is_some_and(|name| name.pattern() == ".husky"));
             assert!(names.protects(&path(".git/config")) && names.reported(&path(".git/config")).is_none());
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(looks.further(reported(0..COLLECTED_LIMIT), None), [], "the control");
         let every = every_path(LeftOut::Paths);
         assert_eq!(looks.further(reported(0..COLLECTED_LIMIT + 1), None), vec![every.clone()]);
-        // What is never changed is collected in any case.
+        // Never-changed names are collected in any case.
         let never = name(0, NameRule::Never);
         assert_eq!(looks.further(vec![never.clone(), name(3000, NameRule::Reported)], None), [never, every]);
         assert_eq!(looks.further(vec![name(1, NameRule::Never)], None).len(), 1);

@@ -1,4 +1,4 @@
-//! Commands of git that an advice names, for a shell.
+//! Git commands for advice, quoted for a shell.
 
 /// Returns the command that checks out a branch or a commit in a working tree, whose path is `.` for that of the workspace.
 pub(crate) fn checkout_command(tree: &str, name: &str) -> String {
@@ -6,7 +6,7 @@ pub(crate) fn checkout_command(tree: &str, name: &str) -> String {
     format!("git {tree}checkout {}", shell_word(name))
 }
 
-/// Returns a word as a shell reads it.
+/// Returns a word quoted for a shell.
 fn shell_word(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-+@".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {

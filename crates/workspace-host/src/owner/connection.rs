@@ -45,15 +45,15 @@ use crate::tasks::calls::{CancelTask, ListTasks, ShowTask, StartTask};
 /// The time within which a client has to send its greeting.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// The time within which a client has to take an answer. A client that does not read its answers is disconnected; no
-/// other client waits for it meanwhile.
+/// The time within which a client has to accept an answer. A client that does not read its answers is disconnected;
+/// other clients do not wait for it.
 const SENDING: Duration = Duration::from_secs(30);
 
 /// The text of the error that answers a call in which this program panics.
 const FAULT: &str =
     "agentd has a fault and could not answer this call: look at what it has done before you repeat it";
 
-/// The text of the error in place of an answer that its client would not read to its end.
+/// The text of the error that replaces an answer too long for its client.
 const TOO_LONG: &str = "the answer is too long for another process than the one that owns the state folder: ask there, or for less. If \
      the call changes something, look at what it has done before you repeat it";
 
@@ -80,7 +80,7 @@ pub(super) fn serve(host: &Arc<Host>, stream: UnixStream) {
         }
     }
     if host.is_closing() {
-        // The client is alive: it gets the answers to its running calls, and repeats the others at the next owner.
+        // The client is alive: it receives the answers to its running calls, and repeats the others at the next owner.
         return;
     }
     // Collected first: a cancelled call takes the same lock when it ends.
@@ -167,8 +167,9 @@ impl Client {
         }
         let Some(id) = message.id.as_ref().and_then(Value::as_u64) else { return };
         match message.method.as_str() {
-            // A client that is being sent something else at this moment needs no answer: any byte shows that the owner lives.
-            PING => self.outgoing.send_unless_behind(json_rpc::response(&json!(id), &Value::Null)),
+            // A client that is currently being sent something else needs no answer: any byte shows that the owner
+            // lives.
+            PING => self.outgoing.send_unless_lagging(json_rpc::response(&json!(id), &Value::Null)),
             // First, since it guards the two arms of these methods further down.
             CHANGE_FILES | UNDO if self.has_other_names() => {
                 let differing = self.host.hello.confinement.other_names(&self.confinement);
@@ -248,7 +249,7 @@ impl Client {
         self.host.workspace.sandbox_report().ok().map(|report| report.level)
     }
 
-    /// Returns the refusal of a client that was started with other options than this owner; `None` if none differ.
+    /// Returns the refusal of a client that was started with options other than this owner's; `None` if none differ.
     fn otherwise_started(&self, differing: &[&str]) -> Option<WapError> {
         if differing.is_empty() {
             return None;
@@ -299,7 +300,7 @@ impl Client {
         });
     }
 
-    /// Has a thread for this kind of tool carry out a call and send its answer.
+    /// Lets a thread for this kind of tool carry out a call and send its answer.
     fn begin<R: DeserializeOwned>(
         self: &Arc<Self>,
         (id, bytes): (u64, usize),
@@ -321,7 +322,7 @@ impl Client {
                 let origin: Origin = params.origin.into();
                 let call = Call { origin: &origin, cancel: &cancel, time_left };
                 let request = serde_json::from_value(params.request).map_err(|error| unreadable(&error))?;
-                // Its client would wait for ever: this process lives, and answers every ping.
+                // Its client would wait forever: this process lives, and answers every ping.
                 catch_unwind(AssertUnwindSafe(|| carry_out(&client, request, &call)))
                     .unwrap_or_else(|_| Err(WapError::new(Reason::OutcomeUnknown, FAULT)))
             });

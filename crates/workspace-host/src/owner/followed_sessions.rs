@@ -1,6 +1,6 @@
 //! The sessions of a state folder for whose replies a process waits.
 //!
-//! Each such process holds a lock on a file of its session. So the others can see it whichever process owns the state
+//! Each such process holds a lock on a file of its session. So others can detect it, whichever process owns the state
 //! folder, and a killed process holds nothing.
 
 use std::fs::{self, File, OpenOptions};
@@ -74,7 +74,7 @@ impl FollowedSession {
 
 impl Drop for FollowedSession {
     fn drop(&mut self) {
-        // While it is locked: afterwards the name may be that of another process.
+        // While it is locked: afterwards the name may belong to another process.
         let _ = fs::remove_file(self.folder.join(self.id.to_string()));
     }
 }

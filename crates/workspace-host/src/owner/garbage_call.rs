@@ -24,13 +24,13 @@ pub struct Collected {
     pub contents_removed: u64,
     /// Their size in bytes.
     pub contents_bytes: u64,
-    /// Changes that cannot be undone any more.
+    /// Changes that can no longer be undone.
     pub changes_not_undoable: u64,
     /// Files without an entry in the journal that were removed.
     pub stray_files_removed: u64,
     /// Their size in bytes.
     pub stray_files_bytes: u64,
-    /// Files that the journal does not know and that stay, because a quarantined database beside it may refer to them.
+    /// Files that the journal does not know and that stay, because a quarantined database next to it may refer to them.
     #[serde(default)]
     pub stray_files_kept: u64,
     /// Their size in bytes.
@@ -74,7 +74,8 @@ impl SessionCall for CollectGarbage {
         };
         let (outputs_removed, outputs_bytes) = sessions.workspace().inner().discard_outputs(&is_needed);
         let rule = garbage_keeper::rule(journal, &unfinished, self.limit_bytes)?;
-        // A process that owns the folder for this call alone may take the whole disk; one with clients must not delay them.
+        // A process that owns the folder only for this call may keep the disk busy; one with clients must not delay
+        // them.
         let report = match caller {
             Caller::Owner => sessions.collect_garbage(&rule),
             Caller::Client => sessions.collect_garbage_in_background(&rule, &|| !call.cancel.is_cancelled()),

@@ -32,7 +32,8 @@ impl SessionCall for DescribeWork {
     }
 }
 
-/// Describes the work of a conversation for a model, within a part of a budget of tokens; secrets and files of credentials stay.
+/// Describes the work of a conversation for a model, within a part of a budget of tokens; without secrets and files of
+/// credentials.
 pub(super) fn describe(
     sessions: &LocalSessions,
     from: &str,

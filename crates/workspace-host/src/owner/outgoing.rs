@@ -1,7 +1,7 @@
-//! The messages for one client of the owner: they queue here, and a thread of their own sends them.
+//! The messages for one client of the owner: they queue here, and a separate thread sends them.
 //!
-//! The thread that carried out a call only queues the answer. A client that does not read, because it was suspended for
-//! instance, delays no other client; after a time limit it is disconnected.
+//! The thread that carried out a call only queues the answer. A client that does not read, for instance because it was
+//! suspended, does not delay others; after a time limit it is disconnected.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -15,8 +15,8 @@ use crate::owner::Begun;
 /// The most bytes that may wait for one client; a single message may be longer.
 const MOST_WAITING_BYTES: usize = 64 << 20;
 
-/// The number of waiting bytes from which a client counts as behind: output to watch is then left out.
-const BEHIND_BYTES: usize = 64 << 10;
+/// The number of waiting bytes from which a client counts as lagging: output to watch is then dropped.
+const LAGGING_BYTES: usize = 64 << 10;
 
 /// The messages for one client. Dropping it sends what waits, and no more.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// Messages, each with the call that it answers, which has ended when its answer is written.
+    /// Messages, each with the call that it answers, which ends when its answer is written.
     waiting: VecDeque<(Vec<u8>, Option<Begun>)>,
     bytes: usize,
     /// True once no more messages are accepted.
@@ -54,7 +54,7 @@ impl Outgoing {
         if queue.is_closed {
             return;
         }
-        // A message longer than the limit passes when it is alone: else its call could never be answered.
+        // A message longer than the limit passes when it is alone: otherwise its call could never be answered.
         if !queue.waiting.is_empty() && queue.bytes + message.len() > MOST_WAITING_BYTES {
             queue.close();
         } else {
@@ -64,15 +64,15 @@ impl Outgoing {
         self.shared.changed.notify_one();
     }
 
-    /// Sends a message that is of use only now, unless the client is behind.
-    pub(super) fn send_unless_behind(&self, message: Vec<u8>) {
+    /// Sends a message that is only useful now, unless the client is lagging.
+    pub(super) fn send_unless_lagging(&self, message: Vec<u8>) {
         self.try_send(message);
     }
 
-    /// Sends such a message, and returns true if the client was not behind.
+    /// Sends such a message, and returns true if the client was not lagging.
     pub(super) fn try_send(&self, message: Vec<u8>) -> bool {
         let mut queue = self.shared.lock();
-        let is_sent = !queue.is_closed && queue.bytes < BEHIND_BYTES;
+        let is_sent = !queue.is_closed && queue.bytes < LAGGING_BYTES;
         if is_sent {
             queue.push(message, None);
             drop(queue);

@@ -27,31 +27,31 @@ use crate::state::socket;
 /// The time within which an owner has to answer the greeting.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// The longest time for which an owner may send nothing while a call waits, or read nothing of what is sent to it. It
-/// answers a ping at once, whatever it is doing, so a silent owner was stopped, or hangs.
+/// The longest time for which an owner may send nothing while a call waits, or not read messages. It answers a ping
+/// at once, whatever it is doing, so a silent owner was stopped, or hangs.
 const SILENCE: Duration = Duration::from_secs(15);
 
 /// The interval of the pings while a call waits.
 const PING_EVERY: Duration = Duration::from_secs(1);
 
-/// The time that a call may take beyond its own, for its way there and back.
+/// The additional time for the transmission of a call and its answer.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// The time for a call without a limit of its own. An owner that answers pings may still hang in a file system.
+/// The time for a call without its own limit. An owner that answers pings may still hang in a file system.
 const LONGEST_CALL: Duration = Duration::from_secs(20 * 60);
 
-/// The most bytes of output that wait for a caller who is busy with earlier output, a person whose terminal stands still for
-/// instance; more is not shown.
+/// The maximum number of bytes of output that wait for a caller busy with earlier output, such as a person with a
+/// paused terminal; more is not shown.
 const MOST_UNSHOWN_BYTES: usize = 1 << 20;
 
-/// The time limit of a call, besides the time that the caller has left.
+/// The time limit of a call, in addition to the caller's remaining time.
 #[derive(Clone, Copy, Debug)]
 pub enum CallLimit {
     /// The limit of every call that is not a command.
     Ordinary,
-    /// This time once a command has started; before that it may wait for its turn behind others.
+    /// This time once a command has started; before that it may wait for its turn after others.
     OnceStarted(Duration),
-    /// No limit while the owner answers pings: the parts of the call have limits of their own.
+    /// No limit while the owner answers pings: the parts of the call have their own limits.
     None,
 }
 
@@ -83,12 +83,12 @@ struct Shared {
 #[derive(Clone, Debug)]
 struct Waiting {
     events: Sender<Event>,
-    /// The bytes of the messages that it has not looked at yet.
+    /// The bytes of the messages that it has not read yet.
     bytes: Arc<AtomicUsize>,
 }
 
 impl Waiting {
-    /// Passes on a message of so many bytes. Output for people is left out while much of it waits already.
+    /// Passes on a message of this size. Output for people is dropped while much of it is already waiting.
     fn pass_on(&self, incoming: Incoming, bytes: usize) {
         let is_output = incoming.method.as_deref() == Some(PRINTED);
         if is_output && self.bytes.load(Ordering::Relaxed) > MOST_UNSHOWN_BYTES {
@@ -123,7 +123,7 @@ pub enum ConnectError {
 /// The outcome of a call that was not answered.
 #[derive(Debug)]
 pub enum Unanswered {
-    /// The owner is gone. It may have carried out the call, which is to be made again as the same step.
+    /// The owner is gone. It may have carried out the call, which has to be repeated as the same step.
     Gone,
     /// The owner is about to leave and has not begun the call.
     Leaving,
@@ -177,11 +177,11 @@ impl OwnerConnection {
         Ok(OwnerConnection { shared, next_id: AtomicU64::new(1), owner: welcome })
     }
 
-    /// Has the owner end what a conversation has left running, without waiting for it. It does so as well when the
-    /// connection is closed.
+    /// Lets the owner end the processes that a conversation has left running, without waiting for it. It also does
+    /// so when the connection is closed.
     pub(crate) fn end_conversation(&self, conversation: &ConversationId) {
         let params = EndConversation { conversation: conversation.clone() };
-        // A failure needs no handling: the connection is broken then.
+        // A failure needs no handling: the connection is then broken.
         let _ = self.shared.send(json_rpc::message(None, END_CONVERSATION, &params));
     }
 
@@ -241,7 +241,7 @@ impl OwnerConnection {
                     waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
                     *incoming
                 }
-                // The wait goes on after a cancellation: the answer says how much was carried out.
+                // The wait continues after a cancellation: the answer says how much was carried out.
                 Ok(Event::Cancelled) => {
                     let message = json_rpc::message(None, json_rpc::CANCEL, &json!({ "id": id }));
                     if let Err(error) = self.shared.send(message) {
@@ -286,7 +286,8 @@ impl OwnerConnection {
     }
 }
 
-/// Checks that an owner reads a message: it closes the connection of a client that sends it another one, with all of its calls.
+/// Checks that an owner reads a message: it closes the connection of a client that sends anything else, with all of its
+/// calls.
 fn check_size(message: &[u8]) -> Result<(), WapError> {
     if message.len() as u64 > MOST_MESSAGE_BYTES {
         let text = format!(
@@ -323,7 +324,7 @@ impl Deadline {
     fn started(&mut self) {
         let Some(time) = self.once_started.take() else { return };
         let ends = Instant::now().checked_add(time.saturating_add(MARGIN));
-        // The earlier of the two: the caller's own limit still holds.
+        // The earlier of the two: the caller's own limit still applies.
         self.at = [self.at, ends].into_iter().flatten().min();
     }
 
@@ -364,7 +365,7 @@ impl Shared {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Checks whether nothing came for too long, counted from the start of the wait.
+    /// Checks whether nothing has arrived for too long, counted from the start of the wait.
     fn is_silent_since(&self, began_ms: u64) -> bool {
         let last = self.heard_ms.load(Ordering::Relaxed).max(began_ms);
         u128::from(self.now_ms().saturating_sub(last)) > SILENCE.as_millis()
@@ -379,7 +380,7 @@ impl Shared {
         let _ = sending.write_all(&message);
     }
 
-    /// Returns the reason why calls are not answered any more.
+    /// Returns the reason why calls are no longer answered.
     fn unanswered(&self) -> Unanswered {
         if self.is_silent.load(Ordering::SeqCst) { Unanswered::Silent } else { Unanswered::Gone }
     }

@@ -12,7 +12,7 @@ use wap_core::{ConversationId, FileChanged, Limits, Moment, Origin, OutputStream
 /// The version of the protocol, raised whenever a message changes.
 pub(crate) const VERSION: u32 = 7;
 
-/// The longest message, in bytes: a reply comes as a text and as that of its file.
+/// The longest message, in bytes: a reply is sent as its text and as that of its file.
 pub(crate) const MOST_MESSAGE_BYTES: u64 = 2 * Limits::MAX_MESSAGE_BYTES;
 
 /// The first message of a client: [`Hello`], answered with [`Welcome`].
@@ -21,7 +21,7 @@ pub(crate) const HELLO: &str = "agentd/hello";
 pub(crate) const CHANGE_FILES: &str = "agentd/changeFiles";
 /// Requests the versions of files: [`CallParams`] with a [`FileStatesRequest`].
 pub(crate) const FILE_STATES: &str = "agentd/fileStates";
-/// Ends what a conversation has left running: an [`EndConversation`], without an answer.
+/// Ends the processes that a conversation has left running: an [`EndConversation`], without an answer.
 pub(crate) const END_CONVERSATION: &str = "agentd/endConversation";
 /// Reverts changes: [`CallParams`] with an `UndoRequest`.
 pub(crate) const UNDO: &str = "agentd/undo";
@@ -59,7 +59,7 @@ pub struct Hello {
 pub struct Welcome {
     /// The process that owns the state folder.
     pub process_id: u32,
-    /// The words of its command, `mcp` for instance.
+    /// The words of its command, such as `mcp`.
     pub command: String,
     /// The time at which it became the owner, in seconds since 1970.
     pub since: u64,

@@ -79,7 +79,7 @@ impl SessionCall for PlanReply {
 pub struct ApplyReply {
     /// The reply.
     pub reply: SessionReply,
-    /// The file of the inbox with the text of the reply; `None` if the reply came another way.
+    /// The file of the inbox with the text of the reply; `None` if the reply has another source.
     pub file: Option<InboxFile>,
     /// The message that was pending when the reply was read.
     pub answering: u32,
@@ -106,7 +106,7 @@ pub struct AppliedReply {
     pub was_resumed: bool,
     /// The results of an interrupted reply that this one supersedes.
     pub taken_over: Vec<CommandResult>,
-    /// Lines about changed files that other programs wrote to, or that the disk has not taken.
+    /// Lines about changed files that other programs wrote to, or whose sync has failed.
     pub late: Vec<String>,
     /// The files that could not be written or moved although the reply was executed; `None` if all could.
     pub left_undone: Option<SessionRefusal>,
@@ -129,7 +129,7 @@ impl SessionCall for ApplyReply {
 }
 
 impl ApplyReply {
-    /// Executes the reply through a view of the workspace, a reviewer's choice for instance, and puts the review into the
+    /// Executes the reply through a view of the workspace, such as a reviewer's choice, and puts the review into the
     /// next outbox.
     pub(crate) fn apply_through(
         &self,
@@ -154,7 +154,7 @@ impl ApplyReply {
                     review: None,
                 };
                 let applied = sessions.apply(*session, text, self.timeout, options, call.cancel, observer)?;
-                // Under the claim: another session that has read the file must not find it in the inbox any more.
+                // Under the claim: another session that has read the file must no longer find it in the inbox.
                 let moved = self.file.as_ref().map(|file| sessions.move_to_processed(file)).transpose();
                 return answer(sessions, *session, applied, moved.err());
             }
@@ -212,10 +212,10 @@ fn answer(
     })
 }
 
-/// Returns a line for each file that another program wrote to after it had been replaced, and for each that the disk has
-/// not taken so far.
+/// Returns a line for each file that another program wrote to after it had been replaced, and for each whose sync has
+/// failed so far.
 fn late_lines(workspace: &LocalWorkspace) -> Vec<String> {
-    // Syncs first: only then is it certain which files the disk has taken.
+    // Sync first: only then is it certain which files are on the disk.
     workspace.checkpoint();
     let late = workspace.late_writes().into_iter().map(|LateWrite { path, kept_as, .. }| match kept_as {
         Ok(kept) => format!("{path} was written to by a program that had it open from before: what it wrote is kept as {kept}"),

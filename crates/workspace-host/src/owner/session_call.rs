@@ -20,8 +20,8 @@ pub enum Caller {
     Client,
 }
 
-/// A call about the sessions of a state folder. It is idempotent, so that it can be made again when its owner has gone
-/// without an answer.
+/// A call about the sessions of a state folder. It is idempotent, so that it can be repeated if its owner ends without
+/// an answer.
 pub trait SessionCall: Serialize + DeserializeOwned + Send + 'static {
     /// The method by which clients request it.
     const METHOD: &'static str;
@@ -120,7 +120,7 @@ pub struct CreateSession {
     /// The most characters of one paste.
     #[serde(default)]
     pub paste_characters: Option<u32>,
-    /// The files that matter for the task, the most relevant one in front.
+    /// The files that matter for the task, the most relevant first.
     #[serde(default)]
     pub task_files: Vec<TaskFile>,
     /// The files that the first message shows whole, by their paths in the workspace.
@@ -213,7 +213,7 @@ impl SessionCall for AnswerModel {
     }
 }
 
-/// Writes the pending message of a session for a new chat, with everything that earlier messages had.
+/// Writes the pending message of a session for a new chat, with the content of all earlier messages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WholeOutbox {
     /// The session.

@@ -73,7 +73,7 @@ impl SharedSessions {
         &self.workspace
     }
 
-    /// Returns the open state folder if this process owns it, else a description of the owner.
+    /// Returns the open state folder if this process owns it, otherwise a description of the owner.
     pub fn owned(&self) -> Result<Result<Arc<Opened>, Welcome>, Failure> {
         self.workspace.owned()
     }
@@ -139,7 +139,7 @@ impl SharedSessions {
         read_outbox_text(&self.reader()?, session).map_err(explain)
     }
 
-    /// Returns the report of the confinement of commands, or the error for which there is none.
+    /// Returns the report of the confinement of commands, or the error that prevents it.
     pub fn sandbox(&self, cancel: &CancelFlag) -> String {
         let origin = origin();
         let info = self.workspace.workspace_info(&Call { origin: &origin, cancel, time_left: None });

@@ -37,16 +37,16 @@ const HURRY: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The workspace of a state folder. The first process owns it; the others are its clients, and one of them becomes the
-/// owner when it ends. A call that was on its way then is made again as the same step: the engine answers from its record
-/// if the step was carried out.
+/// owner when it ends. A call that was pending then is repeated as the same step: the engine answers from its record if
+/// the step was carried out.
 #[derive(Debug)]
 pub struct SharedWorkspace {
     options: HostOptions,
     paths: WorkspacePaths,
     notices: SharedNotices,
-    /// True if this process is going to stay, and so may serve others as their owner.
+    /// True if this process stays, and so may serve others as their owner.
     stays: bool,
-    /// True once a background process was requested, of whichever owner.
+    /// True once a background process was requested from any owner.
     has_processes: AtomicBool,
     access: Mutex<Access>,
 }
@@ -104,7 +104,7 @@ impl SharedWorkspace {
             opened.tasks().wait_until_idle(&|| end_requested.is_cancelled());
             let is_hurried = || end_requested.is_cancelled() && began.elapsed() > HURRY;
             opened.door.wait_for_commands(&is_hurried);
-            // One more may have begun before the last call refused to begin any.
+            // Another task may have begun before new ones were refused.
             opened.tasks().wait_until_idle(&|| end_requested.is_cancelled());
         }
         *access = Access::None;
@@ -117,7 +117,7 @@ impl SharedWorkspace {
     /// [`WapError`] if this process may change nothing.
     pub fn as_run_here(&self, mut command: ExecuteCommand) -> Result<ExecuteCommand, WapError> {
         self.may_change()?;
-        // A process without a text to wait for is only glanced at.
+        // A process without a text to wait for is only watched briefly.
         if command.background.is_none() || command.ready.is_some() {
             command.timeout.get_or_insert_with(|| milliseconds(self.options.command_timeout).cast_signed());
         }
@@ -170,8 +170,8 @@ impl SharedWorkspace {
         self.ask_owner(call, &owner_request, &mut (), |(), _, _| {}, |opened, ()| here(opened))
     }
 
-    /// Has the owner of the state folder carry out a call about its sessions. If the owner ends meanwhile, the call is made
-    /// again at the next one, which answers the steps that were carried out from the record.
+    /// Lets the owner of the state folder carry out a call about its sessions. If the owner ends in the meantime, the
+    /// call is repeated at the next one, which answers completed steps from the record.
     ///
     /// # Errors
     ///
@@ -213,7 +213,7 @@ impl SharedWorkspace {
         self.ask_owner(call, &owner_request, observer, Watching::notify, here)
     }
 
-    /// Returns the open state folder if this process owns it, else a description of the owner.
+    /// Returns the open state folder if this process owns it, otherwise a description of the owner.
     ///
     /// # Errors
     ///
@@ -292,8 +292,8 @@ impl SharedWorkspace {
                 Err(ConnectError::Mismatch(why)) => {
                     return Err(Failure::new(Exit::Held, format!("{}: {why}", held.message)));
                 }
-                // Its process lives and holds the folder, and resumes where it was suspended: this one must not become
-                // the owner.
+                // The owner's process lives and holds the folder, and resumes where it was suspended: this one must
+                // not become the owner.
                 Err(ConnectError::Silent) => return Ok(silence(held.message)),
                 // The owner may be starting or ending at this moment.
                 Err(ConnectError::Absent) if Instant::now() < deadline => thread::sleep(PAUSE),

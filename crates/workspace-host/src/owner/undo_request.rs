@@ -25,7 +25,7 @@ pub struct UndoRequest {
     /// The number of a change; the number of an undo means all of that undo.
     #[serde(default)]
     pub change: Option<u64>,
-    /// True if everything is undone that the reply, the call or the command of that change did.
+    /// True to undo everything that the reply, the call or the command of that change did.
     #[serde(default)]
     pub whole: bool,
     /// The number of a run of which every change is undone.
@@ -37,7 +37,7 @@ pub struct UndoRequest {
     /// The session, or the client by its name in the journal, of which every change is undone.
     #[serde(default)]
     pub session: Option<String>,
-    /// True if the work that the session went on with is undone as well.
+    /// True to undo the work that the session continued as well.
     #[serde(default)]
     pub with_origin: bool,
 }
@@ -51,7 +51,7 @@ pub struct UndoAnswer {
     pub taken_back_by: Option<u64>,
     /// True if the rest of the undone reply is still to be carried out.
     pub reply_is_open: bool,
-    /// The paths of which only bookkeeping was undone; those of folders end with a slash.
+    /// The paths for which only bookkeeping was undone; folders end with a slash.
     #[serde(default)]
     pub bookkeeping: BTreeSet<String>,
 }
@@ -71,19 +71,19 @@ pub struct UndoRefusal {
 /// A path that prevents an undo.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Obstacle {
-    /// Canonical path.
+    /// The canonical path.
     pub path: String,
-    /// The reason why it does.
+    /// The reason why it prevents the undo.
     pub why: String,
     /// The difference from the state that the undo expects; empty if there is none to show.
     pub diff: String,
-    /// The same for a model, without secrets; `None` if they are shown to models.
+    /// The same for a model, without secrets; `None` if secrets are shown to models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visible_diff: Option<String>,
 }
 
 impl UndoRefusal {
-    /// Adds to the advice the undo of the newest older work that nothing is in the way of.
+    /// Adds to the advice the undo of the newest older work without obstacles.
     fn with_older_work(
         mut self,
         journal: &JournalReader,
@@ -122,7 +122,7 @@ impl From<Failure> for UndoRefusal {
     }
 }
 
-/// Carries out a request, as a run of its own. What a refusal quotes holds no secrets by these rules.
+/// Carries out a request, as a separate run. Quotations in a refusal are masked by these rules.
 pub(crate) fn carry_out(
     journal: &JournalReader,
     workspace: &LocalWorkspace,
@@ -246,10 +246,10 @@ fn of_client(
     Ok(Undo::Conversation(ConversationId(name.to_owned())))
 }
 
-/// The most conversations of which one went on with the other.
+/// The longest chain of conversations that continue each other.
 const LONGEST_CHAIN: usize = 100;
 
-/// Returns the undo of all changes of a session and of the work that it went on with.
+/// Returns the undo of all changes of a session and of the work that it continued.
 fn with_origin(journal: &JournalReader, session: &Session) -> Result<Undo, UndoRefusal> {
     let mut conversations = vec![session.session_id.to_string()];
     let mut from = session.handover.as_ref().map(|handover| handover.from.clone());
@@ -263,7 +263,7 @@ fn with_origin(journal: &JournalReader, session: &Session) -> Result<Undo, UndoR
         let filter = RunFilter { conversation: Some(conversation), ..RunFilter::default() };
         for run in journal.runs(&filter, u32::MAX).map_err(unreadable)? {
             for change in journal.changes_of_run(run.number).map_err(unreadable)? {
-                // One that was undone since, or was never made because another program was first, needs no undo.
+                // A change that was undone since, or was never made because another program was first, needs no undo.
                 if change.state != ChangeState::Conflicted
                     && undone_by(journal, change.number).map_err(unreadable)?.is_none()
                 {
@@ -323,13 +323,13 @@ fn refused(error: &UndoError) -> UndoRefusal {
     } else if all(&|why| !matches!(why, ObstacleKind::NotKept | ObstacleKind::SpecialFile)) {
         failure.advise(way_past(obstacles))
     } else {
-        // Those cannot be brought back by anything.
+        // Those cannot be restored at all.
         failure.advise("undo the other changes one by one, by their numbers in `agentd log`")
     };
     UndoRefusal { obstacles: obstacles.iter().map(obstacle).collect(), ..failure.into() }
 }
 
-/// Returns the advice for an undo that later changes, of ours or of other programs, are in the way of.
+/// Returns the advice for an undo that later changes, ours or those of other programs, obstruct.
 fn way_past(obstacles: &[UndoObstacle]) -> String {
     let later: BTreeSet<ChangeNumber> = obstacles
         .iter()
@@ -338,14 +338,14 @@ fn way_past(obstacles: &[UndoObstacle]) -> String {
             _ => None,
         })
         .collect();
-    // The newest first: it may lie above an older one.
+    // The newest first: it may be on top of an older one.
     let mut undos = later.iter().rev().map(|number| format!("`agentd undo {number}`"));
     let named = undos.by_ref().take(NAMED_UNDOS).collect::<Vec<_>>().join(", then ");
     let more = match undos.count() {
         0 => String::new(),
         more => format!(", and {more} more changes, which are listed above"),
     };
-    // Files of one branch do not come into another one, also if that one is checked out again.
+    // Files of one branch are not restored into another, even if that is checked out again.
     let others: BTreeSet<Option<String>> = obstacles.iter().filter_map(former_checkout).collect();
     if !others.is_empty() {
         let commands: Vec<_> = others.into_iter().flatten().collect();
@@ -359,7 +359,7 @@ fn way_past(obstacles: &[UndoObstacle]) -> String {
     }
     let checkouts: BTreeSet<String> = obstacles.iter().filter_map(checkout).collect();
     if !checkouts.is_empty() {
-        // Most of what has changed comes back with the branch.
+        // Most of the changes revert with the branch.
         let checkouts = checkouts.into_iter().collect::<Vec<_>>().join(", ");
         let undos = if later.is_empty() { String::new() } else { format!(", {named}{more}") };
         let taken: BTreeSet<String> = obstacles.iter().filter_map(other_tree).collect();
@@ -379,20 +379,20 @@ fn way_past(obstacles: &[UndoObstacle]) -> String {
     }
 }
 
-/// Returns the command that checks out again what was checked out when a change was made.
+/// Returns the command that restores the checkout at the time of a change.
 fn checkout(obstacle: &UndoObstacle) -> Option<String> {
     let ObstacleKind::OtherBranch { branch, tree, .. } = &obstacle.why else { return None };
     Some(format!("`{}`", checkout_command(tree, branch)))
 }
 
-/// Returns what has to be done in another working tree first, which has the branch checked out.
+/// Returns the step that is first required in another working tree, which has the branch checked out.
 fn other_tree(obstacle: &UndoObstacle) -> Option<String> {
     let ObstacleKind::OtherBranch { branch, taken_by: Some(tree), .. } = &obstacle.why else { return None };
     Some(format!("check out another branch in `{tree}`, which has `{branch}` now; "))
 }
 
-/// Returns the command that checks out what was checked out before the changes, for a working tree that they have left at another
-/// branch; `None` within if its name is not kept.
+/// Returns the command that restores the checkout before the changes, for a working tree that they have left at another
+/// branch; an inner `None` if its name is not kept.
 fn former_checkout(obstacle: &UndoObstacle) -> Option<Option<String>> {
     let ObstacleKind::OtherCheckout { former, tree } = &obstacle.why else { return None };
     Some(former.as_ref().map(|former| format!("`{}`", checkout_command(tree, former))))

@@ -38,7 +38,7 @@ impl SessionCall for ProposeReply {
     ) -> Result<Option<Proposal>, SessionRefusal> {
         let reply = &self.0;
         let SessionReply { session, text, again, run_complete } = &reply.reply;
-        // One that is refused is not for a reviewer, and one that was executed needs none.
+        // A refused reply is not for a reviewer, and an executed one needs none.
         match sessions.would_execute(*session, text, *again, *run_complete) {
             // A trial of the same proposal, which another process waits for, counts as one that is being executed.
             Ok(true) | Err(SessionError::Busy) => {}
@@ -117,7 +117,8 @@ impl SessionCall for ListProposals {
     }
 }
 
-/// Returns a proposal with its draft and its last trial. If the folder has changed meanwhile, the steps are planned again.
+/// Returns a proposal with its draft and its last trial. If the folder has changed in the meantime, the steps are
+/// planned again.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ShowProposal(pub ProposalId);
 
@@ -125,7 +126,7 @@ pub struct ShowProposal(pub ProposalId);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShownProposal {
-    /// The proposal, with its steps on the folder as it is now.
+    /// The proposal, with its steps planned on the current folder.
     pub proposal: Proposal,
     /// The draft.
     pub draft: Draft,
@@ -194,7 +195,7 @@ impl SessionCall for SaveDraft {
     }
 }
 
-/// Tries a choice out on an overlay. Nothing of it reaches the folder.
+/// Tries a choice on an overlay. Nothing of it reaches the folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TryProposal {
     /// The proposal.
@@ -226,11 +227,11 @@ pub struct DecideProposal {
     pub id: ProposalId,
     /// True if nothing of it lands.
     pub sends_back: bool,
-    /// The revision of the draft that the reviewer saw: if it is another one now, because another window has saved it or the
+    /// The revision of the draft that the reviewer saw: if it differs now, because another window has saved it or the
     /// folder has changed, nothing is decided.
     pub revision: u64,
-    /// The mark of the steps that the reviewer saw ([`steps_mark`](change_review::steps_mark)): if they are others now, because
-    /// the folder has changed or another window has tried everything, nothing lands.
+    /// The mark of the steps that the reviewer saw ([`steps_mark`](change_review::steps_mark)): if they differ now,
+    /// because the folder has changed or another window has tried everything, nothing lands.
     #[serde(default)]
     pub mark: String,
 }
@@ -267,7 +268,7 @@ impl SessionCall for DecideProposal {
     }
 }
 
-/// Removes what cannot be read of a proposal.
+/// Removes the unreadable parts of a proposal.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct DropProposal(pub ProposalId);
 
@@ -288,8 +289,8 @@ impl SessionCall for DropProposal {
     }
 }
 
-/// Waits until a proposal is over, for a while, and returns it as it is then. In another process than the owner of the state
-/// folder it does not wait.
+/// Waits for a while until a proposal is over, and returns its current state. In processes other than the owner of the
+/// state folder it does not wait.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct AwaitReview {
     /// The proposal.

@@ -33,11 +33,11 @@ pub struct CarryOut {
     pub resolution: Resolution,
     /// The review for the model.
     pub review: String,
-    /// The steps as they were on the overlay that was adopted: they are answered so and not carried out again.
+    /// The steps as they were on the adopted overlay: they are answered like this and not carried out again.
     #[serde(default)]
     pub adopted: Option<Vec<RecordedStep>>,
-    /// The files that the steps were planned on ([`files_before`](change_review::files_before)): a step on another one is
-    /// refused.
+    /// The files that the steps were planned on ([`files_before`](change_review::files_before)): a step on a different
+    /// file is refused.
     #[serde(default)]
     pub expected: BTreeMap<String, Option<String>>,
 }
@@ -90,7 +90,8 @@ impl CarryOut {
         let mut has_landed_before = false;
         let answers = match &self.content {
             Content::Reply(reply) => {
-                // A person has looked at its steps: nothing else is asked, not even after a journal was lost.
+                // A person has reviewed its steps: no further confirmation is needed, not even after a
+                // journal was lost.
                 let reply = ApplyReply { confirmed: true, ..parsed(reply)? };
                 // The model of a session sees no secrets; a client's adapter is on the client's side.
                 let masked = sessions.workspace().over(&view);

@@ -6,7 +6,7 @@ use wap_core::{Call, CancelFlag, ExecuteCommand, Reason, WapError};
 use super::calls::{DecideProposal, ShowProposal, ShownProposal, TryProposal};
 use super::reviewed_workspace::ReviewedWorkspace;
 
-/// The most times that a command is tried because the folder has changed under its trial.
+/// The maximum number of trials of a command because the folder has changed during one.
 const MOST_TRIALS: usize = 3;
 
 impl ShownProposal {
@@ -25,8 +25,8 @@ impl ShownProposal {
 }
 
 impl ReviewedWorkspace {
-    /// Proposes a command and tries it. If it deletes at most so many files, it lands as it was tried; otherwise, and if it is left
-    /// running, its proposal waits for the person.
+    /// Proposes a command and tries it. If it deletes few enough files, it lands as it was tried; otherwise, or if it
+    /// is left running, its proposal waits for the person.
     pub(super) fn propose_unless_harmless(
         &self,
         call: &Call<'_>,
@@ -34,13 +34,13 @@ impl ReviewedWorkspace {
         most: usize,
     ) -> Result<Option<ProposalId>, WapError> {
         let Some(id) = self.propose(call, ProposedCall::Command(command.clone()))? else { return Ok(None) };
-        // What is left running cannot be tried, and can delete whatever it likes later.
+        // A command that is left running cannot be tried, and can delete anything later.
         if command.background.is_some() {
             return Ok(Some(id));
         }
         for _ in 0..MOST_TRIALS {
             let mut view = self.request(&ShowProposal(id), call)?;
-            // It was decided meanwhile, or a person has begun to choose from it.
+            // It was decided in the meantime, or a person has begun to choose from it.
             if !view.proposal.is_pending() || !view.draft.selection.0.is_empty() {
                 return Ok(Some(id));
             }
@@ -59,7 +59,7 @@ impl ReviewedWorkspace {
                 return Ok(Some(id));
             }
             let (revision, mark) = (view.draft.revision, steps_mark(&view.proposal.steps));
-            // A refusal means that the folder has changed under the trial.
+            // A refusal means that the folder has changed during the trial.
             if self.request(&DecideProposal { id, sends_back: false, revision, mark }, call).is_ok() {
                 return Ok(Some(id));
             }
@@ -70,7 +70,7 @@ impl ReviewedWorkspace {
         Err(WapError::new(Reason::Conflict, text))
     }
 
-    /// Sends back what could not be tried, so that it does not wait for a person who was asked nothing.
+    /// Sends back a command that could not be tried, so that it does not wait for a person who was not asked.
     fn take_back(&self, id: ProposalId, call: &Call<'_>) {
         let never = CancelFlag::new();
         let call = Call { cancel: &never, ..*call };
@@ -78,7 +78,7 @@ impl ReviewedWorkspace {
             && view.proposal.is_pending()
         {
             let revision = view.draft.revision;
-            // One that cannot be sent back waits for the review, where a person sees it.
+            // A proposal that cannot be sent back waits for the review, where a person sees it.
             let _ =
                 self.request(&DecideProposal { id, sends_back: true, revision, mark: String::new() }, &call);
         }

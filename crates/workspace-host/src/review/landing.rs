@@ -26,7 +26,7 @@ use crate::state::LocalSessions;
 type Expected = BTreeMap<String, Option<String>>;
 
 impl Reviews {
-    /// Adds a proposal, or returns the same one that waits already. `None` if it has no step to review.
+    /// Adds a proposal, or returns the same one if it is already waiting. `None` if it has no step to review.
     ///
     /// # Errors
     ///
@@ -56,12 +56,12 @@ impl Reviews {
         Ok(Some(self.queue.propose(new)?))
     }
 
-    /// Returns a proposal whose steps are those on the folder as it is now. If the folder has changed where they touch it, a
-    /// trial is forgotten, and the steps are planned again.
+    /// Returns a proposal with its steps on the current folder. If the folder has changed where they touch it, the
+    /// trial is discarded, and the steps are planned again.
     ///
     /// # Errors
     ///
-    /// If there is no such proposal, or it cannot be planned any more.
+    /// If there is no such proposal, or it can no longer be planned.
     pub(crate) fn current(
         &self,
         sessions: &LocalSessions,
@@ -84,7 +84,7 @@ impl Reviews {
         }
         let plan = plan(sessions, &proposal.conversation, &proposal.content, cancel)?;
         let mut held = self.held();
-        // Read anew: a trial may have ended while this was planned, and its steps are what it has done.
+        // Read again: a trial may have ended during planning, and its steps are the real ones.
         let proposal = self.queue.proposal(id)?;
         if !proposal.is_pending() {
             return Ok((proposal, Vec::new()));
@@ -103,12 +103,12 @@ impl Reviews {
         self.held().contains_key(&id)
     }
 
-    /// Lands the choice of the draft, exactly as it was tried. Returns the proposal as it is then.
+    /// Lands the choice of the draft, exactly as it was tried. Returns the resulting proposal.
     ///
     /// # Errors
     ///
-    /// If the choice runs commands and was not tried, if the folder has changed since, or if another program has saved one of
-    /// the files. The proposal waits on then.
+    /// If the choice runs commands and was not tried, if the folder has changed since, or if another program has saved
+    /// one of the files. The proposal then keeps waiting.
     pub(crate) fn land(
         &self,
         sessions: &LocalSessions,
@@ -129,17 +129,17 @@ impl Reviews {
         }
         let (proposal, planned) = self.current_with_plan(sessions, id, call.cancel)?;
         let draft = self.queue.draft(id)?;
-        // Planning again gives the draft its next revision.
+        // Planning again moves the draft to its next revision.
         if draft.revision != revision {
             return Err(changed_meanwhile(false).into());
         }
-        // A trial of everything replaces the steps without a word to the draft.
+        // A trial of everything replaces the steps without changing the draft.
         if steps_mark(&proposal.steps) != mark {
             return Err(changed_meanwhile(proposal.is_tried).into());
         }
         let selection = draft.selection.normal(&proposal.steps);
         let resolution = Resolution::of(&selection, &proposal.steps);
-        // It stays with the others until the landing has begun: without it, a look by another window would plan again.
+        // It stays with the others until the landing has begun: without it, another window would plan again.
         let held = self.held();
         let adopted =
             held.get(&id).filter(|held| held.resolution == resolution).map(|held| held.steps.clone());
@@ -148,13 +148,13 @@ impl Reviews {
             let message = "this choice runs commands and has not been tried";
             return Err(Failure::new(Exit::Failed, message).advise("try it first, then land it").into());
         }
-        // Those of a trial may be about files as commands have left them.
+        // Steps of a trial may refer to files as commands have left them.
         let expected = files_before(&planned);
         let choice = (&selection, (resolution, expected), &draft);
         self.decide(sessions, &proposal, choice, adopted, call, observer)
     }
 
-    /// Sends a proposal back: nothing of it is carried out, and the model gets the comments.
+    /// Sends a proposal back: nothing of it is carried out, and the model receives the comments.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl Reviews {
             return self.close(&proposal, &outlived);
         }
         let proposal = self.current(sessions, id, call.cancel)?;
-        // Another plan changes nothing, because all of it is left out, and gives the draft its next revision only.
+        // Another plan does not matter, because everything is left out; it only changes the revision of the draft.
         let now = self.queue.draft(id)?;
         if (Draft { revision: draft.revision, ..now.clone() }) != draft {
             return Err(QueueError::Revised { revision: now.revision }.into());
@@ -187,7 +187,7 @@ impl Reviews {
         self.decide(sessions, &proposal, choice, None, call, &mut UnobservedExecution)
     }
 
-    /// Ends a proposal that no model can be answered about any more. Nothing is carried out.
+    /// Ends a proposal whose answer can no longer reach a model. Nothing is carried out.
     fn close(
         &self,
         proposal: &Proposal,
@@ -218,13 +218,14 @@ impl Reviews {
         Ok((proposal, carried))
     }
 
-    /// Finishes landings that a crash has interrupted: one whose overlay was adopted is completed, any other one waits again.
+    /// Finishes landings that a crash has interrupted: one whose overlay was adopted is completed, any other waits
+    /// again.
     pub(crate) fn recover(&self, sessions: &LocalSessions) -> Result<(), SessionRefusal> {
         let mut first = Ok(());
         for id in self.queue.landing()? {
             let proposal = self.queue.proposal(id).map_err(SessionRefusal::from);
             let recovered = proposal.and_then(|proposal| self.recover_one(sessions, &proposal));
-            // One that cannot be recovered must not keep the others from it.
+            // A failure must not prevent the recovery of the others.
             first = first.and(recovered);
         }
         first
@@ -237,7 +238,7 @@ impl Reviews {
         let origin = self.run_origin(sessions, proposal)?;
         let cancel = CancelFlag::new();
         let call = Call { origin: &origin, cancel: &cancel, time_left: None };
-        // Of one that was not begun, the folder may be another one by now: it is looked at again.
+        // If the landing was not begun, the folder may have changed by now: the proposal is reviewed again.
         if !self.has_landed_steps(&origin, adopted.is_some()) {
             self.queue.advance(proposal.id, State::Pending, |_| true)?;
             return Ok(());
@@ -283,7 +284,7 @@ impl Reviews {
                 .take_up_trial(trial, &call)
                 .map_err(|error| Failure::new(Exit::Failed, error.message().to_owned()))
                 .and_then(|trial| {
-                    // Before the next message: it may have placeholders that were given out on the overlay.
+                    // Before the next message: it may have placeholders that were issued on the overlay.
                     SecretMapFile::of(&self.paths).import(&folder.state()).map_err(|error| {
                         Failure::new(
                             Exit::Failed,
@@ -312,7 +313,7 @@ impl Reviews {
         self.carry_out(sessions, proposal, choice, &call, observer)
     }
 
-    /// Makes the calls of a proposal, which are answered as on the overlay where one was adopted, and records the end.
+    /// Makes the calls of a proposal, answered as on the overlay if one was adopted, and records the end.
     fn carry_out(
         &self,
         sessions: &LocalSessions,
@@ -337,7 +338,7 @@ impl Reviews {
             request.adopted.as_ref().is_some_and(|steps| steps.iter().any(|step| step.outcome.success));
         let carried = match request.carry_out(sessions, call, observer) {
             Ok(carried) => carried,
-            // What is in the folder is not proposed any more, whatever became of the answer.
+            // Changes in the folder are no longer proposed, whatever the answer.
             Err(refusal) if was_adopted => {
                 let review =
                     format!("{review}\nIt is in the folder, but was not answered: {}\n", refusal.message);
@@ -352,7 +353,7 @@ impl Reviews {
                 };
                 let decided = self.queue.advance(proposal.id, State::Decided(decision), |_| true)?;
                 sessions.tasks().note_decided(sessions, &decided);
-                // That of the refusal is about a reply of which nothing was done.
+                // The refusal's own advice is about a reply that was not carried out.
                 let advice =
                     "it is in the folder, and `agentd undo` takes it back; the session was not answered";
                 let mut refusal = refusal;
@@ -401,7 +402,7 @@ impl Reviews {
     }
 }
 
-/// The reason why a proposal that waits can have no answer any more.
+/// The reason why a waiting proposal can no longer be answered.
 enum Outlived {
     /// Its reply was executed without a review.
     Executed,
@@ -421,8 +422,8 @@ impl Outlived {
     }
 }
 
-/// Checks whether a proposal waits whose reply would not be executed, whatever a reviewer decides: its message is not the pending one
-/// any more, its session is complete, its file holds another reply, or its text is known already.
+/// Checks whether a waiting proposal's reply would not be executed, whatever a reviewer decides: its message is no
+/// longer pending, its session is complete, its file has another reply, or its text was already executed.
 fn outlived(sessions: &LocalSessions, proposal: &Proposal) -> Result<Option<Outlived>, SessionRefusal> {
     let Content::Reply(reply) = &proposal.content else { return Ok(None) };
     if !proposal.is_pending() {
@@ -452,7 +453,7 @@ fn outlived(sessions: &LocalSessions, proposal: &Proposal) -> Result<Option<Outl
     }
 }
 
-/// Returns the reason if a refusal stays one, and the refusal otherwise.
+/// Returns the reason if a refusal is permanent, and the refusal otherwise.
 fn unanswerable(error: SessionError) -> Result<Outlived, SessionRefusal> {
     let is_complete = matches!(error, SessionError::Complete { .. });
     let refusal = SessionRefusal::from(error);

@@ -1,4 +1,4 @@
-//! This program, started again as a process with overlays over folders, to try something out.
+//! This program, started again as a process with overlays over folders, for a trial.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The first argument of a process that puts overlays over folders; the file that lists them follows.
 pub const ARGUMENT: &str = "--on-layers";
 
-/// The overlays that a process enters before it does anything else.
+/// The overlays that a process enters before anything else.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
     layers: Vec<[PathBuf; 3]>,
@@ -36,7 +36,7 @@ impl Request {
 /// True if this process has entered overlays.
 static IS_TRIAL: AtomicBool = AtomicBool::new(false);
 
-/// Checks whether this process tries something out on a copy of the journal.
+/// Checks whether this process carries out a trial on a copy of the journal.
 pub(crate) fn is_trial() -> bool {
     IS_TRIAL.load(Ordering::Relaxed)
 }
@@ -44,7 +44,7 @@ pub(crate) fn is_trial() -> bool {
 /// Enters the overlays, if this process was started to do so, and returns the remaining arguments. Every program that
 /// hosts a workspace calls this first, before it starts a thread.
 ///
-/// The argument grants no rights: the process sees one of the user's own folders instead of another one, and may change
+/// The argument grants no rights: the process sees one of the user's own folders instead of another, and can change
 /// only what it could change before.
 ///
 /// # Errors

@@ -14,10 +14,10 @@ use crate::owner::session_call::SessionRefusal;
 use crate::review::carry_out::{make, parsed};
 use crate::state::LocalSessions;
 
-/// The steps of a proposal on the folder as it is.
+/// The steps of a proposal on the current folder.
 pub(super) struct Plan {
     pub steps: Vec<ProposedStep>,
-    /// A text that is another one if the folder has changed where the steps touch it.
+    /// A text that differs if the folder has changed where the steps touch it.
     pub basis: String,
 }
 
@@ -73,7 +73,7 @@ fn plan_reply(
     Ok(())
 }
 
-/// Returns a step as it was planned.
+/// Returns a step as planned.
 fn planned_step(step: RecordedStep, planned: &[PlannedChange]) -> ProposedStep {
     let RecordedStep { step, request, outcome, .. } = step;
     match request {
@@ -96,8 +96,8 @@ fn planned_step(step: RecordedStep, planned: &[PlannedChange]) -> ProposedStep {
     }
 }
 
-/// Returns the failure of a step without the lines of the file that an edit quotes. A model may read the proposal, and no secret is
-/// recognised in a line that was cut.
+/// Returns the failure of a step without the lines of the file that an edit quotes. A model may read the proposal, and
+/// secrets are not recognised in truncated lines.
 pub(super) fn problem(summary: &str) -> String {
     let quotations = [", where line ", ", which has no line "];
     let end = quotations.iter().filter_map(|quotation| summary.find(quotation)).min();
@@ -108,7 +108,7 @@ pub(super) fn command_step(step: u32, command: &ExecuteCommand) -> ProposedStep 
     let ExecuteCommand {
         command, working_directory, background, recorded_command, environment, ready, ..
     } = command.clone();
-    // With placeholders instead of secrets, which must not get into the journal.
+    // With placeholders instead of secrets, which must not enter the journal.
     let command = recorded_command.unwrap_or(command);
     let title = format!("run {}", command.lines().next().unwrap_or_default());
     let effect = StepEffect::Command(CommandStep {

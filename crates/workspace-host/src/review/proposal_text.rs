@@ -60,7 +60,8 @@ fn step_text(step: &ProposedStep, rules: &SecretRules) -> String {
     text
 }
 
-/// Renders what a command is given besides its text. Values are masked as they are: with escapes in it, a secret is not recognised.
+/// Renders the inputs of a command in addition to its text. Values are masked before escaping: with escapes in it, a
+/// secret is not recognised.
 fn surroundings(command: &CommandStep, rules: &SecretRules) -> String {
     let variables = command.environment.iter().map(|(name, value)| format!("with {name}={value}"));
     let ready = command.ready.iter().map(|ready| format!("ready as soon as it prints {ready}"));

@@ -1,4 +1,4 @@
-//! A workspace whose changes and commands wait for a person first.
+//! A workspace whose changes and commands first wait for a person.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,14 +22,14 @@ use crate::owner::shared_workspace::SharedWorkspace;
 use crate::review::CallAnswer;
 use crate::review::calls::{AnsweredProposal, AwaitReview, ProposeCalls};
 
-/// The time for which a call waits for a reviewer if its client does not say how long it waits itself: clients give up
-/// after 60 seconds.
+/// The time for which a call waits for a reviewer if its client does not state its own limit: clients give up after 60
+/// seconds.
 const USUAL_WAIT: Duration = Duration::from_secs(45);
 
-/// The pause between two looks at a proposal, which the owner of the state folder answers at once.
+/// The polling interval for a proposal, about which the owner of the state folder answers at once.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The part of a call's time that is left for its answer.
+/// The part of a call's time reserved for its answer.
 const MARGIN: Duration = Duration::from_secs(2);
 
 /// The changes that wait for a person before they are carried out.
@@ -63,9 +63,9 @@ impl FromStr for ReviewPolicy {
     }
 }
 
-/// A workspace whose clients' changes and commands become proposals. A call waits for the reviewer as long as its client
-/// waits, then answers [`Reason::PendingReview`] with the number of the proposal; the same request again waits on for the
-/// same proposal.
+/// A workspace whose clients' changes and commands become proposals. A call waits for the reviewer as long as its
+/// client waits, then answers [`Reason::PendingReview`] with the number of the proposal; repeating the request
+/// continues to wait for the same proposal.
 #[derive(Debug)]
 pub struct ReviewedWorkspace {
     shared: Arc<SharedWorkspace>,
@@ -76,7 +76,7 @@ pub struct ReviewedWorkspace {
 }
 
 impl ReviewedWorkspace {
-    /// Puts a reviewer before a workspace.
+    /// Adds a review to a workspace.
     #[must_use]
     pub fn new(
         shared: Arc<SharedWorkspace>,
@@ -86,7 +86,7 @@ impl ReviewedWorkspace {
         ReviewedWorkspace { shared, policy, front_end: front_end.into(), most_deletions: None }
     }
 
-    /// Has commands that delete more files than this wait for the reviewer, whatever the policy is.
+    /// Makes commands that delete more files than this wait for the reviewer, whatever the policy.
     #[must_use]
     pub fn with_most_deletions(self, most_deletions: Option<usize>) -> ReviewedWorkspace {
         ReviewedWorkspace { most_deletions, ..self }
@@ -122,7 +122,7 @@ impl ReviewedWorkspace {
         Ok(self.request(&request, call)?.map(|proposal| proposal.id))
     }
 
-    /// Has a person review a call, and returns the answer with the review; `None` if there is nothing to review.
+    /// Submits a call for review, and returns the answer with the review; `None` if there is nothing to review.
     fn reviewed(
         &self,
         call: &Call<'_>,
@@ -137,9 +137,10 @@ impl ReviewedWorkspace {
         let decision = self.wait(id, call)?;
         let Decision { answers, review, .. } = decision;
         let answers: Vec<CallAnswer> = serde_json::from_value(answers).unwrap_or_default();
-        // A call that was given up is made again, in the newer era of MCP with the answer to a question: that one gets it.
+        // A call that was given up is repeated, in the newer era of MCP with the answer to a question: the repetition
+        // receives the outcome.
         if !call.cancel.is_cancelled() {
-            // A failure only means that the same request again gets this answer once more.
+            // A failure only means that a repeated request receives this answer once more.
             let _ = self.request(&AnsweredProposal(id), call);
         }
         let answer = answers.into_iter().next().ok_or_else(|| {
@@ -162,7 +163,7 @@ impl ReviewedWorkspace {
                 return Err(WapError::new(Reason::Cancelled, text));
             }
             if Instant::now() >= deadline {
-                // A trial may be running: it has effects beside the folder, so that only landing can be denied.
+                // A trial may be running: it has effects outside of the folder, so only landing can be denied.
                 let state = match proposal.state {
                     State::Landing { .. } => "is being carried out just now",
                     _ => "waits for the user, and nothing of it has landed",
@@ -178,8 +179,8 @@ impl ReviewedWorkspace {
     }
 }
 
-/// Returns a change that may wait for long. A file that changes until the reviewer looks at it does not make the client propose the
-/// change anew: landing compares the file with the one that the reviewer has seen.
+/// Returns a change that may wait for long. A file that changes before the review does not make the client propose the
+/// change again: landing compares the file with the version that the reviewer has seen.
 fn for_review(change: &FileChange) -> FileChange {
     let mut change = change.clone();
     let judged = match &mut change {
@@ -187,12 +188,12 @@ fn for_review(change: &FileChange) -> FileChange {
         FileChange::Modify(modify) => &mut modify.judged,
         FileChange::Delete(_) => return change,
     };
-    // One that was judged without a file was not judged at all.
+    // A change judged without a file was not judged at all.
     *judged = judged.take().filter(|judged| !matches!(judged, JudgedFile::Version(_)));
     change
 }
 
-/// Puts the review in front of an error.
+/// Puts the review before an error.
 fn with_review(error: WapError, review: &str) -> WapError {
     if review.is_empty() {
         error
@@ -305,7 +306,7 @@ impl Workspace for ReviewedWorkspace {
     }
 }
 
-/// Returns the error of a call that could not be put before a reviewer. It is never carried out instead.
+/// Returns the error of a call that could not be submitted for review. It is never carried out instead.
 fn unreviewed() -> WapError {
     WapError::new(Reason::Cancelled, "this could not be put before the user for review; nothing was done")
 }

@@ -98,7 +98,7 @@ impl TrialFolder {
         let mut command = Command::new("/proc/self/exe");
         command.arg(overlay_process::ARGUMENT).arg(self.layers());
         command.arg("--workspace").arg(&paths.workspace).arg("--base").arg(&paths.base).args(arguments);
-        // A working directory within the workspace would still be the folder beneath the layer.
+        // A working directory within the workspace would still be the folder below the layer.
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let pidfd =
@@ -112,7 +112,7 @@ impl TrialFolder {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let mut printed = Vec::new();
         let read = thread::scope(|scope| {
-            // On a thread of its own: a process that prints before it reads would wait for ever.
+            // On a separate thread: a process that prints before it reads would wait forever.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
             stdout.map_or(Ok(0), |stdout| stdout.take(MOST_ANSWER_BYTES).read_to_end(&mut printed))
         });

@@ -21,13 +21,13 @@ use crate::review::{HeldReview, Reviews};
 use crate::state::LocalSessions;
 
 impl Reviews {
-    /// Tries a choice out on an overlay, keeps the overlay for landing, and returns what came of it. An earlier trial of the
-    /// proposal is forgotten. While the same choice is being tried, this waits for that trial and returns what came of it.
+    /// Tries a choice on an overlay, keeps the overlay for landing, and returns the outcome. An earlier trial of the
+    /// proposal is discarded. While the same choice is being tried, this waits for that trial and returns its outcome.
     ///
     /// # Errors
     ///
-    /// [`Exit::Missing`] where there can be no overlay, a refusal while another choice is being tried, and failures of the process
-    /// that carries it out.
+    /// [`Exit::Missing`] if overlays are impossible, a refusal while another choice is being tried, and failures of the
+    /// process that carries it out.
     pub(crate) fn try_out(
         &self,
         sessions: &LocalSessions,
@@ -36,7 +36,7 @@ impl Reviews {
         call: &Call<'_>,
     ) -> Result<Tried, SessionRefusal> {
         let proposal = self.current(sessions, id, call.cancel)?;
-        // The trial of one that is about to land is what lands.
+        // The trial of a proposal that is about to land must not be replaced.
         if !proposal.is_pending() {
             return Err(QueueError::Decided { id }.into());
         }
@@ -91,12 +91,12 @@ impl Reviews {
             files: changes.iter().map(net_difference).collect(),
             is_held: true,
         };
-        // Only a trial of everything says what the proposal is about.
+        // Only a trial of everything determines the steps of the proposal.
         let steps = match resolution.0.is_empty() {
             true => Some(real_steps(&journal, trial.run(), &carried.steps, &proposal.steps)?),
             false => None,
         };
-        // Under one lock: a look in between would find a proposal that was tried without its trial, and plan it again.
+        // Under one lock: otherwise another window could see the tried proposal without its trial, and plan it again.
         let mut held = self.held();
         self.queue.keep_trial(id, &tried, steps)?;
         held.insert(id, HeldReview { resolution, basis, steps: carried.steps, trial: trial.hold(), folder });
@@ -113,7 +113,7 @@ impl Reviews {
             Content::Reply(reply) => {
                 let reply = parsed(reply)?;
                 let mut origin = sessions.call_origin(reply.reply.session, &reply.reply.text)?;
-                // Of the message that it answers, also when the session has moved on.
+                // The sequence of the message that it answers, even if the session has moved on.
                 origin.run.sequence = reply.answering;
                 origin
             }
@@ -122,7 +122,7 @@ impl Reviews {
     }
 }
 
-/// Returns a content whose reply came in no file: a trial moves none out of the inbox.
+/// Returns a content whose reply has no file: a trial must not move one out of the inbox.
 fn without_file(content: &Content) -> Result<Content, SessionRefusal> {
     Ok(match content {
         Content::Reply(reply) => {
@@ -133,7 +133,7 @@ fn without_file(content: &Content) -> Result<Content, SessionRefusal> {
     })
 }
 
-/// Returns the steps as they really were.
+/// Returns the steps with their real results.
 fn real_steps(
     journal: &JournalReader,
     run: RunNumber,
@@ -185,7 +185,7 @@ fn real_steps(
 /// The most files that are listed as changed by one command.
 const MOST_EFFECTS: usize = 200;
 
-/// Lists what a command changed. Of what is not listed there is a digest: nothing else may land under the same mark.
+/// Lists the changes of a command. Unlisted ones are covered by a digest: nothing else may land under the same mark.
 fn list(command: &mut CommandStep, mut effects: Vec<FileStep>) {
     if effects.len() > MOST_EFFECTS {
         let others = effects.split_off(MOST_EFFECTS);
@@ -225,7 +225,7 @@ fn net_difference(change: &PlannedChange) -> FileStep {
     let file = match &change.contents {
         Some((before, after)) => FileStep::between(&change.path, before.as_deref(), after.as_deref()),
         None => {
-            // Too large to be kept, or not a file on both sides: the kind is all that is known.
+            // Too large to be kept, or not a file on both sides: only the kind is known.
             let kind = match change.removes_a_file {
                 true => FileChangeKind::Deleted,
                 false => FileChangeKind::Changed,

@@ -12,15 +12,15 @@ use crate::review::Reviews;
 /// The interval at which a caller that waits checks its flag, because a cancellation wakes no condition variable.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The trial of a proposal that runs; dropped, the proposal can be tried again.
+/// The running trial of a proposal; dropping it allows another trial.
 pub(super) struct Trying<'r> {
     reviews: &'r Reviews,
     id: ProposalId,
 }
 
 impl<'r> Trying<'r> {
-    /// Begins the trial of a choice. If the same choice is being tried already, by the same call made twice for instance, this
-    /// waits for that trial: `None` if its overlay is held then.
+    /// Begins the trial of a choice. If the same choice is already being tried, for instance because a call was
+    /// repeated, this waits for that trial: `None` if its overlay is then held.
     ///
     /// # Errors
     ///

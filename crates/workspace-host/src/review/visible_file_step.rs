@@ -4,13 +4,14 @@ use change_review::FileStep;
 
 use crate::SecretRules;
 
-/// Stands for lines of which the text that they belong to is not there.
+/// Stands for lines whose whole text is missing.
 const NOT_SHOWN: &str = "(lines that are not shown, since the whole text is not kept)\n";
 
 /// Returns a change of a file with its path, its texts and the lines of its hunks as a model may see them; the hunks are those of the
 /// real texts.
 ///
-/// The texts are masked whole and the hunks take their lines from them: lines from the middle of a key say nothing by themselves.
+/// The texts are masked whole and the hunks take their lines from them: lines from the middle of a key are not
+/// recognised by themselves.
 #[must_use]
 pub fn visible_file_step(file: &FileStep, rules: &SecretRules) -> FileStep {
     if rules.secrets.is_none() {
@@ -37,7 +38,7 @@ pub fn visible_file_step(file: &FileStep, rules: &SecretRules) -> FileStep {
     }
 }
 
-/// A text and what a model may see of it, which has as many lines.
+/// A text and its masked form, which has the same number of lines.
 struct Side<'a> {
     plain: Vec<&'a str>,
     masked: String,

@@ -1,4 +1,4 @@
-//! The mark that tells a state folder created on this machine from one that came with files.
+//! The mark that distinguishes a state folder created on this machine from one that came with files.
 //!
 //! A state folder is trusted: the changes in its journal are redone, its layers are adopted. A cloned repository or an
 //! unpacked archive could contain one. So each holds its own creation time, as the file system records it: the author of
@@ -62,8 +62,8 @@ fn held(folder: &Path) -> Option<Vec<u8>> {
     file.read_to_end(LIMIT_BYTES).ok()
 }
 
-/// Returns the mark of a folder: its creation time, or its inode where the file system records no such time. An inode
-/// is the weaker mark, since it can be learned and matched.
+/// Returns the mark of a folder: its creation time, or its inode if the file system records no such time. An inode is
+/// the weaker mark, since it can be learned and matched.
 fn birth(metadata: &Metadata) -> String {
     match metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()) {
         Some(time) => format!("{}.{:09}\n", time.as_secs(), time.subsec_nanos()),

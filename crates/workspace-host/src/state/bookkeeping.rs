@@ -24,13 +24,13 @@ pub struct Bookkeeping<'a> {
 struct RunFacts {
     /// The steps that are commands.
     commands: Vec<u32>,
-    /// The folders in which the run has written a `.gitignore` that ignores everything, as caches do. An undo removes that
-    /// file, so the present rules of the workspace do not suffice.
+    /// The folders in which the run has written a `.gitignore` that ignores everything, as caches do. An undo removes
+    /// that file, so the current rules of the workspace do not suffice.
     self_ignored: Vec<RelPath>,
 }
 
 impl<'a> Bookkeeping<'a> {
-    /// Returns a query; `ignores` are the present rules of the workspace.
+    /// Returns a query; `ignores` are the current rules of the workspace.
     pub fn new(journal: &'a JournalReader, ignores: GitIgnores<'a>) -> Bookkeeping<'a> {
         Bookkeeping { journal, ignores, runs: HashMap::new() }
     }
@@ -100,11 +100,11 @@ pub(crate) fn is_ignored(ignores: &mut GitIgnores<'_>, path: &RelPath, is_folder
         above = folder.parent();
         folders.push(folder);
     }
-    // From the top, as git does: beneath an ignored folder, no rule can include anything again.
+    // From the top, as git does: below an ignored folder, no rule can include anything again.
     folders.iter().rev().any(|folder| ignores.ignores(folder, true)) || ignores.ignores(path, is_folder)
 }
 
-/// Returns the line that stands for the folded changes of so many files; `None` for none.
+/// Returns the line that stands for the folded changes of `files` files; `None` for 0.
 pub fn folded_line(files: usize) -> Option<String> {
     match files {
         0 => None,

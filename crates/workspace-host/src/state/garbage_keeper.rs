@@ -17,7 +17,7 @@ pub const USUAL_LIMIT_BYTES: u64 = 1 << 30;
 /// The interval of the checks.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// The thread that collects; dropping this ends it, after the step that it is in.
+/// The collecting thread; dropping this ends it after its current step.
 #[derive(Debug)]
 pub struct GarbageKeeper {
     stop: Arc<Stop>,
@@ -36,7 +36,7 @@ pub fn unfinished(journal: &JournalReader) -> Result<HashSet<String>, SessionErr
     Ok(summaries.filter(|summary| !summary.complete).map(|summary| summary.session).collect())
 }
 
-/// Returns the rule of what may be removed: nothing that an unfinished session needs.
+/// Returns the rule for removals: nothing that an unfinished session needs is removed.
 pub fn rule(
     journal: &JournalReader,
     unfinished: &HashSet<String>,
@@ -63,7 +63,7 @@ impl GarbageKeeper {
         };
         let stopped = Arc::clone(&stop);
         let thread = thread::Builder::new().name("garbage".to_owned()).spawn(move || {
-            // Calls come first. If the priority cannot be lowered, collecting works all the same.
+            // Calls have priority. If the thread's priority cannot be lowered, collecting still works.
             let _ = rustix::process::nice(10);
             keeping.keep(&stopped);
         });
@@ -86,7 +86,7 @@ impl Stop {
         *self.is_requested.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for `time`, or until a stop is requested; returns whether it is.
+    /// Waits for `time`, or until a stop is requested; returns true if it is.
     fn wait(&self, time: Duration) -> bool {
         let is_requested = self.is_requested.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.requested.wait_timeout_while(is_requested, time, |is_requested| !*is_requested);

@@ -22,11 +22,11 @@ const LIMIT_BYTES: u64 = 4_096;
 /// The prefix of the names of unfinished files.
 const UNFINISHED: &str = ".gitignore-";
 
-/// Writes the rule into a state folder that lacks it. A file with the rule and more stays as it is.
+/// Writes the rule into a state folder that lacks it. A file with the rule and more stays unchanged.
 ///
 /// # Errors
 ///
-/// Those of writing; the file is then as it was.
+/// If writing fails; the file is then unchanged.
 pub(super) fn ensure(folder: &Path) -> io::Result<()> {
     if holds_rule(folder) {
         return Ok(());

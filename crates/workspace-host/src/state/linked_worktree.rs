@@ -1,4 +1,4 @@
-//! A workspace whose repository lies elsewhere: a linked worktree, or a submodule.
+//! A workspace whose repository is elsewhere: a linked worktree, or a submodule.
 
 use std::fs;
 use std::io::Read;
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-/// The most bytes that are read of a file: far more than a path or a submodule's settings need.
+/// The maximum number of bytes read of a file: far more than a path or a submodule's settings need.
 const MOST_BYTES: u64 = 64 * 1024;
 
-/// Returns the git folder that a workspace's `.git` file leads to, so that git works in commands; for a linked worktree
-/// that of the whole repository. `None` if there is no such file.
+/// Returns the git folder that a workspace's `.git` file points to, so that git works in commands; for a linked
+/// worktree, that of the whole repository. `None` if there is no such file.
 ///
-/// The file is not trusted: its author could name any folder of the user's. So the folder that it names must name the
-/// workspace back, in the file where git records that, which takes the permission to write there. The author of the
-/// workspace could have written anything in it, so that folder must lie elsewhere; and not in a folder that commands may
-/// change (`writable`) either, where it could be exchanged after the check.
+/// The file is not trusted: its author could name any folder of the user's. So that folder must name the workspace in
+/// return, in git's own record, which requires permission to write there. The author of the workspace could have
+/// written anything in it, so that folder must be outside; and also outside of folders that commands may change
+/// (`writable`), where it could be exchanged after the check.
 pub fn repository_folder(workspace: &Path, writable: &[PathBuf]) -> Option<PathBuf> {
     let workspace = &fs::canonicalize(workspace).ok()?;
     let git_file = workspace.join(".git");
@@ -140,7 +140,7 @@ mod tests {
             fs::write(workspace.join(name), text).unwrap();
         }
         assert_eq!(repository_folder(&workspace, &[]), None);
-        // A command could exchange one beneath the workspace before the next command sees it.
+        // A command could exchange a folder in the workspace before the next command sees it.
         let (_folder, worktree, own) = scene();
         let inside = worktree.join("p/.git/worktrees/one");
         make_repository(&worktree.join("p/.git"));

@@ -1,4 +1,4 @@
-//! The lines that say what was done after a crash.
+//! The lines that report a recovery after a crash.
 
 use local_workspace::Recovery;
 

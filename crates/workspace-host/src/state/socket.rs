@@ -26,7 +26,7 @@ impl ShortPath {
     }
 }
 
-/// The identity of a socket that this process listens at.
+/// The identity of a socket that this process listens on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketFile {
     device: u64,

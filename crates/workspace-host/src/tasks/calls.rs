@@ -17,7 +17,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// The longest page of a list.
 const MOST_LISTED: usize = 100;
 
-/// Begins a task. Its command runs when this call has been answered, whatever becomes of the caller.
+/// Begins a task. Its command runs after this call was answered, even if the caller ends.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StartTask {
     /// The id, chosen by the caller, so that a repeated call after a lost answer does not begin a second task.
@@ -34,7 +34,7 @@ pub struct StartTask {
 
 impl SessionCall for StartTask {
     const METHOD: &'static str = "agentd/startTask";
-    // Beginning one is short: it must not wait behind commands that wait for their turn.
+    // Beginning a task is short: it must not queue after commands that wait for their turn.
     const TOOL: Tool = Tool::WriteFile;
     const BEGINS_COMMAND: bool = true;
     type Answer = TaskRecord;
@@ -59,8 +59,8 @@ impl SessionCall for StartTask {
     }
 }
 
-/// Returns a task, after waiting for its end for a while. In another process than the owner of the state folder it does not
-/// wait.
+/// Returns a task, after waiting for its end for a while. In processes other than the owner of the state folder it does
+/// not wait.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShowTask {
     /// The task.
@@ -73,7 +73,7 @@ impl SessionCall for ShowTask {
     const METHOD: &'static str = "agentd/showTask";
     const TOOL: Tool = Tool::ReadFile;
     const IS_CONFINED: bool = false;
-    /// `None` if there is no such task, or not any more.
+    /// `None` if there is no such task, or no longer.
     type Answer = Option<TaskRecord>;
 
     fn carry_out(
@@ -92,7 +92,7 @@ impl SessionCall for ShowTask {
     }
 }
 
-/// Cancels a task; one that is over stays as it is.
+/// Cancels a task; a finished one stays unchanged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CancelTask(pub TaskId);
 
@@ -100,7 +100,7 @@ impl SessionCall for CancelTask {
     const METHOD: &'static str = "agentd/cancelTask";
     const TOOL: Tool = Tool::WriteFile;
     const IS_CONFINED: bool = false;
-    /// `None` if there is no such task, or not any more.
+    /// `None` if there is no such task, or no longer.
     type Answer = Option<TaskRecord>;
 
     fn carry_out(

@@ -1,4 +1,4 @@
-//! The state of a task, from what its process and the journal know.
+//! The state of a task, from its process and the journal.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -41,7 +41,7 @@ impl Tasks {
         }
     }
 
-    /// Returns a task as it is now.
+    /// Returns the current state of a task.
     pub(super) fn task(
         &self,
         sessions: &LocalSessions,
@@ -77,7 +77,7 @@ impl Tasks {
         let Ok(id) = proposal.conversation.parse::<TaskId>() else { return };
         let Ok(Some(document)) = self.document(&id) else { return };
         if document.proposal == Some(proposal.id) && document.ended.is_none() {
-            // A failure leaves the outcome with its proposal, from which the next look keeps it.
+            // A failure leaves the outcome with its proposal, from which the next query keeps it.
             let _ = reviewed(sessions, &document, proposal.id)
                 .and_then(|task| self.keep_outcome(&task, document));
         }
@@ -100,14 +100,14 @@ impl Tasks {
         let meant = ids.iter().rev().filter(|id| before.is_none_or(|before| *id < before)).take(limit);
         let mut tasks = Vec::new();
         for id in meant {
-            // One that was forgotten meanwhile is left out.
+            // A task that was removed in the meantime is left out.
             tasks.extend(self.task(sessions, id)?.map(without_output));
         }
         Ok(tasks)
     }
 }
 
-/// Returns the task whose command waits for a reviewer, or was decided about.
+/// Returns the task whose command waits for a reviewer, or was decided.
 fn reviewed(
     sessions: &LocalSessions,
     document: &TaskDocument,

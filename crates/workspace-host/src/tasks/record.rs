@@ -14,7 +14,7 @@ const PREFIX: &str = "task-";
 /// The longest id in bytes.
 const MOST_BYTES: usize = 80;
 
-/// The id of a task. Ids of later tasks sort behind; the rest is random, so that no id can be guessed.
+/// The id of a task. Ids sort by creation time; the rest is random, so that ids cannot be guessed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId(String);
@@ -88,7 +88,7 @@ pub struct TaskRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TaskState {
-    /// The command waits for its turn: commands run one after the other, in the order in which they came.
+    /// The command waits for its turn: commands run one at a time, in the order of arrival.
     Waiting,
     /// The command runs.
     Running,
@@ -104,7 +104,7 @@ pub enum TaskState {
     },
 }
 
-/// A task as the journal keeps it, without its command, in which there may be secrets.
+/// A task as the journal keeps it, without its command, which may contain secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TaskDocument {
@@ -114,7 +114,7 @@ pub(super) struct TaskDocument {
     pub created_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<ProposalId>,
-    /// The end that is recorded nowhere else: a refusal, for instance.
+    /// The end that is not recorded elsewhere, such as a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
 }

@@ -48,7 +48,7 @@ impl Tasks {
         self.forget_old()
     }
 
-    /// Runs the command on a thread of its own.
+    /// Runs the command on a separate thread.
     fn spawn(
         self: &Arc<Tasks>,
         sessions: &LocalSessions,
@@ -79,7 +79,7 @@ impl Tasks {
             let ran =
                 catch_unwind(AssertUnwindSafe(|| engine.execute_command(&call, &command, &mut starting)));
             let outcome = ran.unwrap_or_else(|_| Err(fault()));
-            // What a step records is read there. A failure leaves a task whose end is unknown, which is said.
+            // Recorded ends are read from the step. A failure leaves a task with an unknown end, which is reported.
             if !matches!(engine.recorded_command(&origin), Ok(Some(_))) {
                 let ended = Some(Ended { at_ms: now_ms(), outcome });
                 let _ = running.tasks.put(&TaskDocument { ended, ..document });
@@ -93,7 +93,7 @@ impl Tasks {
         })
     }
 
-    /// Cancels a task; one that is over stays as it is.
+    /// Cancels a task; a finished one stays unchanged.
     pub(super) fn cancel(
         &self,
         sessions: &LocalSessions,
@@ -120,7 +120,7 @@ impl Tasks {
     }
 }
 
-/// Notes that the command of a task has had its turn.
+/// Records that the command of a task has had its turn.
 struct Starting(Arc<AtomicBool>);
 
 impl CommandObserver for Starting {
@@ -129,7 +129,7 @@ impl CommandObserver for Starting {
     }
 }
 
-/// A task that runs; dropping it tells those who wait.
+/// A running task; dropping it notifies the waiting callers.
 struct Running {
     tasks: Arc<Tasks>,
     id: TaskId,
@@ -142,7 +142,7 @@ impl Drop for Running {
     }
 }
 
-/// Puts the command of a task before a reviewer, as a conversation of its own: the same command as another task is another
+/// Submits the command of a task for review, as a separate conversation: the same command in another task is another
 /// proposal.
 fn propose(
     sessions: &LocalSessions,

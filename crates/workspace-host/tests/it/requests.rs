@@ -174,7 +174,7 @@ fn a_process_that_waits_for_the_state_folder_reports_its_options_once() {
     drop(owner);
 }
 
-/// A person whose terminal stands still at the first line of output, until the owner has sent everything.
+/// A person whose terminal is paused at the first line of output, until the owner has sent everything.
 struct Slow {
     owner: FakeOwner,
     lines: usize,
@@ -190,7 +190,7 @@ impl CommandObserver for Slow {
 }
 
 #[test]
-fn output_that_is_not_looked_at_is_bounded() {
+fn unread_output_is_bounded() {
     for (prints, expected) in [(100, 100..=100), (10_000, 100..=2_000)] {
         let (_folder, options, paths) = own_folder();
         let owner = FakeOwner::of(&paths.base);

@@ -33,7 +33,7 @@ fn a_link_among_the_files_is_not_a_state_folder() {
 }
 
 #[test]
-fn secrets_are_kept_in_a_state_folder_and_never_behind_a_link() {
+fn secrets_are_kept_in_a_state_folder_and_never_through_a_symlink() {
     let folder = tempfile::tempdir().unwrap();
     let options = HostOptions::new(folder.path());
     fs::create_dir(folder.path().join("docs")).unwrap();

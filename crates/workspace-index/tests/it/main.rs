@@ -48,7 +48,7 @@ fn a_state_folder_that_is_a_symlink_holds_no_index() {
     fs::write(folder.path().join("a.rs"), "pub fn first() {}\n").unwrap();
     let paths = WorkspacePaths::find(&HostOptions::new(folder.path())).unwrap();
     std::os::unix::fs::symlink(outside.path(), &paths.base).unwrap();
-    // One that is there before is refused; this one was made between the look and the use.
+    // An existing one is refused; this one was made between the check and the use.
     assert!(WorkspacePaths::find(&HostOptions::new(folder.path())).is_err());
     let index = CurrentIndex::compared_at_each_question(open_at(folder.path(), &paths, false));
     assert_eq!(hit_paths(&index, "first"), ["a.rs"]);

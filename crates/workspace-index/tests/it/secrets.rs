@@ -13,7 +13,7 @@ use workspace_index::CurrentIndex;
 
 use crate::{hit_paths, open};
 
-/// A key that a rule recognises by the name in front of it, and nowhere else.
+/// A key that a rule recognises by the name before it, and nowhere else.
 fn key() -> String {
     ["wJalrXUtnF3MI/K7MDENG9", "/bPxRfiCYzEXq8pLmK"].concat()
 }
@@ -113,7 +113,7 @@ fn no_cut_and_no_name_shows_a_part_of_a_secret() {
         visible.contains("login") && !visible.contains("Gamma7") && !visible.contains("Alpha9"),
         "{visible}"
     );
-    // The control: the index below shows all of it.
+    // The control: the inner index shows all of it.
     let below = CurrentIndex::compared_at_each_question(open(folder.path(), true));
     let hits =
         below.search(&caller.call(), &SearchCode { query: "needle".to_owned(), limit: 5 }).unwrap().hits;

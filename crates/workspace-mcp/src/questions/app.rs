@@ -1,4 +1,4 @@
-//! A proposal as the app of a client draws it.
+//! A proposal in the form that a client's app draws.
 
 use change_review::{ProposalEnd, ProposedStep, State, StepEffect};
 use wap_core::{visible_line, visible_text};
@@ -20,7 +20,7 @@ const MOST_OF_A_LINE: usize = 2_000;
 /// The longest title in characters.
 const MOST_OF_A_TITLE: usize = 300;
 
-/// Returns a proposal as the app draws it, with the question that a verdict is bound to.
+/// Returns a proposal in the form that the app draws, with the question that a verdict is bound to.
 pub(super) fn drawn(
     review: &ShownProposal,
     question: Question,
@@ -50,7 +50,7 @@ pub(super) fn drawn(
         room.is_cut |= described.is_withheld;
         steps.push(room.take_step(&described.text));
     }
-    // Another window has begun to choose: this one would decide about less than it shows.
+    // Another window has begun to choose: this one would decide less than it shows.
     let is_chosen_from = !review.draft.selection.0.is_empty();
     ShownReview {
         question,
@@ -73,7 +73,7 @@ fn descriptions(step: &ProposedStep, rules: &SecretRules) -> Vec<StepDescription
     all
 }
 
-/// The room that is left for lines.
+/// The remaining room for lines.
 struct Room {
     lines: usize,
     characters: usize,
@@ -113,17 +113,17 @@ impl Room {
     }
 }
 
-/// Reads the sign of a line. Every line of a file has one, so that none of them can pass for another kind.
+/// Reads the marker of a line. Every line of a file has one, so that none can pass for another kind.
 fn classified(line: &str) -> (LineKind, String) {
-    let signs = [
+    let markers = [
         ("+ ", LineKind::Added),
         ("- ", LineKind::Removed),
         ("! ", LineKind::Note),
         ("$ ", LineKind::Command),
     ];
-    for (sign, kind) in signs {
-        if let Some(rest) = line.strip_prefix(sign) {
-            return (kind, format!("{}{rest}", if kind == LineKind::Note { "" } else { sign }));
+    for (marker, kind) in markers {
+        if let Some(rest) = line.strip_prefix(marker) {
+            return (kind, format!("{}{rest}", if kind == LineKind::Note { "" } else { marker }));
         }
     }
     let kind = if line.starts_with("line ") { LineKind::Position } else { LineKind::Plain };
@@ -169,9 +169,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_of_a_file_passes_for_another_kind(sign in "[-+]", text in "\\PC*") {
-            let kind = if sign == "+" { LineKind::Added } else { LineKind::Removed };
-            prop_assert_eq!(classified(&format!("{sign} {text}")).0, kind);
+        fn no_text_of_a_file_passes_for_another_kind(marker in "[-+]", text in "\\PC*") {
+            let kind = if marker == "+" { LineKind::Added } else { LineKind::Removed };
+            prop_assert_eq!(classified(&format!("{marker} {text}")).0, kind);
         }
     }
 }

@@ -10,11 +10,11 @@ use workspace_host::{SecretRules, visible_file_step};
 pub(super) struct StepDescription {
     /// Its lines; the first one says what it is.
     pub(super) text: String,
-    /// True if something of it is not in the text: a file that holds credentials, is too long, or is not a text.
+    /// True if the text is incomplete: a file has credentials, is too long, or is not a text.
     pub(super) is_withheld: bool,
 }
 
-/// Returns what the commands of a proposal are given besides their texts.
+/// Returns the inputs of a proposal's commands in addition to their texts.
 pub(super) fn surroundings_of(proposal: &Proposal, rules: &SecretRules) -> String {
     let Content::Calls { calls, .. } = &proposal.content else { return String::new() };
     let commands = calls.iter().filter_map(|call| match call {
@@ -50,7 +50,8 @@ pub(super) fn change(title: &str, file: &FileStep, rules: &SecretRules) -> StepD
     StepDescription { text, is_withheld: file.before.is_none() && file.after.is_none() }
 }
 
-/// Describes what a command is given besides its text. Values are quoted, so that none can look like another line.
+/// Describes the inputs of a command in addition to its text. Values are quoted, so that none can look like
+/// another line.
 fn surroundings(command: &ExecuteCommand) -> String {
     let mut text = String::new();
     for (name, value) in command.environment.iter().flatten() {
@@ -80,13 +81,13 @@ fn file_text(title: &str, file: &FileStep) -> String {
     if let Some(note) = &file.note {
         let _ = writeln!(text, "! {note}");
     }
-    let whole = |text: &mut String, sign: char, side: &Option<String>| {
+    let whole = |text: &mut String, marker: char, side: &Option<String>| {
         for line in side.iter().flat_map(|side| side.lines()) {
-            let _ = writeln!(text, "{sign} {line}");
+            let _ = writeln!(text, "{marker} {line}");
         }
     };
     if file.hunks.is_empty() {
-        // Both sides of a file that appears or goes; one of them is there.
+        // Both sides of a file that is created or removed; one of them exists.
         if file.before.is_none() || file.after.is_none() {
             whole(&mut text, '-', &file.before);
             whole(&mut text, '+', &file.after);

@@ -7,13 +7,13 @@ use workspace_host::{SecretRules, ShownProposal};
 
 use super::description;
 
-/// The most lines of a question; what is left out is said, and can be seen in the review.
+/// The maximum number of lines of a question; omissions are reported, and visible in the review.
 const MOST_LINES: usize = 60;
 
 /// The longest line in characters.
 const MOST_CHARACTERS: usize = 400;
 
-/// The most deleted files that are named in front.
+/// The maximum number of deleted files that are named at the start.
 const MOST_DELETIONS: usize = 20;
 
 /// Returns the question about a proposal, for a person. Secrets are placeholders: a client may log it.
@@ -47,7 +47,7 @@ pub(super) fn of(review: &ShownProposal, rules: &SecretRules) -> String {
     text
 }
 
-/// Names the files that were deleted when it was tried, in front of everything else.
+/// Names the files that were deleted in the trial, before everything else.
 fn deletions(review: &ShownProposal, rules: &SecretRules) -> String {
     let deleted = review.deletions();
     if deleted.is_empty() {
@@ -64,7 +64,7 @@ fn deletions(review: &ShownProposal, rules: &SecretRules) -> String {
     text
 }
 
-/// Replaces a character that would change the order in which others are shown, or is not seen.
+/// Replaces a character that would change the display order of others, or is invisible.
 pub(super) fn plain(character: char) -> char {
     if is_invisible(character) { '\u{fffd}' } else { character }
 }

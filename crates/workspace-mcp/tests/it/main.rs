@@ -17,7 +17,7 @@ use workspace_host::{
     WorkspacePaths,
 };
 
-/// A value that is recognised as a secret wherever it stands.
+/// A value that is recognised as a secret everywhere.
 const SECRET: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 
 /// A workspace in a temporary folder, open in this process.

@@ -1,4 +1,4 @@
-//! Questions to a person about what waits.
+//! Questions to a person about waiting proposals.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn a_question_shows_the_change_without_secrets() {
 #[test]
 fn a_question_about_lines_within_a_key_shows_none_of_it_when_no_value_is_kept_any_more() {
     let site = Site::new();
-    // As many values as are kept: each text takes at most half of the room that is left.
+    // As many values as are kept: each text takes at most half of the remaining room.
     let mut values = (0..10_000).map(|number| format!("ghp_{number:036}\n"));
     let mut masked = String::new();
     while values.len() > 0 {

@@ -166,10 +166,10 @@ wrong here. Ours has the verdicts *as written* and *partly* for some of these.
 /// The kinds of refusals, by a part of their texts.
 const REASONS: [(&str, &str); 17] = [
     ("already applied", "the new text is there already"),
-    ("stands at lines", "the new text is there already"),
-    ("is indented with", "tabs in a file of blanks, or blanks in one of tabs"),
+    ("new text is already at", "the new text is there already"),
+    ("is indented with", "tabs in a file of spaces, or spaces in one of tabs"),
     ("has curly quotes and the file", "curly quotes in a file without any"),
-    ("start of the text behind the numbers", "numbers of a view that cannot be taken off for certain"),
+    ("start of the text after the numbers", "numbers of a view that cannot be taken off for certain"),
     ("search text occurs", "the text occurs more than once"),
     ("with less indentation", "a new line has less indentation than is to be taken off"),
     ("does not occur", "the text does not occur"),

@@ -307,7 +307,7 @@ fn one_process_answers_a_folder_and_it_has_to_be_there() {
     fixture.project.run(&["codali", "--watch", "missing"]).exits(2).says("missing").says("No such file");
     fixture.project.run(&["codali", "--watch", folder, "file.txt"]).exits(2);
     fs::remove_dir_all(&fixture.requests).unwrap();
-    daemon.wait().exits(1).says("the folder of requests is gone");
+    daemon.wait().exits(1).says("the folder of requests was removed");
 }
 
 #[test]

@@ -45,8 +45,7 @@ fn complete_blocks_of_a_reply_that_was_held_first_run_once() {
     let project = Project::new();
     project.begin("write two files");
     project.apply(START, &[]).ok().says("nothing was done");
-    let again =
-        "the same text came already as the answer to message 1: it was cut off, and nothing of it was done";
+    let again = "the same text already arrived as the answer to message 1: it was cut off, and nothing of it was done";
     project.apply(START, &[]).exits(4).says(again).says("`agentd apply FILE --run-complete`");
     assert!(!project.workspace().join("one.txt").exists());
     let planned = project.apply(START, &["--dry-run", "--run-complete"]).ok();

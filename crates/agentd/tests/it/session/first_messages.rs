@@ -141,7 +141,7 @@ fn the_rules_say_what_surrounds_commands() {
         "A command is ended after 90 seconds; the user can raise that with --timeout.",
         "Files that git ignores are not listed; READ_FILE and commands see them.",
         "Recognised build and test commands: cargo build; cargo test; npm run test; .venv/bin/python -m pytest.",
-        "A virtual environment of Python is there: use .venv/bin/python.",
+        "There is a Python virtual environment: use .venv/bin/python.",
     ];
     assert_eq!(parts.surroundings, expected, "{text}");
     // What READ_FILE and commands see was not made up.

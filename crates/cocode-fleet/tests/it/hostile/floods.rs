@@ -1,4 +1,4 @@
-//! The memory of home beside a host that writes without end.
+//! The memory of home while a host writes without end.
 
 use std::process::Command;
 use std::time::Duration;
@@ -31,7 +31,7 @@ async fn keys_of_no_task_are_not_held() {
     let value = bytes::Bytes::from(vec![b'x'; FLOOD.1]);
     for number in 0..FLOOD.0 {
         let key = format!("$KV.agentd_crew_runs.run1.flood-{number}");
-        // Awaited now and then, so that the server is not left behind.
+        // Awaited now and then, so that the server keeps up.
         let stored = context.publish(key, value.clone()).await.unwrap();
         if number % 50 == 0 {
             stored.await.unwrap();
@@ -47,7 +47,7 @@ async fn keys_of_no_task_are_not_held() {
     assert!(used < MOST_KIB, "{used} KiB");
 }
 
-/// Publishes a task beside the flood, compares twice, and returns the line about the most memory that this process had.
+/// Publishes a task during the flood, compares twice, and returns the line about the most memory that this process had.
 async fn be_home(url: &str) -> String {
     let Some(fixture) = Fixture::start("keys_of_no_task_are_not_held") else { return String::new() };
     let (judge, mut reports) = FakeJudge::new();

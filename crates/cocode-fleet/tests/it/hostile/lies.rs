@@ -74,7 +74,7 @@ impl Lie {
         assert_eq!(self.judge.unresolved_count(), 0);
     }
 
-    /// Connects as home, beside the one under test.
+    /// Connects as home, in addition to the one under test.
     pub(crate) async fn connect(&self) -> FleetConnection {
         FleetConnection::open(&self.secured.address(Role::Home), self.secured.fixture.timings).await.unwrap()
     }

@@ -129,7 +129,7 @@ async fn wrong_and_missing_keys_are_said() {
     let address = FleetAddress { seed, ..secured.fixture.address(Role::Host(name("north"))) };
     let error = FleetConnection::open(&address, secured.fixture.timings).await.map(drop).unwrap_err();
     assert!(error.to_string().starts_with("the key is not that of the host north at "), "{error:?}");
-    // Its worker does not try for ever.
+    // Its worker does not retry forever.
     let config = WorkerConfig { address, ..secured.fixture.worker_config("north") };
     let worker = FleetWorker::start(config, FakeExecutor::ready("the commits"));
     let mut status = worker.status();

@@ -1,4 +1,4 @@
-//! Lies that are to keep a task from all hosts for ever. After each of them an honest host does the task.
+//! Lies that try to keep a task from all hosts forever. After each of them an honest host does the task.
 
 use std::time::Duration;
 

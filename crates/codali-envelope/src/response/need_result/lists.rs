@@ -7,7 +7,7 @@ use wap_core::{AstNode, CodeHit, CodeSymbol, ImpactEdge, UnresolvedImport};
 
 use crate::WebHit;
 
-/// A result with a list that may be cut: its own fields, then `truncated` and the total number of items.
+/// A result with a list that may be truncated: its fields, then `truncated` and the total number of items.
 macro_rules! cut_list {
     (
         $(#[$about:meta])*
@@ -114,7 +114,7 @@ cut_list! {
 }
 
 cut_list! {
-    /// The files beneath a folder.
+    /// The files below a folder.
     #[derive(Eq)]
     pub struct FileListResult {
         /// The folder, as requested.
@@ -125,6 +125,6 @@ cut_list! {
         /// The files, relative to the workspace, sorted by bytes.
         pub files: Vec<String>,
     }
-    /// The total number of files, if some were left out; absent if not all folders could be listed, since it is not known then.
+    /// The total number of files, if some were left out; absent if not all folders could be listed.
     total_files
 }

@@ -4,11 +4,11 @@ use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
-/// A piece of a file with lines around it.
+/// A document with lines around it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SnippetResult {
-    /// The piece.
+    /// The document id.
     pub doc_id: String,
     /// Its file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,10 +64,10 @@ pub struct TreeResult {
     /// True if lines were left out.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub truncated: bool,
-    /// The total number of entries, if some were left out; absent if not all folders could be listed, since it is not known then.
+    /// The total number of entries, if some were left out; absent if not all folders could be listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_entries: Option<u64>,
-    /// One entry per line, indented by two blanks per level, folders with a slash.
+    /// One entry per line, indented by two spaces per level, folders with a slash.
     pub tree: String,
 }
 
@@ -97,8 +97,7 @@ pub struct FileDiffResult {
     /// True if lines were left out.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub truncated: bool,
-    /// The total number of lines of the diff, if some were left out; absent if that is not known, because lines are missing in the
-    /// middle.
+    /// The total number of lines of the diff, if some were left out; absent if lines in the middle are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_lines: Option<u64>,
     /// The diff; empty if nothing has changed.
@@ -113,7 +112,7 @@ pub struct CommandOutputResult {
     pub command: String,
     /// True if it ended with exit code 0.
     pub succeeded: bool,
-    /// Its end in one line, with the exit code.
+    /// The outcome in one line, with the exit code.
     pub outcome: String,
     /// True if lines were left out.
     #[serde(default, skip_serializing_if = "Not::not")]

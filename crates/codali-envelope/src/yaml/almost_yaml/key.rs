@@ -49,7 +49,7 @@ const FIELDS: [&str; 42] = [
     "window",
 ];
 
-/// Other keys after which models omit the blank.
+/// Other keys after which models omit the space.
 const OTHER_KEYS: [&str; 8] =
     ["type", "request_id", "requestId", "role", "needs", "context", "summary", "constraints"];
 
@@ -59,7 +59,7 @@ pub(crate) fn is_need_field(key: &str) -> bool {
     FIELDS.binary_search(&key).is_ok()
 }
 
-/// Returns true for a known key, which is recognized without a blank after its colon or after a dash.
+/// Returns true for a known key, which is recognized without a space after its colon or after a dash.
 pub(crate) fn is_known(key: &str) -> bool {
     is_need_field(key) || OTHER_KEYS.contains(&key)
 }
@@ -67,10 +67,10 @@ pub(crate) fn is_known(key: &str) -> bool {
 /// Returns true if a value follows the colon of its key directly, and YAML would find no other key in the line.
 pub(crate) fn is_cramped(text: &str) -> bool {
     split_key(text).is_some_and(|(key, value)| {
-        let behind = text.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
+        let tail = text.strip_prefix(key).and_then(|rest| rest.strip_prefix(':'));
         let is_other_key = value.ends_with(':') || value.contains(": ");
         !value.is_empty()
-            && behind == Some(value)
+            && tail == Some(value)
             && (!is_other_key || value.starts_with(['"', '\'', '[', '{']))
     })
 }

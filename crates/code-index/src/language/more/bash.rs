@@ -1,4 +1,4 @@
-//! Bash, and the shells that it is like.
+//! Bash, and similar shells.
 
 use tree_sitter::Node;
 
@@ -58,8 +58,8 @@ impl Grammar for Bash {
         }
     }
 
-    /// The target is `own path` for a path from the script's folder, `file path`, `some path` for a path from a folder
-    /// in a variable, or `helper path` for what a test of bats loads.
+    /// The target is `own path` for a path from the script's folder, `file path`, `some path` for a path from a folder in a
+    /// variable, or `helper path` for a file that a bats test loads.
     fn imports(
         &self,
         node: Node<'_>,
@@ -75,7 +75,7 @@ impl Grammar for Bash {
         if !is_helper && !matches!(name, Some(b"source" | b".")) {
             return;
         }
-        // A longer one is left out, and may hold others.
+        // A longer argument is left out, and may contain others.
         let argument =
             node.child_by_field_name("argument").filter(|one| one.byte_range().len() <= NAME_BYTES);
         let Some(argument) = argument else { return };

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::{Grammar, child, children, field, text_of};
 use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
-/// The length in bytes in which the modifiers of a declaration are searched.
+/// The number of bytes that are searched for the modifiers of a declaration.
 const MODIFIER_BYTES: usize = 64;
 
 pub(in crate::language) struct Dart;
@@ -38,7 +38,7 @@ impl Grammar for Dart {
             "initialized_identifier" | "static_final_declaration" => {
                 let declaration = scopes.grandparent().filter(|node| node.kind().ends_with("declaration"))?;
                 let start = declaration.start_byte();
-                // The modifiers come first. Every name of a long list looks at them.
+                // The modifiers come first. They are scanned for every name of a long list, so bound them.
                 let words = &text[start..scopes.parent()?.start_byte().min(start + MODIFIER_BYTES)];
                 let has = |word: &[u8]| words.split(u8::is_ascii_whitespace).any(|one| one == word);
                 let kind = match (scopes.is_in_type(), has(b"const") || has(b"final")) {
@@ -67,7 +67,7 @@ impl Grammar for Dart {
             "part_directive" | "part_of_directive" => "module",
             _ => return,
         };
-        // The first string: one for other platforms may follow.
+        // Take the first string: strings for other platforms may follow.
         let words = text_of(node, text);
         let mut parts = words.splitn(3, ['\'', '"']).skip(1);
         if let (Some(uri), Some(_)) = (parts.next(), parts.next()) {

@@ -8,7 +8,7 @@ use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, NAME_BYTES, Sc
 /// The most names of one `alias` with a group; the rest is ignored.
 const MOST_NAMES: usize = 4096;
 
-/// Module attributes that say something about the next definition or to the compiler.
+/// Module attributes that annotate the next definition or are for the compiler.
 const ANNOTATIONS: [&str; 22] = [
     "after_compile",
     "before_compile",
@@ -109,7 +109,7 @@ impl Grammar for Elixir {
     }
 }
 
-/// Returns what a call such as `def name(…) do … end` defines.
+/// Returns the definition of a call such as `def name(…) do … end`.
 fn called<'t>(node: Node<'t>, text: &[u8], scopes: &EnclosingScopes<'_, '_>) -> Option<DefinitionNode<'t>> {
     let target = node.child_by_field_name("target").filter(|target| target.kind() == "identifier")?;
     let arguments = arguments(node)?;

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::{Grammar, child, field, is_constant_name, plain_string, text_of};
 use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, Scope};
 
-/// The most names of one assignment whose values are looked at.
+/// The most names of one assignment whose values are examined.
 const MOST_VALUES: usize = 16;
 
 pub(in crate::language) struct Lua;
@@ -42,7 +42,7 @@ impl Grammar for Lua {
                 let statement =
                     scopes.grandparent().filter(|parent| parent.kind() == "assignment_statement")?;
                 let mut cursor = list.walk();
-                // Comments count, too: a walk past many of them for each name would be quadratic in the text.
+                // Comments count, too: skipping many of them for each name would be quadratic in the text.
                 let first = list.named_children(&mut cursor).take(MOST_VALUES);
                 let names: Vec<_> =
                     first.filter(|child| !matches!(child.kind(), "comment" | "attribute")).collect();
@@ -55,7 +55,7 @@ impl Grammar for Lua {
                 Some(DefinitionNode { start: statement, scope: Scope::Leaf, ..definition })
             }
             "field" if !scopes.is_in_function() => {
-                // Only the fields of a table that is assigned or returned itself.
+                // Only fields of a table that is directly assigned or returned.
                 scopes.grandparent().filter(|list| list.kind() == "expression_list")?;
                 let name = node.child_by_field_name("name")?;
                 let name =
@@ -127,7 +127,7 @@ fn assigned<'t>(
     Some(definition.in_container(container))
 }
 
-/// Returns the last name of `a.b.c` or `a.b:c`, and what comes before it.
+/// Returns the last name of `a.b.c` or `a.b:c`, and the part before it.
 fn split(name: Node<'_>, text: &[u8]) -> Option<(String, Option<String>)> {
     match name.kind() {
         "identifier" => Some((text_of(name, text), None)),

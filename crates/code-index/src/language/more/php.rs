@@ -135,7 +135,7 @@ fn included(argument: Node<'_>, text: &[u8]) -> Option<(String, String)> {
         "dirname(__DIR__,2)" | "dirname(dirname(__DIR__))" => "/../..",
         _ => return None,
     };
-    // `__DIR__ . 'a'` names a neighbour of the folder.
+    // `__DIR__ . 'a'` names a sibling of the folder.
     let path =
         plain_string(argument.child_by_field_name("right")?, text).filter(|path| path.starts_with('/'))?;
     Some((format!("beside .{up}{path}"), path))

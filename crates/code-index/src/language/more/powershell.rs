@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::{Grammar, child, children, text_of};
 use crate::outline::{DefinitionNode, EnclosingScopes, ImportNode, NAME_BYTES, Scope};
 
-/// The length in bytes of the part of a command in which a path is searched.
+/// The number of bytes of a command that are searched for a path.
 const COMMAND_BYTES: usize = 1024;
 
 pub(in crate::language) struct PowerShell;
@@ -51,7 +51,7 @@ impl Grammar for PowerShell {
             "assignment_expression" if !scopes.is_in_function() => {
                 let parts = children(node);
                 let [left, operator, ..] = parts.as_slice() else { return None };
-                // Assignments nest on their left sides, and a long one is no variable.
+                // Assignments nest on their left sides, and a long one is not a variable.
                 if &text[operator.byte_range()] != b"=" || left.byte_range().len() > NAME_BYTES {
                     return None;
                 }
@@ -68,8 +68,8 @@ impl Grammar for PowerShell {
         }
     }
 
-    // In a fifth of the files of a module that is tested well there is an error for the parser, such as at
-    // `. $folder/file.ps1` without quotes. Definitions around it are found all the same.
+    // The parser reports errors in a fifth of the files of a well-tested module, such as for `. $folder/file.ps1` without quotes.
+    // Definitions around them are found nevertheless.
     fn is_exact(&self) -> bool {
         false
     }
@@ -85,7 +85,7 @@ impl Grammar for PowerShell {
         if node.kind() != "command" {
             return;
         }
-        // A command may hold others, so all of its text would be quadratic in the file.
+        // A command may contain others, so scanning all of its text would be quadratic in the file.
         let words = &text[node.byte_range()];
         let words = String::from_utf8_lossy(&words[..words.len().min(COMMAND_BYTES)]);
         let (command, rest) = words.split_once(char::is_whitespace).unwrap_or((words.as_ref(), ""));
@@ -121,8 +121,7 @@ fn assigned(left: &str) -> Option<String> {
     name.chars().all(|character| character.is_alphanumeric() || character == '_').then_some(name)
 }
 
-/// Returns the spelling and the target of a path to a script or module. A name without a path is a module that is
-/// installed.
+/// Returns the spelling and the target of a path to a script or module. A name without a path is an installed module.
 fn imported(words: &str) -> Option<(String, String)> {
     let spelled = match words.chars().next()? {
         quote @ ('"' | '\'') => words[1..].split(quote).next()?,
@@ -131,7 +130,7 @@ fn imported(words: &str) -> Option<(String, String)> {
     let path = spelled.replace('\\', "/");
     let target = match path.strip_prefix("$PSScriptRoot/") {
         Some(path) if path.ends_with(".ps1") || path.ends_with(".psm1") => format!("own {path}"),
-        // A manifest or a library, which a build may make.
+        // A manifest or a library, which a build may create.
         Some(path) => format!("some {path}"),
         None if path.starts_with('.') => format!("file {path}"),
         None => return None,

@@ -76,7 +76,7 @@ fn assigned<'t>(node: Node<'t>, text: &[u8], scopes: &EnclosingScopes<'_, '_>) -
         let function = DefinitionNode::new("function", name, node).holding(Scope::Function);
         return Some(DefinitionNode { body: value.child_by_field_name("body"), ..function });
     }
-    // A class says its name itself.
+    // A class creates its definition itself.
     if scopes.is_in_function() || created(value, text).is_some() {
         return None;
     }
@@ -104,7 +104,7 @@ fn signature(node: Node<'_>, text: &[u8]) -> Option<String> {
     plain_string(classes, text).or_else(|| plain_string(argument(classes, 0)?, text))
 }
 
-/// Returns the name of the function that a call calls, without its package.
+/// Returns the name of the called function, without its package.
 fn called<'x>(node: Node<'_>, text: &'x [u8]) -> Option<&'x [u8]> {
     if node.kind() != "call" {
         return None;

@@ -55,7 +55,7 @@ impl Grammar for Ruby {
                 }
                 let arguments = call.child_by_field_name("arguments")?;
                 let is_first = arguments.named_child(0)?.id() == node.id();
-                // Without a copy: each argument looks at it, and it may be long.
+                // Do not copy the text: each argument examines it, and it may be long.
                 let kind = match &text[call.child_by_field_name("method")?.byte_range()] {
                     b"attr_reader" | b"attr_writer" | b"attr_accessor" | b"cattr_accessor"
                     | b"mattr_accessor" => "attribute",

@@ -59,7 +59,7 @@ impl Grammar for Zig {
         }
     }
 
-    // The language still changes: some files of code bases for the newest compiler have an error for the parser.
+    // The language still changes: the parser reports errors in some files for the newest compiler.
     fn is_exact(&self) -> bool {
         false
     }
@@ -90,7 +90,7 @@ fn variable<'t>(node: Node<'t>, text: &[u8], scopes: &EnclosingScopes<'_, '_>) -
         "enum_declaration" | "error_set_declaration" => ("enum", Scope::Type),
         _ if scopes.scope() == Some(Scope::Function) => return None,
         _ => {
-            // `_ = value` is no declaration.
+            // `_ = value` is not a declaration.
             let words = &text[node.start_byte()..name.start_byte()];
             let is = |word: &[u8]| words.split(u8::is_ascii_whitespace).any(|one| one == word);
             match (is(b"const"), is(b"var")) {

@@ -24,7 +24,7 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
         }
         // `dart:async`
         Some(_) => Lead::Outside,
-        None => sourced::beside(project, file, target),
+        None => sourced::sibling(project, file, target),
     };
     let is_generated = GENERATED.iter().any(|ending| target.ends_with(ending));
     if lead == Lead::Nowhere && is_generated { Lead::Outside } else { lead }

@@ -36,7 +36,7 @@ impl ElixirModules {
         if let Some(files) = self.files.get(target) {
             return Lead::To(files.clone());
         }
-        // A module within another one is in the other one's file.
+        // A nested module is in the file of the outer one.
         let mut outer = target;
         while let Some((before, inner)) = outer.rsplit_once('.') {
             if let Some(files) = self.files.get(before) {

@@ -17,13 +17,13 @@ pub(super) fn resolve(project: &Project, file: usize, target: &str) -> Lead {
             });
             (target_file, Lead::Nowhere)
         }
-        // The first part is the name of an application, whose folder need not have it.
+        // The first part is the name of an application, whose folder may have another name.
         Some(("library", path)) => {
             let within = path.split_once('/').map(|(_, within)| within);
-            let beside = within.and_then(|within| {
+            let within_application = within.and_then(|within| {
                 outward(folder).find_map(|around| project.file(&from_folder(around, within)?))
             });
-            (c::by_ending(project, folder, path, true).or(beside), Lead::Outside)
+            (c::by_ending(project, folder, path, true).or(within_application), Lead::Outside)
         }
         Some(("module", name)) => {
             let name = format!("{name}.erl");

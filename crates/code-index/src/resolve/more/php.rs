@@ -39,7 +39,7 @@ impl PhpNamespaces {
             for namespace in file.declared.lines().take(MOST_NAMESPACES) {
                 let namespace = namespace.to_lowercase();
                 for definition in &defined {
-                    // Members of types are no names of a namespace.
+                    // Members of types are not names of a namespace.
                     let container = definition.container.as_deref().map(str::to_lowercase);
                     if container.is_none_or(|container| container == namespace) {
                         let name = format!("{namespace}\\{}", definition.name.to_lowercase());
@@ -59,7 +59,7 @@ impl PhpNamespaces {
 
     pub(super) fn resolve(&self, project: &Project, file: usize, target: &str) -> Lead {
         match target.split_once(' ') {
-            Some(("beside", path)) => return sourced::beside(project, file, path),
+            Some(("beside", path)) => return sourced::sibling(project, file, path),
             Some(("file", _)) => return sourced::resolve(project, file, target),
             _ => {}
         }

@@ -1,8 +1,8 @@
-//! Ruby and Lua: modules by their path on a path of folders.
+//! Ruby and Lua: modules found through a search path.
 
 use super::{Lead, Project, from_folder, inside, outward, parent, sourced};
 
-/// The folders of libraries, searched in every parent folder of the requiring file.
+/// Library folders, searched in every parent folder of the requiring file.
 const RUBY_FOLDERS: [&str; 5] = ["lib", "", "app", "test", "spec"];
 const LUA_FOLDERS: [&str; 4] = ["", "lua", "src", "lib"];
 
@@ -35,8 +35,8 @@ pub(super) fn lua(project: &Project, file: usize, target: &str) -> Lead {
     on_path(parent(project.path(file)), &LUA_FOLDERS, &name.replace('.', "/"), module)
 }
 
-/// Returns the file of a path beneath one of the folders, looked for in every parent folder. A path that is not
-/// there should be if its first part is a folder or a module there.
+/// Returns the file of a path below one of the folders, searched in every parent folder. A missing path is expected to exist if
+/// its first part is a folder or a module there.
 fn on_path(own: &str, folders: &[&str], path: &str, module: impl Fn(&str) -> Option<usize>) -> Lead {
     let (first, is_deep) = match path.split_once('/') {
         Some((first, _)) => (first, true),
@@ -49,7 +49,7 @@ fn on_path(own: &str, folders: &[&str], path: &str, module: impl Fn(&str) -> Opt
             if let Some(target_file) = from_folder(&base, path).and_then(|path| module(&path)) {
                 return Lead::To(vec![target_file]);
             }
-            // Only a folder of libraries says that a name is the project's own.
+            // Only a library folder shows that a name belongs to the project.
             is_ours |= is_deep && !folder.is_empty() && module(&inside(&base, first)).is_some();
         }
     }

@@ -36,7 +36,7 @@ fn repository(at: &Path) {
 
 type Command = fn(&Path);
 
-/// Commands, each with the files of it that are taken away.
+/// Commands, each with those of its files that are taken away.
 const CASES: [(&str, Command, &[&str]); 9] = [
     ("nothing", |_| {}, &[]),
     ("a build", |root| fs::write(root.join("target/debug/deps/object"), "2").unwrap(), &[]),
@@ -144,7 +144,7 @@ fn repository_of_the_user_ends_the_watching_and_is_compared_as_a_whole() {
     fs::hard_link(folder.path().join("target/mine/.git/config"), folder.path().join("src/name")).unwrap();
     let mut second = BuildFoldersBefore::look_again(&root, folders(), first);
     assert!(second.watch.is_none() && !second.files.is_empty());
-    // A write through another name shows in no folder.
+    // A write through another name does not show in any folder.
     let since =
         Moment(second.files.values().map(|stamp| stamp.status_changed_nanoseconds).max().unwrap() + 1);
     fs::write(folder.path().join("src/name"), "[core]\n\tfsmonitor = worse\n").unwrap();

@@ -1,4 +1,4 @@
-//! The held list is what a search finds, whatever happens in between.
+//! The kept list equals the result of a search, whatever happens in between.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn listed(list: &mut BuildFolderList, root: &Arc<FileRoot>) -> Vec<String> {
     list.current(root, &Hidden::new(None)).iter().map(ToString::to_string).collect()
 }
 
-/// A change of the workspace from one command to the next.
+/// A change of the workspace between commands.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Folder(&'static str),
@@ -75,12 +75,12 @@ fn held_list_is_what_a_search_finds_after_every_change() {
         (Folder("node_modules"), &["lib/target", "target"]),
         (File(".git/info/exclude", "node_modules\n"), &["lib/target", "node_modules", "target"]),
         (File(".git/info/exclude", ""), &["lib/target", "target"]),
-        // A write through another name, or behind a link, does not show in the folder.
+        // A write through another name, or through a symlink, does not show in the folder.
         (SecondName("target/rules", ".gitignore"), &["lib/target", "target"]),
         (File("target/rules", "# target/\n"), &[]),
         (File("target/rules", "target/\n"), &["lib/target", "target"]),
         (Remove(".gitignore"), &[]),
-        // Git follows no link to its rules.
+        // Git does not follow a symlink to its rules.
         (Link(".gitignore", "target/rules"), &[]),
     ];
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The work of sorting grows with the effects, and not with their number times the size of the settings that they depend on.
+//! The work of sorting grows with the effects, not with their number times the size of the settings that they depend
+//! on.
 
 use std::fs;
 
@@ -96,7 +97,7 @@ fn settings_are_read_once_for_all_files_that_lead_to_a_submodule() {
     let work = |count: usize| {
         let links = (0..count).map(|number| file(&format!("s{number}/.git"), "gitdir: ../.git/modules/s\n"));
         let (sorted, read) = sorted(&[(".git/config", SETTINGS)], links.chain(module.clone()).collect());
-        // The control: that one alone fits.
+        // The control: a single one fits.
         assert_eq!(sorted.refused.len(), count - 1, "{:?}", sorted.refused);
         assert!(read > 0, "the count counts");
         read
@@ -170,7 +171,7 @@ fn loose_file(number: usize, kind: &str, content: &[u8]) -> Effect {
 
 const MINE: [(&str, &str); 2] = [(".git/config", SETTINGS), (".git/HEAD", "ref: refs/heads/main\n")];
 
-/// Their names are not compared, so that the order of the paths may run from the tip to the beginning.
+/// Their names are not compared, so the order of the paths may run from the tip to the beginning.
 #[test]
 fn objects_are_judged_once_however_many_lead_to_what_is_missing() {
     let work = |count: usize, is_whole: bool| {

@@ -1,4 +1,4 @@
-//! Every order is carried out step by step, and after each step git must find each reference as before or as after.
+//! Every order is carried out step by step, and after each step git must find each reference with its old or new value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +8,12 @@ use crate::command::effect::{Effect, EffectSide};
 
 use super::*;
 
-/// The files beneath `.git`, and folders with this content.
+/// The files below `.git`, and folders with this content.
 type Files = BTreeMap<&'static str, &'static str>;
 
 const FOLDER: &str = "/";
 
-/// States of a repository between which a command leads, and an undo back.
+/// Pairs of repository states: a command leads from one to the other, and an undo back.
 fn cases() -> Vec<(&'static str, Files, Files)> {
     let files = |list: &[(&'static str, &'static str)]| list.iter().copied().collect::<Files>();
     let head = ("HEAD", "ref: refs/heads/main");
@@ -130,7 +130,7 @@ where
     files.get(name).copied().filter(|content| *content != FOLDER).or_else(listed)
 }
 
-/// Returns what is checked out, by the `HEAD`s.
+/// Returns the checked-out branches, by the `HEAD`s.
 fn checked_out(files: &Files) -> Vec<&'static str> {
     let heads = ["HEAD", "worktrees/w/HEAD"].into_iter().filter_map(|head| files.get(head));
     heads.filter_map(|head| head.strip_prefix("ref: ")).collect()

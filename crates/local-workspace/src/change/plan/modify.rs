@@ -18,9 +18,9 @@ impl Plan<'_> {
         cancel: &CancelFlag,
     ) -> Result<PlannedStep, WapError> {
         check_request(modify)?;
-        // An edit creates no folder: where one is missing, so is the file, and its path is to be corrected.
+        // An edit does not create folders: if one is missing, so is the file, and its path has to be corrected.
         let (path, missing) = self.writable(&modify.path, true)?;
-        let is_missing = missing.iter().any(|folder| !self.has_files_beneath(folder));
+        let is_missing = missing.iter().any(|folder| !self.has_files_below(folder));
         let before = if is_missing { None } else { self.present_file(&path, &modify.path)? };
         let Some(before) = before else { return Err(not_found(&path, &modify.path)) };
         JudgedFile::check(
@@ -39,8 +39,8 @@ impl Plan<'_> {
         Ok(self.step(path, Some(before), Some(after), FileChanged::Modified(response), Some(edit)))
     }
 
-    /// Applies the operations of a request to the file as the plan has it, carried over from the versions that their
-    /// numbers may mean.
+    /// Applies the operations of a request to the planned file, converting line numbers from the versions that they
+    /// may refer to.
     fn edit(
         &mut self,
         path: &RelPath,
@@ -67,8 +67,8 @@ impl Plan<'_> {
         )
     }
 
-    /// Returns the version of a file before the run, if only changes of the run have changed the file since. It is looked up where
-    /// line numbers, or numbers in front of new lines, may mean another version than the present one.
+    /// Returns the version of a file before the run, if only changes of the run have changed the file since. It is
+    /// looked up if line numbers, or numbers before new lines, may refer to a version other than the current one.
     fn version_before_run(
         &self,
         path: &RelPath,
@@ -92,7 +92,7 @@ impl Plan<'_> {
         (first != before.hash).then(|| version(&first))
     }
 
-    /// Finds a version that line numbers mean, and the map from it to the file as the plan has it.
+    /// Finds a version that line numbers refer to, and the map from it to the planned file.
     fn known_version(
         &mut self,
         path: &RelPath,

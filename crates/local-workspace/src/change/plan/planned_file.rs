@@ -1,4 +1,4 @@
-//! One file of a plan, and the ways of line numbers through its versions.
+//! One file of a plan, and the line maps between its versions.
 
 use change_journal::ContentHash;
 use text_edit::{LineMap, Source};
@@ -6,7 +6,7 @@ use text_edit::{LineMap, Source};
 use crate::change::held_versions::{Edit, compose};
 use crate::change::present::Present;
 
-/// The number of versions of a file that are followed through a batch at once: line numbers mean one of two.
+/// The number of versions of a file that are followed through a batch: line numbers refer to one of two.
 const FOLLOWED_VERSIONS: usize = 4;
 
 /// One file of a plan.
@@ -18,13 +18,13 @@ pub(crate) struct PlannedFile {
     pub after: Option<Present>,
     /// Edits by line so far, so that later line numbers can be followed through them.
     pub edits: Vec<Edit>,
-    /// The ways from the versions that the last edits' numbers meant to the ones that they met, so that the edits between
-    /// them are not followed again for each further one.
+    /// The line maps from the versions that the last edits' numbers referred to, up to the versions edited, so that the
+    /// edits in between are not followed again each time.
     pub followed: Vec<Edit>,
 }
 
 impl PlannedFile {
-    /// The way from one version to another, if it is the known one or one edit longer.
+    /// The line map from one version to another, if it is remembered or one edit longer.
     pub(super) fn followed_to(
         &self,
         from: &ContentHash,
@@ -40,7 +40,7 @@ impl PlannedFile {
         (map.new_lines() == current.total_lines()).then_some(map)
     }
 
-    /// Remembers a way that was found; of another version than the last few were, one is forgotten.
+    /// Remembers a line map, evicting the one of the oldest version.
     pub(super) fn remember(&mut self, way: Edit) {
         self.followed.retain(|followed| followed.before != way.before);
         if self.followed.len() >= FOLLOWED_VERSIONS {

@@ -13,7 +13,7 @@ use crate::git::repository_context::RepositoryContext;
 use crate::git::repository_parts::{folded, may_be_part, part_refusal};
 
 impl Plan<'_> {
-    /// Refuses a change with which git would take a folder for a repository, or obey something in one that it is.
+    /// Refuses a change that would make git treat a folder as a repository, or obey something in an existing one.
     pub(super) fn check_repositories(
         &self,
         path: &RelPath,
@@ -53,7 +53,7 @@ fn is_at_or_above(folder: &[u8], path: &[u8]) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-/// The answer to a change that git would obey.
+/// The refusal of a change that git would obey.
 pub(crate) fn repository_error(path: &RelPath, refusal: &Refusal) -> WapError {
     let why = format!("git would obey it: {refusal}");
     let text = format!("'{path}' is not changed, because {why}; use another name or folder");

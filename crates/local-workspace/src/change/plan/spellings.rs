@@ -1,7 +1,7 @@
-//! Paths of a plan that differ in case, and are one file where the file system ignores case.
+//! Paths of a plan that differ in case, and are one file on a case-insensitive file system.
 //!
-//! A file has one path in a plan. Only a file that the plan deletes gives its name free: another spelling is a new file then,
-//! which is how a batch changes the case of a name.
+//! A file has one path in a plan. Only a file that the plan deletes frees its name: then another spelling is a new
+//! file, which is how a batch changes the case of a name.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use rel_path::RelPath;
 
 use crate::change::plan::Plan;
 
-/// The paths that a plan is about, by their text without case.
+/// The paths of a plan, by their case-folded text.
 #[derive(Debug, Default)]
 pub(crate) struct Spellings {
     paths: BTreeMap<Vec<u8>, Vec<RelPath>>,
@@ -27,7 +27,7 @@ impl Spellings {
     }
 }
 
-/// More is the same on such file systems than on this list, such as two encodings of an accent. Then the second file of a
+/// Such file systems equate more than this function does, such as two encodings of an accent. Then the second file of a
 /// batch cannot be published, because its name is taken.
 fn without_case(path: &RelPath) -> Vec<u8> {
     match path.to_str() {
@@ -37,7 +37,7 @@ fn without_case(path: &RelPath) -> Vec<u8> {
 }
 
 impl Plan<'_> {
-    /// Returns the path by which the plan has a file, in place of another spelling of it.
+    /// Returns the path under which the plan has a file, given any spelling of it.
     pub(crate) fn planned_spelling(&self, path: RelPath) -> RelPath {
         if self.leaves(&path) {
             return path;
@@ -46,7 +46,7 @@ impl Plan<'_> {
         planned.unwrap_or(path)
     }
 
-    /// Returns the path of a new file whose name is given free by the deletion of `stored`: in the spelling that was asked for.
+    /// Returns the path of a new file whose name is freed by the deletion of `stored`, in the requested spelling.
     pub(super) fn freed_spelling(&self, stored: RelPath, requested: &RelPath) -> RelPath {
         let is_deleted = self.files.get(&stored).is_some_and(|file| file.after.is_none());
         match (stored.parent(), requested.file_name()) {
@@ -55,7 +55,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Checks whether a path that the plan does not have is there only as another spelling of files that it deletes.
+    /// Checks whether a path outside of the plan exists only as another spelling of files that the plan deletes.
     pub(super) fn is_freed(&self, path: &RelPath) -> bool {
         self.other_spellings(path).next().is_some()
     }
@@ -65,7 +65,7 @@ impl Plan<'_> {
     }
 
     fn other_spellings<'a>(&'a self, path: &'a RelPath) -> impl Iterator<Item = &'a RelPath> {
-        // What cannot be looked at cannot be changed either.
+        // An entry that cannot be examined cannot be changed either.
         self.spellings.others(path).filter(|other| self.root.are_one_entry(path, other).unwrap_or(false))
     }
 }

@@ -1,4 +1,4 @@
-//! Notes on changes after which a file does not parse any more.
+//! Notes on changes after which a file no longer parses.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use wap_core::{FileChanged, SyntaxCheck, WapError};
 use crate::change::plan::{Plan, PlannedStep};
 use crate::change::present::{Present, PresentKind};
 
-/// The time after which no further file of a batch is checked: other changes wait meanwhile.
+/// The time after which no further file of a batch is checked: other changes are waiting.
 const BATCH_TIME: Duration = Duration::from_millis(500);
 
 impl Plan<'_> {
     /// Adds a note to the last change of each file that parsed before the batch and does not after it.
     ///
-    /// Earlier changes of the file get none: the later ones of the batch may complete them. Files get none once the batch has
-    /// taken its time.
+    /// Earlier changes of the file get no note: later ones of the batch may complete them. Once the batch has used up
+    /// its time, no further notes are added.
     pub(crate) fn note_syntax(&self, planned: &mut [Result<PlannedStep, WapError>], check: &dyn SyntaxCheck) {
         let begun = Instant::now();
         for (path, file) in &self.files {

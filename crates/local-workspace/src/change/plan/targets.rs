@@ -9,7 +9,7 @@ use crate::change::publish::check_new_name;
 use crate::errors::{fs_error, path_error};
 
 impl Plan<'_> {
-    /// Returns the canonical path that a write would go to, and the folders above it that are not there yet.
+    /// Returns the canonical path that a write would go to, and the missing folders above it.
     pub(super) fn writable(
         &self,
         requested: &str,
@@ -19,7 +19,7 @@ impl Plan<'_> {
         let (path, missing_folders) = match self.root.write_target(&parsed) {
             Ok(target) => (target.path, target.missing_folders),
             Err(FsError::IsLink { .. }) if let Some(freed) = self.link_deleted(&parsed) => {
-                // Links are there that no new file may be named like.
+                // Existing links may have names that are not allowed for new files.
                 check_new_name(self.root, &freed).map_err(|error| fs_error(&error, requested))?;
                 (freed, Vec::new())
             }
@@ -37,7 +37,7 @@ impl Plan<'_> {
         self.hidden.check(&path)?;
         check_name_of_outputs(&path, requested)?;
         self.check_planned_folders(&path, requested)?;
-        match missing_folders.iter().find(|folder| !self.has_files_beneath(folder)) {
+        match missing_folders.iter().find(|folder| !self.has_files_below(folder)) {
             Some(folder) if !create_folders => {
                 let error = FsError::ParentMissing { folder: folder.clone() };
                 Err(fs_error(&error, requested))
@@ -55,7 +55,7 @@ impl Plan<'_> {
     /// Refuses a file where the plan has a folder, and a folder where the plan has a file.
     fn check_planned_folders(&self, path: &RelPath, requested: &str) -> Result<(), WapError> {
         let is_file = |path: &RelPath| self.files.get(path).is_some_and(|file| file.after.is_some());
-        let error = if self.has_files_beneath(path) {
+        let error = if self.has_files_below(path) {
             FsError::NotAFile { path: path.clone(), kind: FileKind::Folder }
         } else if let Some(file) = folders_above(path).find(is_file) {
             FsError::NotAFolder { path: file }
@@ -65,7 +65,7 @@ impl Plan<'_> {
         Err(fs_error(&error, requested))
     }
 
-    /// Returns the canonical path of what a deletion would remove: a link stands for itself.
+    /// Returns the canonical path of the entry that a deletion would remove: a symlink itself, not its target.
     pub(super) fn deletable(&self, requested: &str) -> Result<RelPath, WapError> {
         let path = self.parse(requested)?;
         let target = match self.root.delete_target(&path) {
@@ -91,13 +91,13 @@ impl Plan<'_> {
             FsError::Path(error) => path_error(&error, requested),
             other => fs_error(&other, requested),
         })?;
-        // What is hidden is refused before anything could be said about it.
+        // Hidden paths are refused before anything could be revealed about them.
         self.hidden.check(&path)?;
         Ok(path)
     }
 }
 
-/// Refuses to write where reading means whole outputs of commands, so that nothing is written that cannot be read.
+/// Refuses to write at paths that are read as whole outputs of commands, so that everything written can be read.
 fn check_name_of_outputs(path: &RelPath, requested: &str) -> Result<(), WapError> {
     let is_under = |prefix: &str| path.components().next() == Some(prefix.trim_end_matches('/').as_bytes());
     if let Some(prefix) = [OUTPUT_PREFIX, PROCESS_PREFIX].into_iter().find(|prefix| is_under(prefix)) {

@@ -1,4 +1,5 @@
-//! Names of remotes and addresses of other machines, in settings that decide where git fetches from and pushes to.
+//! Names of remotes and addresses of other machines, in settings that determine the locations that git fetches
+//! from and pushes to.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +7,10 @@ use crate::git::settings::text::Setting;
 
 /// The names of the remotes whose address git obeys.
 ///
-/// Of a remote whose name begins with a slash git ignores all settings, and takes the name for the path of a repository.
+/// Git ignores all settings of a remote whose name begins with a slash, and takes the name for the path of a
+/// repository.
 pub(super) fn remotes(settings: &[Setting]) -> BTreeSet<&str> {
-    // An empty address takes those before it away.
+    // An empty address clears the previous ones.
     let is_address = |setting: &&Setting| {
         setting.key == "url" && setting.value.as_deref().is_some_and(|url| !url.is_empty())
     };
@@ -16,7 +18,8 @@ pub(super) fn remotes(settings: &[Setting]) -> BTreeSet<&str> {
     names.filter(|name| is_remote_name(name)).collect()
 }
 
-/// Returns whether every program that reads settings of git takes this for the name of a remote, and none for a path or an address.
+/// Returns whether every program that reads git settings takes this for the name of a remote, never for a path or an
+/// address.
 pub(super) fn is_remote_name(name: &str) -> bool {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
@@ -26,26 +29,26 @@ pub(super) fn is_remote_name(name: &str) -> bool {
 
 /// Checks whether an address names another machine and no helper program.
 ///
-/// A folder of this machine is not one: git runs the hooks of what it pushes to, as the user, and one in the workspace
-/// may lie where the user does not look.
+/// A folder of this machine is not one: git runs the hooks of the target of a push, as the user, and a target in the
+/// workspace may go unnoticed.
 pub(super) fn is_plain_address(address: &str) -> bool {
     let Some(address) = with_plain_host(address) else { return false };
     let has_plain_characters = address.chars().all(|character| {
         character.is_alphanumeric()
             || matches!(character, '.' | '/' | ':' | '@' | '-' | '_' | '~' | '+' | '%' | '?' | '=')
     });
-    // A part with a minus would be an option of a program, and git decodes it before. With dots, `git clone` finds a folder of this
-    // machine behind one that has the name of a host.
+    // A part with a minus would be an option of a program, and git decodes it before. With dots, `git clone` finds a
+    // folder of this machine through one that is named like a host.
     let lower = address.to_ascii_lowercase();
     let is_bad_part = |part: &str| part.starts_with('-') || part.starts_with("%2d") || part == "..";
     let has_control = lower.contains("%0") || lower.contains("%1") || lower.contains("%7f");
     let schemes = ["https://", "http://", "ssh://", "git://"];
     let names_machine = match address.split_once("://") {
         Some(_) => schemes.iter().any(|scheme| address.starts_with(scheme)),
-        // `host:path`; with a slash in front of the colon it is a path.
+        // `host:path`; with a slash before the colon it is a path.
         None => address.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/')),
     };
-    // Two colons begin the name of a helper, `ext` for instance, which runs what follows.
+    // Two colons follow the name of a helper, such as `ext`, which runs the rest.
     has_plain_characters
         && names_machine
         && !address.contains("::")
@@ -54,8 +57,7 @@ pub(super) fn is_plain_address(address: &str) -> bool {
         && !lower.split(['/', '@', ':']).any(is_bad_part)
 }
 
-/// Returns an address with a name in place of a host that is written as an IPv6 address in brackets; `None` if brackets are
-/// anywhere else.
+/// Returns an address with a bracketed IPv6 host replaced by a name; `None` if brackets are anywhere else.
 fn with_plain_host(address: &str) -> Option<String> {
     let Some((before, rest)) = address.split_once('[') else { return Some(address.to_owned()) };
     let (host, after) = rest.split_once(']')?;

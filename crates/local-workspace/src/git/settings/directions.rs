@@ -1,11 +1,11 @@
-//! Settings that decide what goes where when git fetches or pushes, for the user to see.
+//! Settings that determine what git fetches and pushes, and where, for display to the user.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::git::settings::text::{Setting, settings};
 
-/// Settings that decide what goes where when git fetches or pushes, which the user should see.
+/// Settings that determine what git fetches and pushes, and where, which the user should see.
 const DIRECTIONS: &[(&str, &[&str])] = &[
     ("remote.*", &["url", "pushurl", "fetch", "push", "gh-resolved"]),
     ("remote", &["pushdefault"]),
@@ -14,20 +14,20 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("submodule.*", &["url"]),
 ];
 
-/// Settings that decide which changes git notices in files, and records of references.
+/// Settings that determine which changes git notices in files, and logs for references.
 const NOTICE: &[(&str, &[&str])] =
     &[("core", &["checkstat", "trustctime", "ignorecase", "filemode", "logallrefupdates"])];
 
 /// The longest name or value that is shown, in characters.
 const SHOWN_CHARACTERS: usize = 100;
 
-/// The settings of `after` that decide what goes where when git fetches or pushes, and that `before` did not have or had
-/// otherwise, each with its value; those that are gone as well. Credentials are masked.
+/// The settings of `after` that determine what git fetches and pushes, and where, and that `before` lacked or had with
+/// other values, each with its value; also removed ones. Credentials are masked.
 pub(crate) fn changed_directions(before: Option<&[u8]>, after: &[u8]) -> Vec<String> {
     changed(before, after, DIRECTIONS)
 }
 
-/// Returns the same of those that decide which changes git notices and records.
+/// Returns the same for settings that determine which changes git notices and records.
 pub(crate) fn changed_notice(before: &[u8], after: &[u8]) -> Vec<String> {
     changed(Some(before), after, NOTICE)
 }
@@ -64,13 +64,13 @@ fn shortened(text: &str) -> String {
     short.chain(is_long.then_some('…')).collect()
 }
 
-/// Replaces a character that a line for people may not hold.
+/// Replaces a character that is not allowed in a line for people.
 fn printable(character: char) -> char {
     if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }
 }
 
 impl Setting {
-    /// Returns whether it says that a branch belongs to the one of the same name elsewhere, as nearly all do.
+    /// Returns whether it links a branch to the remote one of the same name, as nearly all do.
     fn names_same_branch(&self) -> bool {
         let branch = self.section.strip_prefix("branch.").filter(|_| self.key == "merge");
         let other = self.value.as_deref().and_then(|value| value.strip_prefix("refs/heads/"));

@@ -1,15 +1,15 @@
-//! The format in which a repository keeps its objects and references, as its settings decide it.
+//! The format of a repository's objects and references, as set by its settings.
 
 use git_index::ObjectFormat;
 
 use crate::git::settings::text::{Setting, settings};
 
-/// Returns the object format that a settings file decides; `None` if it cannot be read with certainty. Git takes it from the last
-/// line that names it, and obeys it only beside version 1 of the repository's format.
+/// Returns the object format that a settings file sets; `None` if it cannot be read with certainty. Git takes it from
+/// the last line that names it, and obeys it only with version 1 of the repository's format.
 pub(crate) fn object_format(bytes: &[u8]) -> Option<ObjectFormat> {
     const KEY: &[u8] = b"objectformat";
     let Some(all) = settings(bytes) else {
-        // No way of writing it is without its name.
+        // Every spelling contains its name.
         let may_name = bytes.windows(KEY.len()).any(|part| part.eq_ignore_ascii_case(KEY));
         return (!may_name).then(ObjectFormat::default);
     };
@@ -17,10 +17,10 @@ pub(crate) fn object_format(bytes: &[u8]) -> Option<ObjectFormat> {
     Some(if is_sha256 { ObjectFormat::Sha256 } else { ObjectFormat::Sha1 })
 }
 
-/// Returns whether a repository that was there stays in the format that it had by the settings before; `None` if it had none.
+/// Returns whether an existing repository keeps the format set by `before`, which is `None` for a new one.
 ///
-/// Git would see none of its branches in another one, and remove what they lead to. An extension of the user that git ignored would
-/// come into force with another version of the format.
+/// In another format git would see none of its branches, and remove their objects. An ignored extension of the user
+/// would come into force with another format version.
 pub(crate) fn keeps_format(before: Option<&[u8]>, after: &[u8]) -> bool {
     let (Some(before), Some(after)) = (before.map_or_else(|| Some(Vec::new()), settings), settings(after))
     else {
@@ -37,7 +37,7 @@ pub(crate) fn keeps_format(before: Option<&[u8]>, after: &[u8]) -> bool {
     keeps_version && references(&before) == references(&after) && objects(&before) == objects(&after)
 }
 
-/// Returns whether a repository fetches objects when it needs them, by its settings: it is a partial clone.
+/// Returns whether a repository is a partial clone by its settings, which fetches objects on demand.
 pub(crate) fn fetches_objects(bytes: &[u8]) -> bool {
     const KEYS: [&str; 2] = ["partialclone", "promisor"];
     let is_such = |setting: &Setting| {
@@ -85,7 +85,7 @@ impl Setting {
         self.is_extension() && self.key == "refstorage"
     }
 
-    /// Returns whether git obeys a `config.worktree` by it.
+    /// Returns whether it makes git obey a `config.worktree`.
     pub(super) fn is_switch(&self) -> bool {
         self.is_extension() && self.key == "worktreeconfig"
     }

@@ -1,4 +1,4 @@
-//! The harmful part of a change of settings, as a refusal words it.
+//! The harmful part of a change of settings, as described by a refusal.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::git::settings::text::Setting;
 /// The number of settings that are named.
 const NAMED: usize = 5;
 
-/// Settings by which git fetches objects only when it needs them.
+/// Settings by which git fetches objects on demand.
 const PARTIAL_CLONE: &[(&str, &[&str])] =
     &[("extensions", &["partialclone"]), ("remote.*", &["promisor", "partialclonefilter"])];
 
@@ -33,7 +33,7 @@ impl HarmfulChange {
             advice.insert(advice_about(setting));
         }
         let keys: BTreeSet<_> = change.set.iter().cloned().collect();
-        // One with another value is set.
+        // A changed value counts as set.
         change.removed =
             removed.into_iter().map(Setting::display_name).filter(|name| !keys.contains(name)).collect();
         if !change.removed.is_empty() {
@@ -55,7 +55,7 @@ impl HarmfulChange {
 
 const BY_THE_USER: &str = "if that is wanted, ask the user to do it with `git config`";
 
-/// Returns what a model can do in place of a setting.
+/// Returns what a model can do instead of a setting.
 fn advice_about(setting: &Setting) -> &'static str {
     if setting.is_in(ADDRESSES) && setting.name_in("submodule").is_some() {
         "the files of the submodule are kept; ask the user to run `git submodule update --init` there"

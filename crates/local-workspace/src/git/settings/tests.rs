@@ -9,20 +9,20 @@ use super::{
 
 /// The harmful settings that are set or removed.
 fn judged(before: &str, after: &str) -> Option<Vec<String>> {
-    judged_beside(before, after, false)
+    judged_with(before, after, false)
 }
 
-fn judged_beside(before: &str, after: &str, has_harmless_beside: bool) -> Option<Vec<String>> {
-    let change = change(before, after, has_harmless_beside)?.to_string();
+fn judged_with(before: &str, after: &str, has_harmless_sibling: bool) -> Option<Vec<String>> {
+    let change = change(before, after, has_harmless_sibling)?.to_string();
     let (names, _advice) = change.split_once("; ").unwrap();
     let names = names.replace("sets ", "").replace(" and removes ", ", ").replace("removes ", "");
     Some(names.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }
 
-fn change(before: &str, after: &str, has_harmless_beside: bool) -> Option<HarmfulChange> {
+fn change(before: &str, after: &str, has_harmless_sibling: bool) -> Option<HarmfulChange> {
     let surroundings = Surroundings {
         is_worktree: &|value| value == Some("../../../sub"),
-        has_harmless_beside: &|| has_harmless_beside,
+        has_harmless_sibling: &|| has_harmless_sibling,
     };
     harmful(Some(before.as_bytes()), after.as_bytes(), &surroundings)
 }
@@ -111,7 +111,7 @@ fn what_runs_programs_or_leads_away_is_named() {
 
 /// Without version 1 git ignores extensions or refuses the repository, and reads an index in SHA-1.
 #[test]
-fn object_format_counts_beside_version_1_only() {
+fn object_format_counts_with_version_1_only() {
     let format =
         |version: &str| object_format(format!("[extensions]\n\tobjectFormat = sha256\n{version}").as_bytes());
     assert_eq!(
@@ -179,16 +179,16 @@ fn repository_that_was_there_keeps_its_format() {
 fn settings_of_a_working_tree_come_into_force_only_if_they_are_harmless() {
     let on = format!("{PLAIN}[extensions]\n\tworktreeConfig = true\n");
     let name = || Some(vec!["extensions.worktreeconfig".to_owned()]);
-    assert_eq!(judged_beside(PLAIN, &on, true), Some(vec![]));
-    assert_eq!(judged_beside(PLAIN, &on, false), name());
-    // What the user has stays in force.
-    assert_eq!(judged_beside(&on, &on, false), Some(vec![]));
+    assert_eq!(judged_with(PLAIN, &on, true), Some(vec![]));
+    assert_eq!(judged_with(PLAIN, &on, false), name());
+    // The user's settings stay in force.
+    assert_eq!(judged_with(&on, &on, false), Some(vec![]));
     for after in [
         PLAIN,
         &on.replace("worktreeConfig = true", "worktreeConfig = false"),
         &on.replace("worktreeConfig = true", "worktreeConfig"),
     ] {
-        assert_ne!(judged_beside(&on, after, true), Some(vec![]), "{after}");
+        assert_ne!(judged_with(&on, after, true), Some(vec![]), "{after}");
     }
     assert!(is_harmless(
         b"[core]\n\tsparseCheckout = true\n\tsparseCheckoutCone = true\n[index]\n\tsparse = false\n"
@@ -201,7 +201,7 @@ fn worktree_of_a_submodule_is_read_as_git_reads_it() {
     let read = |text: &str| worktree(text.as_bytes()).ok();
     assert_eq!(read(PLAIN), Some(None));
     assert_eq!(read("[core]\n\tworktree = ../../../sub\n"), Some(Some("../../../sub".to_owned())));
-    // The last of two counts, and what is quoted or behind a semicolon is read in another way.
+    // The last of two counts, and quoted text, or text after a semicolon, is read differently.
     for value in ["a\n\tworktree = b", "\"a\"", "a;b", "a # b", "a\\tb", "a\tb"] {
         assert_eq!(read(&format!("[core]\n\tworktree = {value}\n")), None, "{value}");
     }
@@ -242,7 +242,7 @@ fn what_is_not_understood_is_not_read() {
         assert_eq!(judged("", more), None, "{more}");
     }
     assert!(!is_harmless(b"[user]\n\tname = \xff\n"));
-    // Those of the user that are not understood are not replaced.
+    // Settings of the user that are not understood are not replaced.
     assert_eq!(judged("[alias]\n\tx = a\\\n b\n", PLAIN), None);
 }
 
@@ -283,7 +283,7 @@ fn change_of_settings_says_what_to_do() {
     assert!(says(PLAIN, &format!("{PLAIN}{many}")).contains("alias.x4 and 2 more;"));
 }
 
-/// Programs beside git keep them there, and git renames and removes them with a branch or remote.
+/// Other programs keep them there, and git renames and removes them with a branch or remote.
 #[test]
 fn settings_of_other_programs_come_and_go() {
     for section in [

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::rc::Rc;
 
-/// The characters that git cuts off the ends of a name or value. Others of Unicode's white space belong to it.
-pub(super) const BLANKS: [char; 2] = [' ', '\t'];
+/// The characters that git trims from a name or value. Other Unicode whitespace belongs to it.
+pub(super) const SPACES: [char; 2] = [' ', '\t'];
 
-/// The longest section that is read, in bytes: longer ones are the names of no branch and no remote.
+/// The longest section that is read, in bytes: longer ones cannot name a branch or remote.
 const SECTION_BYTES: usize = 4096;
 
 /// The largest file that is read, in bytes: each setting takes a multiple of its length in memory.
@@ -16,9 +16,10 @@ const FILE_BYTES: usize = 1 << 20;
 /// One setting of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
-    /// The section in lower case, a name in quotes behind a dot as it is. All settings of a section share it.
+    /// The section in lower case, with a quoted name after a dot in its original case. All settings of a
+    /// section share it.
     pub(super) section: Rc<str>,
-    /// True if the section has a name in quotes.
+    /// True if the section has a quoted name.
     pub(super) is_named: bool,
     /// In lower case.
     pub(super) key: String,
@@ -29,12 +30,12 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Returns what its value as git reads it depends on.
+    /// Returns the parts that determine its effective value.
     fn parts(&self) -> (&str, bool, &str, Option<&str>) {
         (&self.section, self.is_named, &self.key, self.written.as_deref())
     }
 
-    /// Returns the name in quotes of its section, if that is one of this kind.
+    /// Returns the quoted name of its section, if the section is of this kind.
     pub(super) fn name_in(&self, kind: &str) -> Option<&str> {
         self.section.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.')).filter(|_| self.is_named)
     }
@@ -76,22 +77,22 @@ pub(super) fn settings(bytes: &[u8]) -> Option<Vec<Setting>> {
     let mut settings = Vec::new();
     let mut section: Option<(Rc<str>, bool)> = None;
     for line in text.lines() {
-        let mut line = line.trim_matches(BLANKS);
-        // A line that goes on, or that hides its end in quotes, is nothing that git writes by itself.
+        let mut line = line.trim_matches(SPACES);
+        // Git itself does not write continued lines, or lines whose end is quoted.
         if line.ends_with('\\') || line.contains(['\0', '\r']) {
             return None;
         }
         if let Some(rest) = line.strip_prefix('[') {
             let (name, is_named, rest) = section_header(rest)?;
             section = Some((name.into(), is_named));
-            line = rest.trim_start_matches(BLANKS);
+            line = rest.trim_start_matches(SPACES);
         }
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
         let (name, is_named) = section.clone()?;
         let (key, written) = match line.split_once('=') {
-            Some((key, value)) => (key.trim_end_matches(BLANKS), Some(value.trim_matches(BLANKS))),
+            Some((key, value)) => (key.trim_end_matches(SPACES), Some(value.trim_matches(SPACES))),
             None => (line, None),
         };
         let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -109,12 +110,11 @@ pub(super) fn settings(bytes: &[u8]) -> Option<Vec<Setting>> {
     Some(settings)
 }
 
-/// Returns a value as git reads it; `None` if it fails at it: at a quotation that does not end, and behind a backslash at what it does
-/// not know.
+/// Returns a value as git reads it; `None` if git fails: at an unterminated quotation, or at an unknown escape.
 fn value(written: &str) -> Option<String> {
     let mut value = String::new();
     let mut is_quoted = false;
-    // Blanks at the end belong to the value within quotes only.
+    // Trailing spaces belong to the value only within quotes.
     let mut kept = 0;
     let mut characters = written.chars();
     while let Some(character) = characters.next() {
@@ -128,9 +128,9 @@ fn value(written: &str) -> Option<String> {
                 other @ ('"' | '\\') => other,
                 _ => return None,
             }),
-            blank if !is_quoted && BLANKS.contains(&blank) => {
+            c if !is_quoted && SPACES.contains(&c) => {
                 if !value.is_empty() {
-                    value.push(blank);
+                    value.push(c);
                 }
                 continue;
             }
@@ -142,7 +142,7 @@ fn value(written: &str) -> Option<String> {
     (!is_quoted).then_some(value)
 }
 
-/// Reads `core]…` or `remote "origin"]…`. Answers with the name, whether a part of it was in quotes, and the rest.
+/// Reads `core]…` or `remote "origin"]…`. Returns the name, true if a part of it was quoted, and the rest.
 fn section_header(text: &str) -> Option<(String, bool, &str)> {
     let end = text.find(|character: char| !(character.is_ascii_alphanumeric() || character == '-'))?;
     if end > SECTION_BYTES {
@@ -156,8 +156,8 @@ fn section_header(text: &str) -> Option<(String, bool, &str)> {
     if let Some(rest) = rest.strip_prefix(']') {
         return Some((name, false, rest));
     }
-    // Git fails where there is no blank.
-    let rest = rest.strip_prefix(BLANKS)?.trim_start_matches(BLANKS).strip_prefix('"')?;
+    // Git fails without a space.
+    let rest = rest.strip_prefix(SPACES)?.trim_start_matches(SPACES).strip_prefix('"')?;
     let (inner, rest) = rest.split_once('"')?;
     // A quotation mark in the name would be escaped.
     if inner.contains('\\') || inner.len() > SECTION_BYTES {

@@ -1,6 +1,6 @@
 //! The values of harmless settings at which git does not fail.
 //!
-//! Git ends with an error in every command when a number or a choice in its settings is none that it knows.
+//! Every git command fails if a number or a choice in its settings is invalid.
 
 mod dates;
 mod refspecs;
@@ -20,7 +20,7 @@ enum Values {
     Number(i64, i64, &'static [&'static str]),
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Any value that passes this check. Git fails where there is none.
+    /// Any value that passes this check. Git fails without one.
     Text(fn(&str) -> bool),
 }
 
@@ -109,7 +109,7 @@ const VALUES: &[(&str, &[&str], Values)] = &[
     ("submodule.*", &["branch"], Text(|value| value == "." || is_branch(value))),
     ("submodule.*", &["ignore"], Word(&["none", "untracked", "dirty", "all"])),
     ("submodule.*", &["fetchrecursesubmodules"], Boolean(&["on-demand"])),
-    // A name in SHA-1 has no more digits.
+    // A SHA-1 name has no more digits.
     ("core", &["abbrev"], Number(4, 40, &["auto", "no", "off", "false"])),
     ("core", &["compression"], Number(-1, 9, &[])),
     ("index", &["version"], Number(2, 4, &[])),
@@ -150,7 +150,7 @@ const VALUES: &[(&str, &[&str], Values)] = &[
     ("commit", &["cleanup"], Word(&["default", "verbatim", "whitespace", "strip", "scissors"])),
 ];
 
-/// Settings whose words git reads in any case. It reads those of others as they are written, and yes and no in any case.
+/// Settings whose words git reads case-insensitively. Other words are case-sensitive, except yes and no.
 const WITHOUT_CASE: &[(&str, &[&str])] = &[
     (
         "core",
@@ -170,10 +170,10 @@ const WITHOUT_CASE: &[(&str, &[&str])] = &[
     ("color", &["ui"]),
 ];
 
-/// Settings without exception of these sections are a yes or no.
+/// All settings of these sections are a yes or no.
 const BOOLEAN_SECTIONS: [&str; 1] = ["advice"];
 
-/// Returns whether git accepts the value of a setting. One that is not listed needs a value, and may have any.
+/// Returns whether git accepts the value of a setting. An unlisted setting needs a value, which may be any.
 pub(super) fn is_sound(setting: &Setting) -> bool {
     let is_it = |(section, keys, _): &&(&'static str, &'static [&'static str], Values)| {
         setting.is_in(&[(*section, *keys)])
@@ -182,7 +182,7 @@ pub(super) fn is_sound(setting: &Setting) -> bool {
     let is_boolean = BOOLEAN_SECTIONS.contains(&&*setting.section);
     let values = listed.or(is_boolean.then_some(&Boolean(&[])));
     let Some(value) = setting.value.as_deref() else {
-        // Without a value it is a yes.
+        // Without a value it means yes.
         return matches!(values, Some(Boolean(_)));
     };
     // Others have a meaning to terminals, on which git prints some values.
@@ -207,7 +207,8 @@ pub(super) fn is_sound(setting: &Setting) -> bool {
     }
 }
 
-/// Returns a number as git reads it; `None` for those behind a zero, which it reads as octal, and for the least, at which it fails.
+/// Returns a number as git reads it; `None` for numbers with a leading zero, which git reads as octal, and for the
+/// minimum, at which it fails.
 fn number(value: &str) -> Option<i32> {
     let digits = value.trim_start_matches(['-', '+']);
     let is_octal = digits.len() > 1 && digits.starts_with('0');
@@ -218,13 +219,13 @@ fn has_no_control(value: &str) -> bool {
     !value.chars().any(char::is_control)
 }
 
-/// Returns whether a text is `auto`, or one of the characters among which git chooses then: lines of a message often begin with
-/// others, and would be lost.
+/// Returns whether a text is `auto`, or one of the characters among which that chooses: lines of a message often begin
+/// with others, and would be lost.
 fn is_comment_character(value: &str) -> bool {
     matches!(value, "auto" | "#" | ";" | "@" | "!" | "$" | "%" | "^" | "&" | "|" | ":")
 }
 
-/// Returns whether a text is a part of the name of a branch, and nothing to a shell.
+/// Returns whether a text is part of a branch name, without meaning to a shell.
 fn is_name_part(value: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/');
     !value.starts_with('-') && value.bytes().all(is_plain)
@@ -237,7 +238,8 @@ fn is_repository_of_forge(value: &str) -> bool {
         || (2..=3).contains(&parts) && value.split('/').all(|part| !part.is_empty()) && is_name_part(value)
 }
 
-/// Returns whether a name keeps a letter once git has cut off what it does not allow: without a name it makes no commit.
+/// Returns whether a letter of a name remains once git has stripped disallowed characters: it refuses to commit without
+/// a name.
 fn is_name_of_person(value: &str) -> bool {
     value.chars().any(char::is_alphanumeric) && has_no_control(value)
 }

@@ -1,4 +1,4 @@
-//! The objects that new objects need: a branch is of no use with a commit whose tree is missing.
+//! The objects that new objects need: a branch is useless if the tree of its commit is missing.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::git::stored_names::{Fate, NamesAfter, ObjectRead, joined};
 /// The bytes of a loose object by which its kind is determined.
 const BEGINNING_BYTES: u64 = 256;
 
-/// The largest list of the ends of a history that is read, in bytes.
+/// The largest list of history ends that is read, in bytes.
 pub(super) const LIST_BYTES: u64 = 1 << 20;
 
 /// The mode of a commit of another repository in an index.
@@ -26,33 +26,33 @@ const SUBMODULE: u32 = 0o160_000;
 /// The objects that a repository may lack.
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
-    /// True if it fetches objects when it needs them.
+    /// True if it fetches objects on demand.
     fetches: bool,
-    /// The commits whose parents it does not have, in hexadecimal digits.
+    /// The commits whose parents are missing, as hexadecimal names.
     ends: BTreeSet<Vec<u8>>,
 }
 
-/// An object whose needed ones are being judged.
+/// An object whose dependencies are being judged.
 struct Step {
     name: ObjectName,
     needed: Rc<[ObjectName]>,
     judged: usize,
 }
 
-/// The answer about one object, without those that it needs.
+/// The answer about one object, without its dependencies.
 enum Alone {
-    /// It is there, and leads to no new one.
+    /// It exists, and needs no new object.
     Whole,
     Lacking,
-    /// A new one that needs others.
+    /// A new object that needs others.
     Needs(Rc<[ObjectName]>),
 }
 
 impl<'a> NamesAfter<'a> {
-    /// Returns whether the repository in a folder surely lacks an object, or one that it needs: those of new objects are looked up as
-    /// far as they lead to further new ones. What is in packs counts as complete.
+    /// Returns whether the repository in a folder certainly lacks an object, or one that it needs, recursively through
+    /// new objects. Packed objects count as complete.
     ///
-    /// Each object is judged once, whichever others need it.
+    /// Each object is judged once, however many others need it.
     pub(crate) fn lacks_something_of(&self, folder: &RelPath, object: &[u8]) -> bool {
         let Some(mut next) = ObjectName::of_digits(object) else { return false };
         let mut all = self.whole.borrow_mut();
@@ -65,7 +65,7 @@ impl<'a> NamesAfter<'a> {
                 None => self.judged_alone(folder, &next),
             };
             if matches!(judged, Alone::Lacking) {
-                // So do all that led to it.
+                // So do all that need it.
                 whole.insert(next, false);
                 whole.extend(path.into_iter().map(|step| (step.name, false)));
                 return true;
@@ -109,7 +109,7 @@ impl<'a> NamesAfter<'a> {
         }
     }
 
-    /// Reads a new loose object; `None` within if it cannot be read, and `None` if it is not a new one.
+    /// Reads a new loose object; an inner `None` if it cannot be read, and an outer `None` if it is not new.
     fn read_new(&self, folder: &RelPath, object: &[u8]) -> Option<Option<ObjectRead>> {
         let (position, effect) = self.loose_effect(folder, object)?;
         let text = effect.text_after().filter(|_| effect.before.is_none())?;
@@ -138,7 +138,7 @@ impl<'a> NamesAfter<'a> {
         in_packs.flatten().next()
     }
 
-    /// Returns the content of a file that is new.
+    /// Returns the content of a new file.
     fn new_text(&self, path: &RelPath) -> Option<&'a [u8]> {
         let position = *self.names.positions.get(path)?;
         let effect = &self.names.effects[position];
@@ -161,7 +161,7 @@ impl<'a> NamesAfter<'a> {
         (is_adopted && effect.after.is_some()).then_some((position, effect))
     }
 
-    /// Returns the kind of an object; `None` where it cannot be determined, as in a pack.
+    /// Returns the kind of an object; `None` if it cannot be determined, as in a pack.
     pub(crate) fn kind(&self, folder: &RelPath, object: &[u8]) -> Option<ObjectKind> {
         let object = object.to_ascii_lowercase();
         if let Some((_, effect)) = self.loose_effect(folder, &object) {
@@ -173,8 +173,8 @@ impl<'a> NamesAfter<'a> {
         loose_kind(&file.read_range(0, BEGINNING_BYTES).ok()?)
     }
 
-    /// Returns whether the repository in a folder surely lacks an object that an index names and the one before did not: a file, or a
-    /// tree that it has cached.
+    /// Returns whether the repository in a folder certainly lacks an object that an index newly names: a file, or a
+    /// cached tree.
     pub(crate) fn lacks_object_of_index(
         &self,
         folder: &RelPath,
@@ -189,7 +189,7 @@ impl<'a> NamesAfter<'a> {
                     objects.insert(entry.object.to_vec());
                 }
             };
-            // What is malformed is refused for that.
+            // Malformed text is refused elsewhere.
             let text = text.unwrap_or_default();
             let _ = check_with_trees(text, format, &mut add, &mut |tree| trees.push(tree.to_vec()));
             objects.extend(trees);
@@ -206,7 +206,7 @@ impl<'a> NamesAfter<'a> {
             let shallow = folder.child(b"shallow").ok().and_then(|list| self.text(&list)).unwrap_or_default();
             let lines = shallow.split(|byte| *byte == b'\n').map(<[u8]>::to_ascii_lowercase);
             let ends = lines.filter(|line| !line.is_empty()).collect();
-            // A command cannot set that. It can make a `.promisor` beside any pack.
+            // A command cannot set that, but can make a `.promisor` next to any pack.
             let settings =
                 folder.child(b"config").ok().and_then(|settings| self.names.text_before(&settings));
             let fetches = settings.is_some_and(|settings| fetches_objects(&settings));

@@ -17,7 +17,7 @@ use crate::git::stored_names::{NamesAfter, store_around};
 /// The beginning of the names of branches.
 const BRANCHES: &[u8] = b"refs/heads/";
 
-/// Returns whether an effect is adopted only with objects, or with references that are.
+/// Returns whether the adoption of an effect depends on objects, directly or through references.
 pub(crate) fn depends_on_objects(effect: &Effect) -> bool {
     let path = &effect.path;
     effect.after.is_none() && is_autostash(path)
@@ -30,8 +30,8 @@ pub(crate) fn depends_on_objects(effect: &Effect) -> bool {
                 || path.file_name() == Some(b"shallow"))
 }
 
-/// Returns why a file of a repository is refused because of the objects that it names. `before` are the objects before the
-/// command.
+/// Returns the reason why a file of a repository is refused because of the objects that it names. `before` are the
+/// objects before the command.
 pub(crate) fn object_refusal(
     part: &InRepository<'_>,
     effect: &Effect,
@@ -47,7 +47,7 @@ pub(crate) fn object_refusal(
     }
     if effect.before.is_none() && is_pack_index(&effect.path) {
         let folder = store_around(&effect.path)?.parent()?;
-        // In a new repository there is nothing of the user's.
+        // A new repository contains nothing of the user's.
         let is_unreadable = was_there(&folder, context) && after.is_unreadable_index(effect);
         return is_unreadable.then_some(Refusal::DamagedPack);
     }
@@ -73,7 +73,7 @@ fn loose_object(path: &RelPath) -> Option<(RelPath, Vec<u8>)> {
     Some((store, [&start, path.file_name()?].concat()))
 }
 
-/// Returns the lines of a file that are new, or all that it had in `before` are left out of.
+/// Returns the new lines of a file, without those that it had before.
 fn new_lines(effect: &Effect) -> Vec<Vec<u8>> {
     let lines = |text: Option<&[u8]>| -> BTreeSet<Vec<u8>> {
         text.unwrap_or_default().split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
@@ -82,7 +82,7 @@ fn new_lines(effect: &Effect) -> Vec<Vec<u8>> {
     lines(effect.text_after()).into_iter().filter(|line| !before.contains(line)).collect()
 }
 
-/// Returns whether a branch, or a `HEAD` without one, names an object that is surely no commit.
+/// Returns whether a branch, or a detached `HEAD`, names an object that is certainly not a commit.
 fn names_no_commit(
     inner: &InRepository<'_>,
     folder: &RelPath,
@@ -108,8 +108,8 @@ fn was_there(folder: &RelPath, context: &RepositoryContext<'_>) -> bool {
     folder.child(b"HEAD").is_ok_and(|head| (context.was_there)(&head))
 }
 
-/// Returns whether a history would end at a commit that was there, or in front of one that is, in a repository that was there: the next
-/// `git gc` would remove what lies behind it. The ends of what is fetched are new, and their parents are missing.
+/// Returns whether a history would end at or before an existing commit in an existing repository: the next `git gc`
+/// would remove its ancestors. The ends of a fetched history are new, and their parents are missing.
 fn is_cut(
     folder: &RelPath,
     effect: &Effect,
@@ -118,14 +118,14 @@ fn is_cut(
     before: &NamesAfter<'_>,
 ) -> bool {
     let former_ends = before.ends(folder);
-    // Behind a former end there is nothing more to lose.
+    // Past a former end there is nothing more to lose.
     let is_there = |parent: &ObjectName| {
         let parent = parent.digits();
         let is_missing = after.lacks(folder, &parent) && before.lacks(folder, &parent);
         !(is_missing || former_ends.contains(&parent))
     };
     let cuts = |end: &[u8]| {
-        // Of one that is missing, a later command could make the commit.
+        // A later command could make a missing commit.
         if !before.lacks(folder, end) || after.lacks(folder, end) {
             return true;
         }

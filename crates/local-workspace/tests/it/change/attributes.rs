@@ -109,7 +109,7 @@ fn a_deleted_file_comes_back_with_its_access_list_and_goes_and_comes_again() {
     assert!(!opened.at("d/secret").exists());
     opened.undo_last().unwrap();
     opened.is_for_one_reader("d/secret");
-    // The control: a new file does get what the folder gives.
+    // The control: a new file does inherit the folder's attributes.
     change(&opened.workspace, write("d/new", "x\n")).unwrap();
     assert!(value(&opened.at("d/new"), ACCESS).is_some());
 }
@@ -198,7 +198,7 @@ fn an_undo_that_a_crash_has_cut_short_gives_the_list_back() {
 fn attributes_beyond_the_bound_refuse_the_change_and_nothing_is_lost() {
     let opened = OpenFixture::new(Layered::Yes);
     let file = opened.at("d/secret");
-    // Not every file system takes this much, so that less may be what one has.
+    // Not every file system accepts this much, so it may be less.
     let taken = (0..16)
         .take_while(|number| {
             let name = format!("user.large-{number}");

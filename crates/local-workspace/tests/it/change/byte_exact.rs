@@ -1,6 +1,6 @@
 //! Ten thousand random files and edits on the disk: an edit is exactly what was asked, or nothing at all happens.
 //!
-//! What is expected is worked out here from the bytes alone, with no code of the crates under test.
+//! The expected result is computed here from the bytes alone, without code of the crates under test.
 
 use std::cell::Cell;
 use std::fs;
@@ -79,7 +79,7 @@ impl Edit {
         }
     }
 
-    /// The same with its end, and a place to insert, where the file ends; `None` if it begins behind that.
+    /// The same with its end, and a place to insert, where the file ends; `None` if it begins after that.
     fn clamped(&self, total: usize) -> Option<Edit> {
         let is_insertion = self.start == self.end;
         (is_insertion || self.start < total).then(|| Edit {
@@ -168,7 +168,7 @@ fn edit_is_exactly_what_was_asked_or_is_refused() {
         };
         let outcome = change(&workspace, FileChange::Modify(request));
         let after = fs::read(fixture.root().join("file")).unwrap();
-        // A mark says what the encoding is, whatever bytes follow.
+        // A mark determines the encoding, whatever bytes follow.
         match (expected(&lines, &edits, is_utf8 || form == Form::Marked), outcome) {
             (Some(expected), Ok(_)) => {
                 prop_assert_eq!(after, stored(&expected, form));

@@ -127,7 +127,7 @@ fn child_writes_two_spellings() {
         assert_eq!(fixture.text(one).as_deref(), Some("one\n2\n3\n"));
         undo_last(&workspace);
         assert_eq!(fixture.text(one).as_deref(), Some("1\n2\n"));
-        // A deletion after it takes the one file.
+        // A deletion after it removes the one file.
         let outcomes =
             batch(&workspace, &[write(other, "4\n"), delete(one), write(other, "5\n"), delete(one)]);
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
@@ -227,7 +227,7 @@ fn child_looks_at_times() {
         let mut states = workspace.file_states(&caller.call(), &["file".into()], since).unwrap();
         (states.moment, states.files.remove(0).unwrap())
     };
-    // The clock of the other machine is years behind, and has not ticked between the two writes.
+    // The clock of the other machine lags by years, and has not ticked between the two writes.
     let write_there = |content: &str| {
         fixture.put("file", content);
         fs::File::options()
@@ -277,7 +277,7 @@ fn child_writes_late() {
     let workspace = fixture.open();
     fixture.put("file", "a\n");
     let mut program = fs::OpenOptions::new().write(true).open(fixture.root().join("file")).unwrap();
-    // A clock that is behind, and has not ticked between two writes.
+    // A clock that lags, and has not ticked between two writes.
     let behind = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     program.set_modified(behind).unwrap();
     assert!(batch(&workspace, &[write("file", "ours\n")])[0].is_ok());

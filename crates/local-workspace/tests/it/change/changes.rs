@@ -1,4 +1,4 @@
-//! Changes of files: what stays as it is, what a batch sees of itself, what is refused.
+//! Changes of files: unchanged state, a batch's view of itself, refusals.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -173,7 +173,7 @@ fn later_items_of_a_batch_see_the_earlier_ones() {
             write_as("n/a", "3\n", WriteMode::Append, false),
             // The folder is there by now.
             write_as("n/b", "b\n", WriteMode::Create, false),
-            // Made and taken back.
+            // Made and reverted.
             write("n/c", "c\n"),
             delete("n/c"),
             // Taken away and made anew.
@@ -271,7 +271,7 @@ fn writing_what_is_there_already_touches_nothing() {
 }
 
 #[test]
-fn bytes_beside_the_edited_lines_never_change() {
+fn bytes_next_to_the_edited_lines_never_change() {
     let fixture = Fixture::new();
     let utf16 = |text: &str| -> Vec<u8> {
         std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect()
@@ -390,8 +390,8 @@ fn reply_of_ten_file_blocks_waits_for_two_commits() {
     assert_eq!((after.commits - before.commits, after.file_syncs - before.file_syncs), (2, 0));
 }
 
-/// An expression that looks at the rest of the text once more for every letter: beside letters that are not ASCII, word
-/// borders are decided by the slowest search.
+/// An expression that looks at the rest of the text once more for every letter: next to non-ASCII letters, word
+/// boundaries are decided by the slowest search.
 fn slow_edit(path: &str) -> FileChange {
     let operation = ModifyOperation::RegexReplace {
         pattern: r"(?s)é.*\bz|é".into(),
@@ -413,7 +413,7 @@ fn a_long_edit_delays_no_other_call_and_ends_when_it_is_cancelled() {
             let caller = Caller::once();
             workspace.change_files(&Call { cancel: &cancel, ..caller.call() }, &[slow_edit("long")])
         });
-        // Others change what they like meanwhile, also the same file.
+        // Meanwhile, others change anything, including the same file.
         for round in 0..20 {
             change(&workspace, write("short", &format!("{round}\n"))).unwrap();
         }

@@ -1,4 +1,4 @@
-//! A dry run answers like the workspace and leaves everything as it is.
+//! A dry run answers like the workspace and leaves everything unchanged.
 
 use change_journal::RunFilter;
 use local_workspace::{DryWorkspace, EngineConfig, LocalWorkspace, PlannedChange};

@@ -9,7 +9,7 @@ use wap_core::*;
 use crate::fixture::workspace::*;
 use test_support::{SmallFileSystem, folder_of_child};
 
-/// Runs a child with a file system of its own over the workspace.
+/// Runs a child with a separate file system over the workspace.
 fn over_workspace(fixture: &Fixture, options: &str, child: &str) {
     let over = fixture.root();
     SmallFileSystem { options, over: &over, then_read_only: false }.run(&[child], fixture.path());
@@ -67,7 +67,7 @@ fn meets_no_space(fixture: &Fixture, make_space: impl FnOnce()) {
     }
     assert_eq!(fs::read_link(fixture.root().join("link")).unwrap().to_str(), Some("old"));
     assert_eq!(fixture.all_names(), names);
-    // In a batch the one that finds no space fails alone, wherever it stands.
+    // In a batch, only the change without space fails, whatever its position.
     let batch = [write("old", &large), delete("spare")];
     let outcomes = workspace.change_files(&Caller::once().call(), &batch).unwrap();
     assert_eq!(outcomes[0].as_ref().unwrap_err().reason(), Reason::NoSpace);
@@ -75,7 +75,7 @@ fn meets_no_space(fixture: &Fixture, make_space: impl FnOnce()) {
     assert_eq!((fixture.text("old").unwrap(), fixture.text("spare")), (old.clone(), None));
     drop(workspace);
 
-    // Neither a new start nor the space that there is by now brings back what was refused.
+    // Neither a restart nor newly available space restores refused changes.
     make_space();
     let (workspace, recovery) = fixture.open_with(fixture.open_journal(), fixture.config());
     assert_eq!(recovery, local_workspace::Recovery::default());

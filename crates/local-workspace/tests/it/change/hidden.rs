@@ -26,7 +26,7 @@ fn workspace_with_state(fixture: &Fixture, name: &str) -> LocalWorkspace {
     fixture.open_with(fixture.open_journal(), config).0
 }
 
-/// Spellings of paths beneath the state folder.
+/// Spellings of paths below the state folder.
 fn spellings(fixture: &Fixture, name: &str) -> Vec<String> {
     let absolute = fixture.root().join(name).join("journal/db");
     [

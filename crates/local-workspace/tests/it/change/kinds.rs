@@ -108,7 +108,7 @@ fn file_that_cannot_become_a_link_again_stays() {
 fn file_that_can_be_neither_undone_nor_put_back_is_undone_by_the_next_opening() {
     let fixture = Fixture::new();
     symlink("target", fixture.root().join("link")).unwrap();
-    // The second name that must be free is that of the file which is put back.
+    // The second name that must be free is that of the restored file.
     let faults = ["symlinkat:error=EIO:when=1", "renameat2:error=EIO:when=2+"].map(str::to_owned);
     let text = with_faults("change::kinds::child_undoes_the_file", &fixture, "symlinkat,renameat2", &faults);
     assert_is_injected(&fixture, "\"link\", RENAME_NOREPLACE");

@@ -21,7 +21,7 @@ fn late_writes(fixture: &Fixture, workspace: &LocalWorkspace) -> Vec<(String, St
 }
 
 #[test]
-fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
+fn what_is_written_to_a_replaced_file_is_kept_next_to_it() {
     let fixture = Fixture::new();
     for name in ["d/edited", "d/written", "d/deleted", "d/quiet"] {
         fixture.put(name, "1\n2\n");
@@ -46,7 +46,7 @@ fn what_is_written_to_a_replaced_file_is_kept_beside_it() {
     let expected = [("d/edited", "late\n"), ("d/written", ""), ("d/deleted", "1\n2\n3\n")];
     let expected = expected.map(|(path, text)| (path.to_owned(), text.to_owned()));
     assert_eq!(late_writes(&fixture, &workspace), expected);
-    // Ours stays in its place, and what was told is not told again.
+    // Ours stays in place, and reports are not repeated.
     assert_eq!(
         (fixture.text("d/edited").unwrap(), fixture.text("d/written").unwrap()),
         ("one\n2\n".into(), "ours\n".into())
@@ -93,7 +93,7 @@ fn late_write_is_reported_to_its_caller_and_is_in_the_journal_and_no_undo_touche
         let now = fixture.text("file");
         program.write_all(format!("late, after {what}\n").as_bytes()).unwrap();
         workspace.checkpoint();
-        // A caller of another conversation hears nothing of it, and it is told once.
+        // A caller of another conversation receives no report of it, and it is reported once.
         let mut stranger = Caller::once();
         stranger.origin.conversation = ConversationId("stranger".into());
         let request = ReadFile { path: "read".into(), ..ReadFile::default() };
@@ -119,7 +119,7 @@ fn late_write_is_reported_to_its_caller_and_is_in_the_journal_and_no_undo_touche
     assert!(fixture.open_with(fixture.open_journal(), fixture.config()).1.is_empty());
 }
 
-/// The journal of an open workspace, read from beside.
+/// The journal of an open workspace, read concurrently.
 fn journal_of(fixture: &Fixture) -> JournalReader {
     JournalReader::open(&fixture.path().join("state/journal")).unwrap()
 }
@@ -203,8 +203,8 @@ fn log_that_goes_on_growing_is_kept_once_and_recorded_twice() {
     let mut reported = 0;
     for round in 0..40 {
         program.write_all(format!("request {round}\n").as_bytes()).unwrap();
-        // Of another conversation: the caller whose change has replaced the log would take its reports, where the
-        // workspace has found the write by itself before.
+        // From another conversation: the caller whose change has replaced the log would consume its reports, if
+        // the workspace has found the write by itself before.
         let mut other = Caller::once();
         other.origin.conversation = ConversationId("other".into());
         let edit = [write("edited", &format!("{round}\n"))];

@@ -102,7 +102,7 @@ fn calls_of_one_run_may_add_the_same_lines_at_two_places() {
     }
 }
 
-/// Two replacements of which the first moves what the second means.
+/// Two replacements, the first of which moves the target of the second.
 fn in_turn(version: Option<FileVersion>) -> FileChange {
     let replace = |line, content: &str| ModifyOperation::Replace {
         start_line: line,
@@ -157,7 +157,7 @@ fn edit_across(between: impl Fn(&Fixture, LocalWorkspace) -> LocalWorkspace) -> 
     let workspace = between(&fixture, workspace);
     change(&workspace, replace("a", (8, 8), "eight", version.clone())).unwrap();
     let workspace = between(&fixture, workspace);
-    // Lines that are gone are refused, those beside them are not.
+    // Removed lines are refused, adjacent ones are not.
     let refused = change(&workspace, replace("a", (3, 4), "x", version.clone())).err();
     change(&workspace, replace("a", (4, 4), "four", version)).unwrap();
     (fixture.text("a").unwrap(), refused)
@@ -189,7 +189,7 @@ fn edits_on_both_sides_of_a_users_edit_are_followed_exactly() {
     let workspace = fixture.open();
     let version = current_version(&workspace, "a");
     change(&workspace, delete_lines("a", (1, 2), version.clone())).unwrap();
-    // A line of the user's in front, which a comparison finds without doubt.
+    // A line of the user's before it, which a comparison finds with certainty.
     fixture.put("a", format!("the user's\n{}", fixture.text("a").unwrap()));
     change(&workspace, delete_lines("a", (5, 5), version.clone())).unwrap();
     change(&workspace, delete_lines("a", (11, 12), version.clone())).unwrap();
@@ -202,7 +202,7 @@ fn version_that_only_a_user_made_is_followed_into_our_later_edits() {
     let fixture = Fixture::new();
     fixture.put("a", SAME);
     let workspace = fixture.open();
-    // Our history begins before the version that is shown, and goes on after the user has changed that.
+    // Our history begins before the shown version, and continues after the user has changed that.
     let first = current_version(&workspace, "a");
     change(&workspace, replace("a", (1, 1), "one", first)).unwrap();
     fixture.put("a", with(SAME, &[(12, "the user's")]));
@@ -246,7 +246,7 @@ fn addressed_lines_that_another_program_changed_are_a_conflict_with_both_texts()
     assert_eq!(error.detail("totalLines").unwrap(), 6);
     assert_eq!(error.detail("currentVersion").unwrap(), &current_version(&workspace, "a").unwrap().0);
     assert_eq!(fixture.text("a").unwrap(), "0\n1\n2\nthree\n4\n5\n");
-    // The lines beside them are where they are, whatever their numbers are now.
+    // The adjacent lines are found, whatever their numbers are now.
     change(&workspace, replace("a", (4, 5), "four", version)).unwrap();
     assert_eq!(fixture.text("a").unwrap(), "0\n1\n2\nthree\nfour\n");
 }

@@ -1,7 +1,7 @@
 //! Failures that other tools of this kind have shown. Each failure is one test, named after what must not happen.
 //!
-//! `sandbox-exec` has its own tests of what a shell can reach and what it may leave running; here is what a caller of
-//! the tools sees of it.
+//! `sandbox-exec` has its own tests of what a shell can reach and what it may leave running; these tests cover the
+//! view of a caller of the tools.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -64,7 +64,7 @@ fn text_that_occurs_twice_is_not_edited_at_the_first_place() {
     fixture.put("twice", "start\nsame\nmiddle\nend\n");
     let workspace = fixture.open();
     let version = current_version(&workspace, "twice");
-    // What was shown at line 2 now stands in two places, neither of which can be told to be meant.
+    // The line shown as line 2 now occurs twice, and the intended one cannot be determined.
     let now = "same\nstart\nother\nmiddle\nsame\nend\n";
     fixture.put("twice", now);
     let error = change(&workspace, replace("twice", (2, 2), "edited", version.clone())).unwrap_err();
@@ -91,7 +91,7 @@ fn edit_does_not_destroy_the_bytes_of_a_latin1_file() {
 }
 
 #[test]
-fn first_line_behind_a_byte_order_mark_can_be_edited() {
+fn first_line_after_a_byte_order_mark_can_be_edited() {
     let fixture = Fixture::new();
     fixture.put("marked", "\u{feff}first\nsecond\n");
     let workspace = fixture.open();
@@ -259,7 +259,7 @@ fn failure_of_the_second_of_two_files_is_reported_and_undoes_nothing_unsaid() {
     let batch = [replace("first", (1, 1), "one", None), FileChange::Modify(half)];
     let caller = Caller::once();
     let outcomes = workspace.change_files(&caller.call(), &batch).unwrap();
-    // Each file is told for itself: the first is changed and says so, the second is not even half changed.
+    // Each file is reported separately: the first is changed and reported as such, the second is not even half changed.
     assert!(outcomes[0].is_ok());
     assert_eq!(outcomes[1].as_ref().unwrap_err().reason(), Reason::InvalidRange);
     assert_eq!(

@@ -78,7 +78,7 @@ fn steps_of_a_run_that_a_session_holds_are_recorded_in_it_and_leave_it_open() {
         workspace.execute_command(&caller.at(4).call(), &append_to_log(), &mut Unobserved).unwrap();
     assert_is_answered_from_the_record(&workspace, &fixture, &caller, &outcomes, &response);
     assert_eq!(journal.reader().steps(run.number()).unwrap().len(), 5);
-    // The process ends in the middle of the run, and another one goes on.
+    // The process ends in the middle of the run, and another continues.
     drop((workspace, run, journal));
     let journal = fixture.open_journal();
     let RunState::Resumed { run, .. } = journal.begin_run(&key(&caller)).unwrap() else { panic!("it runs") };
@@ -162,7 +162,7 @@ fn cancelled_call_is_answered_from_the_record_and_begins_nothing() {
     let error = more.unwrap_err();
     assert_eq!((error.reason(), error.details().count()), (Reason::Cancelled, 0));
     assert_eq!(fixture.text("more"), None);
-    // What is on record and what is not, in one batch.
+    // Recorded and unrecorded steps in one batch.
     let mut longer = batch();
     longer.push(write("more", ""));
     let other = Caller::numbered(2);

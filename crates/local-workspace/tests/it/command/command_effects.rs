@@ -1,5 +1,5 @@
-//! Effects of commands are recorded with their outcome, adopted, and undone; files that another program saved meanwhile
-//! stay.
+//! Effects of commands are recorded with their outcome, adopted, and undone; files that another program saved in the
+//! meantime stay.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

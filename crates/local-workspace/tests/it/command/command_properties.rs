@@ -15,7 +15,7 @@ use crate::fixture::workspace::*;
 const PATHS: [&str; 13] =
     ["a", "b.txt", "d", "d/x", "d/e", "d/e/z", "n", "n/o", "n/o/p", "tool.sh", "link", "with blank", "r/é"];
 
-/// `A` and `B` stand for two paths. What fails changes nothing, or a part.
+/// `A` and `B` stand for two paths. A failing command changes nothing, or a part.
 const COMMANDS: [&str; 26] = [
     "echo new > A",
     "echo more >> A",

@@ -330,7 +330,7 @@ fn the_line_about_confinement_says_which_network_commands_have() {
     assert!(some.contains(&format!("; net={measured} allow=a.example,git.example:22; ")), "{some}");
     assert_eq!(ran.unwrap().sandbox, some);
     std::fs::remove_file(fixture.root().join("ran")).unwrap();
-    // A list that cannot be kept is not taken for the whole network, nor for none.
+    // A list that cannot be enforced means neither the whole network nor none.
     let mut config = EngineConfig { network: names, sandbox: SandboxNeed::Whatever, ..fixture.config() };
     config.launcher.highest_level = Level::Landlock;
     let workspace = fixture.open_with(fixture.open_journal(), config).0;

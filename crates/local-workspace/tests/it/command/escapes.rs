@@ -14,7 +14,7 @@ struct Escape {
     has_repository: bool,
     /// `CANARY` in it stands for a program that touches the canary and fails, `CANARY_PATH` for its path.
     script: &'static str,
-    /// The user's command afterwards, beneath the workspace.
+    /// The user's command afterwards, within the workspace.
     trigger: &'static str,
     /// The names that the answer has to contain.
     named: &'static [&'static str],
@@ -366,7 +366,7 @@ fn what_editors_obey_is_not_kept() {
             assert!(!fixture.root().join(name).exists(), "{name} ({layer:?})");
             assert!(warned.contains(&format!("`{name}`")), "{name} ({layer:?}): {warned}");
         }
-        // What lies beside is kept, and what was there stays as it was.
+        // Adjacent files are kept, and existing ones stay unchanged.
         assert!(fixture.root().join(".vscode/launch.json").exists(), "{layer:?}");
         let response = run(&workspace, "echo theirs > mine/.mcp.json; rm -r mine").unwrap();
         assert!(response.warnings.join("\n").contains("`mine/.mcp.json`"), "{response:?}");

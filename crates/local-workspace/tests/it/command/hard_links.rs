@@ -354,7 +354,7 @@ fn the_only_version_of_a_linked_file_is_not_removed() {
     assert_eq!(fixture.text("beside").as_deref(), Some("kept\n"));
 }
 
-/// The same for what the guard keeps out: a large file that has another name there.
+/// The same for rejected paths: a large file that has another name there.
 #[test]
 fn the_only_version_of_a_file_that_is_refused_is_not_removed() {
     let big = "x".repeat(20 << 20);
@@ -412,7 +412,7 @@ fn the_only_version_of_a_file_that_is_refused_is_kept_without_a_layer() {
             assert!(!fixture.root().join(path).exists(), "{script}: {path}: {warned}");
         }
     }
-    // The control: what is no only version goes.
+    // The control: a file that is not the only version is removed.
     let fixture = Fixture::new();
     prepare(&fixture);
     fixture.put("big", &big);
@@ -436,7 +436,7 @@ fn a_repository_that_would_lack_a_linked_object_stays_as_it_was() {
 
     let fixture = Fixture::new();
     prepare(&fixture);
-    // The pack sorts behind the other names, so it is one of those that are left out.
+    // The pack sorts after the other names, so it is one of those left out.
     let script = format!(
         "head -c 40M /dev/urandom > file; git -c user.name=u -c user.email=u@x -c core.bigFileThreshold=1 commit -qam second; \
          git gc -q; mkdir .a; {}; echo kept > beside",

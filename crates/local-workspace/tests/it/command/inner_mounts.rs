@@ -1,5 +1,5 @@
-//! Mounts of the host in the workspace: nothing that a command could leave there is caught, so it may only read them; what is or
-//! lies in a build folder is looked through as other build folders are.
+//! Mounts of the host in the workspace: a command's leftovers there are not caught, so it may only read them; build
+//! folders and mounts within them are examined like other build folders.
 
 use std::fs;
 use std::path::Path;

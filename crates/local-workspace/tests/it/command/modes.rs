@@ -80,7 +80,7 @@ impl Scene {
         changes.last().map(|change| change.run)
     }
 
-    /// Takes back what the last run did, if it is another one than `before`, and then the undo itself.
+    /// Reverts the last run, if it is not `before`, and then the undo itself.
     fn undo_and_redo(&self, before: Option<RunNumber>, what: &str) {
         let mut last = before;
         for _ in 0..2 {

@@ -22,10 +22,10 @@ const LEAST_NAMED_PERCENT: usize = 95;
 /// The number of commands that run at a time.
 const WORKERS: usize = 4;
 
-/// Of so many cases, the short run takes one.
+/// The short run takes one of this many cases.
 const SHORT_RUN_STRIDE: usize = 13;
 
-/// Runs the cases beside each other and counts.
+/// Runs the cases concurrently and counts.
 fn tally(test: &str, cases: &[Case]) -> Tally {
     let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
     std::thread::scope(|scope| {

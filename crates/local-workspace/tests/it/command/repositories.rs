@@ -236,7 +236,7 @@ fn hook_goes_into_no_bare_repository_by_a_file_tool() {
     let settings = fs::read_to_string(fixture.root().join("mine.git/config")).unwrap();
     let harmful = write("mine.git/config", &format!("{settings}[core]\n\tfsmonitor = x\n"));
     assert!(change(&workspace, harmful).unwrap_err().to_string().contains("core.fsmonitor"));
-    // What decides nothing but looks is allowed, and so is what is no part of a repository.
+    // Settings that only affect appearance are allowed, and so are files that are not part of a repository.
     let harmless = write("mine.git/config", &format!("{settings}[color]\n\tui = auto\n"));
     change(&workspace, harmless).unwrap();
     change(&workspace, write("mine.git/notes.txt", "x\n")).unwrap();

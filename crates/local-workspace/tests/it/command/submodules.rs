@@ -239,8 +239,8 @@ fn submodule_of_the_user_is_led_nowhere_else() {
 
 #[test]
 fn linked_files_are_kept_only_if_they_fit_what_is_kept_of_the_others() {
-    // Each list is one command after the other, the first of which changes several linked files of which one is not kept. Behind
-    // it is what the folder would be then, which shows that the trigger bites.
+    // Each list is one command after the other, the first of which changes several linked files of which one is not
+    // kept. After it is the resulting folder without the check, which shows that the trigger works.
     let other = "mkdir other; echo 'gitdir: ../.git/modules/sub' > other/.git";
     let led = "git config -f .git/modules/sub/config core.worktree ../../../other";
     let moved = format!("{ADD} && git add . && {COMMIT} sub && mkdir deep && git mv sub deep/sub");
@@ -452,7 +452,7 @@ fn link_of_a_submodule_stays_where_its_files_would_be_a_repository() {
             assert!(warned.contains("(removes the repository)"), "{layered:?}: {script}: {warned}");
             assert!(fixture.root().join(kept).exists(), "{layered:?}: {script}");
         }
-        // The control: that of one whose files are no repository goes.
+        // The control: that of a submodule whose files are not a repository is removed.
         let fixture = prepared(&format!("{ADD} && {COMMIT} sub"));
         let workspace = fixture.open_layered(layered);
         let response = run(&workspace, "rm sub/.git").unwrap();

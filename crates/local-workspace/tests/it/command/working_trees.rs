@@ -78,7 +78,7 @@ fn working_tree_is_added_used_moved_and_removed() {
 }
 
 #[test]
-fn working_tree_with_settings_of_its_own_is_removed_beside_a_commit() {
+fn working_tree_with_settings_of_its_own_is_removed_together_with_a_commit() {
     let script = "git worktree remove --force side && echo y > more && git add more && \
                   git -c user.name=u -c user.email=u@x commit -q -m second";
     for layered in LAYERS {

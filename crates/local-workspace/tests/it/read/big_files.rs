@@ -194,7 +194,7 @@ fn range_of_a_tebibyte_is_read_and_the_total_is_a_lower_bound() {
     assert_eq!((read.returned_lines, read.total_lines, read.is_truncated), (2, 1_001, false));
     assert_eq!((read.version, read.metadata.size), (None, 1 << 40));
     assert!(read.warnings[0].contains("lower bound"), "{:?}", read.warnings);
-    // The endless line behind is cut.
+    // The endless line after it is cut.
     let read = read_lines(&workspace, "text", 1_001, None).unwrap();
     assert_eq!((read.content.len(), read.is_truncated), (1 << 20, true));
     let response = search(&workspace, "line of");

@@ -1,4 +1,4 @@
-//! Searching and listing: what is looked at, what is left out, what is counted.
+//! Searching and listing: examined, excluded and counted entries.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -220,7 +220,7 @@ fn one_huge_file_does_not_keep_a_caller_who_has_left() {
         workspace.read_file(&caller.call(), &range).unwrap_err()
     });
     assert_eq!(error.reason(), Reason::Cancelled);
-    // Lines that were found are not withheld because those behind them cannot all be counted.
+    // Matches are not withheld because later ones cannot all be counted.
     let near = ReadFile { start_line: Some(1), end_line: Some(2), ..range };
     let read = workspace.read_file(&Caller::once().call(), &near).unwrap();
     assert_eq!((read.content.as_str(), read.version), ("x\nx\n", None));

@@ -159,7 +159,7 @@ enum Deed {
     Ignore(usize, usize),
     /// Two folders or files change places.
     Exchange(usize, usize),
-    /// A question in between, so that some things have been looked at and others not.
+    /// A query in between, so that some entries have been examined and others not.
     Ask,
     Pause,
 }

@@ -99,7 +99,7 @@ fn bare_repository_that_is_moved_stays() {
         for script in
             ["mkdir archive; mv r.git archive/", "mv r.git s.git", "cp -r r.git s.git; rm -rf r.git"]
         {
-            // Without a layer, what is larger than this is not restored.
+            // Without a layer, larger files than this are not restored.
             let size = if layered == Layered::Yes { 17_000_000 } else { 500_000 };
             let more = format!(
                 "head -c {size} /dev/urandom | git hash-object -w --stdin > ../name && git update-ref refs/tags/big $(cat ../name) && \
@@ -190,7 +190,7 @@ fn repository_that_is_made_a_bare_one_stays() {
                 shell(&opened.fixture.root().join("sub"), "git log --format=%s && git status --porcelain");
             assert_eq!(log.stdout, b"one\n", "{script} ({layered:?}): {warned}");
             assert!(!opened.fixture.root().join("x.git").exists(), "{script} ({layered:?}): {warned}");
-            // The control: alone it goes.
+            // The control: alone it is removed.
             let (warned, _) = opened.run("rm -rf sub");
             assert!(!warned.contains("not kept"), "{layered:?}: {warned}");
             assert!(!opened.fixture.root().join("sub").exists(), "{layered:?}: {warned}");

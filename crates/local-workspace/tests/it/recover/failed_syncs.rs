@@ -1,5 +1,5 @@
-//! A disk that does not take a user's file: the change stays unsettled and marked, is said, and the file is written once
-//! more before it is trusted.
+//! A disk that fails to sync a user's file: the change stays unsettled and marked, is reported, and the file is
+//! rewritten before it is trusted.
 //!
 //! `strace` makes the calls fail, in a process of its own.
 
@@ -73,7 +73,7 @@ fn file_that_the_disk_did_not_take_is_written_again_by_the_next_opening() {
         assert!(unsettled(&journal) > 0 && is_marked(&journal), "{name}: the failure was forgotten");
         drop(journal);
 
-        // The disk does not take it now either.
+        // The sync fails again.
         let child = "recover::failed_syncs::child_opens_and_cannot_make_sure";
         assert!(with_failing_syncs(child, &fixture, "d", "error=EIO") > 0);
         let journal = fixture.open_journal();

@@ -97,7 +97,7 @@ fn what_is_no_text_makes_everything_before_it_unknown() {
 /// One step of a random history.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A change inserts lines at a position and removes some behind it.
+    /// A change inserts lines at a position and removes some after it.
     Change { at: usize, insert: usize, remove: usize },
     /// Another program does so.
     Outside { at: usize, insert: usize, remove: usize },

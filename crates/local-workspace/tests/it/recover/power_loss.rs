@@ -25,7 +25,7 @@ struct Story {
 struct State {
     what: String,
     target: Option<Vec<u8>>,
-    /// The content of a temporary file beside it.
+    /// The content of a temporary file next to it.
     beside: Option<Vec<u8>>,
 }
 
@@ -85,7 +85,7 @@ fn states(story: &Story, last: usize) -> Vec<State> {
             targets.extend(partial.map(|(what, bytes)| (format!("{what} version {number}"), Some(bytes))));
         }
     }
-    // What may have been beside it: the version that was coming, whole or torn, or one that had been exchanged.
+    // The possible states of that file: the new version, whole or partial, or a version that had been exchanged.
     let mut beside = vec![("nothing".to_owned(), None)];
     for (what, target) in &targets {
         if target.is_some() {
@@ -94,7 +94,7 @@ fn states(story: &Story, last: usize) -> Vec<State> {
     }
     let mut states = Vec::new();
     for (index, (what, target)) in targets.iter().enumerate() {
-        // With each target, nothing beside it and one other state in turn: all of both over all targets.
+        // Each target with no such file, and with one other state in turn: all of both over all targets.
         for (beside_what, beside) in [&beside[0], &beside[(index * 7 + 1) % beside.len()]] {
             let what = format!("{}: {what}, beside it {beside_what}", story.path);
             let state = State { what, target: target.clone(), beside: beside.clone() };
@@ -190,7 +190,7 @@ fn power_loss_after_any_commit_loses_nothing_of_any_file() {
         for last in 1..story.versions.len() {
             for state in [ChangeState::Intended, ChangeState::Published] {
                 let crashed = Crashed::after(&[story], &[last], state);
-                // How far a change was seen to have come makes no difference to what may lie beside the file.
+                // The recorded progress of a change does not affect which files may be next to it.
                 let is_looked_at =
                     |on_disk: &State| state == ChangeState::Intended || on_disk.beside.is_none();
                 for on_disk in states(story, last).into_iter().filter(is_looked_at) {

@@ -313,7 +313,7 @@ fn read_only_workspace_waits_with_what_was_promised() {
 }
 
 #[test]
-fn settled_changes_are_not_looked_at_again() {
+fn settled_changes_are_not_checked_again() {
     let fixture = Fixture::new();
     let workspace = fixture.open();
     change(&workspace, write("a/b/c", "ours\n")).unwrap();
@@ -329,7 +329,7 @@ fn settled_changes_are_not_looked_at_again() {
     assert_eq!(fixture.text("a/b/c").unwrap(), "the user's\n");
 }
 
-/// Saves as editors do: beside the file, and then over it.
+/// Saves as editors do: next to the file, and then over it.
 fn save(fixture: &Fixture, name: &str, text: &str) {
     let beside = fixture.root().join("save");
     fs::write(&beside, text).unwrap();
@@ -510,7 +510,7 @@ fn no_reference_is_removed_before_the_list_that_names_it_is_written() {
 }
 
 #[test]
-fn a_part_of_a_version_is_kept_beside_a_file_in_its_place_unless_power_was_lost() {
+fn a_part_of_a_version_is_kept_next_to_a_file_in_its_place_unless_power_was_lost() {
     let names = ["1", "2"].map(|digit| format!(".agentd-tmp-{}", digit.repeat(32)));
     for is_same_start in [true, false] {
         let fixture = Fixture::new();

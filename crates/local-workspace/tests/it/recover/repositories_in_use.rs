@@ -1,4 +1,4 @@
-//! After a crash, what a command has left in a repository is not mixed with what the user has done there since.
+//! After a crash, a command's changes in a repository are not mixed with the user's later work there.
 
 use std::collections::BTreeMap;
 use std::fs;

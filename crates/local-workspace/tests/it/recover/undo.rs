@@ -192,7 +192,7 @@ fn file_that_another_program_has_changed_since_keeps_everything_as_it_is_and_sho
     assert_eq!(&*obstacle.diff, "--- a/mine\n+++ b/mine\n@@ -1,2 +1,3 @@\n one\n 2\n+the user's\n");
     assert_eq!(opened.fixture.all_names(), names);
     assert_eq!(opened.fixture.text("mine").unwrap(), "one\n2\nthe user's\n");
-    // Without the user's line it goes.
+    // Without the user's line it is removed.
     opened.fixture.put("mine", "one\n2\n");
     opened.undo(&Undo::Run(run)).unwrap();
     assert_eq!(opened.fixture.text("mine").unwrap(), "1\n2\n");
@@ -223,7 +223,7 @@ fn later_change_of_ours_has_to_be_undone_first_or_as_well() {
     let first = opened.change(write("a", "1\n"));
     let second = opened.change(write("a", "2\n"));
     let third = opened.change(write("a", "1\n"));
-    // The file is as the first has left it, and still the first is not what is on top.
+    // The file is as the first has left it, but the first is not on top.
     let refused = obstacles(opened.undo(&one(first)));
     assert_eq!(refused[0].why, ObstacleKind::LaterChange(third));
     let text = UndoError::Obstacles(refused).to_string();
@@ -525,7 +525,7 @@ fn save_in_the_moment_of_an_undo_stays_and_the_other_paths_go_back_to_how_they_w
 #[test]
 fn a_content_that_cannot_be_read_now_is_no_content_that_was_not_kept() {
     let open = OpenFixture::new();
-    // Large enough to be a file of its own in the journal.
+    // Large enough to be a separate file in the journal.
     let large = "a line of the first version\n".repeat(100_000);
     open.fixture.put("a", &large);
     let number = open.change(write("a", "short\n"));

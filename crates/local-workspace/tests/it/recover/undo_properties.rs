@@ -98,7 +98,7 @@ fn check(batches: &[Vec<Step>]) {
     caller.origin.conversation = ConversationId("undo".into());
     let undone = match workspace.undo(&caller.call(), &all) {
         Ok(undone) => undone,
-        // Writing what was there already changes nothing.
+        // Writing the existing content changes nothing.
         Err(local_workspace::UndoError::Nothing) => return assert_eq!(before, after),
         Err(error) => panic!("{error}: {error:?}"),
     };

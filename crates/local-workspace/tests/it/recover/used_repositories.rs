@@ -1,4 +1,4 @@
-//! An undo takes nothing away that the user's own work in a repository has come to need.
+//! An undo removes nothing that the user's own work in a repository now needs.
 
 use std::collections::BTreeSet;
 
@@ -402,7 +402,7 @@ fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
             "git checkout -q main",
             Some("feature/x"),
         ),
-        // What is left beside the branch hides nothing.
+        // Leftovers next to the branch hide nothing.
         ("true", WORK_AND_MORE, "git checkout -q main", Some("dev")),
         // It is not there any more, or it is checked out again.
         ("true", WORK, "git checkout -q main && git branch -q -D dev", None),
@@ -542,7 +542,7 @@ fn an_index_does_not_come_back_without_its_objects() {
     }
 }
 
-/// A command, the user's work behind it, and the branches that are named, each with whether it may be reset.
+/// A command, the user's later work, and the named branches, each with a flag: true if it may be reset.
 type ResetCase = (&'static str, &'static str, &'static [(&'static str, bool)]);
 
 #[test]

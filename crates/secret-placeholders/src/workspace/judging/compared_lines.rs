@@ -1,4 +1,4 @@
-//! Lines with which an edit by line numbers says what it expects in the file.
+//! Lines that an edit by line numbers expects in the file.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,8 @@ use wap_core::{ModifyFile, ModifyOperation};
 
 use crate::Secrets;
 
-/// Takes right guesses at hidden values out of the lines that an engine compares with those of the file: they are refused like wrong ones.
+/// Removes correct guesses of hidden values from the lines that an engine compares with the file, so that they are
+/// refused like wrong ones.
 ///
 /// `own` returns the values that the model has written into the file itself.
 pub(super) fn without_guesses(
@@ -32,12 +33,12 @@ pub(super) fn without_guesses(
         if hidden_lines(text, view).get(compared.trim()).is_none_or(|views| views.contains(&was.trim())) {
             continue;
         }
-        // No line of the file is like this one.
+        // Equals no line of the file.
         *compared = views[0].to_owned();
     }
 }
 
-/// Returns the lines that a model sees otherwise, with the ways in which it sees them. Blanks at their ends make no difference.
+/// Returns the lines that a model sees differently, with their masked forms. Trailing whitespace is ignored.
 fn hidden_lines<'t>(text: &'t str, masked: &'t str) -> HashMap<&'t str, Vec<&'t str>> {
     let mut hidden: HashMap<&str, Vec<&str>> = HashMap::new();
     for (line, view) in text.lines().zip(masked.lines()).filter(|(line, view)| line != view) {

@@ -1,4 +1,4 @@
-//! A text that an edit looks for and that does not occur.
+//! A text that an edit searches for and that does not occur.
 
 use text_edit::{EditError, EditErrorKind, NearestPassage, NoMatch};
 use wap_core::{LineConflict, LineDoubt, WapError};
@@ -10,12 +10,12 @@ const MOST_CHARACTERS: usize = 120;
 
 /// The advice about a line with a placeholder.
 const ADVICE: &str =
-    "values of the file are hidden: where one stands, write its placeholder as the file is shown";
+    "values of the file are hidden: in their place, write the placeholders that the file shows";
 
-/// The search that an edit has failed by, without the text that was looked for.
+/// The search by which an edit has failed, without the searched text.
 ///
-/// The text of the model may be a guess at a value. Masked, it would tell whether the guess was right: a right one has the placeholder of
-/// the value, so that both sides of "is … and not …" would read the same. So a refusal quotes the file alone.
+/// The model's text may be a guess of a value. Masked, it would reveal whether the guess was right: it would have the
+/// placeholder of the value, so both sides of "is … and not …" would read the same. So a refusal quotes only the file.
 #[derive(Debug, Default)]
 pub(super) struct FailedSearch {
     is_absent: bool,
@@ -24,7 +24,7 @@ pub(super) struct FailedSearch {
 }
 
 impl FailedSearch {
-    /// Takes what the model has looked for out of an error.
+    /// Removes the model's text from an error.
     pub(super) fn taken_from(&mut self, error: EditError) -> EditError {
         let EditErrorKind::NoMatch(reason) = error.kind else { return error };
         let reason = match *reason {
@@ -38,9 +38,9 @@ impl FailedSearch {
                 });
                 NoMatch::Absent { nearest, new_text }
             }
-            NoMatch::NoAnchor { behind, .. } => {
+            NoMatch::NoAnchor { after, .. } => {
                 self.is_absent = true;
-                NoMatch::NoAnchor { line: "…".to_owned(), behind }
+                NoMatch::NoAnchor { line: "…".to_owned(), after }
             }
             other => other,
         };
@@ -56,7 +56,7 @@ impl FailedSearch {
         if let Some((number, line)) = &self.line {
             text.push_str(&format!("; line {number} is `{}`", cut(&view(line))));
         }
-        // Without a line that is like the text, any of the file may be the one that is meant.
+        // Without a line like the text, any line of the file may be the intended one.
         if quotes_placeholder(&error).unwrap_or(true) {
             text.push_str(&format!("; {ADVICE}"));
         }
@@ -64,7 +64,7 @@ impl FailedSearch {
     }
 }
 
-/// Adds the advice to the refusal of an edit whose line is not the one that it states, if there are placeholders in its place.
+/// Adds the advice to the refusal of an edit whose stated line differs, if the actual line has placeholders.
 pub(in crate::workspace) fn with_advice(error: WapError) -> WapError {
     let is_compared =
         LineConflict::of(&error).is_some_and(|conflict| conflict.doubt == LineDoubt::WasDiffers);

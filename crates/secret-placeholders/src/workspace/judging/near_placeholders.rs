@@ -1,4 +1,4 @@
-//! Texts that are nearly a placeholder: written, they would stand where the value was.
+//! Texts that resemble a placeholder: if written, they would replace the value.
 
 use std::cell::{LazyCell, OnceCell};
 use std::collections::HashSet;
@@ -12,35 +12,36 @@ use crate::map::LITERAL;
 use crate::workspace::written_texts::written;
 use crate::{Marker, Secrets, markers};
 
-/// A sign between the words of a placeholder, as it is or encoded.
-const SIGN: &str = r"(?:%[0-9a-f]{2}|\\u\{?[0-9a-f]{4}\}?|&\#?[a-z0-9]{1,8};|[^\w\s⟦⟧]|_)";
+/// A separator between the words of a placeholder, plain or encoded.
+const SEPARATOR: &str = r"(?:%[0-9a-f]{2}|\\u\{?[0-9a-f]{4}\}?|&\#?[a-z0-9]{1,8};|[^\w\s⟦⟧]|_)";
 
-/// Brackets of a placeholder and similar ones, with what stands between them; the last may be lost.
+/// The brackets of a placeholder or similar ones, with the text between them; the last may be missing.
 const BRACKETS: &str = r"⟦[^⟦⟧\n]{0,80}⟧?|[〚【⟬❲][^\n〛】⟭❳]{0,80}[〛】⟭❳]";
 
-/// The texts that are nearly one of some placeholders.
+/// The search for texts that resemble one of the issued placeholders.
 struct NearPlaceholders<'a> {
     secrets: &'a Secrets,
     kinds: Vec<String>,
-    /// The words of a placeholder with any signs between them, whatever stands around them.
+    /// The words of a placeholder with any separators, whatever surrounds them.
     words: Option<Regex>,
 }
 
 impl<'a> NearPlaceholders<'a> {
-    /// Returns the search for texts that are nearly a placeholder that was given out.
+    /// Returns the search for texts that resemble an issued placeholder.
     fn new(secrets: &'a Secrets) -> NearPlaceholders<'a> {
         let kinds = secrets.kinds();
-        let join = format!("(?:{SIGN}|\\s){{0,3}}");
+        let join = format!("(?:{SEPARATOR}|\\s){{0,3}}");
         let names = kinds.iter().map(|kind| kind.split('-').collect::<Vec<_>>().join(&join));
         let names = names.collect::<Vec<String>>().join("|");
         let pattern = format!(
-            r"(?i)secrets?(?:\s{{0,2}}{SIGN}\s{{0,2}}){{1,3}}({names})(?:{SIGN}|\s){{1,4}}0*([1-9][0-9]{{0,8}})"
+            r"(?i)secrets?(?:\s{{0,2}}{SEPARATOR}\s{{0,2}}){{1,3}}({names})(?:{SEPARATOR}|\s){{1,4}}0*([1-9][0-9]{{0,8}})"
         );
         let words = (!kinds.is_empty()).then(|| Regex::new(&pattern).expect("the expression is valid"));
         NearPlaceholders { secrets, kinds, words }
     }
 
-    /// Returns the parts of a text that are nearly a placeholder, outside of whole ones, with that if it can be determined.
+    /// Returns the parts of a text, outside of whole placeholders, that resemble a placeholder, with that placeholder
+    /// if it can be determined.
     fn find(&self, text: &str) -> Vec<(Range<usize>, Option<Marker>)> {
         static BRACKETED: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(BRACKETS).expect("the expression is valid"));
@@ -53,8 +54,8 @@ impl<'a> NearPlaceholders<'a> {
             let kind = letters(&captures[1]);
             let kind = self.kinds.iter().find(|other| letters(other) == kind)?.clone();
             let marker = Marker { kind, number: captures[2].parse().ok()? };
-            let is_given_out = self.secrets.has_given_out(&marker);
-            is_given_out.then(|| (captures.get_match().range(), Some(marker)))
+            let is_issued = self.secrets.has_issued(&marker);
+            is_issued.then(|| (captures.get_match().range(), Some(marker)))
         });
         let brackets = BRACKETED.find_iter(text).map(|bracketed| bracketed.range());
         let has_words = |range: &Range<usize>| {
@@ -65,20 +66,20 @@ impl<'a> NearPlaceholders<'a> {
         words.chain(brackets).filter(|(range, _)| is_apart(range)).collect()
     }
 
-    /// Checks whether the letters of a text have those of a kind.
+    /// Checks whether the letters of a text contain those of a kind.
     fn has_kind(&self, letters_of_text: &str) -> bool {
         self.kinds.iter().any(|kind| letters_of_text.contains(&letters(kind)))
     }
 }
 
-/// Returns the letters of a text in lower case, by which two forms of a kind are the same.
+/// Returns the letters of a text in lower case, to compare forms of a kind.
 fn letters(text: &str) -> String {
-    text.chars().filter(char::is_ascii_alphanumeric).map(|sign| sign.to_ascii_lowercase()).collect()
+    text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Refuses a change that writes what is nearly a placeholder, or one that was not given out, into a file with secrets, unless the file
-/// has that text already. In another file, it is a text about placeholders. `before` returns the text of the file; `None` if it cannot
-/// be read.
+/// Refuses a change that writes a text resembling a placeholder, or one that was not issued, into a file with secrets,
+/// unless the file already has that text. In other files, it is a text about placeholders. `before` returns the text of
+/// the file; `None` if it cannot be read.
 pub(super) fn check_placeholders(
     secrets: &Secrets,
     change: &FileChange,
@@ -107,7 +108,7 @@ pub(super) fn check_placeholders(
         let invented = invented(secrets, text);
         if let Some((_, marker)) = invented.iter().find(|(text, _)| !in_file.contains(text)) {
             let text = format!(
-                "{marker} was not given out and stands for no value: write the placeholders of the file exactly as it shows them"
+                "{marker} was never issued and has no value: write the placeholders of the file exactly as it shows them"
             );
             return Err(WapError::new(Reason::InvalidField, text));
         }
@@ -115,7 +116,7 @@ pub(super) fn check_placeholders(
     Ok(())
 }
 
-/// Refuses a command with what is nearly a placeholder: it may write it instead of the value.
+/// Refuses a command with a text that resembles a placeholder: it may write that instead of the value.
 pub(in crate::workspace) fn check_command(
     secrets: &Secrets,
     request: &ExecuteCommand,
@@ -138,7 +139,7 @@ pub(in crate::workspace) fn check_command(
     Ok(())
 }
 
-/// Checks whether a text may have what is nearly a placeholder. Most have not, and cost nothing more.
+/// Checks cheaply whether a text may have a text that resembles a placeholder. Most do not.
 fn may_have_near(text: &str) -> bool {
     static PATTERN: LazyLock<Regex> =
         LazyLock::new(|| Regex::new("(?i)secret|[⟦〚【⟬❲]").expect("the expression is valid"));
@@ -154,22 +155,21 @@ fn refused(near: &str, marker: Option<&Marker>) -> WapError {
     WapError::new(Reason::InvalidField, text)
 }
 
-/// Returns the warning about placeholders that a change has written as they are, since they were not given out.
+/// Returns the warning about placeholders that a change has written literally, since they were not issued.
 pub(in crate::workspace) fn warning(secrets: &Secrets, change: &FileChange) -> Option<String> {
     let invented = written(change).into_iter().find_map(|text| invented(secrets, text).into_iter().next());
     invented.map(|(_, marker)| {
-        format!("{marker} was not given out: it is in the file as it is, and stands for no value")
+        format!("{marker} was never issued: it is in the file literally, and has no value")
     })
 }
 
 fn invented<'t>(secrets: &Secrets, text: &'t str) -> Vec<(&'t str, Marker)> {
     let mut invented = each_once(text, markers(text));
-    invented
-        .retain(|(_, marker)| marker.number > 0 && marker.kind != LITERAL && !secrets.has_given_out(marker));
+    invented.retain(|(_, marker)| marker.number > 0 && marker.kind != LITERAL && !secrets.has_issued(marker));
     invented
 }
 
-/// Returns the parts of a text, each different one once: a text may have very many.
+/// Returns the distinct parts of a text: it may repeat them very often.
 fn each_once<M>(text: &str, parts: impl IntoIterator<Item = (Range<usize>, M)>) -> Vec<(&str, M)> {
     let mut added = HashSet::new();
     let parts = parts.into_iter().map(|(range, marker)| (&text[range], marker));

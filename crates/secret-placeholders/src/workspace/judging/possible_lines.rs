@@ -1,7 +1,7 @@
-//! The lines that the numbers of an edit can mean in a file that has changed since they were shown.
+//! The lines that the numbers of an edit can refer to in a file that has changed since it was shown.
 //!
-//! The engine carries the numbers over to the present file, by a map that it alone has. Lines that it accepts have the text that they
-//! had in the version that the numbers mean, so an edit is judged at all lines with that text.
+//! Only the engine has the map by which it converts the numbers to the current file. Lines that it accepts have the
+//! same text as in the version that the numbers refer to, so an edit is judged at all lines with that text.
 
 use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
@@ -14,10 +14,11 @@ use memchr::memmem;
 use text_edit::Source;
 use wap_core::{FileVersion, LineNumbers, ModifyFile, ModifyOperation};
 
-/// The most edits of one request that are judged: each is applied to the whole file.
+/// The maximum number of edits per request that are judged: each is applied to the whole file.
 const MOST_EDITS: usize = 16;
 
-/// The lines of the operations of an edit, 0-based and half-open; `None` for one whose numbers are those of the present file.
+/// The lines of the operations of an edit, 0-based and half-open; `None` for an operation whose numbers refer to the
+/// current file.
 pub(super) type Lines = Vec<Option<Range<usize>>>;
 
 /// Returns the request with its operations on other lines.
@@ -30,36 +31,36 @@ pub(super) fn at_lines(request: &ModifyFile, lines: &Lines) -> ModifyFile {
     ModifyFile { operations: moved.collect(), ..request.clone() }
 }
 
-/// The present text of a file, and its earlier ones.
+/// The current text of a file, and its earlier ones.
 pub(super) struct Texts<'a> {
     pub(super) text: &'a str,
-    /// The version of the text; `None` for a file that is not shown as it is.
+    /// The version of the text; `None` for a file that is shown in a different form.
     pub(super) version: Option<&'a FileVersion>,
     /// Returns the text of an earlier version; `None` if it is unknown.
     pub(super) earlier: &'a dyn Fn(&FileVersion) -> Option<Arc<str>>,
 }
 
 impl Texts<'_> {
-    /// Returns the lines of each edit that an engine can make of a request, which has its values; `None` if they cannot be determined,
-    /// or are too many. There is at least one.
+    /// Returns the lines of each edit that an engine may derive from a restored request; `None` if they cannot be
+    /// determined, or are too many. There is at least one.
     pub(super) fn possible_lines(&self, request: &ModifyFile) -> Option<Vec<Lines>> {
         let is_now = |version: &&FileVersion| Some(*version) == self.version;
         let is_plain = |index| request.meant_versions(index).iter().all(is_now);
         let mut edits: Vec<Lines> = vec![Vec::new()];
-        // Those that follow each other are carried out only if all lines down to the last number are still the same.
+        // Operations in turn are carried out only if all lines up to the last number are unchanged.
         let in_turn = request.line_numbers == Some(LineNumbers::InTurn) && request.operations.len() > 1;
         let lines = LinesByVersion::new(self);
         for (index, operation) in request.operations.iter().enumerate() {
             let possible = match operation.addressed_lines() {
                 None => vec![None],
                 Some(_) if in_turn && !request.is_unseen() => vec![None],
-                // Only the text of a line decides then, and it decides about the present file.
+                // Then only the text of a line counts, and it is compared with the current file.
                 Some(_) if is_plain(index) && (!request.is_unseen() || operation.was().is_some()) => {
                     vec![None]
                 }
                 Some(addressed) => match self.of_one(request, index, addressed, &lines) {
                     Some(possible) => possible,
-                    // It looks for its text, too.
+                    // It searches for its text as well.
                     None if matches!(operation, ModifyOperation::ReplaceText { .. }) => vec![None],
                     None => return None,
                 },
@@ -75,7 +76,7 @@ impl Texts<'_> {
         Some(edits)
     }
 
-    /// Returns the lines that one operation can mean, of which some numbers are not those of the present file.
+    /// Returns the possible lines of one operation with numbers of an earlier version.
     fn of_one(
         &self,
         request: &ModifyFile,
@@ -114,7 +115,8 @@ impl Texts<'_> {
                 line.and_then(|line| current.line(line)).is_some_and(|line| line.trim() == was.trim())
             });
         } else if is_unknown {
-            // The present version decides, unless the engine can choose the other lines by a line of the new content among them.
+            // The current version applies, unless the engine can choose other lines because they contain a line of the
+            // new content.
             if !may_be_same || request.is_unseen() || same.end > current.starts.len() {
                 return None;
             }
@@ -133,7 +135,7 @@ impl Texts<'_> {
     }
 }
 
-/// The lines of the present text and of earlier ones, each made once.
+/// The lines of the current text and of earlier ones, each computed once.
 struct LinesByVersion<'a> {
     texts: &'a Texts<'a>,
     current: LazyCell<Option<PlainLines>, Box<dyn FnOnce() -> Option<PlainLines> + 'a>>,
@@ -157,7 +159,7 @@ impl<'a> LinesByVersion<'a> {
     }
 }
 
-/// The lines of a text, each between two line feeds.
+/// The lines of a text, each delimited by two line feeds.
 struct PlainLines {
     text: String,
     /// The start of each line.
@@ -165,7 +167,7 @@ struct PlainLines {
 }
 
 impl PlainLines {
-    /// Returns the lines of a text as an engine counts them; `None` for one that is not edited.
+    /// Returns the lines of a text as an engine counts them; `None` for a text that cannot be edited.
     fn of(text: &str) -> Option<PlainLines> {
         let source = Source::parse(text.as_bytes()).ok()?;
         let mut lines = PlainLines { text: String::with_capacity(text.len() + 2), starts: Vec::new() };
@@ -183,8 +185,8 @@ impl PlainLines {
         self.text[start..].split('\n').next()
     }
 
-    /// Returns the lines with the text of those of an earlier text; `None` if there are too many. An insertion is behind the line that it
-    /// was behind.
+    /// Returns the lines with the same text as lines of an earlier text; `None` if there are too many. An insertion
+    /// stays after the same line.
     fn lines_like(
         &self,
         earlier: &PlainLines,
@@ -210,7 +212,8 @@ impl PlainLines {
         Some(starts.into_iter().map(range).collect())
     }
 
-    /// Returns the lines at which a text of whole lines begins, which has a line feed at both ends; `None` if they are too many.
+    /// Returns the lines at which a text of whole lines occurs, which has a line feed at both ends; `None` if there are
+    /// too many.
     fn starts_of(&self, text: &str) -> Option<Vec<usize>> {
         let finder = memmem::Finder::new(text.as_bytes());
         let (mut starts, mut from) = (Vec::new(), 0);
@@ -224,12 +227,12 @@ impl PlainLines {
         Some(starts)
     }
 
-    /// Returns the lines that are a text apart from blanks around it; `None` if they are too many.
+    /// Returns the lines that equal a text apart from surrounding whitespace; `None` if there are too many.
     fn starts_of_line(&self, text: &str) -> Option<Vec<usize>> {
         let text = text.trim();
         let finder = memmem::Finder::new(text.as_bytes());
         let (mut starts, mut from) = (Vec::new(), 0);
-        // Each line is looked at once.
+        // Each line is examined once.
         while let Some(at) = self.text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
             let index = self.starts.partition_point(|start| *start <= from + at).saturating_sub(1);
             starts.extend(self.line(index).filter(|line| line.trim() == text).map(|_| index));
@@ -243,7 +246,8 @@ impl PlainLines {
         Some(starts)
     }
 
-    /// Returns the ranges of so many lines with one of a content's lines in them that the file has once; `None` if they are too many.
+    /// Returns the ranges of `count` lines that contain a line of `content` which occurs once in the file; `None` if
+    /// there are too many.
     fn lines_with_any_of(&self, content: &str, count: usize) -> Option<Vec<Range<usize>>> {
         let lines = content.lines().map(str::trim).filter(|line| !line.is_empty());
         let mut indexes: HashMap<&str, Vec<usize>> = lines.map(|line| (line, Vec::new())).collect();
@@ -253,7 +257,7 @@ impl PlainLines {
             }
         }
         let mut ranges = Vec::new();
-        // An engine lets a line that occurs more often decide nothing.
+        // An engine ignores lines that occur more often.
         for at in indexes.into_values().filter(|at| at.len() == 1).map(|at| at[0]) {
             let first = (at + 1).saturating_sub(count);
             ranges.extend((first..=at).map(|start| start..start + count));

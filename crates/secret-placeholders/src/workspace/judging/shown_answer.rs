@@ -1,21 +1,21 @@
-//! The answer to an edit of a file with secrets, as it is on the text that the model sees.
+//! The answer to an edit of a file with secrets, computed on the text that the model sees.
 
 use wap_core::{FileVersion, ModifyFileResponse, Reason, RegexReplacements, WapError};
 
-/// The answer to give instead of the engine's own, which looks into secrets.
+/// The answer to return instead of the engine's, which depends on secrets.
 #[derive(Debug, Default)]
 pub(in crate::workspace) enum ShownAnswer {
-    /// Nothing: the file has no secrets, or the edit looks for no text.
+    /// The engine's own: the file has no secrets, or the edit does not search for text.
     #[default]
     Engines,
-    /// The edit fails on the file, for this reason, and on the visible text with that error.
+    /// The edit fails on the file for this reason, and on the visible text with this error.
     Refusal { reason: Reason, error: WapError },
     /// The matches in the text of this version.
     Replacements { version: FileVersion, replacements: Vec<RegexReplacements> },
 }
 
 impl ShownAnswer {
-    /// Returns the error to show; the engine's own, which may quote the file, if it had another reason.
+    /// Returns the error to show, or the engine's, which may quote the file, if its reason differs.
     pub(in crate::workspace) fn error(self, engines: WapError) -> Result<WapError, WapError> {
         match self {
             ShownAnswer::Refusal { reason, error } if reason == engines.reason() => Ok(error),
@@ -23,8 +23,9 @@ impl ShownAnswer {
         }
     }
 
-    /// Takes the matches out of an answer and returns those to show, without secrets; `None` if the engine's stay. Its counts include
-    /// matches within secrets, and the lines near to a pattern without a match have words of it within secrets.
+    /// Removes the matches from an answer and returns those to show, without secrets; `None` to keep the engine's. The
+    /// engine's counts include matches within secrets, and its lines similar to an unmatched pattern may share words
+    /// with it within secrets.
     pub(in crate::workspace) fn matches(
         self,
         modified: &mut ModifyFileResponse,
@@ -43,7 +44,7 @@ impl ShownAnswer {
             {
                 replacements
             }
-            // The answer is on record, of an edit of an earlier text.
+            // The answer is on record, from an edit of an earlier text.
             _ => {
                 let without = |one: RegexReplacements| RegexReplacements {
                     matches: one.replaced,

@@ -1,4 +1,4 @@
-//! Placeholders in characters that no other text of an edit has.
+//! Placeholders written in characters that occur in no other text of an edit.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use wap_core::ModifyOperation;
 
 use crate::markers;
 
-/// The private plane to which the characters of placeholders are moved.
+/// The private-use plane to which the characters of placeholders are moved.
 const PLANE: u32 = 0x10_0000;
 
-/// The form of placeholders while an edit is tried on the text that a model sees: the words `secret` and `password` in them are
-/// neither text of the file nor of the model, and count for no match.
+/// The form of placeholders while an edit is tried on the text that a model sees: words such as `secret` in them are
+/// text of neither the file nor the model, and must not match.
 pub(super) struct StandIns {
-    /// False where the edit has such characters itself.
+    /// False if the edit itself has such characters.
     is_free: bool,
 }
 
@@ -27,7 +27,7 @@ impl StandIns {
         StandIns { is_free }
     }
 
-    /// Returns a masked text with its placeholders in that form. They keep their number of characters.
+    /// Returns a masked text with its placeholders in that form, which has the same number of characters.
     pub(super) fn put_in<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut hits = markers(text).map(|(range, _)| range).peekable();
         if !self.is_free || hits.peek().is_none() {

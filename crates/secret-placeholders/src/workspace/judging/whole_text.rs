@@ -1,18 +1,18 @@
-//! The text of a file by which a change of it is judged.
+//! The text of a file by which a change to it is judged.
 
 use wap_core::{Call, FileVersion, JudgedFile, QueryType, ReadFile, Reason, SearchFiles, Workspace};
 
 use crate::private_key::BOUNDARY;
 use crate::workspace::PlaceholderWorkspace;
 
-/// The most bytes of a file that is searched whole.
+/// The size limit of files that are searched whole.
 const MOST_TEXT_BYTES: usize = 16 << 20;
 
-/// The most readings of a file for its whole text: one gives up to a mebibyte, and two more than that, as the lines are whole. The first may
-/// be a refusal, or be made again.
+/// The maximum number of reads for a whole text: one returns up to a mebibyte, and two together more than that, since
+/// lines are kept whole. The first may be refused or repeated.
 const MOST_READINGS: usize = 2 * (MOST_TEXT_BYTES >> 20) + 2;
 
-/// A file, as far as it can be judged.
+/// The known part of a file for judging.
 pub(super) enum WholeText {
     Text {
         /// The canonical path.
@@ -21,7 +21,7 @@ pub(super) enum WholeText {
         /// The version of the text; `None` for a file that is not shown as it is.
         version: Option<FileVersion>,
     },
-    /// It is not there, or not a text: the engine refuses the edit. `None` if it cannot be determined what it is.
+    /// It is missing or not a text: the engine refuses the edit. `None` if that cannot be determined.
     None(Option<JudgedFile>),
     TooLarge,
 }
@@ -36,7 +36,7 @@ impl WholeText {
         }
     }
 
-    /// The same for what is appended. Which lines stand before it does not matter if they are finished.
+    /// Like [`judged`](Self::judged), for an append: the lines before it do not matter if they are finished.
     pub(super) fn judged_for_append(&self) -> Option<JudgedFile> {
         match self {
             WholeText::Text { text, .. } if text.is_empty() || text.ends_with('\n') => {
@@ -53,7 +53,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
     pub(super) fn whole_text(&self, call: &Call<'_>, path: &str) -> WholeText {
         let mut text = String::new();
         let mut first = None;
-        // Of one that is read in several parts: if it is another one afterwards, so may some of them be.
+        // The version of the first part, if a file is read in parts: if it differs in the end, the parts may not match.
         let mut before = None;
         for _ in 0..MOST_READINGS {
             let request = ReadFile {
@@ -102,7 +102,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         WholeText::TooLarge
     }
 
-    /// Returns the version of a file that was not read at once.
+    /// Returns the version of a file that was read in parts.
     fn version(&self, call: &Call<'_>, path: &str) -> Option<FileVersion> {
         let states = self.inner.file_states(call, &[path.to_owned()], None).ok()?;
         states.files.into_iter().next()??.version
@@ -120,7 +120,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             respect_gitignore: Some(false),
             withheld: None,
         };
-        // What could not be searched to its end may hold one.
+        // A file that could not be searched to its end may contain a boundary.
         !self.inner.search_files(call, &request).is_ok_and(|hits| {
             hits.total_matches == 0
                 && !hits.is_truncated
@@ -140,7 +140,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             };
             self.inner.read_file(call, &request)
         };
-        // The refusal of a line that is not there names the number of lines. An answer may count only as far as it had to read.
+        // The refusal of a line past the end states the number of lines, while an answer may count only as far as it
+        // had to read.
         let Err(error) = read(i64::MAX) else { return false };
         let last = error.detail("totalLines").and_then(serde_json::Value::as_i64);
         let last = last.and_then(|last| read(last).ok());

@@ -70,7 +70,7 @@ fn a_second_edit_by_the_numbers_that_were_shown_is_carried_out() {
 
 #[test]
 fn an_edit_that_can_mean_the_name_is_refused_wherever_the_engine_would_make_it() {
-    // The first line stands there twice, and one of them is the name of the value.
+    // The first line occurs twice, and one occurrence is the name of the value.
     let text = "- name: DB_PASSWORD\n  value: correct-horse-battery-7\n- name: A\n  value: b\n";
     let masked = over([("k.yaml", format!("- name: DB_PASSWORD\n- name: B\n{text}"))]);
     let base = version(&masked);
@@ -79,7 +79,7 @@ fn an_edit_that_can_mean_the_name_is_refused_wherever_the_engine_would_make_it()
         edit(masked, 2, base, ModifyOperation::Delete { start_line: line, end_line: line, was: None })
     };
     assert_eq!(remove(&masked, &base, 1).unwrap_err().reason(), Reason::Protected);
-    // The control: by the numbers of the present version it can mean that line alone.
+    // The control: by the numbers of the current version it can only refer to that line.
     let now = version(&masked);
     assert!(remove(&masked, &now, 1).unwrap().starts_with("- name: B\n- name: DB_PASSWORD\n"));
 }
@@ -104,7 +104,7 @@ fn numbers_of_a_version_that_is_unknown_mean_the_present_one_if_it_was_shown_sin
         last_answer: last_answer.then(unknown),
         unknown: false,
     };
-    // The engine knows that version as little, and refuses in its own words.
+    // The engine does not know that version either, and refuses in its own words.
     let error = edited(base(true), replace(8, "  value: zz")).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict, "{error:?}");
     let with_was = ModifyOperation::Replace {

@@ -60,7 +60,7 @@ fn what_is_appended_is_judged_by_the_file_that_is_there_when_it_is_made() {
             saved_meanwhile(&masked, vec![line.clone()]);
             let _ = append(&masked, 1, "a.js", tail);
             assert!(!read(&masked, "a.js", None).contains(value), "{tail}");
-            // What begins a line of its own is appended.
+            // Text that begins a new line is appended.
             append(&masked, 2, "a.js", "\nnext\n").unwrap();
             assert!(masked.inner().text("a.js").unwrap().ends_with("\nnext\n"));
             // The control: without the judgement a value is uncovered.
@@ -118,7 +118,7 @@ fn a_file_that_was_written_by_the_call_before_is_the_judged_one() {
     let changes = [write(&secret_file()), modify];
     let outcomes = with_call(1, |call| masked.change_files(call, &changes)).unwrap();
     assert!(outcomes[0].is_ok(), "{outcomes:?}");
-    // The model itself has written the value, and may take it apart.
+    // The model itself has written the value, and may break it up.
     assert!(outcomes[1].is_ok(), "{outcomes:?}");
     assert!(masked.inner().text("a.js").unwrap().contains("npm a1B2"));
 }

@@ -43,7 +43,7 @@ const VALUES: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn an_edit_that_fails_beside_a_secret_shows_nothing_of_it() {
+fn an_edit_that_fails_next_to_a_secret_shows_nothing_of_it() {
     let absent = "def f():\n    zzz";
     let operations: [&dyn Fn() -> ModifyOperation; 4] = [
         &|| text(absent, "#"),
@@ -81,7 +81,7 @@ fn an_edit_that_fails_beside_a_secret_shows_nothing_of_it() {
 fn the_error_reads_as_the_model_sees_the_file() {
     let masked = over([("a.py", "def f():\n    password = \"correcthorse\"\n".to_owned())]);
     let error = edit(&masked, 1, vec![whole_lines("def f():\n    zzz", "#")]).unwrap_err();
-    insta::assert_snapshot!(error.message(), @"the search text does not occur; most like it is lines 1-2; line 2 is `    password = \"⟦secret:password-assignment:1⟧\"`; values of the file are hidden: where one stands, write its placeholder as the file is shown");
+    insta::assert_snapshot!(error.message(), @"the search text does not occur; most like it is lines 1-2; line 2 is `    password = \"⟦secret:password-assignment:1⟧\"`; values of the file are hidden: in their place, write the placeholders that the file shows");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_quoted_line_that_is_cut_shows_no_beginning_of_a_secret() {
     for padding in 60..130 {
         let line = format!("q {} {}", "y".repeat(padding), token());
         let masked = over([("a.py", format!("alpha\n{line} tail\n"))]);
-        // Cut as well, so that the last ellipsis of the message is another one.
+        // Cut as well, so that the last ellipsis of the message is a different one.
         let operations = || vec![text(&format!("alpha\n{}", "z".repeat(200)), "#")];
         let error = edit(&masked, 1, operations()).unwrap_err();
         assert!(!texts(&error).contains("npm_a1B2"), "{padding}: {error:?}");
@@ -153,12 +153,12 @@ fn the_refusal_of_an_edit_does_not_tell_whether_a_guess_at_a_secret_is_right() {
         };
         let [right, wrong] = both(false);
         assert_eq!(right, wrong, "{index}");
-        // Neither says what was looked for, and both what to do.
+        // Neither states the searched text, and both say what to do.
         let error = right.unwrap_err();
         assert!(!error.contains(":2⟧"), "{index}: {error}");
         assert!(index == 5 || error.contains("⟦secret:password-assignment:1⟧"), "{index}: {error}");
-        assert!(error.contains("write its placeholder"), "{index}: {error}");
-        // The controls: the engine below tells it, and what the model sees is replaced.
+        assert!(error.contains("write the placeholders"), "{index}: {error}");
+        // The controls: the inner engine reveals it, and text that the model sees is replaced.
         let [right, wrong] = both(true);
         assert!(right.is_ok() == (index != 1) && right != wrong, "{index}");
         if index != 1 {
@@ -279,7 +279,7 @@ fn matches_within_a_secret_are_neither_counted_nor_named() {
     let edits: [Guessing<'_>; 4] = [
         // The words of a pattern without a match.
         &|guess| vec![regex(&format!("{guess} nothing"), "q", "")],
-        // The matches behind the first, which is alone replaced.
+        // The matches after the first, of which only that is replaced.
         &|guess| vec![regex(&format!("zq|{guess}"), "QQ", "")],
         // Matches that are replaced by themselves.
         &|guess| vec![regex(guess, guess, "g")],
@@ -289,7 +289,7 @@ fn matches_within_a_secret_are_neither_counted_nor_named() {
         let answers = |below| ["Horse9", "House9"].map(|guess| answer_to(guess, below, edit));
         let [right, wrong] = answers(false);
         assert_eq!(right, wrong, "{index}");
-        // The control: the engine below tells them apart.
+        // The control: the inner engine distinguishes them.
         let [right, wrong] = answers(true);
         assert_ne!(right, wrong, "{index}");
     }
@@ -306,7 +306,7 @@ fn an_edit_that_changes_a_secret_and_brings_it_back_is_refused() {
     let operations = |guess: &str| vec![regex(guess, "\u{1}", "g"), regex("\u{1}", guess, "g")];
     let refused = answer_to("Horse9", false, &operations);
     assert!(refused.contains("also matches within a secret"), "{refused}");
-    // The control: so it is carried out below, and where it changes what the model sees.
+    // The control: it is carried out by the inner engine, and where it changes visible text.
     assert!(answer_to("Horse9", true, &operations).contains("success: true"));
     assert!(answer_to("zq", false, &operations).contains("success: true"));
 }

@@ -1,4 +1,4 @@
-//! Texts that are nearly a placeholder, and placeholders that were not given out.
+//! Texts that resemble a placeholder, and placeholders that were never issued.
 
 use wap_core::{ExecuteCommand, FileChange, FileChanged, Reason, Unobserved, WapError, Workspace, WriteFile};
 
@@ -59,7 +59,7 @@ fn what_is_nearly_a_placeholder_is_not_written_instead_of_the_value() {
         }
         assert_eq!(masked.inner().text("a.py").unwrap(), before, "{near}");
     }
-    // The control: the placeholder itself, and texts that are none of one.
+    // The control: the placeholder itself, and texts that do not resemble one.
     let masked = file();
     for (step, password) in
         ["⟦secret:password-assignment:1⟧", "arn:secret:name:x", "changeme"].iter().enumerate()
@@ -78,12 +78,12 @@ fn a_file_that_has_such_a_text_stays_editable() {
     let replacement = "Look at [secret:password-assignment:1]";
     edit(&masked, 1, "a.py", vec![text("See [secret:password-assignment:1]", replacement)]).unwrap();
     assert!(masked.inner().text("a.py").unwrap().contains(replacement));
-    // A number that was not given out stands for nothing.
+    // A number that was never issued has no value.
     write(&masked, 2, "b.md", "secret:npm-token:7").unwrap();
 }
 
 #[test]
-fn a_placeholder_that_was_not_given_out_is_written_with_a_warning() {
+fn a_placeholder_that_was_never_issued_is_written_with_a_warning() {
     let masked = file();
     let warnings = |changed: FileChanged| match changed {
         FileChanged::Written(written) => written.warnings,
@@ -91,11 +91,11 @@ fn a_placeholder_that_was_not_given_out_is_written_with_a_warning() {
     };
     let warned = warnings(write(&masked, 1, "b.md", "⟦secret:npm-token:7⟧").unwrap());
     assert!(
-        warned.iter().any(|warning| warning.contains("⟦secret:npm-token:7⟧ was not given out")),
+        warned.iter().any(|warning| warning.contains("⟦secret:npm-token:7⟧ was never issued")),
         "{warned:?}"
     );
     assert!(masked.inner().text("b.md").unwrap().contains("⟦secret:npm-token:7⟧"));
-    // The control: one that was.
+    // The control: a number that was issued.
     let warned = warnings(write(&masked, 2, "c.py", "⟦secret:password-assignment:1⟧").unwrap());
     assert!(!warned.iter().any(|warning| warning.contains("given out")), "{warned:?}");
 }
@@ -125,7 +125,7 @@ fn what_is_nearly_a_placeholder_is_no_value_of_its_own() {
     ]);
     read(&masked, "a.py", None);
     assert_eq!(read(&masked, "b.yml", None), masked.inner().text("b.yml").unwrap());
-    // The control: other words between the same signs.
+    // The control: other words between the same characters.
     assert_ne!(read(&masked, "c.py", None), masked.inner().text("c.py").unwrap());
 }
 
@@ -141,7 +141,7 @@ fn a_command_with_what_is_nearly_a_placeholder_is_refused() {
     {
         assert_eq!(run(&format!("printf 'password: {near}' > a.yml")), Reason::InvalidField, "{near}");
     }
-    // The control: a placeholder, and words that are none of one. No command has an answer here.
+    // The control: a placeholder, and words that do not resemble one. No command has an answer here.
     for text in [
         "echo ⟦secret:password-assignment:1⟧",
         "echo ⟦secret:npm-token:1⟧ ⟦x⟧",
@@ -153,7 +153,7 @@ fn a_command_with_what_is_nearly_a_placeholder_is_refused() {
 }
 
 #[test]
-fn a_refused_edit_keeps_no_value_that_stands_in_no_file() {
+fn a_refused_edit_keeps_no_value_that_is_in_no_file() {
     let masked = over([("a.yaml", "- name: DB_PASSWORD\n  value: correct-horse-battery-7\n".to_owned())]);
     read(&masked, "a.yaml", None);
     let placeholder = "⟦secret:password-assignment:1⟧";

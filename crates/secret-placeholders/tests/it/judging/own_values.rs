@@ -48,7 +48,7 @@ fn regex(pattern: &str, replacement: &str) -> ModifyOperation {
     }
 }
 
-/// A file that a model writes, with values of which one is hidden wherever it stands and the other in its field.
+/// A file that a model writes, with a value that is hidden everywhere and one that is hidden in its field.
 const FILE: &str = "[db]\nhost = \"here\"\npassword = \"s3cretHorse9\"\npwd = \"postgres\"\n";
 
 #[test]
@@ -97,8 +97,8 @@ fn values_of_others_in_the_same_file_stay_guesses() {
     let user = text("password = \"s3cretHorse9\"", "password = \"\"");
     let error = edit(&masked, "one", 2, "a.toml", user.clone()).unwrap_err();
     assert_eq!(error.reason(), Reason::Conflict);
-    assert!(error.message().contains("write its placeholder"), "{error:?}");
-    // A part of one that begins like the model's own is none of it either.
+    assert!(error.message().contains("write the placeholders"), "{error:?}");
+    // A part of a value that begins like the model's own is not the model's either.
     assert!(edit(&masked, "one", 3, "a.toml", text("s3cret", "")).is_err());
     edit(&masked, "one", 4, "a.toml", text("token_password = \"mine4Horse\"", "token_password = \"a\""))
         .unwrap();
@@ -124,7 +124,7 @@ fn what_the_model_has_written_is_known_over_another_workspace_with_the_same_rule
 }
 
 #[test]
-fn a_line_behind_a_private_key_is_compared_with_itself() {
+fn a_line_after_a_private_key_is_compared_with_itself() {
     let key = format!(
         "-----BEGIN {0}-----\n{1}\n{1}\n-----END {0}-----\n",
         "PRIVATE KEY",

@@ -1,4 +1,4 @@
-//! Signs in front of the lines of a key, which stay outside of its placeholders.
+//! Diff markers before the lines of a key, which stay outside of its placeholders.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use secret_placeholders::StreamMask;
 use super::quoted::{body, boundary, key, parts_in};
 use crate::masking::secrets;
 
-/// The lines of a key whose third line begins with a sign of Base64, and the last is shorter.
+/// The lines of a key whose third line begins with a Base64 character, and whose last is shorter.
 fn key_with(sign: &str) -> Vec<String> {
     let mut lines = key(64);
     lines[3].replace_range(..sign.len(), sign);
@@ -29,7 +29,7 @@ fn check(visible: &str, begins: &str) {
 }
 
 #[test]
-fn the_sign_in_front_of_each_line_stays_and_a_line_has_one_placeholder() {
+fn the_sign_before_each_line_stays_and_a_line_has_one_placeholder() {
     for lead in ["+", "//", "///", "-", " ", "+ ", "KEY=", "    +"] {
         for first in ["+", "/", "//"] {
             let masker = secrets();
@@ -60,7 +60,7 @@ fn a_difference_of_a_replaced_key_has_the_placeholders_of_both_files() {
         same(0..range.start) + &part(&old, "-") + &part(&new, "+") + &same(range.end..old.len())
     };
     let last = old.len() - 1;
-    // Lines of unequal lengths: behind a removed line, the sign of an added one is known.
+    // Lines of unequal lengths: after a removed line, the marker of an added line is recognised.
     let unequal = format!("{}\n-Cd4/Cd4/\n+Ef5/Ef5/\n Ab3/Ab3/Ab3/\n Ab3/Ab3/Ab3/\n", boundary("BEGIN"));
     let visible = secrets().mask(&unequal).into_owned();
     assert!(visible.contains("\n-⟦") && visible.contains("\n+⟦") && !visible.contains("4/Cd"), "{visible}");

@@ -129,7 +129,7 @@ fn a_key_in_pem_form_within_base64_is_hidden_and_a_certificate_is_not() {
             }
         }
     }
-    // Behind a certificate, and in lines.
+    // After a certificate, and in lines.
     let both = base64(&format!("{}{pem}", certificate(&pem)));
     assert!(!secrets().mask(&both).contains(&both[both.len() - 400..both.len() - 360]));
     let lines = wrapped(&base64(&pem), 76, "  ");
@@ -150,7 +150,7 @@ fn the_last_line_of_a_bare_key_is_hidden_whatever_its_length() {
                 let text = format!("{}{lead}next\n", wrapped(value, width, lead));
                 for (way, visible) in in_each_way(&text) {
                     let visible_lines = value.as_bytes().chunks(width).filter(|line| {
-                        // What is shorter may be a word.
+                        // Shorter text may be a word.
                         line.len() >= 8 && visible.contains(str::from_utf8(line).unwrap())
                     });
                     assert_eq!(visible_lines.count(), 0, "{way}, {width}, {length}, {lead:?}: {visible}");

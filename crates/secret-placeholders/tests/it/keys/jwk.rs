@@ -1,4 +1,4 @@
-//! Private keys as JSON, and as what programs print and store of it.
+//! Private keys as JSON, and in forms that programs print and store.
 
 use super::in_each_way;
 use super::quoted::body;
@@ -36,7 +36,7 @@ fn the_secret_fields_of_a_key_in_json_are_hidden_and_the_public_ones_are_not() {
         let masker = secrets();
         assert_eq!(masker.restore(&masker.mask(text)).unwrap(), *text);
     }
-    // The controls: a public key, a field of that name in other data, and one in an object beside a key.
+    // The controls: a public key, a field of that name in other data, and one in an object next to a key.
     for text in [
         format!("{{\"kty\":\"EC\",\"x\":\"{x}\",\"y\":\"{n}\"}}\n"),
         format!("{{\"d\":\"{d}\",\"type\":\"RSA\"}}\n"),
@@ -67,7 +67,7 @@ fn the_secret_fields_of_a_printed_or_stored_key_are_hidden() {
         "\u{1b}[32mkty\u{1b}[m: RSA\nn: N\n\u{1b}[31md\u{1b}[m: D\n",
     ] {
         let text = form.replace('N', &n).replace('D', &d);
-        // Line by line, a field in front of the type is shown before that is known.
+        // Line by line, a field before the type is shown before the type is known.
         let is_whole = |way: &str| way != "stream" || !form.starts_with('d');
         for (way, visible) in in_each_way(&text).into_iter().filter(|(way, _)| is_whole(way)) {
             assert!(!visible.contains(&d[..12]), "{way}: {visible}");

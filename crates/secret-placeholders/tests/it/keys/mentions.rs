@@ -1,4 +1,4 @@
-//! Texts that speak of keys, which stay as they are: code, prose, hashes near them.
+//! Texts that mention keys, which stay unchanged: code, prose, hashes near them.
 
 use memory_workspace::MemoryWorkspace;
 use secret_placeholders::{PlaceholderWorkspace, Withheld};
@@ -9,7 +9,7 @@ use super::quoted::{boundary, key, parts_in};
 use crate::masking::secrets;
 use crate::over_workspace::{over, read, with_call};
 
-/// A line of code or prose that mentions `BEGIN` and `END`, in the places of these words.
+/// A line of code or prose that mentions `BEGIN` and `END`, in place of these words.
 const MENTIONS: [&str; 20] = [
     "if (!pem.startsWith(\"BEGIN\")) throw new TypeError(\"the key is not in PKCS#8 form\");",
     "return \"BEGIN\\n\" + chunk(encodeBase64(exportedKey), 64).join(\"\\n\") + \"\\nEND\";",
@@ -58,7 +58,7 @@ fn code_and_prose_that_mention_a_key_are_shown_and_edited() {
         with_call(1, |call| masked.modify_file(call, &request)).unwrap();
         assert_eq!(masked.inner().text("a.txt").unwrap(), "# one\ntwo\n");
     }
-    // The control: each of them with a key behind the mention.
+    // The control: each of them with a key after the mention.
     let body = key(64)[1..].concat().replace(&boundary("END"), "");
     for line in MENTIONS {
         let text = written(&line.replacen("BEGIN", &format!("BEGIN\\n{body}\\n"), 1));
@@ -118,7 +118,7 @@ fn what_is_below_a_mention_is_not_hidden_elsewhere() {
     );
     let visible = read(&masked, "check.sh", None);
     assert_eq!(store.restore(&visible).unwrap(), format!("{script}{ids}"));
-    // The control: what is certainly a key is hidden wherever it stands from then on.
+    // The control: text that is certainly a key is hidden everywhere from then on.
     let line = &key(64)[2];
     let numbered = format!("1: {}\n2: {}\n3: {line}\n", boundary("BEGIN"), key(64)[1]);
     let masked = over([("key.txt", numbered), ("other.txt", format!("- {line}\n"))]);

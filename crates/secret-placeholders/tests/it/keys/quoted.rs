@@ -12,7 +12,7 @@ pub(super) fn boundary(word: &str) -> String {
     format!("-----{word} {}{}-----", "RSA PRIVATE ", "KEY")
 }
 
-/// Characters as random as those of a key, the same each time, behind the first ones of every such key.
+/// Characters as random as those of a key, the same each time, after the usual beginning of such a key.
 pub(super) fn body(length: usize) -> String {
     let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut state = 88_172_645_463_325_252_u64;
@@ -46,7 +46,7 @@ pub(super) fn in_form(lines: &[String], form: &str) -> String {
     lines.map(|(index, line)| form.replace('#', &number(index)).replace("{}", line) + "\n").collect()
 }
 
-/// The lines as commands print them, and as source code and logs have them.
+/// The lines as in command output, source code and logs.
 pub(super) const FORMS: [&str; 20] = [
     "     #\t{}",
     "#:{}",
@@ -98,7 +98,7 @@ fn a_key_with_other_text_in_its_lines_is_hidden() {
 }
 
 #[test]
-fn what_stands_beside_the_lines_of_a_key_is_shown() {
+fn text_next_to_the_lines_of_a_key_is_shown() {
     let masker = secrets();
     let text = in_form(&key(64)[..3], "dir/f.txt:#: {} // of the key");
     let body = masker.mask(&text).into_owned();
@@ -161,7 +161,7 @@ fn a_key_on_one_line_is_hidden_in_each_notation() {
         let masker = secrets();
         assert_eq!(masker.restore(&masker.mask(&text)).unwrap(), text);
     }
-    // An escape in front of the value is not of it, and a header stays.
+    // An escape before the value does not belong to it, and a header stays.
     let masked = secrets().mask(&format!("\"{}\\n\"\n", joined("\\n"))).into_owned();
     assert_eq!(
         masked,
@@ -296,7 +296,7 @@ fn a_mention_of_a_first_line_is_over_for_a_tracker_some_lines_later() {
         keys.push(&format!("9: {line}\n"));
     }
     assert_ne!(keys.first_line(), "");
-    // The next line is hidden by itself, though it does not begin like a key, and not behind a mention.
+    // The next line is hidden by itself, though it does not begin like a key, but not after a mention.
     let next = format!("{}9: {}\n", keys.first_line(), key(64)[20]);
     assert_eq!(parts_in(&secrets().mask(&next)), 0, "{next}");
     let mut keys = KeyTracker::default();

@@ -1,4 +1,4 @@
-//! Excerpts and matches of files with keys, which show no more of a line than a reading of the whole file.
+//! Excerpts and matches of files with keys, which show no more of a line than reading the whole file.
 
 use wap_core::{QueryType, Workspace};
 
@@ -59,7 +59,7 @@ fn a_prefix_that_looks_like_a_header_shows_nothing_of_a_key() {
         for width in [8, 12, 15, 64] {
             let text = in_form(&key(width), form);
             let visible = read(&over([("f.txt", text.clone())]), "f.txt", None);
-            // Of an unnumbered line nothing is left; beside a number that differs, single words can be.
+            // Of an unnumbered line nothing is left; next to a number that differs, single words can be.
             let most = if form.contains('#') { 8 } else { 0 };
             assert!(parts_in(&visible) <= most, "{form}, {width}: {visible}");
             assert!(parts_in(&text) > 30, "the control: {form}");

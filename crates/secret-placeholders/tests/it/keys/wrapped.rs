@@ -7,7 +7,7 @@ use super::in_each_way;
 use super::quoted::{in_form, key};
 use crate::masking::secrets;
 
-/// The bytes of a line that are of a key and show more than its beginning.
+/// The bytes of a line that belong to a key and show more than its beginning.
 const LEAST_VISIBLE_BYTES: usize = 24;
 
 /// The first line of a key.
@@ -45,14 +45,14 @@ fn files() -> Vec<(String, Range<usize>)> {
     let with_body = |text: String| {
         let first = "MIIEowIBAAKCAQEA";
         let (start, end) = (text.find(first).unwrap(), text.rfind("xQ==").unwrap());
-        // The certificate behind the key ends like it.
+        // The certificate after the key ends like it.
         let end = text[start..].find("-----END RSA").map_or(end, |behind| start + behind);
         (text, start..end)
     };
     texts.into_iter().map(with_body).collect()
 }
 
-/// Returns the lines of an encoding that show a part of the body, and those in front of it that show nothing.
+/// Returns the lines of an encoding that show a part of the body, and the lines before it that show nothing.
 fn secret_lines(encoded: &str, width: usize, body: &Range<usize>) -> (Vec<String>, Vec<String>) {
     let lines = encoded.as_bytes().chunks(width).map(|line| str::from_utf8(line).unwrap().to_owned());
     let (mut secret, mut harmless) = (Vec::new(), Vec::new());
@@ -68,7 +68,7 @@ fn secret_lines(encoded: &str, width: usize, body: &Range<usize>) -> (Vec<String
     (secret, harmless)
 }
 
-/// The lines as they stand in files, and as commands print them.
+/// The lines as in files and in command output.
 const FORMS: [&str; 10] = [
     "{}",
     "  {}",
@@ -95,7 +95,7 @@ fn the_lines_of_a_wrapped_encoding_that_are_of_a_key_are_hidden() {
                 for line in &secret {
                     assert!(!visible.contains(&**line), "{way}, {width}, {form}: {line} in {visible}");
                 }
-                // What stands in front of the key is shown, and with it what the lines have in front.
+                // The text before the key is shown, including the prefixes of its lines.
                 let is_visible = way == "match" || harmless.iter().all(|line| visible.contains(&**line));
                 assert!(is_visible, "{way}, {width}, {form}: {visible}");
             }
@@ -141,7 +141,7 @@ fn a_wrapped_encoding_on_one_line_hides_a_key_that_is_not_at_its_beginning() {
                     secret.iter().filter(|line| visible.contains(&***line)).collect();
                 assert!(visible_lines.is_empty(), "{way}, {end}: {visible_lines:?} in {visible}");
             }
-            // The control: what is in front of it is shown, if the beginning of a key is not there.
+            // The control: the text before it is shown if there is no beginning of a key.
             let masked = secrets().mask(&text).into_owned();
             assert!(
                 harmless.is_empty() || masked.contains(&harmless[0]) || form.contains('%'),

@@ -1,4 +1,4 @@
-//! Values on a line below that of their name.
+//! Values on a line below their name.
 
 use secret_placeholders::Detector;
 use wap_core::{ModifyFile, ModifyOperation, QueryType, Reason, SearchFiles, Workspace, WorkspaceExt};
@@ -6,7 +6,7 @@ use wap_core::{ModifyFile, ModifyOperation, QueryType, Reason, SearchFiles, Work
 use crate::masking::secrets;
 use crate::over_workspace::{over, read, search, with_call};
 
-/// Texts with `{}` for a value that stands below its name.
+/// Texts with `{}` for a value below its name.
 const BELOW: [&str; 11] = [
     "env:\n  - name: DB_PASSWORD\n    value: \"{}\"\n  - name: A\n    value: b\n",
     "  - name: DB_PASSWORD\n    value: {}\n",
@@ -80,7 +80,7 @@ const PRINTED: [&str; 22] = [
     "author-tz +0100\nfilename k.yaml\n\t  - name: DB_PASSWORD\n0123456789012345678901234567890123456789 3 3\nauthor Me\nauthor-mail <m@x>\nauthor-time 1\nauthor-tz +0100\ncommitter Me\ncommitter-mail <m@x>\ncommitter-time 1\ncommitter-tz +0100\nsummary name: A\nboundary\nfilename k.yaml\n\t    value: {}1\n",
 ];
 
-/// The text that tools print in front of a line, with `{}` for the line.
+/// The text that tools print before a line, with `{}` for the line.
 const IN_FRONT: [&str; 20] = [
     "++{}",
     " +{}",
@@ -112,7 +112,7 @@ fn forms_that_begin_a_line_are_hidden_in_what_tools_print() {
         let text = format!("{}\n", form.replace("{}", &line.replace("{}", "r3disPwq7")));
         let masked = secrets().mask(&text).into_owned();
         assert_eq!(masked, text.replace("r3disPwq7", "⟦secret:password-assignment:1⟧"));
-        // The control: the same word behind another one.
+        // The control: the same word after another.
         let other = format!("{}\n", form.replace("{}", "the requirepassword r3disPwq7 of it"));
         assert_eq!(Detector::usual().find(&other), [], "{other}");
     }

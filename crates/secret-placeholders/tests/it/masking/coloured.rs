@@ -47,7 +47,7 @@ fn a_printed_value_has_the_placeholder_that_it_has_without_colours() {
         assert_eq!(visible, plain);
         assert!(visible.contains(":1⟧"), "{visible}");
         assert_eq!(secrets.restore(&visible).unwrap(), text.replace('#', &value));
-        // In a file, the value without them would be another one: it is not put back.
+        // In a file, the value without them would be different: it is not restored.
         let masked = secrets.mask(&line).into_owned();
         assert!(masked.contains(":0⟧") && !masked.contains(start), "{masked}");
         assert!(matches!(secrets.restore(&masked), Err(RestoreError::NotKept(_))));

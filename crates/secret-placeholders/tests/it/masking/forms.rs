@@ -1,4 +1,4 @@
-//! The forms in which values stand in files, and ordinary lines that look like them.
+//! The forms of values in files, and ordinary lines that look like them.
 
 use crate::keys::in_each_way;
 use crate::masking::secrets;
@@ -209,7 +209,7 @@ fn ordinary_lines_are_shown() {
             assert_eq!(visible, text, "{way}");
         }
     }
-    // One after another, none makes another one hidden.
+    // One after another: none causes another to be hidden.
     let all = ORDINARY.join("\n");
     assert_eq!(secrets().mask(&all), all);
 }

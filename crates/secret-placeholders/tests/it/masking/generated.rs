@@ -1,4 +1,4 @@
-//! The passwords of generators in each form in which a file has them, and ordinary lines beside them.
+//! Generated passwords in each form that files have, and ordinary lines next to them.
 
 use secret_placeholders::Detector;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use crate::masking::secrets;
 /// The values of a generator in a form.
 const VALUES: usize = 60;
 
-/// The most of the values of letters alone that are shown, in percent.
+/// The maximum share of letters-only values that may be shown, in percent.
 const MOST_SHOWN_PERCENT: usize = 2;
 
 /// The part of a value that must not be shown.
@@ -19,11 +19,11 @@ const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const DIGITS: &str = "0123456789";
 
-/// The signs of `random_password` of Terraform.
-const SIGNS: &str = "!@#$%&*()-_=+[]{}<>:?";
+/// The punctuation of Terraform's `random_password`.
+const PUNCTUATION: &str = "!@#$%&*()-_=+[]{}<>:?";
 
 /// All that can be printed, as `get-random-password` of AWS uses it.
-const ALL_SIGNS: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+const ALL_PUNCTUATION: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
 const WORDS: [&str; 24] = [
     "correct", "horse", "battery", "staple", "river", "candle", "orange", "window", "silent", "garden",
@@ -38,7 +38,7 @@ struct Form {
     form: String,
     #[serde(default)]
     escape: Escape,
-    /// The signs that a value cannot have in this form.
+    /// The characters that a value cannot have in this form.
     #[serde(default)]
     without: String,
     /// A value that reads like the name of a variable is one there.
@@ -87,7 +87,7 @@ impl Numbers {
         WORDS[self.below(WORDS.len())]
     }
 
-    /// Words with a number: behind the last one, or behind any.
+    /// Words with a number: after the last word, or after any.
     fn words(&mut self, between: &str, is_capital: bool) -> String {
         let numbered = self.below(5);
         let mut parts: Vec<String> = (0..4).map(|_| self.word().to_owned()).collect();
@@ -106,9 +106,9 @@ impl Numbers {
 type Generator = (&'static str, fn(&mut Numbers) -> String);
 
 const GENERATORS: [Generator; 17] = [
-    ("terraform", |numbers| numbers.of(&[LOWER, UPPER, DIGITS, SIGNS].concat(), 20)),
+    ("terraform", |numbers| numbers.of(&[LOWER, UPPER, DIGITS, PUNCTUATION].concat(), 20)),
     ("aws", |numbers| {
-        let all = [LOWER, UPPER, DIGITS, ALL_SIGNS];
+        let all = [LOWER, UPPER, DIGITS, ALL_PUNCTUATION];
         all.map(|signs| numbers.of(signs, 1)).concat() + &numbers.of(&all.concat(), 16)
     }),
     ("base62", |numbers| numbers.of(&[LOWER, UPPER, DIGITS].concat(), 20)),
@@ -154,7 +154,7 @@ fn generated_passwords_are_hidden_in_each_form() {
     let (mut certain, mut failures, mut of_letters, mut letters_shown) = (0, Vec::new(), 0, Vec::new());
     for form in &forms {
         for (name, generate) in GENERATORS {
-            // Blanks end a value there, and the others read like the name of a variable.
+            // Spaces end a value there, and the others read like variable names.
             let is_name = ["words-joined", "words-dots", "pronounceable"].contains(&name);
             if form.without.contains(' ') && name == "words-blanks" || form.names && is_name {
                 continue;

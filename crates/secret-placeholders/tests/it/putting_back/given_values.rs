@@ -1,4 +1,4 @@
-//! Values that a command is given, in what it prints.
+//! Values given to a command, in its output.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,7 +13,7 @@ use crate::over_workspace::{Masked, over, read, with_call};
 const PASSWORD: &str = "⟦secret:password-assignment:1⟧";
 const NAME: &str = "⟦secret:name-as-password:1⟧";
 
-/// A workspace with a password that is a word, and one that is a name beside it.
+/// A workspace with a password that is a word, and one that equals a name next to it.
 fn file() -> Masked {
     let masked = over([
         ("a.ini", "password = \"postgres\"\n".to_owned()),
@@ -38,7 +38,7 @@ fn command(text: &str) -> ExecuteCommand {
 }
 
 fn run(masked: &Masked, request: &ExecuteCommand) -> Result<ExecuteCommandResponse, WapError> {
-    // One step again is answered from the record.
+    // A repeated step is answered from the record.
     static STEP: AtomicU32 = AtomicU32::new(1);
     let step = STEP.fetch_add(1, Ordering::Relaxed);
     with_call(step, |call| masked.execute_command(call, request, &mut Unobserved))
@@ -108,7 +108,7 @@ fn the_whole_output_and_that_of_a_process_are_masked_when_they_are_read() {
         let visible = read(&masked, "@process/db", lines);
         assert!(visible.ends_with(&format!("{PASSWORD}\n")), "{visible}");
     }
-    // The control: a process of the same name that is given none.
+    // The control: a process of the same name without given values.
     masked.inner().on_command("echo", Ok(printed("", "")));
     run(&masked, &started("echo")).unwrap();
     assert_eq!(read(&masked, "@process/db", None), "start\npostgres\n");

@@ -1,10 +1,10 @@
-//! The path that is meant by a name with signs around it: quotes, marks of Markdown, a link.
+//! The path meant by a decorated name: with quotes, Markdown or a link.
 //!
-//! A file that is made has exactly the name that is written, so a sign too many would be a part of it for good.
+//! A new file gets exactly the name that is written, so an extra character would stay in its name.
 
 use super::{EXTENSIONS, NO_PATHS, is_file_name, is_path_like};
 
-/// Signs that stand around a name, as they open and close.
+/// Pairs of characters around a name.
 const AROUND: [(char, char); 11] = [
     ('`', '`'),
     ('*', '*'),
@@ -19,23 +19,23 @@ const AROUND: [(char, char); 11] = [
     ('‹', '›'),
 ];
 
-/// The most signs on each side of a name that are taken off it.
+/// The maximum number of characters that are removed on each side of a name.
 const MOST_AROUND: usize = 8;
 
-/// Signs that decorate a name or join it to another word. Hardly any file has one in its name.
+/// Characters that decorate a name or join it to another word. File names rarely contain them.
 const DECORATION: &str = "`<>|*\"“”„‟«»‹›•…,;:=?!";
 
-/// Signs with which the name of a file begins, apart from letters and digits.
+/// Characters with which a file name may begin, apart from letters and digits.
 const FIRST: &str = "._/@$~([{+";
 
-/// Signs with which the name of a file ends, apart from letters and digits.
+/// Characters with which a file name may end, apart from letters and digits.
 const LAST: &str = "_-+~";
 
-/// Returns the path without the signs around it. Of a link, it is the one that the label and the address agree on.
+/// Returns the path without the characters around it; for a link, the path on which the label and the address agree.
 pub(in crate::foreign) fn peeled(text: &str) -> &str {
     let mut name = text.trim();
     for _ in 0..MOST_AROUND {
-        let Some(inner) = AROUND.iter().find_map(|signs| within(name, *signs)) else { break };
+        let Some(inner) = AROUND.iter().find_map(|pair| within(name, *pair)) else { break };
         name = inner.trim();
     }
     linked(name).unwrap_or(name)
@@ -43,7 +43,7 @@ pub(in crate::foreign) fn peeled(text: &str) -> &str {
 
 fn within(name: &str, (open, close): (char, char)) -> Option<&str> {
     let inner = name.strip_prefix(open)?.strip_suffix(close)?;
-    // Files may begin and end with this sign, but no extension ends so.
+    // File names may begin and end with an underscore, but no extension ends with one.
     let is_around = open != '_' || has_extension(inner.trim_matches('_'));
     (is_around && !inner.is_empty()).then_some(inner)
 }
@@ -53,7 +53,7 @@ fn has_extension(path: &str) -> bool {
     extension.is_some_and(|text| !text.is_empty() && text.chars().all(char::is_alphanumeric))
 }
 
-/// Returns the path of a link of Markdown, `[web/app.js](web/app.js)`; `None` if it is not certain.
+/// Returns the path of a Markdown link, `[web/app.js](web/app.js)`; `None` if it is not certain.
 pub(super) fn linked(text: &str) -> Option<&str> {
     let (label, address) = text.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
     let label = without_lines(label.trim_matches(['`', '*']));
@@ -63,7 +63,7 @@ pub(super) fn linked(text: &str) -> Option<&str> {
     };
     let address = address.split('#').next().unwrap_or(address).trim_end_matches('/');
     let address = address.strip_prefix("./").unwrap_or(address);
-    // A program that makes links of names invents an address.
+    // Programs that turn names into links invent an address.
     let is_end = || address.strip_suffix(label).is_some_and(|before| before.ends_with('/'));
     match (address == label, is_page) {
         (true, _) => is_path_like(label).then_some(label),
@@ -72,12 +72,12 @@ pub(super) fn linked(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns a path without the numbers of lines behind it: `a.js:4-6`, `a.js#L4`.
+/// Returns a path without the line numbers after it: `a.js:4-6`, `a.js#L4`.
 pub(super) fn without_lines(path: &str) -> &str {
     let parts = path.split_once("#L").or_else(|| path.split_once(':'));
     let is_lines = |text: &str| {
-        text.starts_with(|sign: char| sign.is_ascii_digit())
-            && text.chars().all(|sign| sign.is_ascii_digit() || "-–:L".contains(sign))
+        text.starts_with(|c: char| c.is_ascii_digit())
+            && text.chars().all(|c| c.is_ascii_digit() || "-–:L".contains(c))
     };
     match parts {
         Some((name, lines)) if !name.is_empty() && is_lines(lines) => name,
@@ -85,29 +85,28 @@ pub(super) fn without_lines(path: &str) -> &str {
     }
 }
 
-/// Checks whether a file may be made under a name: it has no sign that decorates a name, and no remark behind it.
+/// Checks whether a file may be created under a name: it has neither decoration nor a remark after it.
 pub(in crate::foreign) fn is_plain_name(path: &str) -> bool {
-    let is_word = |sign: char| sign.is_alphanumeric();
-    let has_sign =
-        |sign: char| DECORATION.contains(sign) || sign.is_control() || sign.is_whitespace() && sign != ' ';
-    let begins = path.starts_with(|sign| is_word(sign) || FIRST.contains(sign)) && !path.starts_with("++");
-    let ends = path.ends_with(|sign| is_word(sign) || LAST.contains(sign));
-    // ".js" is what is left of "*.js".
+    let is_word = |c: char| c.is_alphanumeric();
+    let is_forbidden = |c: char| DECORATION.contains(c) || c.is_control() || c.is_whitespace() && c != ' ';
+    let begins = path.starts_with(|c| is_word(c) || FIRST.contains(c)) && !path.starts_with("++");
+    let ends = path.ends_with(|c| is_word(c) || LAST.contains(c));
+    // ".js" is the rest of "*.js".
     let is_extension = path.strip_prefix('.').is_some_and(|name| EXTENSIONS.contains(&name));
     begins
         && ends
         && !is_extension
-        && !path.contains(has_sign)
+        && !path.contains(is_forbidden)
         && !path.contains("//")
         && path.split('/').all(has_whole_brackets)
         && !has_remark(path)
 }
 
-/// Checks whether the brackets of a part of a path are in pairs: those of `[id]` and `(group)` are, those around a path are not.
+/// Checks whether the brackets of a path component are balanced, as in `[id]` and `(group)` but not around a path.
 fn has_whole_brackets(part: &str) -> bool {
     let mut open = 0_usize;
-    for sign in part.chars() {
-        match sign {
+    for c in part.chars() {
+        match c {
             '(' | '[' | '{' => open += 1,
             ')' | ']' | '}' if open == 0 => return false,
             ')' | ']' | '}' => open -= 1,
@@ -117,7 +116,7 @@ fn has_whole_brackets(part: &str) -> bool {
     open == 0
 }
 
-/// Checks whether something other than a path stands behind a blank: a sign, or words behind the name of a file.
+/// Checks whether something other than a path follows a space: punctuation, or words after a file name.
 fn has_remark(path: &str) -> bool {
     let Some((before, _)) = path.rsplit_once(' ') else { return false };
     path.split(' ').skip(1).any(|word| !word.starts_with(char::is_alphanumeric))
@@ -128,5 +127,5 @@ fn has_remark(path: &str) -> bool {
 pub(super) fn is_word_of_prose(word: &str) -> bool {
     let number = word.strip_prefix('v').unwrap_or(word);
     NO_PATHS.iter().any(|other| word.eq_ignore_ascii_case(other))
-        || number.chars().all(|sign| sign.is_ascii_digit() || sign == '.')
+        || number.chars().all(|c| c.is_ascii_digit() || c == '.')
 }

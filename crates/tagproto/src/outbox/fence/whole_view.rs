@@ -1,4 +1,4 @@
-//! Files that the model was shown whole a few messages ago, and that are the same still.
+//! Unchanged files that a recent message showed as a whole.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::outbox::line_text::escape_name;
 use crate::outbox::structure::{AS_IN, ASK_AGAIN, SHORTEST_FENCE};
 use crate::{Dialect, Session};
 
-/// The messages for which a view counts: chats keep that much for certain.
+/// The number of messages for which a view counts: chats certainly keep that many.
 const MESSAGES: u32 = 4;
 
-/// The fewest bytes of a text that is not repeated: a shorter one costs no more than the line that says so.
+/// The minimum length in bytes of a text that is not repeated: a shorter text costs no more than the reference to it.
 const LEAST_BYTES: usize = 240;
 
 /// A view of a whole file in a message of a session.
@@ -22,9 +22,9 @@ const LEAST_BYTES: usize = 240;
 pub struct WholeView {
     /// The version that was shown.
     pub version: FileVersion,
-    /// The number of the message that shows it.
+    /// The number of the message that showed it.
     pub message: u32,
-    /// True if a later message referred to it instead of showing the file again. A further request is for the text itself.
+    /// True if a later message referred to it instead of showing the file again. The next request then gets the text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_referred_to: bool,
 }
@@ -32,7 +32,7 @@ pub struct WholeView {
 /// Whole views by the canonical paths of their files.
 pub type WholeViews = BTreeMap<String, WholeView>;
 
-/// Returns the views that a message of a session may refer to: none if it stands for itself.
+/// Returns the views that a message of a session may refer to: none if it is self-contained.
 pub(in crate::outbox) fn usable_views(session: &Session) -> WholeViews {
     if session.shows_everything() {
         return WholeViews::new();
@@ -42,7 +42,7 @@ pub(in crate::outbox) fn usable_views(session: &Session) -> WholeViews {
     views.map(|(path, view)| (path.clone(), view.clone())).collect()
 }
 
-/// Returns the line that stands instead of a file that is the same as in a view; `None` if it has to be shown.
+/// Returns the line that replaces a file that is the same as in a view; `None` if the file has to be shown.
 pub(in crate::outbox) fn reference(
     file: &RequestedFile,
     views: &WholeViews,
@@ -54,7 +54,7 @@ pub(in crate::outbox) fn reference(
     (is_whole && text.version.as_ref() == Some(&view.version)).then(|| line(&file.path, view))
 }
 
-/// Returns the reference of the pending message to a file, if the file is the same still.
+/// Returns the reference of the pending message to a file, if the file is still the same.
 pub(in crate::outbox) fn pending_reference(file: &RequestedFile, session: &Session) -> Option<String> {
     let view = session.whole_views.get(&file.path).filter(|view| view.is_referred_to)?;
     file.text.as_ref().filter(|text| text.version.as_ref() == Some(&view.version))?;

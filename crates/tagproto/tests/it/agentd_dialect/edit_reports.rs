@@ -10,7 +10,7 @@ fn edit(first: i32, last: i32, body: &str) -> String {
     format!("[EDIT_FILE path=\"a.txt\" start_line=\"{first}\" end_line=\"{last}\"]\n{body}[/EDIT_FILE]\n")
 }
 
-/// Carries out a reply to a message that has shown `a.txt` with 20 lines.
+/// Carries out a reply to a message that showed `a.txt` with 20 lines.
 fn execution_of(reply: &str, dialect: Dialect) -> Execution {
     let text: String = (1..=20).map(|number| format!("line {number}\n")).collect();
     let workspace = MemoryWorkspace::with_files([("a.txt", text)]);

@@ -1,4 +1,4 @@
-//! The meaning of an edit's line numbers, and the answers when they cannot be followed.
+//! The meaning of an edit's line numbers, and the refusals of unusable numbers.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn edit(path: &str, first: i32, last: i32, body: &str) -> String {
     format!("[EDIT_FILE path=\"{path}\" start_line=\"{first}\" end_line=\"{last}\"]\n{body}[/EDIT_FILE]\n")
 }
 
-/// Returns a session that was shown `a.txt` with that many lines.
+/// Returns a session that was shown `a.txt` with a number of lines.
 fn session_after_reading(lines: usize) -> (Session, MemoryWorkspace) {
     let workspace = MemoryWorkspace::with_files([("a.txt", numbered(lines))]);
     let mut session = session("T", Dialect::Agentd);
@@ -92,7 +92,7 @@ fn edit_of_changed_lines_is_refused_with_both_texts() {
     3|line 3
     "#);
     assert_eq!(workspace.text("a.txt").unwrap(), "line 1\nthe user's\nline 3\n");
-    // The refusal showed the text as it is, so its numbers can be used at once.
+    // The refusal showed the current text, so its numbers can be used at once.
     outbox(&mut session, &workspace);
     answer(&edit("a.txt", 2, 2, "Y\n"), &mut session, &workspace);
     assert_eq!(workspace.text("a.txt").unwrap(), "line 1\nY\nline 3\n");
@@ -122,7 +122,7 @@ fn invalid_range_shows_the_text_as_it_is() {
     "#);
 }
 
-/// Changes a file whenever a command starts, as the command itself would.
+/// Changes a file whenever a command starts, like the command itself would.
 struct Meddler<'a>(&'a MemoryWorkspace);
 
 impl ExecutionObserver for Meddler<'_> {
@@ -155,7 +155,7 @@ fn the_meaning_of_numbers_survives_being_stored_with_the_run() {
     let base = base_versions(&parse(&reply), &session, &workspace, &frame.call()).unwrap();
     let stored = serde_json::to_string(&base).unwrap();
     assert_eq!(serde_json::from_str::<BaseVersions>(&stored).unwrap(), base);
-    // By the time the run is resumed the user has put a line on top.
+    // Before the run is resumed, the user inserts a line at the top.
     workspace.set_file("d/a.txt", format!("top\n{}", numbered(3)));
     run_with(&reply, &session, serde_json::from_str(&stored).unwrap(), &workspace);
     assert_eq!(workspace.text("d/a.txt").unwrap(), "top\nline 1\nX\nline 3\n");
@@ -177,14 +177,14 @@ fn created_file_is_known_to_the_model_that_wrote_it() {
     let reply = format!("{create}{}{}", edit("a.txt", 1, 1, "1\n1.5\n"), edit("a.txt", 2, 2, "2\n"));
     answer(&reply, &mut session, &workspace);
     assert_eq!(workspace.text("a.txt").unwrap(), "1\n1.5\n2\nthree\n");
-    // In later replies too, until the file is shown again; a number that it did not have is one of the file as it is.
+    // In later replies too, until the file is shown again; a number beyond its lines refers to the current file.
     outbox(&mut session, &workspace);
     answer(&edit("a.txt", 4, 4, "3\n"), &mut session, &workspace);
     assert_eq!(workspace.text("a.txt").unwrap(), "1\n1.5\n2\n3\n");
 }
 
 #[test]
-fn original_dialect_counts_lines_as_they_are_and_says_how_they_moved() {
+fn original_dialect_counts_current_lines_and_reports_how_they_moved() {
     let workspace = MemoryWorkspace::with_files([("a.txt", numbered(5))]);
     let session = session("T", Dialect::CodingAgent);
     let reply = edit("a.txt", 4, 4, "D\nE\n") + &edit("a.txt", 1, 2, "") + &edit("./a.txt", 2, 2, "X\n");
@@ -198,7 +198,7 @@ fn original_dialect_counts_lines_as_they_are_and_says_how_they_moved() {
 }
 
 #[test]
-fn an_edit_without_lines_says_both_ways_to_write_it() {
+fn an_edit_without_lines_is_refused_with_both_ways_to_write_it() {
     let fault = |reply: &str, dialect: Dialect| match &read_in(reply, Strictness::Repair, dialect).items[..] {
         [Item::Error(error)] => error.to_string(),
         other => panic!("{other:?}"),
@@ -207,7 +207,7 @@ fn an_edit_without_lines_says_both_ways_to_write_it() {
     insta::assert_snapshot!(fault(reply, Dialect::Agentd), @r#"EDIT_FILE missing required attributes (start_line, end_line) for 'a.txt'; give start_line="N" and end_line="M", or write the body as lines <<<<<<< SEARCH, the text as it is in the file, =======, the new text, >>>>>>> REPLACE"#);
     let one = "[EDIT_FILE path=\"a.txt\" start_line=\"1\"]\nnew text\n[/EDIT_FILE]\n";
     insta::assert_snapshot!(fault(one, Dialect::Agentd), @r#"EDIT_FILE missing required attributes (start_line, end_line) for 'a.txt'; give start_line="N" and end_line="M", or write the body as lines <<<<<<< SEARCH, the text as it is in the file, =======, the new text, >>>>>>> REPLACE"#);
-    // The path is missing indeed; and edits by text are of this dialect alone.
+    // The path really is missing; and only this dialect has edits by text.
     insta::assert_snapshot!(fault("[EDIT_FILE]\nnew text\n[/EDIT_FILE]\n", Dialect::Agentd), @r#"EDIT_FILE missing required attributes (path, start_line, end_line); write [EDIT_FILE path="relative/path" start_line="N" end_line="M"] with double quotes"#);
     insta::assert_snapshot!(fault(reply, Dialect::CodingAgent), @r#"EDIT_FILE missing required attributes (path, start_line, end_line); write [EDIT_FILE path="relative/path" start_line="N" end_line="M"] with double quotes"#);
 }

@@ -1,4 +1,4 @@
-//! Lines that were meant as tags and are not tags.
+//! Lines that were meant as tags but are not.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn read_by_agentd(text: &str) -> Reply<'_> {
     read_in(text, Strictness::Repair, Dialect::Agentd)
 }
 
-/// Returns each item in short: the name of a block, or the text of an error.
+/// Returns a short form of each item: the name of a block, or the text of an error.
 fn outline(text: &str) -> Vec<String> {
     let name = |item: &Item<'_>| match item {
         Item::Block(block) => block.value.kind().to_string(),
@@ -58,7 +58,7 @@ fn tags_of_xml_and_unquoted_values_are_errors_too() {
 }
 
 #[test]
-fn no_block_inside_of_a_misspelt_one_is_run() {
+fn no_block_inside_a_misspelt_block_runs() {
     let text = "[CREATEFILE path=\"notes.md\"]\n[RUN_COMMAND]\nrm -r src\n[/RUN_COMMAND]\n[/CREATEFILE]\n[READ_FILE path=\"a\"]\n";
     let control = read(text, Strictness::Repair);
     assert_eq!(control.items.len(), 2, "the strict rules run what is inside");
@@ -98,7 +98,7 @@ fn text_in_a_body_is_content() {
 }
 
 #[test]
-fn the_dialect_of_the_original_knows_no_near_misses() {
+fn the_original_dialect_has_no_near_misses() {
     let text = "<edit_file path=\"a\">\nx\n</edit_file>\n[EDITFILE path=\"a\"]\n";
     assert!(read_in(text, Strictness::Repair, Dialect::CodingAgent).items.is_empty());
     assert!(!read_by_agentd(text).items.is_empty());
@@ -117,18 +117,18 @@ fn an_example_in_the_text_of_a_file_is_not_run() {
     assert_eq!(
         error.to_string(),
         "CREATE_FILE holds a tag of its own kind in its text, and a closing tag in line 10 of the reply closes no block, so that \
-         its end is not clear: it was not run, nor was the block behind it; put a character in front of each tag line that \
+         its end is not clear: it was not run, nor was the block after it; put a character in front of each tag line that \
          belongs to the text, or write the file with a command"
     );
-    // As many closing tags as the body has tags; a malformed block counts as well.
+    // As many closing tags as the body has opening tags; a malformed block counts as well.
     let twice = "[CREATE_FILE]\n[CREATE_FILE path=\"1\"]\n[CREATE_FILE path=\"2\"]\n[/CREATE_FILE]\n[DELETE_FILE path=\"a\"]\n[/CREATE_FILE]\n[DELETE_FILE path=\"b\"]\n[/CREATE_FILE]\n[DELETE_FILE path=\"c\"]\n";
     let [error, last] = <[String; 2]>::try_from(outline(twice)).unwrap();
     assert!(
-        error.contains("in line 8 of the reply") && error.contains("nor were the 2 blocks behind it"),
+        error.contains("in line 8 of the reply") && error.contains("nor were the 2 blocks after it"),
         "{error}"
     );
     assert_eq!(last, "DELETE_FILE");
-    // The control: the example alone ends where it says.
+    // The control: the example alone ends at its closing tag.
     let closed = "[CREATE_FILE path=\"a.md\"]\n```\n[CREATE_FILE path=\"b\"]\n```\n[/CREATE_FILE]\n[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n";
     assert_eq!(outline(closed), ["CREATE_FILE", "RUN_COMMAND"]);
 }
@@ -137,7 +137,7 @@ fn an_example_in_the_text_of_a_file_is_not_run() {
 fn a_closing_tag_of_no_block_is_reported_with_its_line() {
     let block = "[CREATE_FILE path=\"a.md\"]\nx\n[/CREATE_FILE]\n";
     let command = "[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n";
-    // The tag twice, with nothing between: the block ends there, whichever of them it is.
+    // The tag twice, with nothing in between: the block ends at either of them.
     let doubled = format!("{block}\n[/CREATE_FILE]\n```\n[/CREATE_FILE]\n{command}");
     let [first, error, again, last] = <[String; 4]>::try_from(outline(&doubled)).unwrap();
     assert_eq!((&*first, &*last), ("CREATE_FILE", "RUN_COMMAND"));
@@ -153,33 +153,28 @@ fn a_closing_tag_of_no_block_is_reported_with_its_line() {
 }
 
 #[test]
-fn nothing_runs_that_may_be_the_text_of_a_file() {
+fn no_block_runs_that_may_be_the_text_of_a_file() {
     let read = "[READ_FILE path=\"a\"]\n";
     let (create, command) = ("[CREATE_FILE path=\"a.md\"]\nx\n", "[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n");
     let end = "[/CREATE_FILE]\n";
     let inner = "[CREATE_FILE path=\"inner\"]\ny\n";
     let example = format!("{create}{inner}{end}{command}");
     let by_closer = "has a later closing tag in line";
-    let by_text = "stands in no block, so that its end is not clear: it was not run";
-    // The number of items, and parts of the error among them.
+    let by_text = "is in no block, so that its end is not clear: it was not run";
+    // The number of items, and parts of the expected error.
     let cases = [
-        (
-            format!("{read}{create}{end}{command}more text\n{end}"),
-            2,
-            by_closer,
-            "nor was the block behind it",
-        ),
+        (format!("{read}{create}{end}{command}more text\n{end}"), 2, by_closer, "nor was the block after it"),
         (format!("{read}{create}{end}more text\n{end}{read}"), 3, by_closer, "it was not run; "),
-        (format!("{create}{end}{inner}{end}more text\n{end}"), 1, by_closer, "nor was the block behind it"),
+        (format!("{create}{end}{inner}{end}more text\n{end}"), 1, by_closer, "nor was the block after it"),
         (
             format!("{command}{command}and more text\n{end}"),
             1,
             "the 2 blocks before it may be text",
             "opening tag",
         ),
-        (format!("{read}{example}and more te"), 2, by_text, "nor was the block behind it"),
+        (format!("{read}{example}and more te"), 2, by_text, "nor was the block after it"),
         (format!("{read}{create}{inner}{end}and more te"), 2, by_text, "it was not run; "),
-        (format!("{read}{example}and more text\n{command}"), 2, by_text, "nor were the 2 blocks behind it"),
+        (format!("{read}{example}and more text\n{command}"), 2, by_text, "nor were the 2 blocks after it"),
     ];
     for (text, items, reason, count) in cases {
         let outline = outline(&text);
@@ -195,15 +190,15 @@ fn nothing_runs_that_may_be_the_text_of_a_file() {
     ] {
         assert!(outline(&control).iter().any(|item| item == "RUN_COMMAND"), "{control}");
     }
-    // A summary whose opening tag is missing says nothing about the blocks before it.
+    // A summary without its opening tag does not cast doubt on the blocks before it.
     assert_eq!(outline(&format!("{command}All done.\n[/DONE]\n"))[0], "RUN_COMMAND");
-    // The tag in which a reply ends is not text: what is missing may follow.
+    // A tag that the end of the reply cuts off is not text: the rest of it may follow.
     let cut = outline(&format!("{example}[EDIT_FI"));
     assert!(cut.len() == 3 && cut[2].contains("was cut off in its tag"), "{cut:?}");
 }
 
 #[test]
-fn nothing_runs_that_a_reply_only_considered() {
+fn no_block_runs_that_a_reply_only_considered() {
     let considered = "I could clean with\n[RUN_COMMAND]\nrm -r dist\n[/RUN_COMMAND]\nbut no, that would\n";
     let command = "[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n";
     for opening in ["<think>\n", "\u{feff}\n<thinking>So: "] {
@@ -218,7 +213,7 @@ fn nothing_runs_that_a_reply_only_considered() {
         assert_eq!(read(&text, Strictness::Repair).items.len(), 1, "the original runs it");
         assert_eq!(outline(&format!("{opening}I wonder")), Vec::<String>::new());
     }
-    // Without its opening mark, or closed in the other spelling.
+    // Without its opening mark, or closed in another spelling.
     let unclosed = "Maybe:\n[RUN_COMMAND]\nrm -r dist, hmm, no.\n</think>\n";
     for thinking in [
         format!("{considered}</think>\n\n"),
@@ -266,7 +261,7 @@ fn a_last_line_that_begins_a_tag_is_reported() {
     assert!(open.len() == 1 && open[0].contains("missing closing tag"), "{open:?}");
 }
 
-/// The cases of paste repair that say otherwise, for reading by the tags alone, with the number of items.
+/// The cases of paste repair that expect a different number of items, since they are read by their tags alone.
 const OVERRULED: [(&str, usize); 3] =
     [("keep_angle_bracket_tags_are_prose", 3), ("keep_text_after_tag_is_prose", 2), ("big_mixed_damage", 5)];
 
@@ -289,7 +284,7 @@ fn cases_of_paste_repair_are_read_as_before() {
     }
 }
 
-/// Checks whether the text of a block has a line that may be its own tag, however it is spelled.
+/// Checks whether the text of a block has a line that may be its own tag in any spelling.
 fn has_own_tag(block: &Block<'_>) -> bool {
     let letters = |text: &str| text.replace(|c: char| !c.is_ascii_alphabetic(), "").to_ascii_uppercase();
     let (text, name) = (render_block(block).unwrap(), letters(block.kind().name()));
@@ -301,13 +296,13 @@ proptest! {
     #[test]
     fn a_reply_of_blocks_alone_has_no_near_misses(blocks in proptest::collection::vec(texts::plain_block(), 0..5)) {
         let text = render_reply(&blocks).unwrap();
-        // A block may be a part of the thinking that ends in it, and one with a tag of its own kind may be two.
+        // A block may be part of thinking that ends in it, and a block with a tag of its own kind may be two.
         prop_assume!(!text.contains("</think") && !blocks.iter().any(has_own_tag));
         prop_assert_eq!(read_by_agentd(&text), read(&text, Strictness::Repair));
     }
 
     #[test]
-    fn errors_stand_in_order_and_hold_no_other_item(text in texts::any_text()) {
+    fn errors_are_in_order_and_contain_no_other_item(text in texts::any_text()) {
         let spans: Vec<_> = read_by_agentd(&text).items.iter().map(|item| match item {
             Item::Block(block) => (block.span.start, block.span.end),
             Item::Error(error) => (error.span.start, error.span.end),

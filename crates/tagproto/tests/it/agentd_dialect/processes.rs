@@ -1,4 +1,4 @@
-//! Background processes: RUN_COMMAND with a name, STOP_PROCESS, and what strict parsing makes of them.
+//! Background processes: RUN_COMMAND with a name, STOP_PROCESS, and their strict parsing.
 
 use memory_workspace::MemoryWorkspace;
 use tagproto::{Background, BaseVersions, Block, Dialect, Item, Strictness, parse, read_in, render_block};
@@ -38,7 +38,7 @@ fn the_tags_are_read_in_this_dialect_only() {
     assert_eq!(blocks(REPLY, Dialect::Agentd), [started.clone(), stopped.clone()]);
     let written = render_block(&started).unwrap() + &render_block(&stopped).unwrap();
     assert_eq!(written, REPLY);
-    // The original ignores attributes that it does not know, and takes the other tag for prose.
+    // The original ignores unknown attributes, and takes the other tag for prose.
     let plain = Block::RunCommand { command: "npm run dev".into(), background: None };
     assert_eq!(blocks(REPLY, Dialect::CodingAgent), std::slice::from_ref(&plain));
     let [Item::Block(strict)] = &*parse(REPLY) else { panic!("one block") };
@@ -46,7 +46,7 @@ fn the_tags_are_read_in_this_dialect_only() {
 }
 
 #[test]
-fn a_tag_without_a_name_says_how_it_is_written() {
+fn a_tag_without_a_name_is_refused_with_the_right_form() {
     for (reply, fault) in [
         (
             "[STOP_PROCESS]",

@@ -39,7 +39,7 @@ fn a_range_is_shown_with_its_numbers_and_read_back() {
     let file = &read_outbox(&text).unwrap().files[0];
     assert_eq!(file.lines, Some(ShownLines { first: 400, last: 520, total: 900 }));
     assert_eq!(file.text.as_deref(), Some(lines(400, 520).as_str()));
-    // Line numbers of these lines mean this version.
+    // Line numbers of these lines refer to this version.
     assert!(session.shown_versions.version_for("p", 400).is_some());
 }
 
@@ -69,7 +69,7 @@ fn a_range_that_is_the_whole_file_is_shown_as_the_whole_file() {
 }
 
 #[test]
-fn a_range_beyond_the_end_says_how_many_lines_there_are() {
+fn a_range_beyond_the_end_is_refused_with_the_number_of_lines() {
     for (attributes, range) in [
         ("start_line=\"901\"", "901-"),
         ("start_line=\"901\" end_line=\"950\"", "901-950"),
@@ -85,7 +85,7 @@ fn a_range_beyond_the_end_says_how_many_lines_there_are() {
 }
 
 #[test]
-fn line_numbers_that_are_none_fail_the_block() {
+fn invalid_line_numbers_fail_the_block() {
     for attributes in ["start_line=\"first\"", "start_line=\"1\" start_line=\"2\"", "end_line=\"\""] {
         let reply = format!("[READ_FILE path=\"p\" {attributes}]");
         let (execution, _) = ask_and_render(&reply, &mut session("T", Dialect::Agentd));
@@ -104,7 +104,7 @@ fn the_dialect_of_the_original_shows_the_whole_file() {
 }
 
 #[test]
-fn ranges_that_touch_are_one_and_a_whole_file_holds_all_of_them() {
+fn adjacent_ranges_are_joined_and_a_whole_file_includes_all_ranges() {
     let read = |range: &str| format!("[READ_FILE path=\"p\" {range}]\n");
     let apart = [
         read("start_line=\"50\" end_line=\"60\""),
@@ -134,7 +134,7 @@ fn all_lines_of_an_empty_file_are_shown_as_none() {
 }
 
 #[test]
-fn a_file_that_has_become_shorter_says_how_many_lines_it_has() {
+fn a_file_that_became_shorter_is_shown_with_its_number_of_lines() {
     let mut session = session("T", Dialect::Agentd);
     let workspace = long();
     answer("[READ_FILE path=\"p\" start_line=\"400\"]", &mut session, &workspace);

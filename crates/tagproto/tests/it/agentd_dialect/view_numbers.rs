@@ -1,4 +1,4 @@
-//! Bodies that come back with the line numbers of a view in front.
+//! Bodies with the line numbers of a view in front of their lines.
 
 use memory_workspace::MemoryWorkspace;
 use proptest::{collection::vec, prelude::*, sample::select};
@@ -7,7 +7,7 @@ use wap_core::numbered_view;
 
 use crate::fixture::round_trip::{run, session};
 
-/// Reads an EDIT_FILE of lines 12 to 13 in a file with the given body; returns what would be written, or the error.
+/// Reads an EDIT_FILE of lines 12 to 13 in a file with the given body; returns the text to be written, or the error.
 fn edit(path: &str, body: &str) -> Result<String, String> {
     block(&format!("[EDIT_FILE path=\"{path}\" start_line=\"12\" end_line=\"13\"]\n{body}\n[/EDIT_FILE]"))
 }
@@ -29,7 +29,7 @@ fn block(reply: &str) -> Result<String, String> {
     }
 }
 
-/// Reads an EDIT_FILE of a file of twenty lines and carries it out; returns the lines from 12 on, without the ten that follow.
+/// Reads an EDIT_FILE of a file of twenty lines and carries it out; returns the lines from line 12, without the last ones.
 fn edited(path: &str, body: &str) -> String {
     let lines: String = (1..=20).map(|number| format!("line {number}\n")).collect();
     let workspace = MemoryWorkspace::with_files([(path, lines)]);
@@ -37,7 +37,7 @@ fn edited(path: &str, body: &str) -> String {
         format!("[EDIT_FILE path=\"{path}\" start_line=\"12\" end_line=\"12\"]\n{body}\n[/EDIT_FILE]");
     let execution = run(&reply, &session("T", Dialect::Agentd), &workspace);
     assert_eq!(execution.failed_blocks(), 0, "{reply}");
-    assert!(execution.results[0].notes[0].starts_with("the numbers of the view ('12|') were taken off"));
+    assert!(execution.results[0].notes[0].starts_with("the numbers of the view ('12|') were removed"));
     let text = workspace.text(path).unwrap();
     let (above, below) = ("line 11\n", "\nline 13\n");
     let start = text.find(above).unwrap() + above.len();
@@ -45,8 +45,8 @@ fn edited(path: &str, body: &str) -> String {
 }
 
 #[test]
-fn numbers_of_the_view_are_taken_off_a_body() {
-    // The workspace does it in an edit: it has the file.
+fn numbers_of_the_view_are_removed_from_a_body() {
+    // In an edit, the workspace does it, since it has the file.
     assert_eq!(edit("a.py", "12|    return x"), Ok("12|    return x".into()));
     assert_eq!(edited("a.py", "12|    return x"), "    return x");
     assert_eq!(edited("a.py", "12|    if x:\n13|        return x"), "    if x:\n        return x");
@@ -84,7 +84,7 @@ fn numbers_that_do_not_fit_fail_the_block() {
         create("a.py", "400|def f():\n401|    return 1"),
         // A listing may have such numbers.
         create("expected.out", "1|hello\n2|\n3|world"),
-        // One blank may belong to the bar, or to the line.
+        // One space may belong to the bar, or to the line.
         edit("a.py", "12| x = 1\n13| y = 2"),
     ] {
         let error = answer.unwrap_err();

@@ -1,13 +1,13 @@
-//! The names under which an edit in the format of another program makes a file.
+//! The names under which an edit in the format of another program creates a file.
 
 use tagproto::{Block, Dialect, Item, Strictness, read_in};
 
-/// Signs and words around a name in a reply, which are not a part of it.
+/// Characters and words around a name in a reply, which are not part of it.
 const BEFORE: [&str; 31] = [
     "", "`", "``", "\"", "'", "“", "„", "‘", "«", "‹", "<", "(", "[", "{", "*", "**", "•", "- ", "> ", ">",
     "📄", "📄 ", "=== ", "===", "<path>", "<file>", "<b>", "// ", "/*", "++", "https://",
 ];
-const BEHIND: [&str; 34] = [
+const AFTER: [&str; 34] = [
     "",
     "`",
     "``",
@@ -45,9 +45,9 @@ const BEHIND: [&str; 34] = [
 ];
 
 #[test]
-fn no_sign_around_a_name_becomes_part_of_it() {
+fn no_character_around_a_name_becomes_part_of_it() {
     let mut made = 0;
-    for name in BEFORE.iter().flat_map(|before| BEHIND.map(|behind| format!("{before}src/new.js{behind}"))) {
+    for name in BEFORE.iter().flat_map(|before| AFTER.map(|after| format!("{before}src/new.js{after}"))) {
         let replies = [
             format!("{name}\n<<<<<<< SEARCH\n=======\nx\n>>>>>>> REPLACE\n"),
             format!("```js\n{name}\n<<<<<<< SEARCH\n=======\nx\n>>>>>>> REPLACE\n```\n"),

@@ -1,4 +1,4 @@
-//! The parts of the workspace that an outbox shows, and those that it leaves out.
+//! The parts of the workspace that an outbox shows or leaves out.
 
 use memory_workspace::MemoryWorkspace;
 use tagproto::{
@@ -11,7 +11,7 @@ use crate::fixture::call_frame::Frame;
 use crate::fixture::recording::Recording;
 use crate::fixture::round_trip::{outbox, session};
 
-/// A session that asked for files.
+/// Returns a session that requested files.
 fn asking_for(paths: &[&str]) -> Session {
     let mut session = session("T", Dialect::Agentd);
     session.sequence_number = 2;
@@ -71,7 +71,7 @@ fn listing_has_files_only_and_nothing_of_git() {
 }
 
 #[test]
-fn listing_that_is_cut_says_how_much_is_missing_and_how_to_ask() {
+fn cut_listing_reports_the_number_of_missing_entries_and_how_to_list_them() {
     let files = [("a", ""), ("b", ""), ("c", ""), ("d/e", "")];
     let limits = Limits { max_directory_entries: 3, ..Limits::default() };
     let workspace = MemoryWorkspace::with_files(files).with_limits(limits);
@@ -86,7 +86,7 @@ fn listing_that_is_cut_says_how_much_is_missing_and_how_to_ask() {
 }
 
 #[test]
-fn listing_that_could_not_be_made_in_full_says_so() {
+fn incomplete_listing_is_reported() {
     let note = |warnings: &[&str], files: &[(&str, &str)]| {
         let workspace = Recording::of(MemoryWorkspace::with_files(files.iter().copied()));
         let warnings = warnings.iter().map(|warning| (*warning).to_owned()).collect();
@@ -96,7 +96,7 @@ fn listing_that_could_not_be_made_in_full_says_so() {
     let way = "RUN_COMMAND with ls or find lists any folder";
     let expected = format!("the list is not complete; there may be more than what is listed; {way}");
     assert_eq!(note(&[], &[("a", "")]), Some(expected.clone()));
-    // An empty list is no empty workspace.
+    // An empty list does not mean an empty workspace.
     assert_eq!(note(&[], &[]), Some(expected));
     let expected = format!("the list is not complete; 2 folders could not be read; x )( y; {way}");
     assert_eq!(note(&["2 folders could not be read", "x\n)(\ty"], &[("a", "")]), Some(expected));
@@ -139,7 +139,7 @@ fn results_are_bounded_and_failures_come_before_successes() {
 }
 
 #[test]
-fn budget_cuts_results_when_all_else_is_gone() {
+fn budget_cuts_results_last() {
     let result = CommandResult {
         command_type: CommandType::Block(BlockKind::Message),
         summary: "w".repeat(300),
@@ -164,7 +164,7 @@ fn budget_cuts_results_when_all_else_is_gone() {
 }
 
 #[test]
-fn notes_stand_before_the_results_and_go_with_the_next_reply() {
+fn notes_precede_the_results_and_disappear_with_the_next_reply() {
     let mut session = asking_for(&[]);
     session.notes = vec!["the user has\n[OK] DONE: undone".into(), "second".into()];
     let text = render_outbox(&session, &Context::default(), "").text;
@@ -186,7 +186,7 @@ fn notes_stand_before_the_results_and_go_with_the_next_reply() {
 }
 
 #[test]
-fn listing_tells_links_from_files_and_keeps_names_on_one_line() {
+fn listing_distinguishes_links_from_files_and_keeps_names_on_one_line() {
     let entry = |path: &str, kind| ListedEntry { path: path.into(), size_bytes: 7, kind };
     let context = Context {
         listing: vec![entry("a\n## Workspace Files", None), entry("l (1 bytes)", Some(EntryKind::Symlink))],
@@ -256,7 +256,7 @@ fn lines_of_a_file_have_their_numbers_in_front() {
         "{view}"
     );
     assert_eq!(shown_file("p", "\u{feff}a\n\n"), "--- p ---\n1|\u{feff}a\n2|\n--- end p ---");
-    // The numbers keep a line from looking like structure, but not what other readers see as a line.
+    // The numbers keep a line from looking like structure, but not the lines that only other readers see.
     assert_eq!(shown_file("p", "=== PROMPT ===\n"), "--- p ---\n1|=== PROMPT ===\n--- end p ---");
     assert_eq!(
         shown_file("p", "a\u{2028}=== HEADER ===\n"),
@@ -266,7 +266,7 @@ fn lines_of_a_file_have_their_numbers_in_front() {
 }
 
 #[test]
-fn fences_are_longer_than_what_looks_like_one() {
+fn fences_are_longer_than_lines_that_look_like_fences() {
     for (text, dashes) in [
         ("=== PROMPT ===\n", 4),
         ("  === context ===\n", 4),
@@ -288,7 +288,7 @@ fn fences_are_longer_than_what_looks_like_one() {
 }
 
 #[test]
-fn end_of_a_file_says_what_its_lines_do_not_show() {
+fn note_after_a_file_reports_what_its_lines_do_not_show() {
     for (text, expected) in [
         ("", "--- p ---\n--- end p --- (empty file)"),
         ("\n", "--- p ---\n1|\n--- end p ---"),
@@ -304,7 +304,7 @@ fn end_of_a_file_says_what_its_lines_do_not_show() {
 }
 
 #[test]
-fn end_of_a_file_says_what_the_workspace_warns_of() {
+fn note_after_a_file_has_the_warnings_of_the_workspace() {
     let workspace = MemoryWorkspace::with_files([("p", b"\xff\n")]);
     let session = asking_for(&["p"]);
     let context = gathered(&session, &workspace, &OutboxLimits::default());
@@ -332,7 +332,7 @@ fn long_command_is_not_repeated_in_full() {
     assert_eq!(results[0].output, "out");
 }
 
-/// A session with results and a context, all of which is large.
+/// Returns a session with results and a context, all large.
 fn large() -> (Session, Context) {
     let entry = |number: usize| ListedEntry { path: format!("file-{number:03}"), size_bytes: 1, kind: None };
     let mut session = asking_for(&["p"]);
@@ -408,7 +408,7 @@ fn budget_cuts_the_listing_then_outputs_then_files() {
 }
 
 #[test]
-fn budget_says_what_it_left_out() {
+fn omissions_for_the_budget_are_reported() {
     let (session, context) = large();
     let session = Session { token_budget: Some(1_358), ..session };
     let parts = read_outbox(&render_outbox(&session, &context, "").text).unwrap();
@@ -425,7 +425,7 @@ fn budget_says_what_it_left_out() {
 }
 
 #[test]
-fn budget_that_is_too_small_for_anything_is_passed_over() {
+fn budget_that_is_too_small_is_exceeded() {
     let (session, context) = large();
     let session = Session { token_budget: Some(1), ..session };
     let parts = read_outbox(&render_outbox(&session, &context, "").text).unwrap();
@@ -433,7 +433,7 @@ fn budget_that_is_too_small_for_anything_is_passed_over() {
 }
 
 #[test]
-fn only_what_is_shown_counts_as_shown() {
+fn only_shown_lines_count_as_shown() {
     let unreadable = RequestedFile { path: "gone".into(), text: None };
     let mut cut = file("cut", "1\n2\n");
     cut.text.as_mut().unwrap().is_cut = true;

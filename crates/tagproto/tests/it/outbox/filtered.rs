@@ -1,4 +1,4 @@
-//! An outbox of which a filter replaces texts.
+//! An outbox with texts replaced by a filter.
 
 use tagproto::{
     BlockKind, CommandResult, Context, Dialect, ListedEntry, OutboxParts, RequestedFile, RequestedText,
@@ -11,7 +11,7 @@ use crate::fixture::round_trip::session;
 /// The replacement.
 const MASK: &str = "⟦v⟧";
 
-/// A word that stands in every text that is not the protocol's own.
+/// A word in every text that is not the protocol's own.
 const FOREIGN: &str = "Zq8wLr3TnV5xKb2M";
 
 fn file(path: &str, lines: u64, first: u64) -> RequestedFile {
@@ -28,7 +28,7 @@ fn file(path: &str, lines: u64, first: u64) -> RequestedFile {
     RequestedFile { path: path.to_owned(), text: Some(text) }
 }
 
-/// A session with text in every section, and its outbox.
+/// Returns a session with text in every section, and its outbox.
 fn rendered() -> (Session, String) {
     let mut session = session(&format!("do it with {FOREIGN}"), Dialect::Agentd);
     session.sequence_number = 2;
@@ -52,7 +52,7 @@ fn rendered() -> (Session, String) {
     (session, text)
 }
 
-/// The structure of an outbox, without the texts that are not the protocol's own.
+/// Returns the structure of an outbox, without the texts that are not the protocol's own.
 fn structure(parts: &OutboxParts) -> String {
     let results: Vec<_> = parts.results.iter().map(|result| (result.command_type, result.success)).collect();
     let files: Vec<_> = parts.files.iter().map(|file| (file.lines, file.text.as_ref().map(|_| ()))).collect();
@@ -61,7 +61,7 @@ fn structure(parts: &OutboxParts) -> String {
 }
 
 #[test]
-fn what_the_protocol_itself_says_is_not_filtered() {
+fn text_of_the_protocol_itself_is_not_filtered() {
     let (session, text) = rendered();
     let expected = structure(&read_outbox(&text).unwrap());
     let values = [
@@ -124,7 +124,7 @@ fn a_filter_that_changes_the_number_of_lines_is_applied_to_all() {
 }
 
 #[test]
-fn a_file_passes_for_no_more_of_the_protocol_than_every_message_has() {
+fn a_file_can_only_imitate_text_that_every_message_has() {
     let (session, text) = rendered();
     // Lines of a task that look like other fields and numbers.
     for line in ["Reply-To: a1b2c3d4-3", "Session: ffffffff", "7|Zq", "[OK] OTHER: it", "--- q", "[NOTE]x"] {

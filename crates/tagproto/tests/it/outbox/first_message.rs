@@ -95,7 +95,7 @@ fn a_small_folder_is_shown_whole() {
         read_outbox(&text).unwrap().suggested.len()
     };
     assert_eq!(excerpts(23, 20), 23);
-    // One file more, or more bytes, is not small.
+    // With one more file, or more bytes, the folder is not small.
     assert_eq!(excerpts(24, 20), 0);
     assert_eq!(excerpts(16, 1_022), 16);
     assert_eq!(excerpts(16, 1_023), 0);
@@ -118,7 +118,7 @@ fn a_large_folder_is_shown_by_its_shape_breadth_first() {
     assert!(parts.listing.iter().any(|entry| entry.path == "src/module_29.rs"), "{text}");
     assert!(parts.listing.iter().any(|entry| entry.path == "README.md"), "{text}");
     assert!(!text.contains("0001.json"), "{text}");
-    // With less room the folder that was open is closed, and its manifest still named.
+    // With less room, the folder is no longer listed, but its manifest is still named.
     let (_, text) = first_message(&workspace, &session("task", Some(2_700)), &[]);
     assert!(text.contains("src/ (101 files, *.rs *.toml; Cargo.toml)"), "{text}");
     assert!(text.contains("  README.md ("), "{text}");
@@ -172,7 +172,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(5_000))]
 
     #[test]
-    fn shown_lines_read_back_as_those_of_the_file(files in vec(suggested(), 1..4), budget in 2_500_u32..3_500, task in hostile()) {
+    fn shown_lines_read_back_as_lines_of_the_file(files in vec(suggested(), 1..4), budget in 2_500_u32..3_500, task in hostile()) {
         let session = session(&task, Some(budget));
         let context = Context { suggested: files.clone(), ..Context::default() };
         let text = render_outbox(&session, &context, "").text;

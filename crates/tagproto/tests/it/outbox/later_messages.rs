@@ -1,4 +1,4 @@
-//! Messages after the first one of a chat: short rules, and of the list of files what has changed.
+//! Later messages of a chat: short rules, and the changes of the list of files.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn context(files: &[(&str, u64)]) -> Context {
     Context { listing: files.iter().map(entry).collect(), ..Context::default() }
 }
 
-/// Writes the next message, as the session is kept.
+/// Writes the next message, and updates the session.
 fn next(session: &mut Session, context: &Context) -> String {
     let outbox = render_outbox(session, context, "sandbox: level=full");
     session.listed = outbox.listed;
@@ -74,7 +74,7 @@ fn an_entry_that_an_incomplete_list_lacks_is_not_called_gone() {
     let incomplete = Context { unlisted: 5, ..context(&FILES[..2]) };
     let second = next(&mut session, &incomplete);
     assert!(second.contains("(as listed before)\n") && !second.contains("old/c"), "{second}");
-    // It is still known, so that it is said once the list is complete.
+    // It is still remembered, and reported once the list is complete.
     let third = next(&mut session, &context(&FILES[..2]));
     assert!(third.contains("(as listed before, except for these)\n  old/c (gone)\n\n"), "{third}");
 }
@@ -96,7 +96,7 @@ fn a_message_for_a_new_chat_has_rules_files_and_task() {
 }
 
 proptest! {
-    /// A reader that has kept the list of each message knows the list as it is.
+    /// A reader that applies the changes of each message has the current list.
     #[test]
     fn changes_add_up_to_the_list(
         lists in prop::collection::vec(prop::collection::btree_map("[a-c \\n(]{1,3}", 0_u64..3, 0..12), 1..6)

@@ -7,7 +7,7 @@ use tagproto::{Dialect, LEAST_PASTE_CHARACTERS, Session, paste_parts};
 
 const VECTORS: &str = include_str!("../../../../../fixtures/vectors/message-parts.json");
 
-/// Returns the text of each part without the lines around it, all of which are checked.
+/// Returns the text of each part without the lines around it, which are checked.
 fn texts(parts: &[String]) -> Vec<&str> {
     let count = parts.len();
     let of_part = |(index, part): (usize, &'_ String)| -> (usize, usize) {

@@ -8,7 +8,7 @@ use tagproto::{
 };
 use wap_core::{EntryKind, FileVersion, LineSpan};
 
-/// Pieces that outboxes are made of, and what some reader takes for a new line.
+/// Pieces of outboxes, and characters that some reader takes for a new line.
 const PIECES: &[&str] = &[
     "=== HEADER ===",
     "=== PROTOCOL ===",
@@ -131,15 +131,15 @@ fn result() -> impl Strategy<Value = CommandResult> {
 fn file() -> impl Strategy<Value = RequestedFile> {
     let part = option::weighted(0.3, (1_u64..50, 0_u64..3));
     let text = (hostile(), part).prop_map(|(mut text, part)| {
-        let (first, behind) = part.unwrap_or((1, 0));
-        // Only the last line of a file may have no end.
-        if behind > 0 && !text.is_empty() && !text.ends_with('\n') {
+        let (first, lines_after) = part.unwrap_or((1, 0));
+        // Only the last line of a file may lack a line end.
+        if lines_after > 0 && !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
         let lines = count_lines(&text);
         RequestedText {
             version: Some(FileVersion(text.clone())),
-            total_lines: first - 1 + lines + behind,
+            total_lines: first - 1 + lines + lines_after,
             lines: part.map(|(first, _)| LineSpan { first, last: (first + lines).saturating_sub(1) }),
             text,
             is_cut: false,
@@ -222,7 +222,7 @@ fn folded(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the text that is read back: exactly that of the file, in numbered views.
+/// Returns the text that is read back: in numbered views, exactly the text of the file.
 fn read_back(text: &str, dialect: Dialect) -> String {
     match dialect {
         Dialect::Agentd => text.to_owned(),
@@ -249,7 +249,7 @@ fn check(session: &Session, context: &Context, sandbox: &str, text: &str) -> Res
     let unlisted = note.split(' ').next().unwrap().parse().unwrap_or(0);
     prop_assert_eq!(context.unlisted, unlisted);
     prop_assert_eq!(note.contains("the list is not complete"), !context.listing_notes.is_empty());
-    // A reader drops the blank behind the mark, too, where a note has nothing else.
+    // A reader also drops the space after the mark of an empty note.
     let notes: Vec<_> = session.notes.iter().map(|note| folded(note)).collect();
     let parsed: Vec<_> = parts.notes.iter().map(|note| note.trim().to_owned()).collect();
     prop_assert_eq!(parsed.len(), notes.len());
@@ -291,7 +291,7 @@ fn check(session: &Session, context: &Context, sandbox: &str, text: &str) -> Res
 }
 
 proptest! {
-    // Ten thousand, which the soak multiplies.
+    // Ten thousand, multiplied by the soak.
     #![proptest_config(ProptestConfig::with_cases(40 * ProptestConfig::default().cases))]
 
     #[test]
@@ -310,7 +310,7 @@ proptest! {
 
     #[test]
     fn no_line_outside_of_longer_fences_equals_a_mark_that_is_not_one(session in session(), context in context()) {
-        // A reader that knows nothing of fences longer than three dashes sees each section once, if no file needs one.
+        // A reader that only knows fences of three dashes sees each section once, if no file needs longer ones.
         let context = Context { files: Vec::new(), ..context };
         let text = render_outbox(&session, &context, "").text;
         let lines: Vec<&str> =
@@ -332,7 +332,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4 * ProptestConfig::default().cases))]
 
     #[test]
-    fn outbox_that_is_pasted_back_is_refused_as_what_it_is(session in session(), context in context(), reply in hostile()) {
+    fn outbox_that_is_pasted_back_is_refused_as_an_outbox(session in session(), context in context(), reply in hostile()) {
         let outbox = render_outbox(&session, &context, "").text;
         for paste in [outbox.clone(), format!("{outbox}\n{reply}"), format!("Sure!\n{outbox}")] {
             let read = read(&paste, Strictness::Repair);
@@ -360,7 +360,7 @@ proptest! {
         if estimate(&whole) <= tokens {
             prop_assert_eq!(text, whole);
         } else if estimate(&text) > tokens {
-            // Nothing is left to be cut.
+            // There is nothing left to cut.
             prop_assert!(parts.listing.is_empty());
             for (parsed, file) in parts.files.iter().zip(&context.files) {
                 prop_assert!(parsed.text.as_deref().unwrap_or_default().is_empty(), "{:?}", file);

@@ -1,4 +1,4 @@
-//! Whole outboxes as a model sees them.
+//! Whole outboxes.
 
 use memory_workspace::MemoryWorkspace;
 use tagproto::Dialect;
@@ -40,7 +40,7 @@ never closed
 [DELETE_FILE path=\"notes.md\"]
 ";
 
-/// Two outboxes around one reply.
+/// Returns the outboxes before and after one reply.
 fn outboxes(dialect: Dialect) -> [String; 2] {
     let workspace = MemoryWorkspace::with_files([
         ("src/greet.py", "def greet(name):\n    return 'Hello, ' + name\n"),

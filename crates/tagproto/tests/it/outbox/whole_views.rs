@@ -1,4 +1,4 @@
-//! Requested files that an earlier message shows as they still are.
+//! Requested files that have not changed since an earlier message showed them.
 
 use tagproto::{Dialect, OutboxLimits, Session, gather, read_outbox, whole_outbox};
 
@@ -12,7 +12,7 @@ fn text() -> String {
     (1..=40).map(|line| format!("print({line})\n")).collect()
 }
 
-/// The next message after a reply.
+/// Returns the next message after a reply.
 fn after(reply: &str, session: &mut Session, workspace: &MemoryWorkspace) -> String {
     answer(reply, session, workspace);
     outbox(session, workspace)
@@ -25,17 +25,17 @@ fn text_and_note(message: &str) -> (Option<String>, Option<String>) {
 }
 
 #[test]
-fn a_file_that_is_as_it_was_shown_is_referred_to_once() {
+fn an_unchanged_file_is_referred_to_once() {
     let workspace = MemoryWorkspace::with_files([("a.py", text())]);
     let mut session = session("task", Dialect::Agentd);
     outbox(&mut session, &workspace);
     assert_eq!(text_and_note(&after(READ, &mut session, &workspace)).0, Some(text()));
     let third = after(READ, &mut session, &workspace);
     assert_eq!(text_and_note(&third), (None, Some("as in message 2; ask again to see it".to_owned())));
-    // A model that does not see it any more asks a second time.
+    // A model that no longer sees it requests it a second time.
     assert_eq!(text_and_note(&after(READ, &mut session, &workspace)).0, Some(text()));
     assert_eq!(text_and_note(&after(READ, &mut session, &workspace)).0, None, "shown by the message before");
-    // Line numbers mean the file as it was shown there.
+    // Line numbers refer to the shown version.
     let edit = "[EDIT_FILE path=\"a.py\" start_line=\"7\" end_line=\"7\"]\nprint(70)\n[/EDIT_FILE]\n";
     assert!(answer(edit, &mut session, &workspace).results[0].success);
 }
@@ -85,7 +85,7 @@ fn a_message_for_a_new_chat_shows_what_the_pending_one_refers_to() {
     let frame = Frame::new("whole");
     let context = gather(&session, &workspace, &frame.call(), &OutboxLimits::default()).unwrap();
     assert_eq!(text_and_note(&whole_outbox(&pending, &session, &context)).0, Some(text()));
-    // What is different by now would not be what line numbers mean.
+    // A changed file would not be the one to which line numbers refer.
     let changed = MemoryWorkspace::with_files([("a.py", "other\n".repeat(60))]);
     let context = gather(&session, &changed, &frame.call(), &OutboxLimits::default()).unwrap();
     assert_eq!(text_and_note(&whole_outbox(&pending, &session, &context)).0, None);

@@ -11,13 +11,13 @@ use crate::{
     strict::properties::positions_are_sound,
 };
 
-/// Checks whether an item is a block that fails for a fault of the model's own, which strict parsing does not look for.
+/// Checks whether an item is a block with a fault of the model, which strict parsing does not check for.
 fn is_fault(item: &Item<'_>) -> bool {
     let Item::Error(error) = item else { return false };
     matches!(error.kind, ParseErrorKind::CitationInBody { .. } | ParseErrorKind::OmittedCode { .. })
 }
 
-/// Checks that the items are those of strict parsing, faults apart.
+/// Checks that the items are those of strict parsing, except for faults.
 fn same_but_for_faults(repaired: &[Item<'_>], strict: &[Item<'_>]) -> bool {
     let position = |item: &Item<'_>| match item {
         Item::Block(block) => (block.span, block.lines),
@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn every_item_of_a_repaired_reply_says_where_it_stands(text in any_text()) {
+    fn every_item_of_a_repaired_reply_has_its_position(text in any_text()) {
         positions_are_sound(&text, &read(&text, Strictness::Repair).items);
     }
 

@@ -1,4 +1,4 @@
-//! Single rules of paste repair, mostly where they stop.
+//! Single rules of paste repair, mostly their limits.
 
 use tagproto::{Block, Item, LineRange, ParseErrorKind, Refusal, RefusalKind, RepairKind, Strictness, read};
 
@@ -14,7 +14,7 @@ fn refusal_and_line(text: &str) -> Option<(RefusalKind, u32)> {
     read(text, Strictness::Repair).refused.map(|refusal: Refusal| (refusal.kind, refusal.line_number))
 }
 
-/// The body of the only block, a file or a command.
+/// Returns the body of the only block, a file or a command.
 #[track_caller]
 fn body(text: &str) -> String {
     let reply = read(text, Strictness::Repair);
@@ -63,7 +63,7 @@ fn an_unclosed_damaged_block_ends_the_reply() {
 }
 
 #[test]
-fn letters_of_an_opener_not_in_upper_case_are_those_of_its_closer() {
+fn an_opener_not_in_upper_case_needs_a_closer_with_the_same_letters() {
     assert_eq!(body("[Done]\nok\n[/done]\n[/DONE]\n[/Done]\n"), "ok\n[/done]\n[/DONE]");
     assert_eq!(read("[done]\nok\n[/DONE]\n", Strictness::Repair).items, []);
     assert_eq!(read("[read_file]\n[delete_file path='x']\n", Strictness::Repair).items, []);
@@ -116,7 +116,7 @@ fn a_quote_that_may_be_the_end_of_the_path_or_part_of_it_is_refused() {
 fn a_clean_tag_vouches_for_its_own_body() {
     let damaged = "[READ_FILE path=“a” mode=&quot;x&quot;]\n";
     assert_eq!(refusal(&format!("{damaged}{}", file("a.txt", "&lt;b&gt; “x”"))), None);
-    // A tag without any quote vouches for nothing.
+    // A tag without quotes proves nothing.
     assert_eq!(
         refusal(&format!("{damaged}[RUN_COMMAND]\necho &lt;b&gt;\n[/RUN_COMMAND]")),
         Some("entities_in_body")
@@ -134,7 +134,7 @@ fn a_gutter_needs_three_lines_and_something_indented() {
 }
 
 #[test]
-fn a_gutter_takes_the_one_blank_with_it_that_belongs_to_it() {
+fn a_gutter_is_removed_with_its_own_space() {
     assert_eq!(body(&file("a.c", "1 |   a\n2 |   b\n3 |   c")), "  a\n  b\n  c");
     assert_eq!(body(&file("a.c", "1:a\n2:  b\n3:\n4:c")), "a\n  b\n\nc");
     assert_eq!(body(&file("a.c", "1:     a\n2:       b\n3:     c")), "    a\n      b\n    c");
@@ -152,7 +152,7 @@ fn numbers_that_a_format_asks_for_are_content() {
 }
 
 #[test]
-fn a_numbered_body_with_unnumbered_lines_between_is_refused_and_one_behind_is_content() {
+fn unnumbered_lines_within_a_numbered_body_are_refused_and_after_it_are_content() {
     assert_eq!(
         refusal_and_line(&file("a.c", "1 | a\n2 |   b\nwrapped\n3 | c")),
         Some((RefusalKind::GutterIncomplete, 4))
@@ -212,7 +212,7 @@ fn a_block_with_the_indentation_of_its_list_item_is_refused() {
     assert_eq!(refusal(&format!("{prose}{block}   and\n\n{block}")), Some("list_indent"));
     let command = "   [RUN_COMMAND]\n   ls\n\n   pwd\n   [/RUN_COMMAND]\n";
     assert_eq!(refusal(&format!("- First:\n{command}")), Some("list_indent"));
-    // The sign of the item may have been lost. The list alone does not say that the body has its indentation.
+    // The list mark may have been lost. The list alone does not prove that the body has its indentation.
     assert_eq!(refusal(block), Some("list_indent"));
     assert_eq!(refusal(&format!("{prose}Then:\n{block}")), Some("list_indent"));
     assert_eq!(body(command), "ls\n\n   pwd");
@@ -270,7 +270,7 @@ fn python_that_was_never_indented_is_kept() {
 }
 
 #[test]
-fn makefile_lines_with_spaces_that_are_no_recipe_are_kept() {
+fn makefile_lines_with_spaces_that_are_not_recipes_are_kept() {
     for text in [
         "A = b \\\n    c\nall: a",
         "all: a \\\n    b\n\tcc",
@@ -288,7 +288,7 @@ fn makefile_lines_with_spaces_that_are_no_recipe_are_kept() {
 }
 
 #[test]
-fn label_lines_are_refused_where_they_can_be_nothing_else() {
+fn unambiguous_label_lines_are_refused() {
     assert_eq!(refusal(&file("a.py", "Copy code\nx")), Some("copy_label"));
     assert_eq!(refusal(&file("a.txt", "Copy code\nx")), None);
     assert_eq!(refusal(&file("a.md", "python\nCopy code\nx")), None);
@@ -316,7 +316,7 @@ fn comments_that_only_look_like_elisions_are_kept() {
 }
 
 #[test]
-fn comments_that_stand_for_code_fail_their_block() {
+fn comments_for_omitted_code_fail_their_block() {
     for line in [
         "# ... existing code ...",
         "  // … rest of the file unchanged …",
@@ -361,7 +361,7 @@ fn citation_marks_in_commands_fail_their_block() {
 }
 
 #[test]
-fn thinking_is_left_out_only_where_it_is_closed_and_holds_a_tag() {
+fn thinking_is_only_left_out_if_it_is_closed_and_contains_a_tag() {
     let run = "[DELETE_FILE path=\"a\"]\n";
     assert_eq!(read(&format!("<think>\n{run}"), Strictness::Repair).items.len(), 1);
     assert_eq!(read(&format!("<think>\n{run}</thinking>\n"), Strictness::Repair).items.len(), 1);
@@ -381,7 +381,7 @@ fn one_section_marker_is_prose_and_two_are_an_outbox() {
 }
 
 #[test]
-fn the_same_text_twice_is_carried_out_where_nothing_is_done_twice() {
+fn the_same_text_twice_is_carried_out_if_nothing_is_done_twice() {
     for tag in ["[READ_FILE path=\"a\"]", "[DELETE_FILE path=\"a\"]"] {
         let reply = read(&format!("{tag}\n{tag}\n"), Strictness::Repair).into_owned();
         assert_eq!((reply.refused, reply.items.len()), (None, 2), "{tag}");
@@ -392,7 +392,7 @@ fn the_same_text_twice_is_carried_out_where_nothing_is_done_twice() {
 }
 
 #[test]
-fn the_same_text_twice_is_found_whatever_is_between() {
+fn the_same_text_twice_is_recognised_with_any_whitespace_between() {
     let run = "[RUN_COMMAND]\nmake é\n[/RUN_COMMAND]";
     for between in ["\n", "\n\n\u{a0}\n", "\r\n", " \n"] {
         assert_eq!(
@@ -422,7 +422,7 @@ fn a_path_with_a_link_in_it_is_refused() {
 }
 
 #[test]
-fn places_are_those_of_the_paste() {
+fn positions_refer_to_the_paste() {
     let text = "```\n\n> **[RUN_COMMAND]**\n> ```\n> ls\n> ```\n> **[/RUN_COMMAND]**\n```\n";
     let reply = read(text, Strictness::Repair);
     let [Item::Block(block)] = reply.items.as_slice() else { panic!("{reply:?}") };
@@ -432,14 +432,14 @@ fn places_are_those_of_the_paste() {
 }
 
 #[test]
-fn advice_is_one_line_with_the_place_in_front() {
+fn advice_is_one_line_that_begins_with_the_position() {
     let refused = read("[READ_FILE path=“What’s”]", Strictness::Repair).refused.unwrap();
     insta::assert_snapshot!(refused, @"line 1: copying may have changed characters of the path: write the path again");
 }
 
 #[test]
 fn large_pastes_of_near_misses_take_linear_time() {
-    // Each of these takes minutes or hours where the rest of the paste is searched once for each of its lines.
+    // Each of these would take minutes or hours if the rest of the paste were searched for each of its lines.
     let pieces = [
         "[done]\n",
         "[done]\n**[/done]**\n",

@@ -61,7 +61,7 @@ proptest! {
     }
 
     #[test]
-    fn every_item_says_where_it_stands(text in any_text()) {
+    fn every_item_has_its_position(text in any_text()) {
         positions_are_sound(&text, &parse(&text));
     }
 
@@ -72,10 +72,10 @@ proptest! {
     }
 
     #[test]
-    fn what_was_read_can_be_written_and_read_again(text in any_text()) {
+    fn read_blocks_can_be_rendered_and_read_again(text in any_text()) {
         for item in parse(&text) {
             let Item::Block(block) = item else { continue };
-            // A body line may end with a second carriage return, which no text can carry through a reader that drops one.
+            // A body line may end with a second carriage return, which no text can represent, since reading drops one.
             let Ok(text) = render_block(&block.value) else { continue };
             prop_assert_eq!(blocks(parse(&text)), vec![block.value]);
         }

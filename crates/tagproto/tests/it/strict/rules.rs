@@ -27,7 +27,7 @@ fn only_error(text: &str) -> String {
 }
 
 #[test]
-fn unclosed_block_ends_the_parse_and_counts_what_was_not_run() {
+fn unclosed_block_ends_the_parse_and_counts_later_tags() {
     let text = "[CREATE_FILE path=\"a\"]\nx\n[RUN_COMMAND]\nls\n[/RUN_COMMAND]\n[DONE]\nok\n[/DONE]\n";
     assert_snapshot!(only_error(text), @"CREATE_FILE for 'a' missing closing tag; 2 later tag lines were not run; send the block again and end it with [/CREATE_FILE] on a line of its own");
     assert_snapshot!(only_error("[MESSAGE]\n[DONE]"), @"MESSAGE missing closing tag; 1 later tag line was not run; send the block again and end it with [/MESSAGE] on a line of its own");
@@ -43,7 +43,7 @@ fn a_block_that_is_unclosed_and_malformed_is_unclosed() {
 }
 
 #[test]
-fn the_errors_say_what_to_do_next() {
+fn the_errors_advise_the_next_step() {
     assert_snapshot!(only_error("[READ_FILE]"), @r#"READ_FILE missing path attribute; write [READ_FILE path="relative/path"] with double quotes"#);
     assert_snapshot!(only_error("[EDIT_FILE path=\"a\"]\n[/EDIT_FILE]"), @r#"EDIT_FILE missing required attributes (path, start_line, end_line); write [EDIT_FILE path="relative/path" start_line="N" end_line="M"] with double quotes"#);
     assert_snapshot!(only_error("[EDIT_FILE path=\"a\" start_line=\"x\" end_line=\"1\"]\n[/EDIT_FILE]"), @r#"EDIT_FILE start_line/end_line must be integers; count lines from 1"#);
@@ -60,7 +60,7 @@ fn a_repeated_attribute_that_no_block_uses_is_ignored() {
 }
 
 #[test]
-fn no_lines_and_one_blank_line_are_two_things() {
+fn no_lines_and_one_blank_line_differ() {
     let body = |text| match only_block(text) {
         Block::CreateFile { body, .. } => body,
         other => panic!("{other:?}"),
@@ -152,7 +152,7 @@ fn a_bracket_in_quotes_does_not_close_the_tag_and_a_lone_quote_is_a_character() 
 }
 
 #[test]
-fn the_name_ends_at_white_space_a_slash_or_the_bracket() {
+fn the_name_ends_at_whitespace_a_slash_or_the_bracket() {
     for line in [
         "[READ_FILE\u{a0}path=\"a\"]",
         "[READ_FILE\tpath=\"a\"/]",
@@ -210,7 +210,7 @@ fn a_hundred_thousand_unclosed_tags_are_one_error() {
 
 #[test]
 fn long_lines_of_almost_tags_take_linear_time() {
-    // Each of these takes hours where a line or a rest of the text is gone over once for each of its brackets or quotes.
+    // Each of these would take hours if a line or the rest of the text were scanned for each bracket or quote.
     let size = 300_000;
     for piece in [
         "[",
@@ -250,7 +250,7 @@ fn a_long_line_pushed_in_small_pieces_takes_linear_time() {
 }
 
 #[test]
-fn blocks_that_no_text_can_carry_are_refused_by_render() {
+fn blocks_that_no_text_can_represent_are_refused_by_render() {
     let file = |path: &'static str, text: &'static str| Block::CreateFile {
         path: path.into(),
         body: Body::of_lines(text),

@@ -1,6 +1,6 @@
-//! The cases of kind `exec` that need neither a shell nor links, over a workspace in memory.
+//! The cases of kind `exec` that need neither a shell nor links, on a workspace in memory.
 //!
-//! The output of the commands is scripted; other crates show that a shell prints it.
+//! The output of the commands is scripted; other crates test that a shell prints it.
 
 use memory_workspace::MemoryWorkspace;
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub(crate) fn cases() -> Vec<Value> {
     vectors["cases"].as_array_mut().unwrap().drain(..).collect()
 }
 
-/// Commands of the cases with what `/bin/sh` prints: standard output, standard error, exit code.
+/// Commands of the cases with the results of `/bin/sh`: standard output, standard error, exit code.
 const SCRIPT: [(&str, &str, &str, i32); 4] = [
     ("echo a; echo err >&2; exit 3", "a\n", "err\n", 3),
     ("echo hi", "hi\n", "", 0),
@@ -23,14 +23,14 @@ const SCRIPT: [(&str, &str, &str, i32); 4] = [
     ("echo a\necho b", "a\nb\n", "", 0),
 ];
 
-/// Cases that only a real shell or a real file system can show.
+/// Checks for cases that need a real shell or a real file system.
 fn needs_an_engine(case: &Value) -> bool {
     let inbox = case["input"]["inbox"].as_str().unwrap();
     let is_scripted = || SCRIPT.iter().any(|(command, ..)| inbox.contains(&format!("]\n{command}\n[")));
     case["input"].get("symlinks").is_some() || (inbox.contains("[RUN_COMMAND]") && !is_scripted())
 }
 
-/// The bytes that a case means: in some, each character of the text is one byte.
+/// Returns the bytes of a text of a case: in some cases, each character is one byte.
 fn bytes(case: &Value, text: &str) -> Vec<u8> {
     if case["input"].get("files_encoding").is_some() {
         text.chars().map(|character| u8::try_from(u32::from(character)).unwrap()).collect()

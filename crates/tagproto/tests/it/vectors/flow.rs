@@ -1,4 +1,4 @@
-//! The cases of kind `flow` that are about what an outbox looks like. The others are about files and crashes.
+//! The cases of kind `flow` that are about the form of an outbox. The others are about files and crashes.
 
 use serde_json::Value;
 use tagproto::{BlockKind, CommandResult, Context, Dialect, RequestedFile, RequestedText, render_outbox};
@@ -33,7 +33,7 @@ fn file(path: &str, text: &str) -> RequestedFile {
     RequestedFile { path: path.into(), text: Some(text) }
 }
 
-/// Checks that each text of a case's list stands alone on a line, in this order.
+/// Checks that each text of a case's list is a whole line, in this order.
 fn assert_order(text: &str, order: &Value) {
     let mut lines = text.lines();
     for marker in order.as_array().unwrap() {

@@ -101,7 +101,7 @@ fn strict_reading_gives_the_same_for_every_paste_vector_that_is_kept() {
 }
 
 #[test]
-fn every_kind_in_the_vectors_has_its_name_here() {
+fn every_kind_in_the_vectors_has_the_same_name() {
     let vectors: Value = serde_json::from_str(PASTE).unwrap();
     let mut named: Vec<&str> =
         vectors["repair_kinds"].as_object().unwrap().keys().map(String::as_str).collect();

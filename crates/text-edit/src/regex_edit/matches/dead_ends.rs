@@ -2,21 +2,21 @@
 
 use regex_automata::hybrid::LazyStateID;
 
-/// Bytes between two positions that are remembered.
+/// Bytes between two remembered positions.
 const STRIDE: usize = 64;
-/// States that are remembered for each position. More are rare; the bound on the work of a call holds for those.
+/// States remembered for each position. More are rare, and bounded by the work of a call.
 const WAYS: usize = 4;
-/// The bytes that a search reads behind a match before its way is worth remembering.
+/// The bytes that a search reads past a match before its path is worth remembering.
 const WORTH_BYTES: usize = 1 << 10;
 
-/// States of the search that were found to lead to no match behind the position where the search was in them.
+/// States of the search that lead to no match after the position where the search was in them.
 ///
-/// Whether one does depends on nothing but the state and the text behind, so that it holds for every later search.
+/// This depends on nothing but the state and the text that follows, so it holds for every later search.
 pub(crate) struct DeadEnds {
     text_bytes: usize,
     /// Empty until something is worth remembering; then [`WAYS`] states for each position.
     dead: Vec<[LazyStateID; WAYS]>,
-    /// The states of the search that is made, since its last match.
+    /// The states that the current search passed since its last match.
     passed: Vec<(usize, LazyStateID)>,
     /// The number of times that the table of states had been emptied when this was filled: older entries mean nothing.
     clearings: usize,
@@ -33,12 +33,12 @@ impl DeadEnds {
         self.keep_up(clearings);
     }
 
-    /// Forgets the way of this search, because a match was found on it.
+    /// Forgets the path of this search, because it led to a match.
     pub(crate) fn restart(&mut self) {
         self.passed.clear();
     }
 
-    /// Checks whether no match is behind `at`, where the search is in `state`. Records the position if that is not settled.
+    /// Checks whether no match follows `at`, where the search is in `state`. Records the position if that is undecided.
     pub(crate) fn is_dead_end(&mut self, at: usize, state: LazyStateID, clearings: usize) -> bool {
         if !at.is_multiple_of(STRIDE) {
             return false;
@@ -51,7 +51,7 @@ impl DeadEnds {
         false
     }
 
-    /// Remembers the way of a search that has ended without a further match.
+    /// Remembers the path of a search that ended without a further match.
     pub(crate) fn note(&mut self, clearings: usize) {
         self.keep_up(clearings);
         if self.dead.is_empty() {

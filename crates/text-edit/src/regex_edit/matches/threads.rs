@@ -1,4 +1,4 @@
-//! The search for texts and expressions that the fast one does not decide: word borders beside letters that are not ASCII.
+//! The search for texts and expressions that the fast one cannot decide: word boundaries next to letters that are not ASCII.
 
 use regex_automata::nfa::thompson::{NFA, State};
 use regex_automata::util::primitives::StateID;
@@ -6,10 +6,10 @@ use regex_automata::util::primitives::StateID;
 use crate::EditErrorKind;
 use crate::work::Work;
 
-/// The steps that a look at one state counts as: it takes that much longer than a look into a table.
+/// The cost in steps of examining one state, compared with a look-up in a table.
 const STEPS_OF_A_STATE: u64 = 16;
 
-/// Follows all ways through an expression at once, the preferred ones first.
+/// Follows all paths through an expression at once, the preferred ones first.
 pub(crate) struct Threads {
     nfa: NFA,
     now: States,
@@ -74,7 +74,7 @@ impl Threads {
             for state in &self.now.order {
                 let next = match self.nfa.state(*state) {
                     State::Match { .. } => {
-                        // What comes after it in the order is not preferred to it.
+                        // Later states in the order are not preferred to it.
                         end = Some(at);
                         break;
                     }
@@ -93,7 +93,7 @@ impl Threads {
     }
 }
 
-/// Adds a state, and those that it leads to without a byte.
+/// Adds a state and its epsilon closure.
 fn follow(nfa: &NFA, from: StateID, text: &[u8], at: usize, states: &mut States, stack: &mut Vec<StateID>) {
     stack.push(from);
     while let Some(state) = stack.pop() {

@@ -8,7 +8,7 @@ use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
 use serde_json::{Value, json};
 
-use super::{BoundedSessions, behind};
+use super::{BoundedSessions, next_event_id};
 
 type Events = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send>>;
 
@@ -28,7 +28,7 @@ fn server(message: Value) -> ServerJsonRpcMessage {
 }
 
 impl Session {
-    /// Begins a session that ends after so long a silence.
+    /// Begins a session that ends after this silence.
     async fn begin(silence: Duration) -> Session {
         let mut sessions = BoundedSessions::default();
         sessions.inner.session_config.keep_alive = Some(silence);
@@ -58,12 +58,12 @@ impl Session {
 
     async fn answer(&mut self, number: i64) {
         let answer = server(json!({ "jsonrpc": "2.0", "id": number, "result": {} }));
-        // A session that has ended takes none.
+        // An ended session does not accept an answer.
         let _ = self.transport.send(answer).await;
     }
 }
 
-/// Returns the number of the request that an event answers; `None` if it is none or answers nothing.
+/// Returns the number of the request that an event answers; `None` without an event or an answer.
 fn answered(event: Option<&ServerSseMessage>) -> Option<i64> {
     match event?.message.as_deref()? {
         ServerJsonRpcMessage::Response(response) => match response.id {
@@ -115,33 +115,33 @@ async fn an_answer_waits_for_a_client_that_has_lost_the_connection() {
     let first = events.next().await.and_then(|event| event.event_id).unwrap();
     drop(events);
     session.answer(1).await;
-    // Also where that connection is lost, too.
+    // Repeat: that connection may be lost, too.
     for _ in 0..2 {
         let mut events = Box::pin(session.sessions.resume(&session.id, first.clone()).await.unwrap());
         let answer = events.next().await;
         assert_eq!(answered(answer.as_ref()), Some(1));
         assert_eq!(session.sessions.used()[&session.id].busy, 1);
-        // Behind the answer there is nothing, and nothing is kept of it.
+        // Nothing follows the answer, and none of it is kept.
         let last = answer.and_then(|event| event.event_id).unwrap();
         let mut rest = Box::pin(session.sessions.resume(&session.id, last).await.unwrap());
         assert!(rest.next().await.is_none());
     }
-    // Another stream of this session, and the same of another session, have no such events; neither has one that is closed.
+    // Another stream of this session, and the same stream of another session, have no such events; neither has a closed one.
     assert!(session.sessions.resume(&session.id, "0/99".to_owned()).await.is_err());
     let other = session.sessions.create_session().await.unwrap().0;
-    assert!(session.sessions.unread.behind(&other, &first).await.is_none());
+    assert!(session.sessions.unread.after(&other, &first).await.is_none());
     session.sessions.close_session(&session.id).await.unwrap();
-    assert!(session.sessions.unread.behind(&session.id, &first).await.is_none());
+    assert!(session.sessions.unread.after(&session.id, &first).await.is_none());
 }
 
 #[test]
-fn the_event_behind_one_is_the_next_of_its_stream() {
-    assert_eq!(behind("0/7"), "1/7");
-    assert_eq!(behind("41/7"), "42/7");
-    assert_eq!(behind("3"), "4");
-    // What cannot be counted on is given to the SDK as it is.
+fn the_next_event_is_that_of_the_same_stream() {
+    assert_eq!(next_event_id("0/7"), "1/7");
+    assert_eq!(next_event_id("41/7"), "42/7");
+    assert_eq!(next_event_id("3"), "4");
+    // Ids without a number are passed to the SDK unchanged.
     for id in ["0", "", "/", "x/7", "-1/7"] {
-        assert_eq!(behind(id), id);
+        assert_eq!(next_event_id(id), id);
     }
-    assert_eq!(behind(&format!("{}/7", usize::MAX)), format!("{}/7", usize::MAX));
+    assert_eq!(next_event_id(&format!("{}/7", usize::MAX)), format!("{}/7", usize::MAX));
 }

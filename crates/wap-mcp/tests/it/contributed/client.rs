@@ -12,7 +12,7 @@ use wap_mcp::{Contribution, Contributions, McpConfig, McpServer, RecentOutputs};
 
 use crate::NAME;
 
-/// The bytes that wait between client and server.
+/// The buffer size between client and server.
 const WAITING_BYTES: usize = 1 << 20;
 
 /// The settings of servers with one contribution.
@@ -21,7 +21,7 @@ pub(crate) fn config(contribution: impl Contribution + 'static) -> Arc<McpConfig
     Arc::new(McpConfig { contributions, ..McpConfig::new(NAME) })
 }
 
-/// A client with a connection of its own.
+/// A client with its own connection.
 pub(crate) struct Client {
     input: Lines<BufReader<ReadHalf<DuplexStream>>>,
     output: WriteHalf<DuplexStream>,
@@ -37,7 +37,7 @@ pub(crate) struct Answer {
 }
 
 impl Client {
-    /// Connects a client that has sent nothing.
+    /// Connects a client that has not sent anything.
     pub(crate) fn connect(config: &Arc<McpConfig>) -> Client {
         let workspace: Arc<dyn Workspace> = Arc::new(MemoryWorkspace::default());
         let client = wap_calls::Client::new("mcp", &workspace, &CallPool::new());
@@ -78,7 +78,7 @@ impl Client {
         }
     }
 
-    /// The same with a request of 2026-07-28; `more` is added to what describes the client.
+    /// The same with a request of 2026-07-28; `more` is added to the description of the client.
     pub(crate) async fn ask_newer(&mut self, method: &str, params: Value, more: Value) -> Answer {
         self.ask(method, newer(params, more)).await
     }

@@ -71,7 +71,7 @@ async fn a_follower_is_notified_until_it_unsubscribes() {
     }
     let answer = ask(&mut client, "resources/unsubscribe", &book(1)).await;
     assert_eq!(answer["result"], json!({}));
-    // The second report is the control: it would arrive behind the first one.
+    // The second report is the control: it would arrive after the first one.
     changes.report(&book(1));
     changes.report(&book(2));
     assert_eq!(updated(&mut client).await, book(2));
@@ -92,7 +92,7 @@ async fn only_the_followers_of_a_resource_are_notified() {
 }
 
 #[tokio::test]
-async fn a_name_that_no_contribution_offers_to_follow_is_refused() {
+async fn a_name_that_cannot_be_followed_is_refused() {
     let (shelf, _) = shelf();
     let mut client = Client::older(&config(shelf)).await;
     for uri in ["shelf://plate", "shelf://books/seven", "shelf://", "agentd://run/1", "agentd://books/1", ""]
@@ -105,7 +105,7 @@ async fn a_name_that_no_contribution_offers_to_follow_is_refused() {
 }
 
 #[tokio::test]
-async fn a_name_that_the_server_would_keep_has_a_bounded_length() {
+async fn names_of_followed_resources_have_a_bounded_length() {
     let (shelf, _) = shelf();
     let mut client = Client::older(&config(shelf)).await;
     let longest = format!("shelf://books/{:0>1$}", 7, 4_096 - "shelf://books/".len());
@@ -124,7 +124,7 @@ async fn a_client_follows_a_bounded_number() {
     }
     let refused = ask(&mut client, "resources/subscribe", &book(MOST_OF_A_CLIENT)).await;
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
-    // The room of one client is not that of another, and comes back.
+    // Each client has its own limit, and unsubscribing frees space.
     subscribe(&mut Client::older(&config).await, &book(MOST_OF_A_CLIENT)).await;
     ask(&mut client, "resources/unsubscribe", &book(0)).await;
     subscribe(&mut client, &book(MOST_OF_A_CLIENT)).await;
@@ -155,7 +155,7 @@ async fn a_subscription_of_the_newer_era_names_its_resources() {
         acknowledged["params"]["notifications"],
         json!({ "resourceSubscriptions": [book(1), book(2)] })
     );
-    // Each was acknowledged before the server looked at it, and so is updated once.
+    // Each was acknowledged before the server polled it, and so is updated once.
     for number in [1, 2] {
         assert_eq!(updated(&mut client).await, book(number));
     }

@@ -21,7 +21,7 @@ const LEVELS: [(LogLevel, &str); 8] = [
 
 /// A tool that writes a message of each level, and one that writes a message of a length.
 struct Logging {
-    /// False for a contribution that forgets to say so.
+    /// False for a contribution that does not declare it.
     says_so: bool,
 }
 
@@ -82,7 +82,7 @@ async fn choose(client: &mut Client, level: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_client_receives_the_levels_that_it_has_chosen() {
+async fn a_client_receives_its_chosen_levels() {
     let mut client = Client::older(&logging()).await;
     assert_eq!(client.capabilities["logging"], json!({}));
     assert_eq!(logged(&mut client).await, from("info"), "nothing was chosen");
@@ -105,7 +105,7 @@ async fn an_unknown_level_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn each_client_has_a_level_of_its_own() {
+async fn each_client_has_its_own_level() {
     let config = logging();
     let (mut one, mut other) = (Client::older(&config).await, Client::older(&config).await);
     choose(&mut one, json!("emergency")).await;
@@ -115,7 +115,7 @@ async fn each_client_has_a_level_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_contribution_that_does_not_say_that_it_logs_sends_nothing() {
+async fn a_contribution_that_does_not_declare_logging_sends_nothing() {
     let mut client = Client::older(&config(Logging { says_so: false })).await;
     assert_eq!(client.capabilities["logging"], Value::Null);
     for level in ["debug", "loud"] {

@@ -17,8 +17,8 @@ const MOST_SHOWN_BYTES: usize = 2_000;
 /// The most bytes of a line that are held until it ends; a longer one is not shown.
 pub(super) const MOST_HELD_BYTES: usize = 64 * 1_024;
 
-/// Forwards the output of a command. The owner's commands must not wait for a slow client: output that a client would
-/// get late is left out.
+/// Forwards the output of a command. The owner's commands must not wait for a slow client: output that would reach a
+/// client late is dropped.
 pub(super) struct Forward<'a> {
     client: &'a Client,
     id: u64,
@@ -30,11 +30,11 @@ pub(super) struct Forward<'a> {
 struct HeldLines {
     /// The line that has not ended yet.
     held: Vec<u8>,
-    /// True for a line that is too long to be held: the rest of it is not shown either.
+    /// True for a line that is too long to hold: the rest of it is not shown either.
     skips: bool,
     /// The lines so far, shown or not.
     keys: KeyTracker,
-    /// True if lines were left out since the last ones that the client has got.
+    /// True if lines were dropped since the last ones sent to the client.
     has_gap: bool,
 }
 
@@ -63,7 +63,7 @@ impl CommandObserver for Forward<'_> {
 }
 
 impl HeldLines {
-    /// Takes the next bytes and returns what the client is to get; `None` if it gets nothing by now.
+    /// Takes the next bytes and returns the text for the client; `None` if there is none yet.
     fn push(&mut self, mut bytes: &[u8]) -> Option<String> {
         if self.skips {
             let at = memchr::memchr(b'\n', bytes)?;
@@ -71,7 +71,7 @@ impl HeldLines {
             self.skips = false;
         }
         self.held.extend_from_slice(bytes);
-        // Whole lines: what is left out between two pieces must not cut a secret, of which the client would not know the
+        // Whole lines: text dropped between two pieces must not cut a secret, of which the client would not have the
         // rest.
         let Some(end) = memchr::memrchr(b'\n', &self.held).map(|at| at + 1) else {
             if self.held.len() > MOST_HELD_BYTES {
@@ -81,14 +81,14 @@ impl HeldLines {
             return None;
         };
         let lines: Vec<u8> = self.held.drain(..end).collect();
-        // Only the end is of use to a person who watches.
+        // Only the end is useful to a person who watches.
         let from = lines.len().saturating_sub(MOST_SHOWN_BYTES);
         let from =
             if from == 0 { 0 } else { memchr::memchr(b'\n', &lines[from - 1..]).map_or(end, |at| from + at) };
         self.has_gap |= from > 0;
         self.keys.push(&String::from_utf8_lossy(&lines[..from]));
         let text = String::from_utf8_lossy(&lines[from..]);
-        // So that the client recognises the lines of a key of which it has not got the first.
+        // So that the client recognises the lines of a key whose first line it did not receive.
         let first = if self.has_gap { self.keys.first_line() } else { "" };
         self.keys.push(&text);
         (!text.is_empty()).then(|| format!("{first}{text}"))
@@ -128,7 +128,8 @@ mod tests {
 
     use super::HeldLines;
 
-    /// Returns the text that a client prints of output that is printed in pieces, of which it gets those that are `got`.
+    /// Returns the text that a client prints for output in pieces, of which it receives those for which `got` returns
+    /// true.
     fn printed(pieces: &[&str], got: impl Fn(usize) -> bool) -> String {
         let secrets = Arc::new(Secrets::open(MemoryStore::default()).unwrap());
         let (mut lines, mut mask) = (HeldLines::default(), StreamMask::new(&secrets));
@@ -164,7 +165,7 @@ mod tests {
                 assert!(text.contains("and more\n") || lost < pieces.len(), "{case}, {lost}: {text}");
             }
         }
-        // The control: lines that belong to no key are shown as they are, in front of a gap and behind it.
+        // The control: lines that belong to no key are shown as they are, before and after a gap.
         let plain = format!("{body}and more\n");
         let text = printed(&["a\n", &plain, "b\n"], |index| index != 1);
         assert_eq!(text, "a\nb\n");

@@ -1,4 +1,4 @@
-//! Asking the owner of the state folder: this process, or another one over its socket.
+//! Requests to the owner of the state folder: this process, or another one over its socket.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ pub(super) enum NotAnswered {
 }
 
 impl SharedWorkspace {
-    /// Has the owner of the state folder answer, and explains to the model why it could not.
+    /// Asks the owner of the state folder, and explains to the model why it could not answer.
     pub(super) fn ask<T: DeserializeOwned, R: Serialize>(
         &self,
         call: &Call<'_>,
@@ -66,8 +66,8 @@ impl SharedWorkspace {
         }
     }
 
-    /// Returns the error for a client whose request needs what cannot be opened or read, and reports the details to the person at
-    /// the terminal: they may name paths outside of the workspace.
+    /// Returns the error for a client whose request needs something that cannot be opened or read, and reports the
+    /// details to the person at the terminal: they may name paths outside of the workspace.
     pub fn unavailable(&self, failure: &Failure) -> WapError {
         let text = match failure.exit {
             Exit::Held => {
@@ -112,7 +112,7 @@ impl SharedWorkspace {
                     return Err(NotAnswered::Silent(Failure { exit, message, advice }));
                 }
             }
-            // A cancelled call is not made again: it would begin anew at the next owner.
+            // A cancelled call is not repeated: it would start again at the next owner.
             if call.cancel.is_cancelled() {
                 let text = "cancelled while its process was changing";
                 return Err(NotAnswered::Failed(WapError::new(Reason::Cancelled, text)));

@@ -1,6 +1,6 @@
-//! Ways of writing a date, and ages of objects, in settings.
+//! Date formats and ages of objects in settings.
 
-/// The ways of writing a date, each also with `-local` behind it.
+/// The date formats, each also with `-local` appended.
 const DATE_FORMATS: [&str; 12] = [
     "relative",
     "iso8601-strict",
@@ -19,11 +19,11 @@ const DATE_FORMATS: [&str; 12] = [
 /// The longest format of a date, in bytes.
 const FORMAT_BYTES: usize = 200;
 
-/// The most digits of the width of one part of a date.
+/// The maximum number of digits in the width of one part of a date.
 const WIDTH_DIGITS: usize = 2;
 
-/// Units of time in which an age of at least two weeks is given, each with the least and the most of them. Git reads an age beyond
-/// its calendar as none.
+/// Units of time for an age of at least two weeks, each with its minimum and maximum count. Git reads an age beyond its
+/// calendar as none.
 const AGES: [(&str, u32, u32); 4] = [("day", 14, 3650), ("week", 2, 520), ("month", 1, 120), ("year", 1, 10)];
 
 pub(super) fn is_date_format(value: &str) -> bool {
@@ -35,7 +35,7 @@ pub(super) fn is_date_format(value: &str) -> bool {
     }
 }
 
-/// Returns whether no part of a format is made as wide as memory allows.
+/// Returns whether all parts of a format have a small width.
 fn is_narrow(format: &str) -> bool {
     let is_narrow = |part: &str| {
         let part = part.trim_start_matches(['_', '-', '+', '^', '#', '0']);
@@ -44,8 +44,8 @@ fn is_narrow(format: &str) -> bool {
     format.len() <= FORMAT_BYTES && format.split('%').skip(1).all(is_narrow)
 }
 
-/// Returns whether objects to which nothing leads are kept for at least two weeks, as they are without a setting: they are the user's
-/// last way to lost commits.
+/// Returns whether unreachable objects are kept for at least two weeks, as by default: they are the user's last way to
+/// recover lost commits.
 pub(super) fn is_age_of_two_weeks(value: &str) -> bool {
     let words: Vec<&str> = value.split(['.', ' ']).collect();
     let is_age = |number: &str, unit: &str| {

@@ -1,4 +1,4 @@
-//! Refspecs in the settings of a remote: the references that git fetches and pushes without further names.
+//! Refspecs in the settings of a remote: the references that git fetches and pushes by default.
 
 use git_index::is_reference_name;
 
@@ -6,7 +6,7 @@ use git_index::is_reference_name;
 const NAME_DIGITS: [usize; 2] = [40, 64];
 
 /// The folders of references that belong to other repositories. Everywhere else a fetch would overwrite the user's own
-/// references, and one that prunes would remove those that the remote does not have.
+/// references, and a pruning fetch would remove those that the remote lacks.
 const OF_OTHERS: [&str; 4] = ["refs/remotes/", "refs/pull/", "refs/merge-requests/", "refs/changes/"];
 
 /// The notes of this repository, with folders for those of others.
@@ -33,8 +33,8 @@ pub(super) fn is_push_refspec(value: &str) -> bool {
     is_refspec(value, false)
 }
 
-/// Returns whether a text is `FROM:TO`, `FROM` or `^FROM`, of names with at most one `*`. Git reads those of every remote to show
-/// how far a branch is ahead.
+/// Returns whether a text is `FROM:TO`, `FROM` or `^FROM`, with at most one `*` per name. Git reads those of every
+/// remote to show how far a branch is ahead.
 fn is_refspec(value: &str, is_fetch: bool) -> bool {
     let is_name = |name: &str| {
         let name = name.replacen('*', "x", 1);

@@ -1,4 +1,4 @@
-//! A command leaves no repository in which the user's next command of git fails, or takes the work of the last one back.
+//! A command leaves no repository in which the user's next git command fails, or reverts the work of the last one.
 
 use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
@@ -19,7 +19,7 @@ fn repository() -> Fixture {
 }
 
 #[test]
-fn index_is_not_removed_beside_a_commit() {
+fn index_is_not_removed_together_with_a_commit() {
     let script = format!("echo y > d/y && git add d/y && {COMMIT} three && rm .git/index");
     let is_clean = "git diff --cached --exit-code HEAD";
     let plain = repository();
@@ -37,7 +37,7 @@ fn index_is_not_removed_beside_a_commit() {
             git(&fixture, is_clean);
             git(&fixture, "git fsck && git status");
         }
-        // The control: it is made anew, and goes with a working tree.
+        // The control: it is recreated, and removed with a working tree.
         let fixture = repository();
         let workspace = fixture.open_layered(layered);
         for script in [

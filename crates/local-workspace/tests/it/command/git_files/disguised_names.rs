@@ -1,4 +1,4 @@
-//! Names that a file system without upper and lower case takes for those that git obeys are refused as those are.
+//! Names that a case-insensitive file system equates with those that git obeys are refused likewise.
 
 use crate::fixture::user_shell::shell;
 use crate::fixture::workspace::*;

@@ -310,7 +310,7 @@ fn folders_with_contents_hide_nothing_either() {
     }
 }
 
-/// Git itself replaces files with folders and back, and what goes as a whole takes its settings with it.
+/// Git itself replaces files with folders and back, and a repository removed as a whole takes its settings with it.
 #[test]
 fn kinds_that_git_changes_itself_are_adopted() {
     for layered in LAYERS {

@@ -23,7 +23,7 @@ fn files_that_git_does_not_keep_are_not_adopted() {
             assert!(warned.contains("none of git's own files"), "{path} ({layered:?}): {warned}");
             assert!(fixture.text(path).is_none(), "{path} ({layered:?})");
         }
-        // The control: files of git beside them, made in the same way.
+        // The control: git's files next to them, made in the same way.
         for path in [".git/COMMIT_EDITMSG", ".git/lfs/objects/ab/cd/abcd", ".git/filter-repo/analysis/README"]
         {
             let response =

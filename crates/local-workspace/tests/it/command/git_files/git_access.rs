@@ -1,4 +1,5 @@
-//! A command takes no access to what git obeys: git passes over a hook that it cannot read, and fails at other files.
+//! A command does not remove access to files that git obeys: git skips a hook that it cannot read, and fails at other
+//! files.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -73,7 +73,7 @@ fn other_histories_are_named() {
     }
 }
 
-/// `git gc` would remove what lies behind the end.
+/// `git gc` would remove the ancestors of the end.
 #[test]
 fn history_does_not_end_at_a_commit_that_was_there() {
     let cut = "git rev-parse HEAD > .git/shallow";
@@ -88,14 +88,14 @@ fn history_does_not_end_at_a_commit_that_was_there() {
             let workspace = fixture.open_layered(layered);
             let warned = run(&workspace, cut).unwrap().warnings.join("\n");
             assert!(
-                warned.contains("`.git/shallow`") && warned.contains("what lies behind it"),
+                warned.contains("`.git/shallow`") && warned.contains("would remove its ancestors"),
                 "{layered:?}: {warned}"
             );
             assert!(!fixture.root().join(".git/shallow").exists(), "{layered:?}: {warned}");
             let log = shell(&fixture.root(), gc);
             assert!(String::from_utf8_lossy(&log.stdout).contains("one"), "{layered:?}: {log:?}");
         }
-        // Nor in front of one, by commits that are new, loose and in a pack, and stored as differences.
+        // Nor before one, by new commits, loose and in a pack, and stored as deltas.
         for (work, end) in [
             (format!("{COMMIT} x"), "HEAD"),
             (format!("{COMMIT} x; {COMMIT} y"), "HEAD"),
@@ -187,7 +187,7 @@ fn objects_that_were_there_keep_their_contents() {
     }
 }
 
-/// Without a layer, a file of this size is compared by its stamp only, and cannot be put back.
+/// Without a layer, a file of this size is compared by its stamp only, and cannot be restored.
 #[test]
 fn object_too_large_to_be_compared_is_not_changed() {
     let fixture = repository("");
@@ -269,9 +269,9 @@ fn object_too_large_to_be_restored_is_not_removed() {
     assert_eq!(git(&fixture, "ls .git/objects/pack"), "");
 }
 
-/// Git passes over blanks and remarks.
+/// Git skips blank lines and comments.
 #[test]
-fn other_histories_do_not_hide_behind_blanks() {
+fn other_histories_do_not_hide_after_spaces() {
     let blanks = |megabytes: u32| format!("head -c {megabytes}000000 /dev/zero | tr '\\0' ' '");
     let lines = |megabytes: u32| format!("yes '#' | head -c {megabytes}000000");
     let replace = format!(

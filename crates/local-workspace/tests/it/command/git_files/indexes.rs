@@ -158,7 +158,8 @@ fn split_index_is_adopted_as_a_whole_or_not_at_all() {
 
 #[test]
 fn no_branch_moves_without_the_index_that_belongs_to_it() {
-    // What the user prepares, the folder, what the command does behind a commit, and whether that has the index refused.
+    // The user's preparation, the folder, the command's actions after a commit, and whether they cause the index to be
+    // refused.
     let cases = [
         ("true", ".", "true", false),
         ("true", ".", "chmod 400 $(git rev-parse --git-dir)/index", true),
@@ -267,7 +268,7 @@ fn object_format_by_which_an_index_was_judged_stays() {
         let refused = warned(&workspace, script);
         assert!(refused.contains("the repository would have another format"), "{layered:?}: {refused}");
         assert_eq!(fixture.text("sub/.git/config").unwrap(), settings);
-        // Neither is an index of the new format adopted beside it.
+        // Neither is an index of the new format adopted with it.
         let script = format!("{script}; printf 'DIRC\\0\\0\\0\\2\\0\\0\\0\\0%032d' 0 > sub/.git/index");
         assert!(warned(&workspace, &script).contains("`sub/.git/index`"), "{layered:?}");
     }
@@ -290,7 +291,7 @@ fn index_too_large_to_be_judged_is_refused() {
     }
 }
 
-/// A line of the user's that continues in the next one is not read, and neither is the object format beside it.
+/// A line of the user's that continues in the next one is not read, and neither is the object format next to it.
 #[test]
 fn index_of_settings_that_are_not_read_is_judged_by_the_one_before() {
     for layered in LAYERS {

@@ -1,4 +1,4 @@
-//! The names of submodules and of branches mean nothing, and those behind the own folder of a submodule do.
+//! The names of submodules and of branches mean nothing, but those after a submodule's own folder do.
 
 use crate::fixture::user_shell::{COMMIT, git};
 use crate::fixture::workspace::*;

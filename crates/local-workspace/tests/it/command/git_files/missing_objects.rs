@@ -145,7 +145,7 @@ fn new_repository_with_borrowed_objects_is_refused_as_a_whole() {
             for part in ["`cl`", "takes objects from another one", "`--dissociate`"] {
                 assert!(warned.contains(part), "{script} ({layered:?}): {part}: {warned}");
             }
-            // Not even the files, beside which the clone could not be made again.
+            // Not even the files, next to which the clone could not be recreated.
             assert!(!fixture.root().join("cl").exists(), "{script} ({layered:?}): {warned}");
             git(&fixture, &format!("{LOGS} && git status"));
         }

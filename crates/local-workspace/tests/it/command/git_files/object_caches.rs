@@ -65,7 +65,7 @@ fn forged_graph_of_commits_is_not_adopted() {
 }
 
 #[test]
-fn damaged_files_beside_packs_are_not_adopted() {
+fn damaged_files_next_to_packs_are_not_adopted() {
     let garbage = "for file in .git/objects/pack/*.idx; do echo x > ${file%.idx}.bitmap; rm -f ${file%.idx}.rev; \
                    echo x > ${file%.idx}.rev; echo x > ${file%.idx}.mtimes; done; mkdir -p .git/objects/info/commit-graphs; \
                    echo x > .git/objects/info/commit-graphs/commit-graph-chain; echo x > .git/objects/info/commit-graph; \

@@ -9,7 +9,7 @@ use crate::fixture::workspace::*;
 
 const COMMIT: &str = "git -c user.name=u -c user.email=u@x commit -q --allow-empty";
 
-/// A file with a reference, and what the user does later, beneath the workspace.
+/// A file with a reference, and the user's later actions, within the workspace.
 const FILES: &[(&str, &str)] = &[
     (".git/HEAD", "COMMIT -m x"),
     (".git/refs/heads/main", "COMMIT -m x"),
@@ -46,7 +46,7 @@ fn prepared() -> Fixture {
     fixture
 }
 
-/// The reference that leads to `planted` beside the workspace from the repository that a file is in.
+/// The reference from the repository of a file to `planted` next to the workspace.
 fn leading_out(file: &str) -> String {
     // References of a working tree are in the repository.
     let git_folder = match file.split_once(".git/") {
@@ -242,7 +242,7 @@ fn reference_that_stops_git_is_refused() {
             "`.git/packed-refs`",
             "test $(git rev-parse packed) = $(git rev-parse refs/heads/packed) && git rev-parse -q --verify refs/tags/t",
         ),
-        // It believes what the list says a tag stands for.
+        // It trusts the list about the target of a tag.
         (
             "sed -i \"s/^^.*/^$(git rev-parse main~1)/\" .git/packed-refs".to_owned(),
             "`.git/packed-refs`",

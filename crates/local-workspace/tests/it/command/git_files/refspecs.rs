@@ -1,9 +1,9 @@
-//! The user's next fetch or push removes and overwrites nothing because of what a command has written into the settings.
+//! Settings written by a command do not make the user's next fetch or push remove or overwrite anything.
 
 use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
 
-/// A repository with branches, tags and notes that the remote beside the workspace lacks, and a branch that both have.
+/// A repository with branches, tags and notes that the remote next to the workspace lacks, and a branch that both have.
 fn prepared() -> Fixture {
     let fixture = Fixture::new();
     let script = format!(
@@ -74,7 +74,7 @@ fn next_fetch_or_push_removes_nothing() {
     }
 }
 
-/// Those that write beneath `refs/remotes`, and that of the clone of a tag.
+/// Refspecs that write below `refs/remotes`, and that of the clone of a tag.
 #[test]
 fn refspecs_of_ordinary_work_are_kept() {
     let fixture = prepared();

@@ -5,7 +5,7 @@
 use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
 
-/// A repository of the user with one commit, and beside the workspace one whose hook touches `canary`.
+/// A repository of the user with one commit, and next to the workspace one whose hook touches `canary`.
 fn prepared() -> Fixture {
     let fixture = Fixture::new();
     fixture.put("file", "x\n");
@@ -22,13 +22,13 @@ fn canary(fixture: &Fixture) -> std::path::PathBuf {
     fixture.outside().join("canary")
 }
 
-/// Adds lines to the settings. `OUT` stands for the path of the folder beside the workspace.
+/// Adds lines to the settings. `OUT` stands for the path of the folder next to the workspace.
 fn adding(fixture: &Fixture, lines: &str) -> String {
     let lines = lines.replace("OUT", &fixture.outside().display().to_string());
     format!("cat >> .git/config <<'END'\n{lines}\nEND")
 }
 
-/// Settings by which `git push` goes to the repository beside the workspace, and the setting that is named.
+/// Settings by which `git push` goes to the repository next to the workspace, and the setting that is named.
 const PUSHES: &[(&str, &str)] = &[
     ("[branch \"main\"]\nremote = OUT/r.git\nmerge = refs/heads/main", "branch.main.remote"),
     // Git ignores the settings of such a remote.

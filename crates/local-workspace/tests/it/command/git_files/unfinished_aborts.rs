@@ -1,4 +1,4 @@
-//! An abort of unfinished work takes nothing from a branch but what the work has put there, and uncommitted work is not lost.
+//! An abort of unfinished work only removes the work's own commits from a branch, and uncommitted work is not lost.
 
 use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
@@ -108,7 +108,7 @@ fn other_warnings(warnings: &[String], is_unfinished: bool) -> Vec<&String> {
     warnings.iter().filter(|line| !is_about_work(line)).collect()
 }
 
-/// An abort takes what the work has put on the branch, and what a command committed before stays.
+/// An abort removes the work's commits from the branch, and earlier commits of a command stay.
 #[test]
 fn ordinary_work_is_aborted_and_continued() {
     let nine = format!("echo 9 > f9 && git add f9 && {COMMIT} nine");

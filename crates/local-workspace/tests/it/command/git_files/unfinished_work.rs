@@ -154,7 +154,7 @@ fn rebase_in_a_working_tree_of_a_bare_repository_gets_no_command() {
 }
 
 #[test]
-fn programs_beside_git_obey_nothing_in_its_folder() {
+fn other_programs_obey_nothing_in_gits_folder() {
     // A widespread setting puts this on the path, so that a repository with a folder `.git/safe` is trusted.
     let trigger = "PATH=.git/safe/../../bin:$PATH evil";
     let script = "mkdir .git/safe bin; printf '#!/bin/sh\\ntouch ../outside/canary\\n' > bin/evil; chmod +x bin/evil; \
@@ -213,7 +213,7 @@ fn hook_gets_no_other_name_to_which_git_writes() {
                 Some("#!/bin/sh\n"),
                 "{layered:?}"
             );
-            // A layer has no links to what is beneath it.
+            // A layer has no links to the folder below it.
             let is_refused = warned.contains("`sub/.git/hooks/post-commit`");
             assert_eq!(is_refused, matches!(layered, Layered::No), "{layered:?}: {before}: {warned}");
         }

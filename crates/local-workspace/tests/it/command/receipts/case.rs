@@ -38,7 +38,7 @@ struct CaseText {
     node: Option<String>,
     /// The name of a system call with its numeric arguments, which must fail.
     call: Option<(String, Vec<i64>)>,
-    /// Programs that it takes, beside those of every system.
+    /// The programs that it requires, in addition to those of every system.
     #[serde(default)]
     needs: Vec<String>,
     /// Files that are there before.

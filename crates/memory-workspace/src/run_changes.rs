@@ -1,25 +1,25 @@
-//! The files that the newest run has changed.
+//! The files that the newest run changed.
 
 use std::collections::HashMap;
 
 use wap_core::{ConversationId, FileChanged, FileVersion, Origin, RunKey};
 
-/// The changes of the newest run, by which its later edits know lines of their own.
+/// The changes of the newest run, by which its later edits recognise lines that the run itself added.
 #[derive(Debug, Default)]
-pub(crate) struct OwnChanges {
+pub(crate) struct RunChanges {
     run: Option<(ConversationId, RunKey)>,
-    /// By path, the version before the first of the changes that follow each other without a break, and the one after the last.
+    /// By path, the versions before the first and after the last of the run's uninterrupted changes.
     versions: HashMap<String, (FileVersion, FileVersion)>,
 }
 
-impl OwnChanges {
-    /// Begins a call; the changes of another run are forgotten.
+impl RunChanges {
+    /// Begins a call and forgets the changes of another run.
     pub(crate) fn enter(&mut self, origin: &Origin) {
         let is_same = |(conversation, run): &(ConversationId, RunKey)| {
             (conversation, run) == (&origin.conversation, &origin.run)
         };
         if !self.run.as_ref().is_some_and(is_same) {
-            *self = OwnChanges {
+            *self = RunChanges {
                 run: Some((origin.conversation.clone(), origin.run.clone())),
                 versions: HashMap::new(),
             };

@@ -1,4 +1,4 @@
-//! Signs of a diff in front of new lines, which are not part of the file.
+//! Prefixes of a diff on new lines, which are not part of the file.
 
 use text_edit::Source;
 use wap_core::{LineNumbers, ModifyOperation, Reason, WapError};
@@ -6,12 +6,12 @@ use wap_core::{LineNumbers, ModifyOperation, Reason, WapError};
 use crate::file_edit::{FileEdit, FindVersion};
 
 impl FileEdit<'_> {
-    /// Refuses new lines that all have the sign of a diff in front, if those with a minus are the lines that they replace.
+    /// Refuses new lines that all begin with a diff prefix, if those with a minus are the lines that they replace.
     ///
     /// # Errors
     ///
     /// [`Reason::InvalidField`]. Operations in turn come from programs, which send no diff.
-    pub(crate) fn check_diff_signs(&self, find: &mut FindVersion<'_>) -> Result<(), WapError> {
+    pub(crate) fn check_diff_prefixes(&self, find: &mut FindVersion<'_>) -> Result<(), WapError> {
         if self.request.line_numbers == Some(LineNumbers::InTurn) {
             return Ok(());
         }
@@ -34,7 +34,7 @@ impl FileEdit<'_> {
                     _ => format!("operation {}: ", index + 1),
                 };
                 let text = format!(
-                    "{label}newContent begins its lines with the signs of a diff (- and +), which are not part of the file: send \
+                    "{label}newContent begins its lines with the prefixes of a diff (- and +), which are not part of the file: send \
                      the new lines without them, and leave out the old ones"
                 );
                 return Err(WapError::new(Reason::InvalidField, text)
@@ -46,7 +46,7 @@ impl FileEdit<'_> {
     }
 }
 
-/// Returns the lines behind a minus, if all lines have a minus or a plus in front and there are both.
+/// Returns the lines after a minus, if every line begins with a minus or a plus and both occur.
 fn removed_lines(content: &str) -> Option<Vec<&str>> {
     let (mut removed, mut is_added) = (Vec::new(), false);
     for line in content.lines() {

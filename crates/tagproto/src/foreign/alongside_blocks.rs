@@ -1,6 +1,7 @@
-//! Edits in the formats of other programs in a reply that has blocks as well.
+//! Edits in the formats of other programs in a reply that also has blocks.
 //!
-//! The blocks count. If the edits were prose, a model would continue as if they had been carried out, so each of them is an error.
+//! The blocks count. If the edits were treated as prose, a model would continue as if they had been carried out, so each is an
+//! error.
 
 use super::{Ending, ForeignFault, ReplyLine, items_of};
 use crate::near_miss::lines_outside;
@@ -8,24 +9,24 @@ use crate::repair::{Thinking, opening_kind};
 use crate::{Dialect, Item, ParseError, ParseErrorKind};
 
 /// Returns an error for each edit outside of the blocks of a reply, in the order of the text. Takes time linear in the text.
-pub(crate) fn beside_blocks<'a>(text: &'a str, blocks: &[Item<'_>]) -> Vec<Item<'a>> {
+pub(crate) fn alongside_blocks<'a>(text: &'a str, blocks: &[Item<'_>]) -> Vec<Item<'a>> {
     let mut thinking = Thinking::of(Dialect::Agentd);
     let outside = lines_outside(text, blocks.iter().map(Item::span), &mut thinking);
     let lines: Vec<ReplyLine<'a>> = outside.map(|(index, line)| ReplyLine::of(text, index, &line)).collect();
     let ending = Ending::of(text, &lines);
-    // An edit cannot reach over a block.
+    // An edit cannot extend across a block.
     let between = lines.chunk_by(|line, next| next.number == line.number + 1);
     between.flat_map(|lines| items_of(lines, ending)).filter_map(|item| error_of(text, item)).collect()
 }
 
-/// Checks for a diff that names no file.
+/// Checks for a diff without a file name.
 pub(super) fn is_nameless(item: &Item<'_>) -> bool {
     let Item::Error(error) = item else { return false };
     matches!(error.kind, ParseErrorKind::Foreign(ForeignFault::UnnamedDiff))
 }
 
-/// Returns the error of an edit. A diff without a file shows what a block changes, unless it has tags, and one without a change leaves
-/// nothing out: `None`.
+/// Returns the error of an edit. Returns `None` for a diff without a file name or tags, which shows what a block changes, and for
+/// a diff that changes nothing.
 fn error_of<'a>(text: &str, item: Item<'a>) -> Option<Item<'a>> {
     let (span, lines, command) = (item.span(), item.lines(), item.kind());
     let has_tags = || text[span.start..span.end].lines().any(|line| opening_kind(line).is_some());
@@ -43,11 +44,11 @@ fn error_of<'a>(text: &str, item: Item<'a>) -> Option<Item<'a>> {
             _ => None,
         },
     };
-    Some(Item::Error(ParseError { command, kind: ParseErrorKind::BesideBlocks { path }, span, lines }))
+    Some(Item::Error(ParseError { command, kind: ParseErrorKind::AlongsideBlocks { path }, span, lines }))
 }
 
 impl ForeignFault {
-    /// Checks whether the edit would fail as a block, too. The other faults are those of a format.
+    /// Checks whether the edit would fail as a block, too. The other faults are specific to a format.
     fn remains_in_a_block(&self) -> bool {
         match self {
             Self::Rename { .. } | Self::Binary { .. } | Self::OmittedCode { .. } => true,
@@ -60,7 +61,7 @@ impl ForeignFault {
             | Self::NoContext { .. }
             | Self::NoEnd
             | Self::CutOff { .. }
-            | Self::BehindEnd { .. }
+            | Self::AfterEnd { .. }
             | Self::Line { .. }
             | Self::Unsigned { .. }
             | Self::ShortHunk { .. } => false,

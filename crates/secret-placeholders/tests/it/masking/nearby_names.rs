@@ -1,4 +1,4 @@
-//! Passwords that are the name of a user or a database, too.
+//! Passwords that equal the name of a user or a database.
 
 use crate::over_workspace::{over, read};
 
@@ -12,7 +12,7 @@ const SETTINGS: [&str; 5] = [
 ];
 
 #[test]
-fn a_password_that_is_a_name_beside_it_is_hidden_only_in_its_field() {
+fn a_password_that_is_a_name_next_to_it_is_hidden_only_in_its_field() {
     let code = |name: &str| format!("from {name}.core import models\n");
     for (form, name) in
         SETTINGS.iter().flat_map(|form| ["vue3admin", "shop2api", "b2bportal"].map(|name| (form, name)))
@@ -22,7 +22,7 @@ fn a_password_that_is_a_name_beside_it_is_hidden_only_in_its_field() {
         assert_eq!(settings.matches("⟦secret:name-as-password:1⟧").count(), 1, "{settings}");
         assert_eq!(settings.matches(name).count(), form.matches("{}").count() - 1, "{settings}");
         assert_eq!(read(&masked, "b", None), code(name));
-        // The control: a password that is none of the names is hidden everywhere.
+        // The control: a password that equals no name is hidden everywhere.
         let other = form.replacen("{}", "admin", 1).replace("{}", name).replace(&format!("DB={name}"), "");
         let other = other
             .replace(&format!("DATABASE={name}"), "DATABASE=a")

@@ -1,4 +1,4 @@
-//! Edits in other formats beside blocks are errors, one for each.
+//! Edits in other formats alongside blocks are errors, one for each edit.
 
 use proptest::prelude::*;
 use tagproto::{Dialect, Item, ParseErrorKind, Strictness, read_in};
@@ -27,7 +27,7 @@ impl Piece {
         matches!(self, Piece::Read | Piece::Create | Piece::Run)
     }
 
-    /// The text of the piece with a number: equal texts could be one paste twice, and hunks of one file one edit.
+    /// Returns the text of the piece with a number: equal texts could be a repeated paste, and hunks of one file a single edit.
     fn text(self, number: usize) -> String {
         match self {
             Piece::Hunk => {
@@ -70,7 +70,7 @@ fn piece() -> impl Strategy<Value = Piece> {
     ])
 }
 
-/// The edits and blocks that a reply of these pieces has, as they read; `true` for an edit that is carried out or a block.
+/// Returns the edits and blocks of a reply of these pieces, as read; `true` for a block or an edit that is carried out.
 fn read(pieces: &[Piece]) -> Vec<(String, bool)> {
     let text: String = pieces.iter().enumerate().map(|(number, piece)| piece.text(number)).collect();
     let reply = read_in(&text, Strictness::Repair, Dialect::Agentd);
@@ -80,7 +80,7 @@ fn read(pieces: &[Piece]) -> Vec<(String, bool)> {
             (format!("{} {}", block.value.kind(), block.value.path().unwrap_or_default()), true)
         }
         Item::Error(error) => match error.kind {
-            ParseErrorKind::BesideBlocks { path } => {
+            ParseErrorKind::AlongsideBlocks { path } => {
                 (format!("{} {}", error.command, path.unwrap_or_default()), false)
             }
             other => panic!("{other}\n{text}"),
@@ -91,7 +91,7 @@ fn read(pieces: &[Piece]) -> Vec<(String, bool)> {
 
 proptest! {
     #[test]
-    fn every_edit_is_carried_out_or_is_an_error_of_its_own(pieces in prop::collection::vec(piece(), 0..9)) {
+    fn every_edit_is_carried_out_or_is_a_separate_error(pieces in prop::collection::vec(piece(), 0..9)) {
         let has_blocks = pieces.iter().any(|piece| piece.is_block());
         let expected = pieces.iter().enumerate().filter_map(|(number, piece)| match piece {
             piece if piece.is_edit() => Some((format!("EDIT_FILE src/f{number}.py"), !has_blocks)),

@@ -1,4 +1,4 @@
-//! Calls that run while a command's effects are adopted, and the user's own git beside a command.
+//! Calls that run while a command's effects are adopted, and the user's own git during a command.
 
 use std::mem::MaybeUninit;
 use std::sync::mpsc::channel;
@@ -58,7 +58,7 @@ fn edits_and_reads_are_answered_while_a_large_effect_is_taken_over() {
         assert_eq!((done.exit_code, done.warnings.len()), (0, 0), "{:?}", done.warnings);
         answered
     });
-    // Those that were begun before the effects were looked at, and one that waited, would come through in any case.
+    // Calls begun before the effects were read, and one that waited, would succeed in any case.
     assert!(answered > 10, "only {answered} edits came through meanwhile");
     assert_eq!(fixture.all_names().len(), 10_102);
 }
@@ -197,7 +197,7 @@ fn status_counts_in_no_working_tree_and_no_inner_repository() {
 
 #[test]
 fn commit_of_the_user_keeps_an_older_index_out() {
-    // What the user does before the command and beside it, and whether the command's index is kept.
+    // The user's actions before and during the command, and whether the command's index is kept.
     let ways = [
         ("true", "git commit -qm theirs", false),
         ("git update-index --split-index", "git add d", false),
@@ -263,7 +263,7 @@ fn lock_from_before_a_command_keeps_only_work_that_removes_it() {
     }
 }
 
-/// A command, the user's work beside it, and true if that of the command is kept.
+/// A command, the user's concurrent work, and true if the command's is kept.
 const BESIDE: &[(&str, &str, bool)] = &[
     // The user is on the branch that would be moved.
     ("git branch -qf b1 HEAD~1", "git switch -q b1", false),
@@ -283,7 +283,7 @@ const BESIDE: &[(&str, &str, bool)] = &[
 ];
 
 #[test]
-fn references_that_the_user_changes_beside_a_command_count() {
+fn references_that_the_user_changes_during_a_command_count() {
     for (script, way, is_kept) in BESIDE {
         let fixture = Fixture::new();
         let root = fixture.root();
