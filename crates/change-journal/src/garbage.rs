@@ -26,7 +26,7 @@ use crate::write::work::{Work, Write};
 /// The rule that decides which contents are removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GarbageRule {
-    /// The most bytes of contents to keep for changes, as far as the rest of the rule allows.
+    /// The maximum number of bytes of contents to keep for changes, as far as the rest of the rule allows.
     pub limit_bytes: u64,
     /// Contents to keep although no change refers to them.
     pub needed: HashSet<ContentHash>,
@@ -229,7 +229,7 @@ pub(crate) fn remove_stray_files(
     unused_since: Option<SystemTime>,
 ) -> Result<StrayFiles, JournalError> {
     let mut files = StrayFiles::default();
-    let may_be_salvaged = blobs.are_beside_quarantined()?;
+    let may_be_salvaged = blobs.are_next_to_quarantined()?;
     blobs.each_file(|path, name| {
         let hash = name.parse::<ContentHash>().ok();
         if let Some(hash) = hash

@@ -10,7 +10,7 @@ use crate::verdict::{Selection, StepVerdict};
 /// The maximum number of lines quoted for a comment.
 const MOST_QUOTED: usize = 12;
 
-/// The most characters of a quoted line.
+/// The maximum number of characters of a quoted line.
 const MOST_CHARACTERS: usize = 200;
 
 /// Returns the review for the model: the parts left out, and all comments with their lines. Empty if everything was

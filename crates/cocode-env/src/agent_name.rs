@@ -17,7 +17,7 @@ pub struct AgentName(String);
 pub struct AgentNameError;
 
 impl AgentName {
-    /// The most characters that a name may have.
+    /// The maximum number of characters that a name may have.
     pub const LIMIT: usize = 40;
 
     /// Returns the name.

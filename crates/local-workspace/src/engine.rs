@@ -273,8 +273,8 @@ impl LocalWorkspace {
                 count => format!(" and {} more", count - 1),
             };
             news.push(format!(
-                "the disk has not taken `{first}`{more}: the journal has what was written, and it is tried again; look \
-                 after the disk"
+                "syncing `{first}`{more} to the disk has failed: the journal has the content, and the sync is retried; check \
+                 the disk"
             ));
         }
         news

@@ -240,7 +240,7 @@ impl Trial<'_> {
     fn steps(&self, journal_folder: &Path) -> Result<Vec<change_journal::RecordedStep>, KeepError> {
         let number = self.run.number();
         let damaged = |error: &dyn std::fmt::Display| {
-            WapError::new(Reason::ReadError, format!("what was tried out cannot be read: {error}"))
+            WapError::new(Reason::ReadError, format!("the trial cannot be read: {error}"))
         };
         let tried =
             change_journal::Journal::open_read_only(journal_folder).map_err(|error| damaged(&error))?;
@@ -266,7 +266,7 @@ impl Trial<'_> {
         let Some(layer) = &self.layers.whole else { return Ok((Vec::new(), Vec::new())) };
         let root = &self.workspace.root;
         let unreadable = |error: cow_layer::LayerError| {
-            WapError::new(Reason::ReadError, format!("what was done cannot be read: {error}"))
+            WapError::new(Reason::ReadError, format!("the changes cannot be read: {error}"))
         };
         let (changes, _) = list(layer, root, &root.policy().protected, &[]).map_err(unreadable)?;
         let name = |change: &LayerChange| {

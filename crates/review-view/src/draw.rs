@@ -21,7 +21,7 @@ const WIDE: u16 = 100;
 /// The width of the queue next to the proposal.
 const QUEUE_WIDTH: u16 = 34;
 
-/// The most rows of the queue above the proposal.
+/// The maximum number of rows of the queue above the proposal.
 const QUEUE_ROWS: u16 = 4;
 
 /// The rows that stay visible on each side of the cursor.

@@ -2,7 +2,7 @@
 
 use crate::event::Key;
 
-/// The most characters of a line.
+/// The maximum number of characters of a line.
 const MOST_CHARACTERS: usize = 4_000;
 
 /// A line with a cursor.

@@ -14,7 +14,7 @@ use crate::order::Order;
 /// The lines of an output that are shown while it is folded: the last ones, because a failure is reported there.
 const FOLDED_OUTPUT: usize = 4;
 
-/// The most characters of a comment in one row.
+/// The maximum number of characters of a comment in one row.
 const COMMENT_CHARACTERS: usize = 72;
 
 /// One row.

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use secret_placeholders::Detector;
 
-/// The most bytes of a file that is searched.
+/// The maximum number of bytes of a file that is searched.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// The most characters that are printed of a line.
+/// The maximum number of characters that are printed of a line.
 const MOST_CHARACTERS: usize = 200;
 
 /// Numbers of files and lines that were searched and hidden.

@@ -10,7 +10,7 @@ use aho_corasick::packed::{Config, Searcher};
 /// Shorter keywords are searched for separately: the first comparison is as long as the shortest keyword.
 const LONG_BYTES: usize = 4;
 
-/// The most keywords of one search.
+/// The maximum number of keywords of one search.
 const MOST_KEYWORDS: usize = 64;
 
 /// The usual size of the pieces in which a text is searched: a lower-case copy of a piece fits the processor's cache,

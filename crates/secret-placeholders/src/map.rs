@@ -12,7 +12,7 @@ use crate::private_key::{self, POSSIBLE_KIND};
 /// The kind of texts that look like a placeholder and are part of a file.
 pub(crate) const LITERAL: &str = "literal";
 
-/// The most values that are kept.
+/// The maximum number of values that are kept.
 const MOST_VALUES: usize = 10_000;
 
 /// The maximum number of values that only look like a placeholder: a folder full of those must leave room for secrets.
@@ -21,7 +21,7 @@ const MOST_LITERALS: usize = 2_000;
 /// The longest value that is kept, in bytes.
 const MOST_VALUE_BYTES: usize = 64 * 1_024;
 
-/// The most bytes of all values.
+/// The maximum number of bytes of all values.
 const MOST_BYTES: usize = 4 << 20;
 
 /// The shortest value that is replaced everywhere, even where no rule finds it; a shorter one that is all letters may

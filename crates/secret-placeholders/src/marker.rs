@@ -11,7 +11,7 @@ const CLOSING: char = '⟧';
 /// The longest kind, in bytes.
 const MOST_KIND_BYTES: usize = 40;
 
-/// The most digits of a number.
+/// The maximum number of digits of a number.
 const MOST_DIGITS: usize = 9;
 
 /// A placeholder: the kind of a secret and its number among those of the kind.

@@ -20,7 +20,7 @@ const LEAST_CUT_BYTES: usize = 8;
 /// The shortest part of a value with a placeholder that is left out at a cut.
 const LEAST_PART_BYTES: usize = 4;
 
-/// The most bytes of a line that are searched for a value whose end was cut off.
+/// The maximum number of bytes of a line that are searched for a value whose end was cut off.
 const MOST_OPEN_BYTES: usize = 64 * 1_024;
 
 /// A text whose secrets have placeholders, so that they are recognised everywhere.

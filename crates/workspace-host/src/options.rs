@@ -40,7 +40,7 @@ pub struct HostOptions {
     pub layer: bool,
     /// The home of commands.
     pub home: HomeUse,
-    /// The most bytes that a kept home holds.
+    /// The maximum number of bytes that a kept home holds.
     pub home_limit_bytes: u64,
     /// Further folders that commands may change.
     pub caches: Vec<PathBuf>,
@@ -50,7 +50,7 @@ pub struct HostOptions {
     pub command_timeout: Duration,
     /// True if every change and every command is refused.
     pub read_only: bool,
-    /// The most bytes of file contents that are kept for undoing.
+    /// The maximum number of bytes of file contents that are kept for undoing.
     pub history_limit_bytes: u64,
     /// Names that are never changed.
     pub protect: Vec<String>,

@@ -35,7 +35,7 @@ use crate::state::LocalSessions;
 use crate::state::garbage_keeper::GarbageKeeper;
 use crate::state::socket::{self, SocketFile};
 
-/// The most clients that may be connected at once.
+/// The maximum number of clients that may be connected at once.
 const MOST_CLIENTS: usize = 512;
 
 /// The time that running calls have to end once the owner leaves.

@@ -24,7 +24,7 @@ pub use record::{TaskId, TaskIdError, TaskRecord, TaskState};
 
 use record::TaskDocument;
 
-/// The most tasks that run, or wait for their turn, at once.
+/// The maximum number of tasks that run, or wait for their turn, at once.
 const MOST_RUNNING: usize = 32;
 
 /// The number of tasks whose records are kept.

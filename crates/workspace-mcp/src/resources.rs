@@ -13,10 +13,10 @@ use workspace_host::{
 
 use crate::asking::ask;
 
-/// The most processes, and the most proposals, in the first part of a list.
+/// The maximum number of processes, and of proposals, in the first part of a list.
 const MOST_LISTED: usize = 100;
 
-/// The most characters of a description in a list; a command can be one line of any length.
+/// The maximum number of characters of a description in a list; a command can be one line of any length.
 const MOST_CHARACTERS: usize = 200;
 
 /// The resources of the workspace that a server serves.

@@ -26,8 +26,9 @@ const HOLDERS: usize = 8;
 /// each start, so without a limit it could renew its time forever.
 const STARTS: u32 = 8;
 
-/// The most epochs between one that home knows and one that it follows. Starts raise the epoch by one, and in the 30
-/// days that a record is kept there cannot be that many. A host that writes a higher one could exhaust the epochs.
+/// The maximum number of epochs between one that home knows and one that it follows. Starts raise the epoch by one,
+/// and in the 30 days that a record is kept there cannot be that many. A host that writes a higher one could exhaust
+/// the epochs.
 const EPOCH_LEAP: u64 = 1 << 20;
 
 pub(super) struct HomeContext {

@@ -8,7 +8,7 @@ use crate::task::{Attempt, HostReport, RunRecord};
 /// near it: it does not follow records whose epoch is far above the last known one.
 const EPOCH_LIMIT: u64 = 1 << 53;
 
-/// The most attempts that a record may list: a task allows no more of them.
+/// The maximum number of attempts that a record may list: a task allows no more of them.
 const ATTEMPTS_LIMIT: usize = 100;
 
 /// The newest message under a task's key in `runs`.

@@ -36,7 +36,7 @@ const OTHER_FOLDERS: usize = 6_000;
 /// The number of entries read in folders, and again in repositories.
 const ENTRIES: usize = 200_000;
 
-/// The most folders that are watched between commands.
+/// The maximum number of folders that are watched between commands.
 const WATCHED_FOLDERS: usize = 8_000;
 
 /// The largest file that is read, in bytes.

@@ -295,7 +295,7 @@ fn note_changes(changes: &LayerChanges, separated: usize, notes: &mut EffectNote
             1 => "a linked file".to_owned(),
             _ => format!("{separated} linked files"),
         };
-        notes.other.push(format!("hard links were not kept: each name of {files} is a file of its own now"));
+        notes.other.push(format!("hard links were not kept: each name of {files} is now a separate file"));
     }
     notes.closed_folders = changes.closed_folders().iter().map(RelPath::to_string).collect();
     notes.rights = changes.left_out().iter().map(|left| (left.path.to_string(), left.right.into())).collect();
@@ -343,9 +343,9 @@ fn failures(
         .extend(left.map(|path| (path, "it stays, because another file could not be written".to_owned())));
     let lost = adopted.failed.iter().any(|(index, _)| !wanted[*index].is_undoable());
     if lost {
-        notes
-            .other
-            .push("what was too large for the journal and could not be written is not kept".to_owned());
+        notes.other.push(
+            "content that was too large for the journal and could not be written is not kept".to_owned(),
+        );
     }
     (notes, returned)
 }

@@ -13,7 +13,7 @@ use crate::git::rebases::branches_in_use::{BranchInUse, branches_in_use};
 /// The files that git holds while it changes a repository.
 pub(crate) const LOCKS: [&[u8]; 4] = [b"index.lock", b"HEAD.lock", b"config.lock", b"packed-refs.lock"];
 
-/// The most indexes that are held open while a command runs.
+/// The maximum number of indexes that are held open while a command runs.
 const HELD_INDEXES: usize = 32;
 
 /// The maximum number of folders searched for a repository before a command.

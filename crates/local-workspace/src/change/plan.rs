@@ -32,7 +32,7 @@ use crate::git::repository_parts::folded;
 use crate::hidden::Hidden;
 use crate::step_record::MapRecord;
 
-/// The most bytes of contents, before and after, that one plan holds.
+/// The maximum number of bytes of contents, before and after, that one plan holds.
 const PLAN_LIMIT_BYTES: u64 = 256 << 20;
 
 /// A batch in preparation: the old and new state of each file.

@@ -18,7 +18,7 @@ use crate::hidden::Hidden;
 const LIMITS: WalkLimits =
     WalkLimits { depth: rel_path::MAX_COMPONENTS, entries: 2_000_000, timeout: Duration::from_secs(20) };
 
-/// The most paths that are named.
+/// The maximum number of paths that are named.
 const NAMED: usize = 1_000;
 
 /// The changes past the end of a comparison.

@@ -139,7 +139,7 @@ impl EffectNotes {
             self.widened.clone(),
             "other users of the machine may read or write more than before, show it to the user: ",
         );
-        say(quoted(&self.not_put_back), "could not be put back, look before you use git or an editor here: ");
+        say(quoted(&self.not_put_back), "could not be restored, look before you use git or an editor here: ");
         say(
             quoted(&self.conflicts),
             "saved by another program while the command ran, or not readable, so that version stayed and the journal keeps the command's: ",

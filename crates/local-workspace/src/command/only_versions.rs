@@ -10,7 +10,7 @@ use crate::command::effect::{Effect, EffectSide};
 /// The suffix of such a file's new name.
 const SUFFIX: &[u8] = b".agentd-refused";
 
-/// The most names that are tried for one file.
+/// The maximum number of names that are tried for one file.
 const NAMES: u32 = 100;
 
 /// Moves refused files without a kept copy to the workspace's root, under a name that no program obeys, if the command

@@ -17,7 +17,7 @@ use crate::command::effect::{Effect, EffectSide};
 use crate::git::linked_contents::Remembered;
 use crate::git::stored_names::needed_objects::{Gaps, LIST_BYTES};
 
-/// The most bytes of the indexes of a repository's packs that are read: about two million objects.
+/// The maximum number of bytes of the indexes of a repository's packs that are read: about two million objects.
 const INDEX_BYTES: u64 = 64 << 20;
 
 /// The largest table of references that is read for the objects that it names, in bytes.

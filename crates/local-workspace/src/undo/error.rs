@@ -159,7 +159,7 @@ fn in_parts(brought_back: &[String], obstacles: &[UndoObstacle], cause: &str) ->
     };
     let list = list("the rest was not", obstacles);
     format!(
-        "only a part was undone: {}{more}; {list}; that part could not be put back: {cause}",
+        "only a part was undone: {}{more}; {list}; that part could not be reverted: {cause}",
         named.join(", ")
     )
 }

@@ -438,7 +438,7 @@ pub(crate) fn diffs_since(
     let left = match left {
         None => None,
         Some(entry) => match entry.content.and_then(|hash| journal.content(&hash).ok().flatten()) {
-            None => return said(format!("what was left at {path} is not kept any more")),
+            None => return said(format!("the state left at {path} is no longer kept")),
             bytes => bytes,
         },
     };

@@ -10,10 +10,10 @@ use crate::opened::Opened;
 use crate::palette::Palette;
 use crate::rows::{self, LineSource, Row, RowKind};
 
-/// The fewest cells of a line number.
+/// The minimum number of cells of a line number.
 const FEWEST_DIGITS: usize = 3;
 
-/// The most cells of a variable's name.
+/// The maximum number of cells of a variable's name.
 const MOST_NAME_CELLS: usize = 40;
 
 /// Draws rows of a proposal.

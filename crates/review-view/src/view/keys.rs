@@ -112,7 +112,7 @@ impl ReviewView {
             Key::Character('v') => {
                 let has_since = self.opened.as_ref().is_some_and(|opened| opened.since.is_some());
                 if !has_since {
-                    self.say("nothing of this was sent back before");
+                    self.say("no part of this was sent back before");
                     return Vec::new();
                 }
                 self.reshow(|opened| opened.arrangement.is_since = !opened.arrangement.is_since)

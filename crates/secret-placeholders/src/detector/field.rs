@@ -39,7 +39,7 @@ const PREFIXES: [&str; 26] = [
     "SecretStr(",
 ];
 
-/// The most bytes of a value that are judged.
+/// The maximum number of bytes of a value that are judged.
 const MOST_JUDGED_BYTES: usize = 512;
 
 /// The option of `kubectl` that takes a name and its value.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The most bytes at the start of a line that are searched for prefixes.
+/// The maximum number of bytes at the start of a line that are searched for prefixes.
 const MOST_PREFIX_BYTES: usize = 400;
 
 /// The maximum number of consecutive prefixes of a line, and of ways to read its start as prefixes.

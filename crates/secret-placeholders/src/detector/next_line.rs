@@ -33,7 +33,7 @@ const OF_PROPERTY: &str = r"^\s*<string>(?P<value>[^<>]+)</string>$";
 /// The lines about a commit that `git blame --porcelain` prints before a line.
 const ABOUT_COMMITS: &str = r"^(?:[0-9a-f]{40}(?: [0-9]+){2,3}$|(?:author|committer)(?:-mail|-time|-tz)? |summary |previous |filename |boundary$)";
 
-/// The most lines about a commit.
+/// The maximum number of lines about a commit.
 const MOST_ABOUT_COMMITS: usize = 16;
 
 /// A name and the location of its value.

@@ -1,6 +1,6 @@
 //! A measure of texts that read like words, whatever their language, and not like random letters.
 
-/// How often a letter follows another in words, from 0 to 9; [`NEUTRAL`] is as often as by chance. The first row and
+/// The frequency of a letter after another in words, from 0 to 9; [`NEUTRAL`] is as often as by chance. The first row and
 /// column stand for the start and the end of a word, the others for the letters of the alphabet. Counted in the names
 /// and comments of some thousand libraries, and in messages of forty languages.
 const FOLLOWS: [&[u8; 27]; 27] = [

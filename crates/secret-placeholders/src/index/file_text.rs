@@ -10,7 +10,7 @@ use crate::{Marker, Secrets};
 /// The maximum number of matches of a part of an answer that are examined in its file.
 const MOST_MATCHES: usize = 10_000;
 
-/// The most digits of the number of parameters in a name such as `login/2`.
+/// The maximum number of digits of the number of parameters in a name such as `login/2`.
 const MOST_DIGITS: usize = 2;
 
 /// A text with the placeholders of its hidden parts.

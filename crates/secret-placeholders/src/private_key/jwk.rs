@@ -20,7 +20,7 @@ const SECRET_FIELDS: &str = r#"(?x)
     ["'](?:d|p|q|dp|dq|qi|k)\\*["']\s*[:=]>?\s*\\*["']([A-Za-z0-9_-]{16,})
     | (?:(?m:^)[+-]?|[^A-Za-z0-9_$.'"\\\n-])(?:d|p|q|dp|dq|qi|k)\s*[:=]>?\s*\\*["']?([A-Za-z0-9_-]{22,})"#;
 
-/// The most bytes between the type of a key and its secret fields.
+/// The maximum number of bytes between the type of a key and its secret fields.
 const MOST_BETWEEN: usize = 16 * 1_024;
 
 /// Calls `hide` with the secret fields of such keys. The time is linear in the length of the text.

@@ -12,7 +12,7 @@ use crate::finder::Finder;
 use crate::map::is_replaced_anywhere;
 use crate::marker::{Marker, markers};
 
-/// The most placeholders of commands that are remembered. Further ones evict those of the oldest commands.
+/// The maximum number of placeholders of commands that are remembered. Further ones evict those of the oldest commands.
 const MOST_REMEMBERED: usize = 16_384;
 
 /// The placeholders in commands, by a name for the command or its output, the oldest first.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::markers;
 
-/// The most bytes that placeholders may add to a text.
+/// The maximum number of bytes that placeholders may add to a text.
 const MOST_GROWTH_BYTES: usize = 1 << 20;
 
 /// Returns how many bytes at the start of a masked text are within the bound, up to the end of a line; `None` if all are.

@@ -22,7 +22,7 @@ use crate::{Secrets, markers};
 const IF_KEYED: &str = "*.{[pP][eE][mM],[nN][pP][mM][rR][cC],[gG][pP][gG].[kK][eE][yY],\
      [pP][eE][mM][~#.]*,[nN][pP][mM][rR][cC][~#.]*,[gG][pP][gG].[kK][eE][yY][~#.]*}";
 
-/// The most bytes of a query with the values of its placeholders.
+/// The maximum number of bytes of a query with the values of its placeholders.
 const MOST_QUERY_BYTES: usize = 64 * 1_024;
 
 /// The maximum number of them that a search examines, in path order; it skips further ones.

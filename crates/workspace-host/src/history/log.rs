@@ -17,7 +17,7 @@ use super::unreadable;
 use crate::state::bookkeeping::{Bookkeeping, folded_line};
 use crate::{Failure, WorkspacePaths};
 
-/// The most characters of a step's description.
+/// The maximum number of characters of a step's description.
 const LINE_CHARACTERS: usize = 70;
 
 /// A run of the journal with its steps and changes, in serializable form.
@@ -45,9 +45,9 @@ fn is_zero(number: &usize) -> bool {
 pub struct LogRange {
     /// Leaves out this run and later ones.
     pub before: Option<u64>,
-    /// The most runs.
+    /// The maximum number of runs.
     pub limit: u32,
-    /// The most changes of each run.
+    /// The maximum number of changes of each run.
     pub changes: usize,
 }
 

@@ -10,7 +10,7 @@ use crate::{Failure, SecretRules, WorkspacePaths};
 /// A part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPart {
-    /// The most runs.
+    /// The maximum number of runs.
     pub limit: u32,
     /// Leaves out this run and later ones.
     pub before: Option<u64>,

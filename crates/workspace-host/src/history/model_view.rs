@@ -30,7 +30,7 @@ const MOST_BYTES: usize = 8 << 20;
 /// The maximum number of files read although their differences are too long to show.
 const MOST_LONG: usize = 20;
 
-/// The most characters of a step's description.
+/// The maximum number of characters of a step's description.
 const LINE_CHARACTERS: usize = 120;
 
 /// The runs of a workspace, as a model may see them.
@@ -151,7 +151,7 @@ impl<'a> RunViews<'a> {
             text.push('\n');
         }
         if difference.is_cut {
-            let _ = writeln!(text, "{path}: what it held before is not kept any more");
+            let _ = writeln!(text, "{path}: its previous content is no longer kept");
         }
         text
     }

@@ -8,13 +8,13 @@ use wap_core::visible_line;
 use crate::owner::checkout_command::checkout_command;
 use crate::{Obstacle, SecretRules, UndoAnswer, UndoRefusal};
 
-/// The most characters of a command.
+/// The maximum number of characters of a command.
 const LINE_CHARACTERS: usize = 70;
 
 /// The characters of a commit's name, as git shortens it in large repositories.
 const SHORT_COMMIT: usize = 12;
 
-/// The most branches that are named.
+/// The maximum number of branches that are named.
 const NAMED_BRANCHES: usize = 3;
 
 /// Renders the outcome of an undo for a model, without secrets, in at most about `characters`.
@@ -112,7 +112,7 @@ fn commits_text(repository: &str, kept: Option<&KeptCommits>, visible: &impl Fn(
     if let Some(checkout) = kept.and_then(|kept| kept.other_checkout.as_ref()) {
         let back = checkout.former.as_ref().map(|former| {
             let command = visible(&checkout_command(&checkout.tree, former));
-            format!("; `{command}` goes back to what was checked out before")
+            format!("; `{command}` returns to the previous checkout")
         });
         let back = back.unwrap_or_default();
         return format!(
@@ -120,7 +120,7 @@ fn commits_text(repository: &str, kept: Option<&KeptCommits>, visible: &impl Fn(
         );
     }
     if kept.is_some_and(|kept| kept.is_of_undo) {
-        return "a commit that was undone does not come back to it".to_owned();
+        return "an undone commit is not restored in it".to_owned();
     }
     if let [KeptBranch { name, commit, reset_to: Some(before), .. }] = branches {
         let tree = repository.rsplit_once('/').map_or(String::new(), |(tree, _)| format!("in `{tree}`, "));

@@ -20,14 +20,14 @@ const MOST_RUNS: u32 = 1_000;
 /// The part of the token budget that the work may take, at about three characters a token.
 const CHARACTERS_PER_TOKEN: usize = 1;
 
-/// The most commands that are listed, the newest.
+/// The maximum number of commands that are listed, the newest.
 const MOST_COMMANDS: usize = 20;
 
 /// The maximum number of files that are named because their differences do not fit; after these, no
 /// further file is read.
 const MOST_LEFT_OUT: usize = 50;
 
-/// The most characters of a command.
+/// The maximum number of characters of a command.
 const COMMAND_CHARACTERS: usize = 200;
 
 /// The maximum number of characters quoted from the end of a failure's output.

@@ -7,7 +7,7 @@ use local_workspace::{LocalWorkspace, Undo};
 
 use crate::last_change::{PAGE, Search, is_restorable, whole};
 
-/// The most replies, calls and commands that are tried.
+/// The maximum number of replies, calls and commands that are tried.
 const MOST_TRIED: usize = 10;
 
 /// Returns a change of the newest work before a refused undo that can currently be undone as a whole; `None` if there

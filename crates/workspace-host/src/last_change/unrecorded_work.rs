@@ -14,7 +14,7 @@ use crate::secret_use::SecretRules;
 /// The number of runs that one query reads.
 const PAGE: u32 = 500;
 
-/// The most characters of a step's description.
+/// The maximum number of characters of a step's description.
 const DESCRIPTION_CHARACTERS: usize = 70;
 
 /// The newest work of which no part can be undone.

@@ -25,8 +25,9 @@ use crate::confinement;
 use crate::notices::SharedNotices;
 use crate::options::HostOptions;
 
-/// The most names that one process collects of those whose changes are only reported. All are kept, and each change is
-/// compared with all: a command that leaves new symlinks among the hooks each time could make every later one slow.
+/// The maximum number of names that one process collects of those whose changes are only reported. All are kept, and
+/// each change is compared with all: a command that leaves new symlinks among the hooks each time could make every
+/// later one slow.
 const COLLECTED_LIMIT: usize = 2000;
 
 /// Finds such paths each time the settings have changed.

@@ -167,8 +167,7 @@ impl Client {
         }
         let Some(id) = message.id.as_ref().and_then(Value::as_u64) else { return };
         match message.method.as_str() {
-            // A client that is currently being sent something else needs no answer: any byte shows that the owner
-            // lives.
+            // A client that is being sent something else needs no answer: any byte shows that the owner lives.
             PING => self.outgoing.send_unless_lagging(json_rpc::response(&json!(id), &Value::Null)),
             // First, since it guards the two arms of these methods further down.
             CHANGE_FILES | UNDO if self.has_other_names() => {

@@ -12,7 +12,7 @@ use crate::state::{LocalSessions, garbage_keeper};
 /// Removes the history of finished sessions beyond a limit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CollectGarbage {
-    /// The most bytes of file contents that may stay.
+    /// The maximum number of bytes of file contents that may stay.
     pub limit_bytes: u64,
 }
 

@@ -12,7 +12,7 @@ use std::thread;
 
 use crate::owner::Begun;
 
-/// The most bytes that may wait for one client; a single message may be longer.
+/// The maximum number of bytes that may wait for one client; a single message may be longer.
 const MOST_WAITING_BYTES: usize = 64 << 20;
 
 /// The number of waiting bytes from which a client counts as lagging: output to watch is then dropped.

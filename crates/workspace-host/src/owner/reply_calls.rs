@@ -222,7 +222,7 @@ fn late_lines(workspace: &LocalWorkspace) -> Vec<String> {
         Err(error) => format!("{path} was written to by a program that had it open from before, and what it wrote could not be kept: {error}"),
     });
     let unsynced = workspace.unsynced().into_iter().map(|path| {
-        format!("the disk has not taken {path}: the journal has it, and it is written again until the disk takes it")
+        format!("syncing {path} to the disk has failed: the journal has it, and the sync is retried until it succeeds")
     });
     late.chain(unsynced).collect()
 }

@@ -115,9 +115,9 @@ pub struct CreateSession {
     pub task: String,
     /// The dialect that the model speaks.
     pub dialect: Dialect,
-    /// The most tokens of a message.
+    /// The maximum number of tokens of a message.
     pub budget: Option<u32>,
-    /// The most characters of one paste.
+    /// The maximum number of characters of one paste.
     #[serde(default)]
     pub paste_characters: Option<u32>,
     /// The files that matter for the task, the most relevant first.

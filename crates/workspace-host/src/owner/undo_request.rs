@@ -351,7 +351,7 @@ fn way_past(obstacles: &[UndoObstacle]) -> String {
         let commands: Vec<_> = others.into_iter().flatten().collect();
         let back = match commands.is_empty() {
             true => String::new(),
-            false => format!(": {} goes back to what was checked out before", commands.join(", ")),
+            false => format!(": {} returns to the previous checkout", commands.join(", ")),
         };
         return format!(
             "the change checked out something else, and the repository was used since{back}; revert commits with git"

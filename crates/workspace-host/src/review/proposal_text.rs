@@ -8,10 +8,10 @@ use crate::SecretRules;
 use crate::review::calls::ShownProposal;
 use crate::review::visible_file_step::visible_file_step;
 
-/// The most characters of a line about a step.
+/// The maximum number of characters of a line about a step.
 const LINE_CHARACTERS: usize = 200;
 
-/// The most lines about the variables of a command.
+/// The maximum number of lines about the variables of a command.
 const MOST_SURROUNDINGS: usize = 100;
 
 /// Renders a proposal without secrets, and without the contents of files that hold credentials.

@@ -71,7 +71,7 @@ pub struct ReviewedWorkspace {
     shared: Arc<SharedWorkspace>,
     policy: ReviewPolicy,
     front_end: String,
-    /// The most files that a command deletes without a review; `None` for any number.
+    /// The maximum number of files that a command deletes without a review; `None` for any number.
     pub(super) most_deletions: Option<usize>,
 }
 

@@ -182,7 +182,7 @@ fn real_steps(
         .collect()
 }
 
-/// The most files that are listed as changed by one command.
+/// The maximum number of files that are listed as changed by one command.
 const MOST_EFFECTS: usize = 200;
 
 /// Lists the changes of a command. Unlisted ones are covered by a digest: nothing else may land under the same mark.

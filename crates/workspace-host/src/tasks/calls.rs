@@ -120,7 +120,7 @@ impl SessionCall for CancelTask {
 pub struct ListTasks {
     /// Only tasks that were begun before this one.
     pub before: Option<TaskId>,
-    /// The most tasks; at most 100.
+    /// The maximum number of tasks; at most 100.
     pub limit: usize,
 }
 

@@ -8,10 +8,10 @@ use workspace_host::{SecretRules, ShownProposal};
 use super::description::{self, StepDescription};
 use super::text::plain;
 
-/// The most lines of all steps.
+/// The maximum number of lines of all steps.
 const MOST_LINES: usize = 3_000;
 
-/// The most characters of all lines.
+/// The maximum number of characters of all lines.
 const MOST_CHARACTERS: usize = 400_000;
 
 /// The longest line in characters.

@@ -109,7 +109,7 @@ fn bare_repository_that_is_moved_stays() {
             let had = opened.state();
             let (warned, _) = opened.run(&format!("{script}; rm -rf plain; echo x > file"));
             assert!(warned.contains("removes a repository"), "{script} ({layered:?}): {warned}");
-            assert!(!warned.contains("could not be put back"), "{script} ({layered:?}): {warned}");
+            assert!(!warned.contains("could not be restored"), "{script} ({layered:?}): {warned}");
             let is_bare = |line: &&str| line.contains("r.git/") || line.ends_with("r.git");
             let bare = |state: &str| state.lines().filter(is_bare).map(str::to_owned).collect::<Vec<_>>();
             assert_eq!(bare(&opened.state()), bare(&had), "{script} ({layered:?}): {warned}");

@@ -163,7 +163,7 @@ fn undo_whose_files_cannot_be_put_back_says_so() {
     let reported = text.split_once("outcome: ").unwrap().1.lines().next().unwrap();
     assert_eq!(["a", "b"].map(|name| fixture.text(name).unwrap()), ["old\n", "new\n"], "{reported}");
     assert!(reported.starts_with("InParts only a part was undone: `a`; "), "{reported}");
-    assert!(reported.contains("`b`") && reported.contains("could not be put back: `a`"), "{reported}");
+    assert!(reported.contains("`b`") && reported.contains("could not be reverted: `a`"), "{reported}");
     // It is no conflict: no other program was there.
     assert!(text.contains("again: WriteError"), "{text}");
 }

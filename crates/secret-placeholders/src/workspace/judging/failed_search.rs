@@ -5,7 +5,7 @@ use wap_core::{LineConflict, LineDoubt, WapError};
 
 use crate::markers;
 
-/// The most characters of a line that a refusal quotes.
+/// The maximum number of characters of a line that a refusal quotes.
 const MOST_CHARACTERS: usize = 120;
 
 /// The advice about a line with a placeholder.

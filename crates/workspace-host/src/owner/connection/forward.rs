@@ -11,10 +11,10 @@ use crate::owner::protocol::{
     BLOCK_FINISHED, BLOCK_STARTED, BlockFinished, BlockStarted, PRINTED, Printed, STARTED, Started,
 };
 
-/// The most bytes of a piece of output that are sent to a watching client.
+/// The maximum number of bytes of a piece of output that are sent to a watching client.
 const MOST_SHOWN_BYTES: usize = 2_000;
 
-/// The most bytes of a line that are held until it ends; a longer one is not shown.
+/// The maximum number of bytes of a line that are held until it ends; a longer one is not shown.
 pub(super) const MOST_HELD_BYTES: usize = 64 * 1_024;
 
 /// Forwards the output of a command. The owner's commands must not wait for a slow client: output that would reach a

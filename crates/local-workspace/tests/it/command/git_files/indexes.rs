@@ -281,7 +281,7 @@ fn index_too_large_to_be_judged_is_refused() {
         let workspace = fixture.open_layered(layered);
         let refused = warned(&workspace, "truncate -s 65M sub/.git/index");
         assert!(refused.contains("`sub/.git/index`") && refused.contains("64 MB"), "{layered:?}: {refused}");
-        assert!(!refused.contains("could not be put back"), "{layered:?}: {refused}");
+        assert!(!refused.contains("could not be restored"), "{layered:?}: {refused}");
         git(&fixture.root().join("sub"), "git status");
         // One that is larger than the other files of which a comparison keeps the content is judged.
         let many = "object=$(git hash-object file); seq -f \"100644 $object 0\tmany/files/%.0f\" 20000 | \
