@@ -138,8 +138,8 @@ impl Opened {
         self.positions =
             self.draft.comments.iter().map(|comment| comment.position(&self.proposal.steps)).collect();
         self.rows = {
-            let marks = (self.tried.as_ref(), self.since.as_ref());
-            rows(&self.proposal.steps, &self.draft, &self.positions, marks, &self.arrangement)
+            let trial_and_news = (self.tried.as_ref(), self.since.as_ref());
+            rows(&self.proposal.steps, &self.draft, &self.positions, trial_and_news, &self.arrangement)
         };
         if let Some(((step, hunk), offset)) = kept {
             let stops = self.rows.stops.iter();
