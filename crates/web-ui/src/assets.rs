@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 /// A file of the page.
 #[derive(Debug)]
 pub(crate) struct Asset {
-    /// Its name beneath `/ui/`; empty for the page itself.
+    /// Its name below `/ui/`; empty for the page itself.
     name: &'static str,
     kind: &'static str,
     bytes: &'static [u8],

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use git_index::{
     REFERENCE_BYTES, is_file_list, is_object_file, is_own_file, is_reference, is_reference_name,
-    lists_files_beside, stays_in_references,
+    lists_sibling_files, stays_in_references,
 };
 
 use crate::objects::loose_objects::reopen_folder;
@@ -106,7 +106,7 @@ fn remove_pack_lists(objects: &Path, removed: &mut Removed) -> Result<(), (PathB
             foreign_file::open(&path).and_then(|file| file.take(LIST_BYTES + 1).read_to_end(&mut bytes));
         let is_missing = read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         let is_whole = read.is_ok_and(|length| length as u64 <= LIST_BYTES);
-        if !is_missing && (!is_whole || !lists_files_beside(&bytes)) {
+        if !is_missing && (!is_whole || !lists_sibling_files(&bytes)) {
             match fs::remove_file(&path) {
                 Ok(()) => removed.lists.push(within),
                 // Git of another agent has removed it.
