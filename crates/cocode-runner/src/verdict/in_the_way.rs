@@ -127,7 +127,7 @@ fn is_tracked(repository: &Repository, path: &Path) -> Result<bool, GitError> {
     Ok(!names.is_empty())
 }
 
-/// Returns whether this is a folder with at least one entry. An empty folder is no loss.
+/// Returns whether this is a folder with at least one entry. An empty folder may be lost.
 fn holds_anything(path: &Path) -> bool {
     fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
 }
