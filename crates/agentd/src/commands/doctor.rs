@@ -191,8 +191,8 @@ fn home(common: &CommonOptions, launcher: &Launcher) -> Finding {
     }
 }
 
-/// Reports the network that commands have by the configuration, with the names that presets resolve to, and whether this machine can
-/// keep commands to them.
+/// Reports the network that commands have by the configuration, with the names that presets resolve to, and whether this
+/// machine can keep commands to them.
 fn network(settled: Result<(Network, Vec<String>), Failure>, launcher: Option<&Launcher>) -> Finding {
     let what = "network";
     let limited = |detail: String| Finding { what: what.to_owned(), state: State::Limited, detail };
