@@ -10,8 +10,8 @@ use crate::common_options::CommonOptions;
 use crate::config::obeyed_options;
 use crate::exit::{Exit, Failure};
 
-/// Checks that each folder that commands are given is there, without which none could be started and the reason given then may
-/// name no whole path, that git obeys nothing in it, and that it is none of this program's own.
+/// Checks that each folder that commands are given exists, that git obeys nothing in it, and that it is not this program's own.
+/// With a missing folder no command could start, and the reason given then might not name the whole path.
 ///
 /// Nothing is checked for a command that runs no other programs, or that only writes down how it is to be run.
 pub(crate) fn check(common: &CommonOptions) -> Result<(), Failure> {
@@ -31,7 +31,7 @@ pub(crate) fn check(common: &CommonOptions) -> Result<(), Failure> {
         } else if settings.would_read(folder) {
             (
                 Exit::Refused,
-                "is a repository, or holds settings of git, by which a command could have git start programs outside \
+                "is a repository, or holds settings of git, with which a command could have git start programs outside \
                  of all confinement",
                 "give a folder in the repository, outside of `.git`; commits are made outside of the sandbox, or by agents in \
                  worktrees of their own: `agentd cocode`",
@@ -39,7 +39,7 @@ pub(crate) fn check(common: &CommonOptions) -> Result<(), Failure> {
         } else if own.iter().any(|own| own.starts_with(canonical(folder)) || canonical(folder).starts_with(own)) {
             (
                 Exit::Refused,
-                "holds, or lies in, a folder of agentd itself, with its journal or the token of its server",
+                "holds, or is inside, a folder of agentd itself, with its journal or the token of its server",
                 "give a folder that holds nothing of agentd's",
             )
         } else {
@@ -53,7 +53,7 @@ pub(crate) fn check(common: &CommonOptions) -> Result<(), Failure> {
     })
 }
 
-/// Returns the folders in which this program keeps what commands must not change, and no secret of it may be shown.
+/// Returns the folders that hold what commands must not change or, as secrets of this program, must not see.
 fn own_folders(common: &CommonOptions) -> Vec<PathBuf> {
     let base = WorkspacePaths::find(&common.host()).ok().map(|paths| paths.base);
     // The configuration file is checked where it is read.

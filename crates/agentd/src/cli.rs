@@ -167,7 +167,7 @@ pub(crate) enum Command {
     },
     /// List the changes that wait for your review, look at one, try it, land it in part or whole, or send it back.
     Review(ReviewOptions),
-    /// Carry out a choice that stands on standard input as JSON: a trial, in a process of its own.
+    /// Carry out a choice that is read from standard input as JSON: a trial, in a separate process.
     #[command(hide = true)]
     CarryOut,
     /// Report what this machine can and cannot do.

@@ -60,7 +60,7 @@ pub(crate) fn read(mut arguments: Vec<OsString>) -> Result<Invocation, Failure> 
         }
         Some(_) => return settled(&definition, &definition, &arguments, &matches, cli),
     };
-    // The words go behind `--`, because one of them may begin with a dash.
+    // The words follow `--`, because one of them may begin with a dash.
     let rest = arguments.split_off(arguments.len() - count);
     if arguments.last().is_some_and(|last| last == "--") {
         arguments.pop();
@@ -137,7 +137,7 @@ fn command_of(matches: &ArgMatches) -> String {
     levels.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
 }
 
-/// The options that the command line gives, wherever they stand.
+/// The options that the command line gives, in any position.
 fn given(matches: &ArgMatches) -> BTreeSet<Id> {
     let levels = std::iter::successors(Some(matches), |matches| Some(matches.subcommand()?.1));
     levels.flat_map(given_here).collect()
@@ -189,12 +189,12 @@ fn as_task(definition: &Definition, words: &[OsString]) -> Result<(), Failure> {
         let similar =
             similar_command(definition, first).map(|name| format!("did you mean `agentd {name}`? "));
         return Err(Failure::new(Exit::Usage, format!("there is no command '{first}'")).advise(format!(
-            "{}`agentd --help` lists the commands; a task of several words stands in quotes, or behind `new`",
+            "{}`agentd --help` lists the commands; a task of several words goes in quotes, or after `new`",
             similar.unwrap_or_default()
         )));
     }
     if let Some(option) = words.iter().skip(1).find(|word| word.starts_with('-')) {
-        return Err(Failure::new(Exit::Usage, format!("'{option}' cannot stand behind a task"))
+        return Err(Failure::new(Exit::Usage, format!("'{option}' cannot follow a task"))
             .advise("options of a session belong to `agentd new`"));
     }
     Ok(())

@@ -21,13 +21,13 @@ use workspace_host::{HostOptions, OwnPrograms, SecretUse, USUAL_COMMAND_TIMEOUT}
 
 use crate::config::confinement_arguments::settled_arguments;
 
-/// The headings in a help text, which keep these options apart from those of the command itself.
+/// The headings in a help text, which separate these options from the command's own.
 const WORKSPACE: &str = "Workspace and state";
 const OUTPUT: &str = "Output";
 const COMMANDS: &str = "Commands that are run";
 const PROTECTION: &str = "Protection";
 
-/// Options of every command; they may stand before or after it.
+/// Options of every command; they may come before or after it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CommonOptions {
     /// The folder of code [default: the nearest folder upwards with a state folder, else the repository's root, else the
@@ -63,7 +63,7 @@ pub(crate) struct CommonOptions {
     /// Run commands on a copy-on-write layer where possible, or not.
     #[arg(long, global = true, help_heading = COMMANDS, value_name = "on|off", default_value = "on")]
     pub layer: Switch,
-    /// The home of commands: kept between the commands of a workspace, with your download caches beneath it, or a fresh one
+    /// The home of commands: kept between the commands of a workspace, with your download caches inside it, or a fresh one
     /// for each.
     #[arg(long, global = true, help_heading = COMMANDS, value_name = "kept|fresh", default_value = "kept")]
     pub home: HomeUse,
@@ -82,7 +82,7 @@ pub(crate) struct CommonOptions {
     /// The most bytes of contents of files that are kept for undoing. A process that stays removes the oldest beyond that.
     #[arg(long, global = true, help_heading = WORKSPACE, value_name = "BYTES", default_value_t = USUAL_LIMIT_BYTES)]
     pub history_limit: u64,
-    /// A name beneath which nothing is ever changed, such as .github or `*.tf`; may be given several times.
+    /// A name below which nothing is ever changed, such as .github or `*.tf`; may be given several times.
     #[arg(long, global = true, help_heading = PROTECTION, value_name = "NAME", value_parser = obeyed_names::name)]
     pub protect: Vec<String>,
     /// A name whose changes are made and reported; may be given several times.
@@ -103,7 +103,7 @@ pub(crate) struct CommonOptions {
     /// The workspace above the current folder, if that was chosen.
     #[arg(skip)]
     pub workspace_above: Option<FoundWorkspace>,
-    /// The network that the values of `--network` come to.
+    /// The network that the values of `--network` add up to.
     #[arg(skip)]
     pub settled_network: Network,
     /// The presets of the configuration file.
@@ -126,7 +126,7 @@ impl CommonOptions {
         self.timeout.unwrap_or(USUAL_COMMAND_TIMEOUT)
     }
 
-    /// Returns the arguments with which another process of this program tries something out, confined as this one.
+    /// Returns the arguments for another process of this program that tries something out, confined like this one.
     pub(crate) fn trial_arguments(&self) -> Vec<OsString> {
         // Commands change the trial's layer itself, so that later steps see their changes.
         let mut common = CommonOptions { layer: Switch::Off, ..self.clone() };

@@ -21,7 +21,7 @@ use crate::views::console::Console;
 fn main() -> ExitCode {
     // Confined commands are started by a process of this same program, in which this call does not return.
     sandbox_exec::spawner_main_if_requested();
-    // Before any thread starts: only a process with a single thread can enter namespaces of its own.
+    // Before any thread starts: only a process with a single thread can enter new namespaces.
     let arguments = match workspace_host::review::overlay_process::enter_if_requested() {
         Ok(arguments) => arguments,
         Err(why) => {

@@ -38,7 +38,7 @@ pub(crate) fn settle(common: &mut CommonOptions, console: Console) -> Result<(),
     Ok(())
 }
 
-/// The open files that the connections of commands take, two for each and one for each that waits, and those of everything else.
+/// The open files of commands' connections, two for each and one for each that waits, and of everything else.
 const OPEN_FILES: u64 = 3 * 1024 + 1024;
 
 /// Raises the limit of open files as far as is allowed: connections to allowed names are made by this process.
@@ -51,7 +51,7 @@ fn raise_open_files() {
     }
 }
 
-/// Returns the network that the values of `--network` come to, and a line for each preset that was asked.
+/// Returns the network that the values of `--network` add up to, and a line for each preset that was queried.
 pub(crate) fn settled(common: &CommonOptions) -> Result<(Network, Vec<String>), Failure> {
     let items = match combined(&common.network)? {
         Combined::Off => return Ok((Network::Off, Vec::new())),
@@ -83,7 +83,7 @@ fn combined(choices: &[NetworkChoice]) -> Result<Combined, Failure> {
         match choice {
             NetworkChoice::Allow(more) => items.extend_from_slice(more),
             NetworkChoice::Off | NetworkChoice::On if choices.iter().any(|other| other != choice) => {
-                let text = format!("--network {choice} cannot stand beside another one");
+                let text = format!("--network {choice} cannot be combined with another value");
                 return Err(Failure::new(Exit::Usage, text)
                     .advise("give on or off alone, or as many of allow=… as you like"));
             }
@@ -94,12 +94,12 @@ fn combined(choices: &[NetworkChoice]) -> Result<Combined, Failure> {
     Ok(if items.is_empty() { Combined::Off } else { Combined::Allow(items) })
 }
 
-/// The user's tools. Nothing that lies in a folder that commands may change decides what they answer.
+/// The user's tools. No file in a folder that commands may change affects their answers.
 fn tools(common: &CommonOptions) -> Tools {
     let writable = [&common.workspace].into_iter().chain(&common.base).chain(&common.cache);
     let writable: Vec<PathBuf> =
         writable.map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.clone())).collect();
-    // Tools look for settings in all folders above: beneath the home they are the user's own.
+    // Tools look for settings in all folders above: inside the home folder, they are the user's own.
     let home = confinement::home().filter(|home| home.is_absolute());
     Tools::of_this_process(writable, home.unwrap_or_else(std::env::temp_dir))
 }
@@ -126,7 +126,7 @@ mod tests {
         let lists = ["allow=a.example,npm", "allow=b.example:22"];
         assert_eq!(combine(&lists), Ok("allow=a.example,npm,b.example:22".into()));
         for mixed in [["on", "off"], ["allow=a.example", "on"], ["off", "allow=a.example"]] {
-            assert!(combine(&mixed).unwrap_err().contains("cannot stand beside"), "{mixed:?}");
+            assert!(combine(&mixed).unwrap_err().contains("cannot be combined with"), "{mixed:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The other side of the contract: the commits of an agent that is written with this library.
+//! The agent's side of the contract: commits of agents that use this library.
 
 mod agent_repository;
 pub(crate) mod cache_folders;

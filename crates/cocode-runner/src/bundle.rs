@@ -1,7 +1,7 @@
 //! Git bundles: files with commits that one repository lacks and another has.
 //!
 //! A bundle carries a task's base to another machine, and an agent's work back. Its reader trusts nothing in it: the
-//! objects stay in a folder of their own until they are checked, and none of its references becomes one of the reader's.
+//! objects stay in a separate folder until they are checked, and none of its references is adopted.
 
 pub(crate) mod base_repository;
 mod bundle_size;

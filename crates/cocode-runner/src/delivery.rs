@@ -1,7 +1,7 @@
-//! Work that another machine delivers, judged on this one.
+//! Work delivered by another machine, judged on this one.
 //!
 //! The other machine is not trusted. It claims that an agent has ended, and how; the claim can make a verdict worse, never
-//! better. Its commits go the way of a confined agent's objects, and the runner of this machine comes to the verdict.
+//! better. Its commits are imported like a confined agent's objects, and the runner of this machine decides the verdict.
 
 pub(crate) mod begin;
 pub(crate) mod check_setup;
@@ -20,7 +20,7 @@ use cocode_env::AgentState;
 
 use crate::bundle::BUNDLE_LIMIT_BYTES;
 
-/// The result of an agent that ran on another machine, as that machine claims it.
+/// The result of an agent that ran on another machine, as claimed by that machine.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     /// The file with the bundle of its commits; `None` if it has committed nothing.
@@ -29,7 +29,7 @@ pub struct Delivery {
     pub head: Option<String>,
     /// The exit code.
     pub exit_code: Option<i32>,
-    /// The state in which it has ended. `Ready` and `Completed` say the same here: the verdict decides between them.
+    /// The state in which it has ended. `Ready` and `Completed` are equivalent here: the verdict decides between them.
     pub state: AgentState,
     /// True if nothing was uncommitted or untracked in its worktree; `None` if unknown. It counts only if a clean tree is
     /// part of the verdict, which then fails without `true`.

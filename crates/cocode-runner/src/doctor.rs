@@ -88,7 +88,7 @@ fn identity(repository: &Repository) -> DoctorFinding {
     finding("identity", false, identity.is_some(), &detail)
 }
 
-/// Reports whether a run would take an agent, as far as that depends on its definition and on this machine.
+/// Reports whether a run would accept an agent, as far as that depends on its definition and on this machine.
 fn agent(
     config: &RunnerConfig,
     repository: Option<&Repository>,
@@ -106,7 +106,7 @@ fn agent(
     }
 }
 
-/// Returns the variables that an agent would get, with values that stand for those of its issue and its worktree.
+/// Returns the variables of an agent, with placeholder values for its issue and its worktree.
 fn some_environment(config: &RunnerConfig, definition: &AgentDefinition) -> BTreeMap<OsString, OsString> {
     let worktree = config.worktrees.join("agent");
     let url = "https://issues.invalid/1".parse().expect("it is an address");

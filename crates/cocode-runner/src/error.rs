@@ -20,7 +20,7 @@ pub enum RepositoryError {
     /// It has no work tree.
     #[error("the repository is bare")]
     Bare,
-    /// Its path is not a line of text, so neither records nor git's own files can hold it.
+    /// Its path contains a line break or is not UTF-8, so neither records nor git's own files can hold it.
     #[error("the path of the repository has a line break or is not valid UTF-8, which is not supported")]
     Path,
     /// It has no commit to start from.
@@ -85,7 +85,7 @@ pub enum RunnerError {
         /// The program as it was given.
         program: String,
     },
-    /// An argument of an agent names a variable that it does not get.
+    /// An argument of an agent names a variable that it does not receive.
     #[error("an argument of the agent '{agent}' names the variable {variable}, which it does not get")]
     UnknownVariable {
         /// The agent.
@@ -93,12 +93,12 @@ pub enum RunnerError {
         /// The variable.
         variable: String,
     },
-    /// The agent's definition lists something that no agent may change.
+    /// The agent's definition lists a path that no agent may change.
     #[error("the agent '{agent}' cannot be given '{path}' to write: {why}")]
     Writable {
         /// The agent.
         agent: AgentName,
-        /// The path as the definition has it.
+        /// The path, as written in the definition.
         path: String,
         /// The reason.
         why: &'static str,
@@ -132,14 +132,14 @@ pub enum RunnerError {
         /// The branch.
         branch: String,
     },
-    /// The path of the worktree, or of a file beside it, is occupied.
+    /// The path of the worktree, or of a file next to it, is occupied.
     #[error("{} exists already", .path.display())]
     FolderExists {
         /// The path.
         path: PathBuf,
     },
-    /// Worktrees must not lie in a repository: build tools would find the parent's files.
-    #[error("the worktrees' folder {} lies in a repository", .path.display())]
+    /// Worktrees must not be in a repository: build tools would find the parent's files.
+    #[error("the worktrees' folder {} is in a repository", .path.display())]
     InsideRepository {
         /// The path.
         path: PathBuf,
@@ -225,7 +225,7 @@ pub enum RunnerError {
         /// The entry, and the reason for its refusal.
         why: String,
     },
-    /// The work changes files that make other programs start something, which no work of a model may change.
+    /// The work changes files by which other programs start programs, which no work of a model may change.
     #[error(
         "to take in the work of the agent '{agent}' would change what other programs obey unasked: {files}"
     )]
@@ -235,7 +235,7 @@ pub enum RunnerError {
         /// The files.
         files: ObeyedFiles,
     },
-    /// The search for what other programs obey did not come to its end.
+    /// The search for files that other programs obey did not finish.
     #[error("the search for what other programs obey has ended early: {why}")]
     SearchEnded {
         /// The reason.
@@ -244,13 +244,13 @@ pub enum RunnerError {
     /// There are changes that are not committed.
     #[error("the work tree holds changes that are not committed")]
     Dirty {
-        /// True if git has filters here, such as those of git-lfs. They are off in the runner's own calls, so git may see no change.
+        /// True if git has filters here, such as git-lfs. They are off in the runner's own calls, which may cause the difference.
         has_filters: bool,
     },
     /// No branch is checked out, so none would keep the work.
     #[error("no branch is checked out here, so none would keep the work")]
     Detached,
-    /// An uncommitted file lies at the path of a file of the agent's work, and would be lost.
+    /// An uncommitted file is at the path of a file of the agent's work, and would be lost.
     #[error("'{}' is not committed, and the agent's work has a file there", .path.display())]
     InTheWay {
         /// The path, relative to the work tree.
@@ -264,7 +264,7 @@ pub enum RunnerError {
         /// The first of these files, and the number of further ones.
         files: String,
     },
-    /// The work replaces a submodule whose folder is in use. What it holds would be lost.
+    /// The work replaces a submodule whose folder is in use. Its contents would be lost.
     #[error("the agent's work replaces the submodule '{}', whose folder is in use", .path.display())]
     SubmoduleInTheWay {
         /// The submodule, relative to the work tree.
@@ -287,7 +287,7 @@ pub enum RunnerError {
     /// A merge needs an author.
     #[error("a merge needs an author, and git does not know your name and email address")]
     NoIdentity,
-    /// Git failed between two files, and some of them could not be restored.
+    /// Git failed midway, and some files could not be restored.
     #[error("the work was taken in half, and these files could not be restored: {files}")]
     HalfTaken {
         /// The first of them, and the number of further ones.
@@ -296,7 +296,7 @@ pub enum RunnerError {
         #[source]
         source: GitError,
     },
-    /// The work is a difference to files that have changed since.
+    /// The work is based on files that have changed since.
     #[error("the work of the agent '{agent}' does not fit the files as they are now: {why}")]
     DoesNotFit {
         /// The agent.
@@ -307,7 +307,7 @@ pub enum RunnerError {
     /// The workspace is a part of the repository only.
     #[error("work that is not committed can be continued only where the workspace is the whole repository")]
     BelowTheRoot,
-    /// The work continues a conversation, so it is taken in as a run of that conversation and not as a merge.
+    /// The work continues a conversation, so it is adopted as a run of that conversation and not as a merge.
     #[error("the agent '{agent}' has continued work that is not committed, so its own cannot be merged")]
     Continued {
         /// The agent.
@@ -343,8 +343,8 @@ impl RunnerError {
     }
 }
 
-/// Returns an error with all its causes, on one line. A cause that the text before it ends with is not repeated, since some
-/// errors print theirs.
+/// Returns an error with all its causes, on one line. A cause that ends the preceding text is not repeated, since some errors
+/// print theirs.
 #[must_use]
 pub fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

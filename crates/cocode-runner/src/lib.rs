@@ -4,8 +4,8 @@
 //! (`cocode-env`), starts it through `sandbox-exec` with exactly its worktree and its git folders writable, keeps its
 //! log, and judges its commits when it has ended. The records of agents survive a crash; agents do not.
 //!
-//! The runner reads nothing from the process's own environment, and nothing in the repository configures it: all that
-//! it may know arrives as [`RunnerConfig`] and [`Host`].
+//! The runner reads nothing from the process's own environment, and nothing in the repository configures it: all of its
+//! inputs are in [`RunnerConfig`] and [`Host`].
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod agent;

@@ -67,7 +67,7 @@ pub(crate) struct PlannedAgent {
     pub(crate) timeout: Duration,
 }
 
-/// The branch and the paths of an agent, which were free when it was planned.
+/// The branch and the paths reserved for an agent.
 #[derive(Clone, Debug)]
 pub(crate) struct Reserved {
     pub(crate) branch: String,
@@ -94,7 +94,7 @@ pub struct PlanLine {
     pub timeout_seconds: u64,
     /// True if it would be confined.
     pub sandbox: bool,
-    /// The names of the variables that it would get, without their values.
+    /// The names of its variables, without their values.
     pub variables: Vec<String>,
 }
 
@@ -162,7 +162,7 @@ impl Runner {
                 url.expect("an address made of a host and a number is one")
             }
         };
-        // Nothing at its paths shows an agent that another machine runs.
+        // An agent on another machine leaves no traces at its paths.
         for record in self.store.records()?.iter().filter(|record| record.is_pending_elsewhere()) {
             if record.issue == request.issue && names.contains(&record.agent) {
                 return Err(RunnerError::StillElsewhere { agent: record.agent.clone() });
@@ -171,7 +171,7 @@ impl Runner {
         Ok((base, url))
     }
 
-    /// Checks what a definition permits.
+    /// Checks a definition's permissions.
     pub(crate) fn check_permissions(&self, definition: &AgentDefinition) -> Result<(), RunnerError> {
         check_permissions(&self.config, &self.repository, definition)
     }
@@ -228,7 +228,7 @@ impl Runner {
         };
         let timeout = definition.timeout.unwrap_or(request.limits.timeout);
         let refused = |source| RunnerError::Command { agent: agent.clone(), source };
-        // A second line behind the runner's own deadline, which requests the end first and kills later.
+        // A fallback after the runner's own deadline, which first requests the end and kills later.
         let last = Timeout::new(timeout + GRACE + Duration::from_secs(1)).map_err(refused)?;
         let command = ShellCommand::new(&text).map_err(refused)?.with_timeout(last);
         Ok(PlannedAgent {
@@ -243,7 +243,7 @@ impl Runner {
     }
 }
 
-/// Checks what a definition permits: nothing may lead out of the confinement, or need one that the agent does not have.
+/// Checks a definition's permissions: none may lead out of the confinement, or require one that the agent does not have.
 pub(crate) fn check_permissions(
     config: &RunnerConfig,
     repository: &Repository,
@@ -255,7 +255,7 @@ pub(crate) fn check_permissions(
     check_writable(config, repository, definition)
 }
 
-/// Returns the path of the issue's text for the agent of a worktree: beside it. Agents' names have no dots, so the path
+/// Returns the path of the issue's text for the agent of a worktree, next to it. Agents' names have no dots, so the path
 /// cannot be another agent's worktree.
 pub(crate) fn body_file(worktree: &std::path::Path) -> PathBuf {
     let mut name = worktree.as_os_str().to_owned();

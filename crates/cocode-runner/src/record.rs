@@ -16,7 +16,7 @@ use crate::record::elsewhere::Elsewhere;
 use crate::repository::Base;
 use crate::repository::left_file::LeftFile;
 
-/// The record of an agent. It exists before anything is made for the agent, until all of it is removed.
+/// The record of an agent. It exists from before anything is made for the agent until all of it is removed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentRecord {
     /// Its name.
@@ -43,17 +43,17 @@ pub struct AgentRecord {
     pub base: String,
     /// The commit that it started from.
     pub start_commit: String,
-    /// The conversation whose work it continues, as the journal names it; its start commit holds the files as they were then.
+    /// The conversation whose work it continues, by its name in the journal; its start commit holds the files of that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continues: Option<String>,
-    /// The commit that its worktree was at when it had ended.
+    /// The commit at its worktree's `HEAD` when it had ended.
     pub head: Option<String>,
     /// The worktree's own folder in the repository, once it was made.
     pub git_folder: Option<PathBuf>,
-    /// True if the agent writes its branch in a folder of its own, from which the runner copies it to the repository.
+    /// True if the agent writes its branch in a separate folder, from which the runner copies it to the repository.
     #[serde(default)]
     pub own_branches: bool,
-    /// True if the agent also writes objects in a folder of its own, from which the runner imports them.
+    /// True if the agent also writes objects in a separate folder, from which the runner imports them.
     #[serde(default)]
     pub own_objects: bool,
     /// The run that it belongs to: the same for all agents that were started together.
@@ -67,9 +67,9 @@ pub struct AgentRecord {
     /// The confinement of its process, once it was launched on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<AgentConfinement>,
-    /// The reason why it was not started, or a remark on how it ended.
+    /// The reason that it was not started, or a remark on how it ended.
     pub detail: Option<String>,
-    /// Oddities that do not decide the verdict.
+    /// Oddities that do not affect the verdict.
     pub warnings: Vec<String>,
     /// True if a clean worktree is part of the verdict.
     pub clean_tree: bool,
@@ -129,12 +129,12 @@ impl AgentRecord {
         }
     }
 
-    /// Returns whether another machine has the agent, or will have it, and its work is not judged yet.
+    /// Returns whether another machine runs the agent, or will run it, and its work is not judged yet.
     pub fn is_pending_elsewhere(&self) -> bool {
         self.elsewhere.is_some() && !self.state.is_final()
     }
 
-    /// Returns the key by which the runner knows it: issue and name.
+    /// Returns the runner's key for it: issue and name.
     pub fn key(&self) -> String {
         format!("{}-{}", self.issue, self.agent)
     }

@@ -63,7 +63,7 @@ impl Repository {
     /// Opens the repository that `folder` belongs to.
     pub(crate) fn open(git: Git, folder: &Path) -> Result<Repository, RepositoryError> {
         let location = GitLocation::Folder(folder);
-        // One call in the normal case; only an error takes another one to explain.
+        // One call in the normal case; only an error takes another call to explain.
         let facts = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-toplevel"];
         let facts =
             git.run_for_bytes(location, &facts).map_err(|error| why_unusable(&git, location, error))?;
@@ -91,7 +91,7 @@ impl Repository {
         GitLocation::Folder(&self.root)
     }
 
-    /// Returns a copy whose calls of git have a time and memory limit, for reading what is not trusted.
+    /// Returns a copy whose calls of git have a time and memory limit, for reading untrusted data.
     pub(crate) fn within(&self, limit: std::time::Duration) -> Repository {
         Repository { git: self.git.within(limit), ..self.clone() }
     }
@@ -137,7 +137,7 @@ impl Repository {
         Ok(self.git.run(self.location(), &arguments)?.is_empty())
     }
 
-    /// Returns the operation that the user has started here and not finished, such as a merge that waits for its commit.
+    /// Returns the user's unfinished operation here, such as a merge that waits for its commit.
     pub(crate) fn unfinished(&self) -> Result<Option<&'static str>, GitError> {
         let names = UNFINISHED.map(|(name, _)| name);
         let mut arguments = vec!["rev-parse", "--path-format=absolute"];
@@ -179,7 +179,7 @@ impl Repository {
     }
 }
 
-/// Explains why git does not print the folders of a work tree.
+/// Finds the reason that git does not print the folders of a work tree.
 fn why_unusable(git: &Git, location: GitLocation<'_>, error: GitError) -> RepositoryError {
     match &error {
         GitError::Failed { reason, .. } if reason.contains("not a git repository") => RepositoryError::None,

@@ -33,7 +33,7 @@ use crate::run::stop::{StopFlag, StopNote, StopReason};
 use crate::run::watch::Watch;
 use crate::runner::{Runner, now_ms, remove_if_there};
 
-/// The launcher of processes, or the reason why there is none; filled at the first use.
+/// The launcher of processes, or the reason that there is none; filled at the first use.
 type LaunchCell = OnceLock<Result<Arc<Launcher>, String>>;
 
 /// The state that the agents of one run share.
@@ -100,7 +100,7 @@ impl Runner {
                 .put_with_body(&record.lock().unwrap_or_else(PoisonError::into_inner), &request.body)?;
         }
         let shared = self.shared(&plan, &request.body, stop, observer, confined);
-        // Relaxed is enough below: each index is taken once, and the record behind it has a lock.
+        // Relaxed is enough below: each index is taken once, and its record has a lock.
         let next = AtomicUsize::new(0);
         let failure: Mutex<Option<RunnerError>> = Mutex::new(None);
         let workers = plan.agents.len().min(request.limits.parallel.get() as usize);
@@ -158,7 +158,7 @@ impl Runner {
         }
     }
 
-    /// Runs one agent. An error is one of the records' storage; every other failure is in the record.
+    /// Runs one agent. Only failures of the records' storage are errors; every other failure is in the record.
     fn run_agent(
         &self,
         shared: &Shared<'_>,
@@ -167,7 +167,7 @@ impl Runner {
     ) -> Result<(), RunnerError> {
         if shared.stop.is_raised() {
             record.state = AgentState::Cancelled;
-            // As a shell reports an interrupt.
+            // The exit code of an interrupt in a shell.
             record.exit_code = Some(130);
         } else {
             match (AgentRun { runner: self, shared, agent }).to_its_end(record) {
@@ -175,7 +175,7 @@ impl Runner {
                 Err(error) => {
                     record.state = AgentState::Failed;
                     record.detail = Some(error_chain(&error));
-                    // It has done nothing. What cannot be moved now is moved when a runner is opened.
+                    // It has done nothing. Files that cannot be moved now are moved when a runner is opened.
                     if let Some(worktree) = self.worktree_of(record) {
                         let _ = worktree.take_back(&self.repository.common_folder);
                     }
@@ -204,7 +204,7 @@ impl Runner {
         let note = Arc::new(StopNote::default());
         let check = || match self.run_check(shared, agent, worktree.as_ref()?, &note) {
             Ok(result) => result,
-            // The agent has ended, and is not started again for that.
+            // The agent has ended, and is not restarted for this.
             Err(detail) => Some(CheckResult { passed: false, detail }),
         };
         let judged = self.judge(record, shared.body, shared.stop, check);
@@ -241,7 +241,7 @@ impl Runner {
         shared.packed.get_or_init(pack).clone()
     }
 
-    /// Returns the agent's own view of the repository; `None` unless the agent has a file tree of its own.
+    /// Returns the agent's own view of the repository; `None` unless the agent has its own file tree.
     fn own_repository(
         &self,
         launcher: &Launcher,
@@ -286,7 +286,7 @@ impl Runner {
         if own.is_none() {
             add_shared_settings(&mut environment);
         }
-        // Git finds it in no settings then.
+        // Git does not find the identity in settings.
         if ["user.name", "user.email"].iter().any(|name| self.repository.setting(name).is_none()) {
             let identity = shared.identity.clone().unwrap_or_default();
             for role in ["AUTHOR", "COMMITTER"] {

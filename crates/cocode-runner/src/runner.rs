@@ -45,13 +45,13 @@ pub struct RunnerConfig {
     /// The folder for worktrees, outside of any repository. It is made with its parents. Links on the way are followed once,
     /// when the runner is opened.
     pub worktrees: PathBuf,
-    /// The folder of the homes that confined agents keep, one for each worktree; `None` gives each agent a home that is
+    /// The folder of the kept homes of confined agents, one for each worktree; `None` gives each agent a home that is
     /// discarded. It is made with its parents, and hidden from agents.
     pub homes: Option<PathBuf>,
     /// Folders that are hidden from confined agents, such as the state of the program itself. Worktrees in them stay
     /// visible.
     pub private: Vec<PathBuf>,
-    /// The names that other programs obey: work that changes a protected one is not picked.
+    /// The names that other programs obey: work that changes a protected name is not picked.
     pub names: ProtectedNames,
     /// The user's environment.
     pub host: Host,
@@ -61,7 +61,7 @@ pub struct RunnerConfig {
     pub scratch: PathBuf,
     /// The least confinement under which confined agents run.
     pub least_level: Level,
-    /// The most confinement that is tried for them: [`Level::Full`], except where a test needs less.
+    /// The most confinement that is tried for them: [`Level::Full`], except in tests that need less.
     pub highest_level: Level,
 }
 
@@ -93,8 +93,8 @@ impl Runner {
         Ok(runner)
     }
 
-    /// Opens the state folder to remove the agent of this [key](AgentRecord::key) by force, whose work is not judged first: its
-    /// worktree can be the reason why that takes long. If it stays, the next runner judges it.
+    /// Opens the state folder to remove the agent of this [key](AgentRecord::key) by force, without judging its work first: its
+    /// worktree may make that slow. If the agent stays, the next runner judges it.
     ///
     /// # Errors
     /// Those of [`Runner::open`].
@@ -104,7 +104,7 @@ impl Runner {
         Ok(runner)
     }
 
-    /// Opens the state folder, and leaves its records as they are.
+    /// Opens the state folder, without changing its records.
     fn closed(mut config: RunnerConfig) -> Result<Runner, RunnerError> {
         // Git names worktrees by their paths without links, and only those exist for a confined agent.
         config.worktrees = without_links(&config.worktrees);
@@ -121,7 +121,7 @@ impl Runner {
         }
         let store = Store::open(&config.state_folder.join("records"))?;
         let worktrees = repository_folder(&config.worktrees, &repository);
-        // A crash may have left some. None of them is a part of the repository.
+        // A crash may have left objects. None of them is a part of the repository.
         let delivered = config.state_folder.join(DELIVERED);
         empty_folder::remove(&delivered).map_err(file_error("remove", &delivered))?;
         let (importing, updating) = (Mutex::new(()), Mutex::new(()));
@@ -144,11 +144,11 @@ impl Runner {
         self.store.record(key)
     }
 
-    /// Returns the worktree of an agent, once it was made; `None` if the folders that its record names are not those of an agent of
-    /// this repository. A state folder can come from another program, and what they name would be changed.
+    /// Returns the worktree of an agent, once it was made; `None` if the folders in its record are not those of an agent of this
+    /// repository. A state folder can come from another program, and the named folders would be changed.
     pub(crate) fn worktree_of(&self, record: &AgentRecord) -> Option<Worktree> {
         let worktree = record.worktree()?;
-        // By its path too: an agent can damage the file that names it.
+        // Also by its path: an agent can damage the file that names it.
         let is_made_for_it = || {
             let name = worktree.git_folder.file_name().unwrap_or_default();
             self.is_at_its_path(record) && name.as_bytes().starts_with(record.key().as_bytes())
@@ -158,19 +158,19 @@ impl Runner {
         is_one.then_some(worktree)
     }
 
-    /// Returns whether a record names a path of its agent: the one that this runner would give it, or that of its worktree.
+    /// Returns whether a record names a path of its agent: the path that this runner would choose, or that of its worktree.
     pub(crate) fn has_own_path(&self, record: &AgentRecord) -> bool {
         self.is_at_its_path(record) || self.worktree_of(record).is_some()
     }
 
     /// Returns whether a record names the path that this runner would give its agent.
     fn is_at_its_path(&self, record: &AgentRecord) -> bool {
-        // The user may have moved the folder of worktrees behind a link.
+        // The user may have moved the folder of worktrees and left a link.
         let folder = record.worktree.parent().map(without_links);
         folder.as_ref() == Some(&self.worktrees) && record.worktree.ends_with(record.key())
     }
 
-    /// Returns the folder of the home that the agent of a worktree keeps.
+    /// Returns the folder of the kept home of a worktree's agent.
     pub(crate) fn agent_home(&self, worktree: &Path) -> Option<PathBuf> {
         let hash = ContentHash::of(worktree.as_os_str().as_bytes()).to_string();
         Some(self.config.homes.as_ref()?.join(format!("agent-{}", &hash[..16])))
@@ -180,8 +180,8 @@ impl Runner {
         &self.worktrees
     }
 
-    /// Returns the folder of which an agent sees its own worktree only: that of all repositories if nothing else is there, else
-    /// that of this one.
+    /// Returns the folder in which an agent sees only its own worktree: that of all repositories if it holds nothing else, or that
+    /// of this one.
     pub(crate) fn folder_of_others(&self) -> &Path {
         let all = self.config.worktrees.as_path();
         let is_private = |folder: &PathBuf| {
@@ -199,23 +199,22 @@ impl Runner {
         self.config.state_folder.join("cancel").join(record.key())
     }
 
-    /// Removes the home of an agent that has ended: a link in its worktree could lead to a repository there, and nothing is started
-    /// there again.
+    /// Removes the home of an agent that has ended: a link in its worktree could lead to a repository there, and the home is not
+    /// used again.
     pub(crate) fn remove_home(&self, worktree: &Path) {
         if let Some(home) = self.agent_home(worktree) {
-            // One that stays is removed with the other homes of lost worktrees.
+            // A home that stays is removed with the other homes of lost worktrees.
             let _ = KeptHomes::remove(&home);
         }
     }
 
-    /// Lets all runs and checks of this runner use these launchers, which others may share.
+    /// Makes all runs and checks of this runner use these launchers, which others may share.
     #[must_use]
     pub fn with_launchers(self, launchers: Launchers) -> Runner {
         Runner { launchers: Some(launchers), ..self }
     }
 
-    /// Returns the launcher of processes: at full confinement, or at none. It is started unless it is shared and was started
-    /// before.
+    /// Returns the launcher of processes: at full confinement, or at none. It is started unless a shared one is already running.
     pub(crate) fn launcher(&self, is_confined: bool) -> Result<Arc<Launcher>, RunnerError> {
         let launcher = match &self.launchers {
             Some(launchers) => launchers.started(is_confined, || self.start_launcher(is_confined))?,
@@ -257,15 +256,15 @@ impl Runner {
         self.store.put(&record)
     }
 
-    /// Marks the agents that a dead process left behind. They have died with it, unless another machine runs them. The work of the
-    /// agent with the key `unjudged` is not judged.
+    /// Marks the agents of a dead process. They have died with it, unless another machine runs them. The work of the agent with the
+    /// key `unjudged` is not judged.
     fn recover(&self, unjudged: Option<&str>) -> Result<(), RunnerError> {
         let mut records = self.store.records()?;
         let is_judged = |record: &AgentRecord| unjudged != Some(record.key().as_str());
         for record in &mut records {
             let Some(worktree) = self.worktree_of(record) else { continue };
             self.remove_home(&worktree.path);
-            // An older version left them open. One that cannot be closed does not block the others.
+            // An older version left them open. A folder that cannot be closed does not block the others.
             let _ = worktree.close(&self.repository.common_folder);
             if !is_judged(record) && !record.state.is_final() && record.elsewhere.is_none() {
                 // Enough for the worktree to be recognised.
@@ -274,7 +273,7 @@ impl Runner {
                 let restored = worktree_links::restore(&worktree, common_folder, !record.own_branches);
                 record.warnings.extend(restored);
             }
-            // What fails here stays for the next runner; the judgement of an agent that is not judged yet reports it.
+            // A failure is left to the next runner; the judgement of an agent that is not judged yet reports it.
             let is_left = record.state.is_final()
                 && !record.import_failed
                 && is_judged(record)
@@ -304,7 +303,7 @@ impl Runner {
                 record.detail = Some("the run ended before it did".to_owned());
                 if is_judged(&record) {
                     let body = self.store.body(&record.key())?;
-                    // An agent can leave a git folder that git cannot read. That concerns this agent alone.
+                    // An agent can leave a git folder that git cannot read. That affects only this agent.
                     if let Err(error) = self.judge(&mut record, &body, &StopFlag::new(), || None) {
                         record.warnings.push(error_chain(&error));
                     }
@@ -319,8 +318,8 @@ impl Runner {
             }
             self.store.put(&record)?;
         }
-        // A request to the dead process would cancel the next agent with that key. One for an agent that runs on another
-        // machine stays.
+        // A request to the dead process would cancel the next agent with that key. A request for an agent on another machine
+        // stays.
         let kept: Vec<PathBuf> = elsewhere.iter().map(|record| self.cancel_path(record)).collect();
         let cancel = self.config.state_folder.join("cancel");
         for entry in fs::read_dir(&cancel).map_err(file_error("read", &cancel))?.flatten() {
@@ -398,7 +397,7 @@ fn linked_git_folder(worktree: &Path) -> Option<PathBuf> {
 }
 
 fn make_folder(folder: &Path) -> Result<(), RunnerError> {
-    // Without parents: a missing parent is more likely a mistyped path than a wish.
+    // Without parents: a missing parent is more likely a typo than intended.
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         other => other.map_err(file_error("make", folder)),

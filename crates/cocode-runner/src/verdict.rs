@@ -1,4 +1,4 @@
-//! The verdict on an agent's work, and what users do with that work.
+//! The verdict on an agent's work, and the users' operations on that work.
 
 mod bare_folders;
 pub(crate) mod clean;

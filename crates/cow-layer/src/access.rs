@@ -1,6 +1,6 @@
 //! Reaching into a layer's own folders when their permission bits forbid it.
 //!
-//! A command may leave folders without permissions behind. They belong to the same user, who can widen their
+//! A command may leave folders without permissions. They belong to the same user, who can widen their
 //! permissions temporarily; root needs none.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -34,8 +34,8 @@ impl OpenFolder {
         Ok(OpenFolder { handle, mode: is_closed.then_some(mode), _above: None })
     }
 
-    /// Opens the folder `path` beneath the folder `top` of `parent`, and widens every folder on the way.
-    pub(crate) fn open_beneath(parent: impl AsFd, top: &[u8], path: &RelPath) -> Result<OpenFolder, Errno> {
+    /// Opens the folder `path` below the folder `top` of `parent`, and widens every folder on the way.
+    pub(crate) fn open_below(parent: impl AsFd, top: &[u8], path: &RelPath) -> Result<OpenFolder, Errno> {
         let mode = handle::stat_at(&parent, top)?.ok_or(Errno::NOENT)?.mode;
         let mut folder = OpenFolder::open(&parent, top, mode)?;
         for name in path.components() {

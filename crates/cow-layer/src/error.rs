@@ -4,7 +4,7 @@ use rel_path::RelPath;
 use rustix::io::Errno;
 use sandbox_fs::FsError;
 
-/// The reason why no layers can be made over a folder. Nothing was left behind.
+/// The reason that no layers can be made over a folder. No files are left over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
@@ -14,7 +14,7 @@ pub enum Unavailable {
     /// The layers' folder is no longer at its path, or the path leads through a link.
     #[error("the folder for layers is not at the given path")]
     FolderMoved,
-    /// Names cannot be exchanged between the layers' folder and the workspace, for instance because they lie on two
+    /// Names cannot be exchanged between the layers' folder and the workspace, for instance because they are on two
     /// file systems.
     #[error("names cannot be exchanged between the workspace and the folder for layers: {}", errno_text(*.errno))]
     NoExchange {
@@ -83,7 +83,7 @@ impl LayerError {
     }
 }
 
-/// The reason why one change was not adopted. The path is in one of its two states, or as another program
+/// The reason that a change was not adopted. The path is in one of its two states, or as another program
 /// left it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -127,7 +127,7 @@ pub enum AdoptError {
         path: RelPath,
     },
     /// A version that another program saved is in the layer, because the program kept saving during the exchange, or because the
-    /// exchange could not be reversed. [`Layer::return_displaced`](crate::Layer::return_displaced) brings it back; without it the
+    /// exchange could not be reversed. [`Layer::return_displaced`](crate::Layer::return_displaced) restores it; without that call the
     /// layer must not be discarded.
     #[error("a version of `{path}` that another program saved is in the layer")]
     LeftInLayer {

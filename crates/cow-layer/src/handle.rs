@@ -107,7 +107,7 @@ pub(crate) fn create_at(folder: impl AsFd, name: &[u8], mode: u32) -> Result<Own
     retry_on_intr(|| rustix::fs::openat(folder.as_fd(), name, flags, Mode::from_raw_mode(mode)))
 }
 
-/// Reads the metadata of the entry behind a handle.
+/// Reads the metadata of the entry that a handle refers to.
 pub(crate) fn stat(handle: impl AsFd) -> Result<Entry, Errno> {
     rustix::fs::fstat(handle).map(|stat| Entry::from_stat(&stat))
 }
@@ -156,7 +156,7 @@ pub(crate) fn rename_over(from: (impl AsFd, &[u8]), to: (impl AsFd, &[u8])) -> R
     rename(&from, &to, RenameFlags::empty())
 }
 
-/// Exchanges what two names stand for.
+/// Exchanges the entries of two names.
 pub(crate) fn exchange(one: (impl AsFd, &[u8]), other: (impl AsFd, &[u8])) -> Result<(), Errno> {
     rename(&one, &other, RenameFlags::EXCHANGE)
 }
@@ -173,14 +173,14 @@ pub(crate) fn remove_folder_at(folder: impl AsFd, name: &[u8]) -> Result<(), Err
     rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)
 }
 
-/// A path to an entry by way of its folder's handle, for the calls that only take paths.
+/// Returns a path to an entry through its folder's handle, for calls that only take paths.
 pub(crate) fn path_at(folder: impl AsFd, name: &[u8]) -> Vec<u8> {
     let mut path = format!("/proc/self/fd/{}/", folder.as_fd().as_raw_fd()).into_bytes();
     path.extend_from_slice(name);
     path
 }
 
-/// Gives the entry behind a handle the owner and the group of another one, as far as this user may.
+/// Gives the entry that a handle refers to the owner and group of another, as far as this user may.
 ///
 /// An ordinary user in another user's folder keeps its own files, and relies on the permissions of the group.
 pub(crate) fn give_like(handle: impl AsFd, model: &Entry) -> Result<(), Errno> {
@@ -195,12 +195,12 @@ pub(crate) fn give_like(handle: impl AsFd, model: &Entry) -> Result<(), Errno> {
     }
 }
 
-/// Sets the permission bits of the entry behind a handle; an `O_PATH` handle is enough.
+/// Sets the permission bits of the entry that a handle refers to; an `O_PATH` handle is enough.
 pub(crate) fn set_mode(handle: impl AsFd, mode: u32) -> Result<(), Errno> {
     rustix::fs::chmod(path_of(handle), Mode::from_raw_mode(mode))
 }
 
-/// Returns a path to the entry behind a handle, for calls that do not take `O_PATH` handles.
+/// Returns a path to the entry that a handle refers to, for calls that do not take `O_PATH` handles.
 pub(crate) fn path_of(handle: impl AsFd) -> String {
     format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())
 }

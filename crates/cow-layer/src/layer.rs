@@ -106,8 +106,8 @@ impl Layer {
         })
     }
 
-    /// Holds a file of the workspace open, if it is there, so that [`Layer::content_at_start`] can read it once another program has
-    /// replaced it. To be called before the command starts. A layer that is opened again holds none.
+    /// Holds a file of the workspace open, if it exists, so that [`Layer::content_at_start`] can read it once another program has
+    /// replaced it. Call it before the command starts. A reopened layer holds none.
     pub fn hold(&mut self, path: &RelPath) {
         self.held.extend(self.workspace.open_file(path));
     }
@@ -122,8 +122,8 @@ impl Layer {
         if is_same { file.read_to_end(limit_bytes).ok() } else { None }
     }
 
-    /// Returns whether a file of the workspace whose status was changed at this time, in nanoseconds since 1970, is as it was when the
-    /// layer was made.
+    /// Returns whether a file of the workspace with this status change time, in nanoseconds since 1970, has not changed since
+    /// the layer was made.
     pub fn began_after(&self, status_changed_nanoseconds: i128) -> bool {
         !self.moment.is_before(status_changed_nanoseconds)
     }
@@ -203,7 +203,7 @@ impl Layer {
     pub(crate) fn upper_entry<'a>(&self, path: &'a RelPath) -> Result<(OpenFolder, &'a [u8]), Errno> {
         let name = path.file_name().ok_or(Errno::INVAL)?;
         let parent = path.parent().ok_or(Errno::INVAL)?;
-        Ok((OpenFolder::open_beneath(&self.folder, UPPER, &parent)?, name))
+        Ok((OpenFolder::open_below(&self.folder, UPPER, &parent)?, name))
     }
 
     /// Removes the layer with everything in it, before-images too. It must not be mounted.
@@ -219,8 +219,8 @@ impl Layer {
         remove_tree::remove(&self.store_folder, self.name.as_str().as_bytes()).map_err(LayerError::of_layer)
     }
 
-    /// Renames the layer so that it is not taken for one whose adoption has to resume, and returns its new name: `kept-` and the old
-    /// one. It stays until its name is discarded.
+    /// Renames the layer so that it is not taken for one whose adoption has to resume, and returns its new name: `kept-` and the
+    /// old name. It stays until it is discarded by that name.
     ///
     /// # Errors
     ///
@@ -229,7 +229,7 @@ impl Layer {
         quarantine(&self.store_folder, &self.name)
     }
 
-    /// Opens the workspace's folder `path`, resolved beneath its root and through no link.
+    /// Opens the workspace's folder `path`, resolved below its root and through no link.
     pub(crate) fn lower_folder(&self, path: &RelPath) -> Result<OwnedFd, FsError> {
         let folder = self.workspace.subfolder(path, sandbox_fs::FsPolicy::private())?;
         // The handle only resolves names; listing and syncing need a new one, which not every folder allows.

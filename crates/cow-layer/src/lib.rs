@@ -7,14 +7,14 @@
 //! descendants have ended:
 //!
 //! 1. [`Layer::changes`] lists the changed paths, each with its side before and after.
-//! 2. [`Layer::separate`] gives each name of a hard-linked file a file of its own.
+//! 2. [`Layer::separate`] gives each name of a hard-linked file its own file.
 //! 3. [`Layer::seal`] writes that list down, on a disk, so that a crash can be recovered from.
 //! 4. [`Layer::adopt`] applies one change by an exchange of names, so that the layer then holds the previous
 //!    version. A version that another program saved in the meantime stays, and the error reports it.
 //! 5. [`Layer::discard`] removes the layer with everything in it.
 //!
-//! The crate mounts nothing, runs nothing, and knows no protocol. It decides about no name: which changes are
-//! adopted is for the caller to say. Source: docs/layers.md.
+//! The crate mounts nothing, runs nothing, and knows no protocol. The caller decides which changes are adopted.
+//! Source: docs/layers.md.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 mod access;

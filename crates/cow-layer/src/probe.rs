@@ -21,12 +21,12 @@ pub(crate) fn exchanges(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>, salt:
     let name = temp_name(&random[..32]);
     let other = [PREFIX, &random.as_bytes()[..32]].concat();
     let result = try_out(layers, workspace, &name, &other);
-    // A rest is removed by the next probe.
+    // Leftovers are removed by the next probe.
     remove_probe(layers, workspace, &name, &other).ok();
     result
 }
 
-/// Removes the left-overs of earlier probes that a crash interrupted.
+/// Removes the leftovers of earlier probes that a crash interrupted.
 pub(crate) fn sweep(layers: BorrowedFd<'_>, workspace: BorrowedFd<'_>) -> Result<(), Errno> {
     for probe in names(open_at(layers, b".", FOLDER)?)? {
         let Some(random) = probe.strip_prefix(PREFIX) else { continue };
@@ -53,7 +53,7 @@ fn remove_probe(
     remove_empty_file(layers, other)
 }
 
-/// Removes a file if there is one of that name and it is empty: any other is not of a probe.
+/// Removes a file with this name if it exists and is empty: any other file is not from a probe.
 fn remove_empty_file(folder: BorrowedFd<'_>, name: &[u8]) -> Result<(), Errno> {
     match stat_at(folder, name)? {
         Some(entry) if entry.kind == Kind::File && entry.size_bytes == 0 => unlink_at(folder, name),

@@ -41,9 +41,9 @@ impl Layer {
     /// Lists the changes in the layer. Call it once the command and all its descendants have ended and the
     /// layer is unmounted, and before anything is adopted.
     ///
-    /// An entry that equals the one beneath it, byte for byte and with the same permissions, is not a change,
+    /// An entry that equals the one below it, byte for byte and with the same permissions, is not a change,
     /// nor are times, owners and attributes alone. A file that a command wrote to is a separate file: other
-    /// hard links of the one beneath keep their content.
+    /// hard links of the one below keep their content.
     ///
     /// `saved_meanwhile` is set where, since the layer was made,
     ///
@@ -70,14 +70,14 @@ impl Layer {
         let seen_at = stamp.and_then(Moment::take).map_err(of_layer)?.ok_or(LayerError::CoarseTimes)?;
         let root = RelPath::root();
         let lower = self.lower_folder(&root).map_err(LayerError::Workspace)?;
-        let beneath = handle::stat(&lower).map_err(of_layer)?;
+        let lower_entry = handle::stat(&lower).map_err(of_layer)?;
         let above = handle::stat_at(&self.folder, UPPER).map_err(of_layer)?.ok_or(LayerError::Incomplete)?;
         let upper = OpenFolder::open(&self.folder, UPPER, above.mode).map_err(of_layer)?;
         // The rights of the root's children depend on the workspace's root alone; deeper ones follow their
         // folder.
         let mut scan = Scan::new(self.moment, seen_at, rules);
-        let rights = Rights::within(&beneath);
-        scan.folder(&root, (&upper, &above), (lower.as_fd(), &beneath), Context::new(rights))?;
+        let rights = Rights::within(&lower_entry);
+        scan.folder(&root, (&upper, &above), (lower.as_fd(), &lower_entry), Context::new(rights))?;
         Ok(scan.finish())
     }
 }
@@ -88,7 +88,7 @@ struct Context {
     /// `true` if another program changed a folder above, so that everything in it counts as saved by that
     /// program.
     saved_meanwhile: bool,
-    /// `true` if a folder above hides the one beneath it, so nothing beneath is visible here either.
+    /// `true` if a folder above hides the one below it, so nothing below is visible here either.
     is_opaque: bool,
     /// The permissions that the folder has or gets, if its owner may not change its entries.
     closed: Option<u32>,
@@ -127,7 +127,7 @@ struct Scan<'a> {
     /// `true` if a file of the workspace is gone from its path, so that a copied file may be that file,
     /// renamed.
     has_removed_files: bool,
-    /// The paths of copied files that have nothing beneath them, in a folder that changed meanwhile.
+    /// The paths of copied files that have nothing below them, in a folder that changed meanwhile.
     orphans: HashSet<RelPath>,
 }
 
@@ -157,22 +157,22 @@ impl<'a> Scan<'a> {
         context: Context,
     ) -> Result<(), LayerError> {
         let at = |errno| LayerError::at(path, errno);
-        let (above, beneath) = (upper.1, lower.1);
-        // Of nested folders that hide the ones beneath, only the outermost carries the attribute.
+        let (above, lower_entry) = (upper.1, lower.1);
+        // Of nested folders that hide the ones below, only the outermost carries the attribute.
         let opacity =
             if context.is_opaque { Opacity::Opaque } else { xattr::opacity(upper.0).map_err(at)? };
-        let is_changed = self.is_later(path, Some(beneath));
+        let is_changed = self.is_later(path, Some(lower_entry));
         if opacity == Opacity::Opaque && (self.rules.whole)(path) {
             let saved_meanwhile = context.saved_meanwhile || is_changed;
             return self.replaced_tree(path, upper, lower, Context { saved_meanwhile, ..context });
         }
         // An existing folder gains no set-ID bits.
-        let mode = above.mode & !(SET_ID_BITS & !beneath.mode);
+        let mode = above.mode & !(SET_ID_BITS & !lower_entry.mode);
         if mode != above.mode {
             self.leave_out(path, Right::SetIdBits);
         }
-        if mode != beneath.mode {
-            let [before, after] = [(beneath, beneath.mode), (above, mode)]
+        if mode != lower_entry.mode {
+            let [before, after] = [(lower_entry, lower_entry.mode), (above, mode)]
                 .map(|(entry, mode)| Some(SideEntry { side: Side::Folder { mode }, entry: *entry }));
             let change = self.change(path, before, after, false, context);
             self.changes.push(change);
@@ -183,14 +183,14 @@ impl<'a> Scan<'a> {
             closed: closed(above.mode),
             whole: None,
             // The rights follow the folder as adopted, because it is adopted before its children.
-            rights: Rights::within(&Entry { mode, ..*beneath }),
+            rights: Rights::within(&Entry { mode, ..*lower_entry }),
         };
         let names = handle::names(upper.0).map_err(at)?;
         for name in &names {
             self.entry(path, name, (upper.0, opacity), lower, inside)?;
         }
         if opacity == Opacity::Opaque {
-            // An opaque folder has no whiteouts: every entry beneath it that is not made anew was removed.
+            // An opaque folder has no whiteouts: every entry below it that is not made anew was removed.
             for name in handle::names(lower.0).map_err(at)? {
                 if names.binary_search(&name).is_err() {
                     self.removed(path, lower.0, &name, inside)?;
@@ -220,15 +220,15 @@ impl<'a> Scan<'a> {
             self.unnameable += 1;
             return Ok(());
         };
-        let beneath =
+        let lower_entry =
             handle::stat_at(lower.0, name).map_err(at)?.filter(|entry| entry.kind != Kind::Whiteout);
-        let context = Context { rights: context.rights.replacing(beneath.as_ref()), ..context };
+        let context = Context { rights: context.rights.replacing(lower_entry.as_ref()), ..context };
         if above.kind == Kind::Folder {
-            return self.folder_entry(&path, name, (upper.0, &above), (lower.0, beneath), context);
+            return self.folder_entry(&path, name, (upper.0, &above), (lower.0, lower_entry), context);
         }
         let at = |errno| LayerError::at(&path, errno);
-        if let Some(beneath) = &beneath
-            && is_same((upper.0, &above), (lower.0, beneath), name).map_err(at)?
+        if let Some(lower_entry) = &lower_entry
+            && is_same((upper.0, &above), (lower.0, lower_entry), name).map_err(at)?
         {
             self.shared.note_unchanged(&above);
             return Ok(());
@@ -237,12 +237,12 @@ impl<'a> Scan<'a> {
         if above.kind == Kind::Device {
             return Ok(());
         }
-        let mut saved_meanwhile = context.saved_meanwhile || self.is_later(&path, beneath.as_ref());
-        match &beneath {
-            Some(beneath) if beneath.kind == Kind::Folder => {
+        let mut saved_meanwhile = context.saved_meanwhile || self.is_later(&path, lower_entry.as_ref());
+        match &lower_entry {
+            Some(lower_entry) if lower_entry.kind == Kind::Folder => {
                 let inside = match handle::open_at(lower.0, name, FOLDER) {
                     Ok(folder) => {
-                        let below = context.below(saved_meanwhile, beneath.mode);
+                        let below = context.below(saved_meanwhile, lower_entry.mode);
                         self.removed_children(&path, folder.as_fd(), below)?
                     }
                     Err(_) => Tally::unknown(),
@@ -256,7 +256,8 @@ impl<'a> Scan<'a> {
             }
             None => {}
         }
-        let before = beneath.map(|beneath| side_of(lower.0, name, &beneath)).transpose().map_err(at)?;
+        let before =
+            lower_entry.map(|lower_entry| side_of(lower.0, name, &lower_entry)).transpose().map_err(at)?;
         let after = own_side_of(upper.0.as_fd(), name, &above, &context.rights).map_err(at)?;
         self.shared.note(&path, &above, context.whole);
         let change = self.change(&path, before, Some(after), saved_meanwhile, context);
@@ -276,11 +277,11 @@ impl<'a> Scan<'a> {
         let at = |errno| LayerError::at(path, errno);
         let (parent, above) = upper;
         let folder = OpenFolder::open(parent, name, above.mode).map_err(at)?;
-        if let (lower, Some(beneath)) = lower
-            && beneath.kind == Kind::Folder
+        if let (lower, Some(lower_entry)) = lower
+            && lower_entry.kind == Kind::Folder
         {
             return match handle::open_at(lower, name, FOLDER) {
-                Ok(lower) => self.folder(path, (&folder, above), (lower.as_fd(), &beneath), context),
+                Ok(lower) => self.folder(path, (&folder, above), (lower.as_fd(), &lower_entry), context),
                 // The changes in a folder that cannot be listed are unknown.
                 Err(_) => {
                     if self.closed_folders.len() < NAMED {
@@ -300,7 +301,8 @@ impl<'a> Scan<'a> {
             ..context
         };
         self.look_at_rights(path, (parent.as_fd(), name, above), context).map_err(at)?;
-        let before = lower.1.map(|beneath| side_of(lower.0, name, &beneath)).transpose().map_err(at)?;
+        let before =
+            lower.1.map(|lower_entry| side_of(lower.0, name, &lower_entry)).transpose().map_err(at)?;
         self.new_folder(path, (&folder, above), before, context).map(drop)
     }
 
@@ -349,12 +351,12 @@ impl<'a> Scan<'a> {
         if self.looked_at > limit { Err(LayerError::TooManyEntries { limit }) } else { Ok(()) }
     }
 
-    fn is_later(&self, path: &RelPath, beneath: Option<&Entry>) -> bool {
-        beneath.is_some_and(|beneath| self.moment.is_before(beneath.changed))
+    fn is_later(&self, path: &RelPath, lower_entry: Option<&Entry>) -> bool {
+        lower_entry.is_some_and(|lower_entry| self.moment.is_before(lower_entry.changed))
             && !self.rules.written_through.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Returns whether a file with nothing beneath it is a copy of a file that is gone, or was renamed to
+    /// Returns whether a file with nothing below it is a copy of a file that is gone, or was renamed to
     /// this path.
     fn is_orphan(&self, upper: (&OpenFolder, &[u8]), above: &Entry, parent: &Entry) -> bool {
         above.links == 1 && self.moment.is_before(parent.changed) && xattr::is_copied_up(upper.0, upper.1)
@@ -399,7 +401,7 @@ impl<'a> Scan<'a> {
     }
 
     fn finish(mut self) -> LayerChanges {
-        // A copied file with nothing beneath it can be the target of a rename only if another file is gone
+        // A copied file with nothing below it can be the target of a rename only if another file is gone
         // from its path.
         if !self.has_removed_files {
             for change in &mut self.changes {

@@ -20,14 +20,14 @@ use crate::scan::changes::LayerChanges;
 use crate::scan::shared::SharedFile;
 use crate::xattr;
 
-/// A copy that has not got its name yet. One that is left of a crash is replaced by the next.
+/// A copy that does not have its name yet. A leftover of a crash is replaced by the next copy.
 const COPY: &[u8] = b"copy";
 
 /// The largest part of a file that is copied by one call.
 const CHUNK_BYTES: usize = 1 << 30;
 
 impl Layer {
-    /// Gives each name of a hard-linked file that would be adopted a file of its own, unless all of its names lie in the same folder
+    /// Gives each name of a hard-linked file that would be adopted its own file, unless all of its names are in the same folder
     /// that is one change because [`ScanRules::whole_folders`](crate::ScanRules::whole_folders) says so. Returns the number of files whose names were
     /// separated. Without this call, [`Layer::adopt`] refuses their names.
     ///
@@ -74,8 +74,8 @@ impl Layer {
         Ok(separated)
     }
 
-    /// Returns the metadata of a file that has been separated. The one that kept its inode loses the note of where it was copied
-    /// from: with several names it said nothing, and with one it would.
+    /// Returns the metadata of a separated file. The file that kept its inode loses the mark of its origin: with several names it
+    /// meant nothing, and with one it would.
     fn separate_entry(&self, path: &RelPath) -> Result<Entry, Errno> {
         let (folder, name) = self.upper_entry(path)?;
         let entry = handle::stat_at(&folder, name)?.ok_or(Errno::NOENT)?;
@@ -99,7 +99,7 @@ impl Layer {
         copy_content(&original, &copy, entry.size_bytes)?;
         handle::give_like(&copy, &entry)?;
         xattr::copy_attributes(&original, &copy)?;
-        // A file brings none of these bits into the workspace.
+        // None of these bits enter the workspace.
         handle::set_mode(&copy, entry.mode & !SET_ID_BITS)?;
         set_modified(&copy, entry.modified)?;
         let folder_modified = handle::stat(&folder)?.modified;
@@ -109,7 +109,7 @@ impl Layer {
     }
 }
 
-/// Copies the content of a file, without what is not written of it.
+/// Copies the content of a file, without its holes.
 fn copy_content(from: &OwnedFd, to: &OwnedFd, size_bytes: u64) -> Result<(), Errno> {
     if ioctl_ficlone(to, from).is_ok() {
         return Ok(());

@@ -18,7 +18,7 @@ use crate::{probe, remove_tree};
 
 /// A folder in which layers over one workspace are kept. It belongs to the program alone.
 ///
-/// It may lie inside the workspace, as long as commands do not see it. Threads may share a store.
+/// It may be inside the workspace, as long as commands do not see it. Threads may share a store.
 #[derive(Debug)]
 pub struct LayerStore {
     pub(crate) folder: OwnedFd,
@@ -88,8 +88,8 @@ impl LayerStore {
     ///
     /// # Errors
     ///
-    /// [`LayerError::Exists`], [`LayerError::NoSpace`], and whatever else the operating system refuses; nothing is
-    /// left behind then.
+    /// [`LayerError::Exists`], [`LayerError::NoSpace`], and other refusals of the operating system; no files are left over
+    /// then.
     pub fn create(&self, name: &LayerName) -> Result<Layer, LayerError> {
         Layer::create(self, name)
     }
@@ -137,7 +137,7 @@ impl LayerStore {
     ///
     /// # Errors
     ///
-    /// What the operating system refuses. The rest of the layer stays and can be discarded again.
+    /// Refusals of the operating system. The rest of the layer stays and can be discarded again.
     pub fn discard(&self, name: &LayerName) -> Result<(), LayerError> {
         let name = name.as_str().as_bytes();
         // The seal is removed first, so that the layer cannot be taken for one whose adoption has to resume.

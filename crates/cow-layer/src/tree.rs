@@ -13,21 +13,21 @@ use crate::xattr;
 /// The greatest depth of a walk: every level holds a folder open.
 const DEPTH: usize = 256;
 
-/// Returns whether anything beneath the folder changed after `moment`, or cannot be read. The folder itself
+/// Returns whether anything below the folder changed after `moment`, or cannot be read. The folder itself
 /// does not count: a rename changes it.
 pub(crate) fn has_changed_since(parent: impl AsFd, name: &[u8], moment: Moment) -> Result<bool, Errno> {
-    changed_beneath(&handle::open_at(parent, name, FOLDER)?, moment, 0)
+    contents_changed(&handle::open_at(parent, name, FOLDER)?, moment, 0)
 }
 
-fn changed_beneath(folder: impl AsFd, moment: Moment, depth: usize) -> Result<bool, Errno> {
+fn contents_changed(folder: impl AsFd, moment: Moment, depth: usize) -> Result<bool, Errno> {
     for name in handle::names(&folder)? {
-        let Some(beneath) = handle::stat_at(&folder, &name)? else { return Ok(true) };
-        if moment.is_before(beneath.changed) {
+        let Some(entry) = handle::stat_at(&folder, &name)? else { return Ok(true) };
+        if moment.is_before(entry.changed) {
             return Ok(true);
         }
-        if beneath.kind == Kind::Folder {
+        if entry.kind == Kind::Folder {
             let Ok(below) = handle::open_at(&folder, &name, FOLDER) else { return Ok(true) };
-            if depth == DEPTH || changed_beneath(&below, moment, depth + 1)? {
+            if depth == DEPTH || contents_changed(&below, moment, depth + 1)? {
                 return Ok(true);
             }
         }
@@ -35,7 +35,7 @@ fn changed_beneath(folder: impl AsFd, moment: Moment, depth: usize) -> Result<bo
     Ok(false)
 }
 
-/// Calls `visitor` for an entry of the layer and, if it is a folder, for everything beneath it first. Entries
+/// Calls `visitor` for an entry of the layer and, if it is a folder, for everything below it first. Entries
 /// deeper than [`DEPTH`] are skipped.
 pub(crate) fn visit(
     parent: impl AsFd,

@@ -1,4 +1,4 @@
-//! The extended attributes in which an overlay keeps its notes.
+//! The extended attributes in which an overlay keeps its marks.
 
 use std::os::fd::AsFd;
 
@@ -11,25 +11,25 @@ use crate::handle::{self, Entry, Kind, is_root};
 
 /// The prefix of every such attribute.
 const PREFIX: &[u8] = b"user.overlay.";
-/// In a folder: the one beneath it is not seen through it (`y`), or it may hold removed entries that are files (`x`).
+/// In a folder: the one below it is not seen through it (`y`), or it may hold removed entries that are files (`x`).
 const OPAQUE: &str = "user.overlay.opaque";
-/// On a file: it was copied from the folder beneath.
+/// On a file: it was copied from the folder below.
 const ORIGIN: &str = "user.overlay.origin";
 /// On an empty file, in a folder with `x`: the entry was removed.
 const WHITEOUT: &str = "user.overlay.whiteout";
 
-/// The relation of a folder of the layer to the one beneath it.
+/// The relation of a folder of the layer to the one below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opacity {
     /// Both are merged.
     Merged,
-    /// It hides the one beneath.
+    /// It hides the one below.
     Opaque,
     /// Both are merged, and removed entries may be marked by an attribute.
     MarkedWhiteouts,
 }
 
-/// Reads the relation of a folder to the one beneath it.
+/// Reads the relation of a folder to the one below it.
 pub(crate) fn opacity(folder: impl AsFd) -> Result<Opacity, Errno> {
     let mut value = [0_u8; 8];
     match fgetxattr(folder, OPAQUE, &mut value[..]) {
@@ -44,14 +44,14 @@ pub(crate) fn opacity(folder: impl AsFd) -> Result<Opacity, Errno> {
     }
 }
 
-/// Returns whether an entry marks the one beneath it as removed.
+/// Returns whether an entry marks the one below it as removed.
 pub(crate) fn is_whiteout(folder: impl AsFd, name: &[u8], entry: &Entry, opacity: Opacity) -> bool {
     let may_be_marked =
         opacity == Opacity::MarkedWhiteouts && entry.kind == Kind::File && entry.size_bytes == 0;
     entry.kind == Kind::Whiteout || may_be_marked && has(folder, name, WHITEOUT)
 }
 
-/// Returns whether an entry was copied from beneath; `false` if the attribute cannot be read.
+/// Returns whether an entry was copied from below; `false` if the attribute cannot be read.
 pub(crate) fn is_copied_up(folder: impl AsFd, name: &[u8]) -> bool {
     has(folder, name, ORIGIN)
 }

@@ -18,7 +18,7 @@ fn main() {
     divan::main();
 }
 
-/// Connects to one server, whatever is asked for.
+/// Connects to one server, whatever address is requested.
 struct Here(SocketAddr);
 
 impl Outside for Here {

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The reason why a name may not lead to an address, unless the user names the address itself.
+/// The reason that a name may not lead to an address, unless the user names the address itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum AddressKind {
-    /// No address, or one of "this network": connections to it reach this machine.
+    /// No address, or an address of "this network": connections to it reach this machine.
     Unspecified,
     /// This machine.
     Loopback,
@@ -19,7 +19,7 @@ pub enum AddressKind {
     Shared,
     /// Many machines at once.
     Multicast,
-    /// A range with another purpose than hosts: benchmarks, protocols, translation, tunnels, what is reserved.
+    /// A range with another purpose than hosts: benchmarks, protocols, translation, tunnels, reserved addresses.
     Special,
     /// An address of this machine in a network, such as its public one. [`refused_kind`] does not know it.
     Own,
@@ -48,7 +48,7 @@ const V4: &[(Ipv4Addr, u32, AddressKind)] = &[
     (Ipv4Addr::new(10, 0, 0, 0), 8, Private),
     (Ipv4Addr::new(100, 64, 0, 0), 10, Shared),
     (Ipv4Addr::new(127, 0, 0, 0), 8, Loopback),
-    // The address at which Azure's machines find what manages them, with their certificates.
+    // The address of Azure's management service, which serves machines their certificates.
     (Ipv4Addr::new(168, 63, 129, 16), 32, LinkLocal),
     (Ipv4Addr::new(169, 254, 0, 0), 16, LinkLocal),
     (Ipv4Addr::new(172, 16, 0, 0), 12, Private),
@@ -64,11 +64,11 @@ const V4: &[(Ipv4Addr, u32, AddressKind)] = &[
 const V6: &[(Ipv6Addr, u32, AddressKind)] = &[
     (Ipv6Addr::UNSPECIFIED, 128, Unspecified),
     (Ipv6Addr::LOCALHOST, 128, Loopback),
-    // Addresses that contain one of IPv4, as it was once written.
+    // Addresses that contain an IPv4 address in the deprecated form.
     (Ipv6Addr::UNSPECIFIED, 96, Special),
     (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, Special),
     (Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0), 64, Special),
-    // Protocols, Teredo among them.
+    // Protocols, including Teredo.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, Special),
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16, Special),
     (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, Private),
@@ -77,19 +77,19 @@ const V6: &[(Ipv6Addr, u32, AddressKind)] = &[
     (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8, Multicast),
 ];
 
-/// The addresses of IPv6 that hosts can have, apart from those that the table names: all others are reserved, or lead to a translator.
+/// The IPv6 addresses that hosts can have, apart from those in the table: all others are reserved, or lead to a translator.
 const UNICAST: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// The prefix by which gateways translate to IPv4 for machines that only have IPv6, in front of the IPv4 address.
+/// The prefix before the IPv4 address with which gateways translate for machines that only have IPv6.
 const TRANSLATED: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 
-/// Returns the reason why a name may not lead to an address; `None` if it may.
+/// Returns the reason that a name may not lead to an address; `None` if it may.
 #[must_use]
 pub fn refused_kind(address: IpAddr) -> Option<AddressKind> {
     match address {
         IpAddr::V4(address) => refused_v4(address),
         IpAddr::V6(address) => match address.to_ipv4_mapped() {
-            // A resolver has no reason to answer with one; whatever it contains, it is refused, with the plainest reason.
+            // A resolver has no reason to return a mapped address: it is always refused, with the most specific reason.
             Some(mapped) => Some(refused_v4(mapped).unwrap_or(Special)),
             None if is_within(address.to_bits(), TRANSLATED.to_bits(), 96, 128) => {
                 refused_v4(Ipv4Addr::from_bits(lowest_32_bits(address)))

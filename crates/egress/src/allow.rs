@@ -1,4 +1,4 @@
-//! Names that commands may connect to: parsed from what the user writes, matched, displayed.
+//! Names that commands may connect to: parsed from the user's text, matched, displayed.
 
 mod choice;
 mod entry;

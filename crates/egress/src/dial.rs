@@ -1,4 +1,4 @@
-//! Connections outside the sandbox, in the name of commands.
+//! Connections outside the sandbox, on behalf of commands.
 
 mod connection;
 mod dialer;

@@ -1,4 +1,4 @@
-//! The network of commands, as it was settled from what the user chose.
+//! The network of commands, resolved from the user's choice.
 
 use std::fmt;
 

@@ -17,7 +17,7 @@ const MOST_REFUSALS: usize = 20;
 const HIGHEST_COUNT: u32 = 1000;
 
 impl Network {
-    /// Returns the same as a policy of commands. Names are dialled by this process, see [`Dialer::of_process`].
+    /// Returns the equivalent policy for commands. Names are dialled by this process, see [`Dialer::of_process`].
     #[must_use]
     pub fn policy(&self) -> NetworkPolicy {
         match self {
@@ -70,14 +70,14 @@ struct CommandNetwork {
 
 impl Carrier for CommandNetwork {
     fn carry(&mut self, name: &str, port: u16, stream: OwnedFd) {
-        // What is not a host name is on no list; the stream is dropped.
+        // A text that is not a host name is on no list; the stream is dropped.
         if let Ok(name) = name.parse::<HostName>() {
             self.grant.carry(name, port, stream);
         }
     }
 
     fn refusals(&mut self) -> Vec<Denied> {
-        // What it has sent last is still refused or passed on.
+        // The command's last bytes are still refused or passed on.
         self.grant.finish();
         let denied = |(refusal, count): &(Refusal, u32)| {
             let Refusal { what, why, allow } = refusal.clone();
@@ -87,7 +87,7 @@ impl Carrier for CommandNetwork {
     }
 }
 
-/// Refusals in the order in which they came, each once with a count.
+/// Refusals in order of arrival, each once with a count.
 #[derive(Clone, Default)]
 struct Refusals(Arc<Mutex<Vec<(Refusal, u32)>>>);
 

@@ -1,4 +1,4 @@
-//! Names that a tool on this machine fetches from, asked of the tool itself.
+//! Names that a tool on this machine fetches from, as reported by the tool itself.
 
 mod answer;
 mod cargo;

@@ -47,7 +47,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Names an attempt.
+/// Describes an attempt.
 pub(crate) fn connecting(name: &HostName, port: u16) -> String {
     format!("connect {name}:{port}")
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rel_path::RelPath;
 
-/// The number of changes kept for readers that are behind.
+/// The number of changes kept for readers that lag.
 const MOST_CHANGES: usize = 50_000;
 
 /// The most bytes of memory for them: a path may have 4,096 bytes.
@@ -22,7 +22,7 @@ pub struct FeedCursor {
 /// The changes since a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FeedPage {
-    /// These paths, or paths beneath them, may have changed, appeared or disappeared since. Empty if none
+    /// These paths, or paths below them, may have changed, appeared or disappeared since. Empty if none
     /// has.
     Changes {
         /// Oldest first; a path occurs once for each of its changes.
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_paths_take_bounded_memory_and_readers_behind_are_lost() {
+    fn long_paths_take_bounded_memory_and_lagging_readers_are_lost() {
         let mut feed = Feed::default();
         let start = feed.cursor();
         let long = RelPath::parse(&vec!["a".repeat(200); 20].join("/")).unwrap();

@@ -1,4 +1,4 @@
-//! Watches on folders that a caller has listed by itself.
+//! Watches on folders that a caller has listed itself.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -12,7 +12,7 @@ use sandbox_fs::{FileRoot, FolderAt};
 use crate::tree::{FolderNumber, ROOT};
 use crate::watcher::{Notice, Watcher, reports_all_changes};
 
-/// Watches on the root and on folders beneath it, for a caller that holds what it has found in them.
+/// Watches on the root and on folders below it, for a caller that caches their entries.
 ///
 /// The caller watches a folder first and lists it then. [`changes`](FolderWatch::changes) reads the kernel's queue in
 /// the calling thread, so it reports every change in a watched folder that was made before the call: entries that come,
@@ -32,7 +32,7 @@ pub struct FolderWatch {
 pub enum FolderChanges {
     /// These entries may have changed, in order, each once. A path is a hint: it may mean something else by now.
     Paths(Vec<RelPath>),
-    /// Anything may have changed, and what is not watched any more is not reported from now on: begin again.
+    /// Anything may have changed, and folders that are not watched any more are not reported from now on: begin again.
     Lost,
 }
 
@@ -54,8 +54,8 @@ impl FolderWatch {
         Ok(watch)
     }
 
-    /// Watches a folder from now on, which must be in a watched one: the replacement of a folder shows there. One that is
-    /// watched stays so.
+    /// Watches a folder from now on. Its parent must be watched, which reports the replacement of the folder. A watched folder
+    /// stays watched.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl FolderWatch {
         let number = self.next;
         let (watch, before) = self.watcher.watch(&open, number)?;
         self.next += 1;
-        // The same folder under its name before.
+        // The same folder under its former name.
         if let Some(path) = before.and_then(|before| self.paths.remove(&before)) {
             self.folders.remove(&path);
         }
@@ -98,10 +98,10 @@ impl FolderWatch {
         self.folders.is_empty()
     }
 
-    /// Stops watching a folder and everything beneath it.
+    /// Stops watching a folder and everything below it.
     pub fn forget(&mut self, folder: &RelPath) {
         let from = (Bound::Included(folder.clone()), Bound::Unbounded);
-        // Between a folder and what it holds there may be others, such as `a-b` between `a` and `a/b`.
+        // Between a folder and its entries there may be others, such as `a-b` between `a` and `a/b`.
         let begins_alike = |path: &RelPath| path.as_bytes().starts_with(folder.as_bytes());
         let later = self.folders.range(from).map(|(path, _)| path).take_while(|path| begins_alike(path));
         let gone: Vec<RelPath> = later.filter(|path| path.starts_with(folder)).cloned().collect();

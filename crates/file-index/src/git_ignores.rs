@@ -1,7 +1,7 @@
 //! Git's ignore rules, read from the `.gitignore` files on the path of a walk.
 //!
 //! The rules are those of the repository itself: every `.gitignore` from the root down, the nearest deciding, and
-//! `.git/info/exclude` of the root. The user's own file of patterns lies outside of the folder and is not read.
+//! `.git/info/exclude` of the root. The user's own file of patterns is outside of the folder and is not read.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,17 +12,17 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
 
-/// The file with the rules of this clone, beneath the root.
+/// The file with the rules of this clone, below the root.
 const EXCLUDE_FILE: &str = ".git/info/exclude";
 
 /// The largest `.gitignore` that is read.
 const LIMIT_BYTES: u64 = 256 << 10;
 
-/// The most bytes of the patterns with wildcards in one file of rules. Each costs time, about 200 ms together, whenever a walk
-/// comes to the folder; names without wildcards only have to be looked up.
+/// The most bytes of the patterns with wildcards in one file of rules. They cost time, about 200 ms at the limit, whenever a
+/// walk enters the folder; names without wildcards only have to be looked up.
 const WILDCARD_BYTES: usize = 32 << 10;
 
-/// The bytes that a pattern with wildcards costs beside its own.
+/// The bytes that a pattern with wildcards costs besides its own.
 const PATTERN_BYTES: usize = 16;
 
 /// The most files that are reported.
@@ -32,7 +32,7 @@ const MOST_REPORTED: usize = 8;
 ///
 /// The rules are files of the folder itself, so they may only ever exclude paths; they never grant a
 /// permission. A file that is larger than 256 KiB, or has more than 32 KiB of patterns with wildcards, is not obeyed: in its
-/// folder nothing counts as ignored then, except by the rules of folders beneath.
+/// folder nothing counts as ignored then, except by the rules of folders below.
 #[derive(Debug)]
 pub struct GitIgnores<'a> {
     root: &'a FileRoot,
@@ -43,14 +43,14 @@ pub struct GitIgnores<'a> {
     not_obeyed: Vec<RelPath>,
 }
 
-/// A file of rules as it was at an earlier moment.
+/// A file of rules at an earlier moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormerRules {
-    /// It was not there.
+    /// It did not exist.
     Absent,
     /// It had this content.
     Content(Vec<u8>),
-    /// It was there, and its content was not kept. In its folder nothing counts as ignored.
+    /// It existed, and its content was not kept. In its folder nothing counts as ignored.
     NotKept,
 }
 
@@ -59,19 +59,19 @@ pub enum FormerRules {
 enum Rules {
     None,
     Obeyed(Gitignore),
-    /// They may include again what those of a folder above exclude.
+    /// They may re-include paths that the rules of a folder above exclude.
     NotObeyed,
 }
 
 impl<'a> GitIgnores<'a> {
-    /// Returns the rules beneath a root, without reading anything yet.
+    /// Returns the rules below a root, without reading anything yet.
     #[must_use]
     pub fn new(root: &'a FileRoot) -> GitIgnores<'a> {
         GitIgnores::as_before(root, BTreeMap::new())
     }
 
-    /// Returns the rules beneath a root as they were when these files of rules, named by their paths, were as given. All others are
-    /// read from the folder.
+    /// Returns the rules below a root with the given former contents of some files of rules, named by their paths. All others
+    /// are read from the folder.
     #[must_use]
     pub fn as_before(root: &'a FileRoot, former: BTreeMap<RelPath, FormerRules>) -> GitIgnores<'a> {
         GitIgnores { root, levels: Vec::new(), former, not_obeyed: Vec::new() }
@@ -92,8 +92,8 @@ impl<'a> GitIgnores<'a> {
         let Some(parent) = path.parent() else { return false };
         self.enter(&parent);
         let nearest = self.levels.iter().rev().find_map(|(folder, rules)| {
-            let beneath = if folder.is_root() { 0 } else { folder.as_bytes().len() + 1 };
-            let relative = Path::new(OsStr::from_bytes(&path.as_bytes()[beneath..]));
+            let offset = if folder.is_root() { 0 } else { folder.as_bytes().len() + 1 };
+            let relative = Path::new(OsStr::from_bytes(&path.as_bytes()[offset..]));
             let matched = match rules {
                 Rules::None => return None,
                 Rules::Obeyed(rules) => rules.matched(relative, is_folder),
@@ -178,7 +178,7 @@ impl<'a> GitIgnores<'a> {
 /// A file of rules that is not obeyed.
 struct NotObeyed;
 
-/// Returns what compiling the patterns of a file costs.
+/// Returns the cost of compiling the patterns of a file.
 fn wildcard_bytes(rules: &str) -> usize {
     let has_wildcards = |line: &&str| !line.starts_with('#') && line.contains(['*', '?', '[', '\\', '{']);
     rules.lines().filter(has_wildcards).map(|line| line.len() + PATTERN_BYTES).sum()

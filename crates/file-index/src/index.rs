@@ -26,7 +26,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(2);
 /// The number of entries that a request checks itself. The thread checks the rest.
 const REQUEST_ENTRIES: usize = 1000;
 
-/// One list of the files beneath a root, one watcher, and a signature of each file's content.
+/// One list of the files below a root, one watcher, and a signature of each file's content.
 ///
 /// A thread of the lowest priority lists, reads and watches, from the first request on. Dropping the index
 /// ends the thread and frees all memory. Threads may share an index.

@@ -1,6 +1,6 @@
 //! One list of a folder's files, one watcher, and the files that can contain a text.
 //!
-//! A [`FileIndex`] lists the files beneath a [`FileRoot`](sandbox_fs::FileRoot) in the background, watches
+//! A [`FileIndex`] lists the files below a [`FileRoot`](sandbox_fs::FileRoot) in the background, watches
 //! the folders, and keeps a small signature of each file's content. A caller takes a [`View`]: the list, up
 //! to date with every change made before the call. It offers walks in the order of paths, entries by name,
 //! and the files in which a query can match at all ([`Needle`]). The last are candidates: only reading them

@@ -6,7 +6,7 @@ use rel_path::RelPath;
 
 /// The rules for the files of one index.
 pub trait IndexRules: Send + Sync {
-    /// Returns whether a path is invisible to every caller, with everything beneath it.
+    /// Returns whether a path is invisible to every caller, with everything below it.
     fn hides(&self, path: &RelPath) -> bool;
 
     /// Returns whether a folder is excluded from listing. Requests for its entries get no answer.

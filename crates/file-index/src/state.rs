@@ -332,7 +332,7 @@ impl State {
         Child::Folder(number)
     }
 
-    /// Removes an entry with everything beneath it.
+    /// Removes an entry with everything below it.
     fn remove(&mut self, folder: FolderNumber, name: &[u8]) {
         let State { tree, watcher, signatures, .. } = self;
         tree.remove(folder, name, &mut |gone| match gone {

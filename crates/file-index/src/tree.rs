@@ -184,7 +184,7 @@ impl Tree {
         })
     }
 
-    /// Removes a child with everything beneath it, and calls `gone` for each entry.
+    /// Removes a child with everything below it, and calls `gone` for each entry.
     pub(crate) fn remove(&mut self, folder: FolderNumber, name: &[u8], gone: &mut dyn FnMut(Gone)) {
         let Some((position, child)) = self.position(folder, name) else { return };
         if let Some(node) = self.folders.get_mut(folder) {

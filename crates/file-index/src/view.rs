@@ -57,9 +57,9 @@ pub struct ListSummary {
 pub struct ListWalk<'w> {
     /// The canonical path of the folder to walk, which is not listed itself.
     pub start: &'w RelPath,
-    /// The number of levels beneath it that are listed.
+    /// The number of levels below it that are listed.
     pub depth: usize,
-    /// Called for every entry, before the entry is listed and before anything beneath it.
+    /// Called for every entry, before the entry is listed and before anything below it.
     pub visitor: &'w mut dyn FnMut(&RelPath, FileKind) -> Visit,
     /// Set if the visitor is called for folders only, and every other entry is taken.
     pub takes_leaves: bool,
@@ -208,7 +208,7 @@ impl<'a> View<'a> {
                 (entering, _) => entering.is_some(),
             };
             if enters && let Some((folder, path, position)) = level.entering.pop() {
-                // The folder itself is listed, but lies at the greatest requested depth.
+                // The folder itself is listed, but is at the greatest requested depth.
                 if level_depth >= depth {
                     continue;
                 }

@@ -145,7 +145,7 @@ impl Watcher {
     }
 }
 
-/// The mounts beneath the root, which the watches do not cover.
+/// The mounts below the root, which the watches do not cover.
 #[derive(Debug)]
 struct Mounts {
     table: File,
@@ -181,23 +181,23 @@ impl Mounts {
         self.last_digest != before
     }
 
-    /// Condenses all mounts beneath the root into one number.
+    /// Condenses all mounts below the root into one number.
     fn digest(&self) -> io::Result<u64> {
         let root = std::fs::read_link(format!("/proc/self/fd/{}", self.root.as_raw_fd()))?;
-        let mut beneath = Vec::new();
+        let mut prefix = Vec::new();
         for byte in root.as_os_str().as_bytes() {
             match byte {
                 // The kernel escapes these bytes in the table, so the root's path has to be escaped alike.
-                b' ' | b'\t' | b'\n' | b'\\' => beneath.extend(format!("\\{byte:03o}").bytes()),
-                other => beneath.push(*other),
+                b' ' | b'\t' | b'\n' | b'\\' => prefix.extend(format!("\\{byte:03o}").bytes()),
+                other => prefix.push(*other),
             }
         }
-        beneath.push(b'/');
+        prefix.push(b'/');
         let table = std::fs::read("/proc/self/mountinfo")?;
         let mut digest = DefaultHasher::new();
         for line in table.split(|byte| *byte == b'\n') {
             let mount_point = line.split(|byte| *byte == b' ').nth(4).unwrap_or_default();
-            if mount_point.starts_with(&beneath) {
+            if mount_point.starts_with(&prefix) {
                 line.hash(&mut digest);
             }
         }

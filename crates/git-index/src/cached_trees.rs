@@ -1,7 +1,7 @@
 //! The trees that git has cached in an index: its extension `TREE`.
 //!
-//! `git commit` and `git diff --cached` take the tree of a folder from there, and look at the entries only of folders that
-//! have none. With another tree than that of the entries, a commit holds what no difference has shown.
+//! `git commit` and `git diff --cached` take the tree of a folder from there, and read the entries only of folders without
+//! one. If a tree does not match the entries, a commit holds changes that no difference has shown.
 
 use sha1::{Digest as _, Sha1};
 use sha2::{Digest as _, Sha256};
@@ -14,14 +14,14 @@ use crate::object_format::ObjectFormat;
 const FOLDER_MODE: u32 = 0o040_000;
 
 /// The most folders with or without a tree. The largest repositories have a tenth of them, and each takes about 90 bytes of
-/// memory, twelve times as many as in the index.
+/// memory, twelve times its size in the index.
 const MOST_FOLDERS: usize = 1 << 20;
 
 /// The most digits of a count of entries or folders.
 const DIGITS: usize = 10;
 
-/// The most bytes of the trees that are computed, as a multiple of those of the index, and in addition. Version 4 repeats a
-/// long name in a few bytes; real names are shorter.
+/// The most bytes of computed trees, as a multiple of the index's size, plus a constant. Version 4 repeats a long name in a
+/// few bytes; real names are shorter.
 const TREE_SHARE: usize = 8;
 const TREE_BYTES: usize = 4_096;
 
@@ -38,7 +38,7 @@ pub(crate) struct CachedTrees<'a> {
 #[derive(Debug)]
 struct Folder<'a> {
     name: &'a [u8],
-    /// `None` where git computes the tree anew.
+    /// `None` if git recomputes the tree.
     tree: Option<Tree<'a>>,
     /// The folders in it, in git's order: shorter names first.
     folders: Vec<usize>,
@@ -46,7 +46,7 @@ struct Folder<'a> {
 
 #[derive(Clone, Copy, Debug)]
 struct Tree<'a> {
-    /// The entries beneath it.
+    /// The entries below it.
     entries: usize,
     /// The name of the object.
     object: &'a [u8],
@@ -56,7 +56,7 @@ impl<'a> CachedTrees<'a> {
     /// Parses the content of the extension.
     pub(crate) fn parse(content: &'a [u8], format: ObjectFormat) -> Result<CachedTrees<'a>, IndexError> {
         let mut folders: Vec<Folder<'a>> = Vec::new();
-        // The folders whose list of folders has not ended, with the number of those to come.
+        // The folders whose list of subfolders has not ended, with the number of remaining ones.
         let mut open: Vec<(usize, usize)> = Vec::new();
         let mut rest = content;
         loop {
@@ -117,7 +117,7 @@ fn order(name: &[u8]) -> (usize, &[u8]) {
     (name.len(), name)
 }
 
-/// Reads one folder and the number of the folders in it, which come behind it.
+/// Reads one folder and the number of its subfolders, which follow it.
 fn read_folder<'a>(rest: &mut &'a [u8], format: ObjectFormat) -> Result<(Folder<'a>, usize), IndexError> {
     let name = until(rest, 0)?;
     let entries = match until(rest, b' ')? {
@@ -128,8 +128,8 @@ fn read_folder<'a>(rest: &mut &'a [u8], format: ObjectFormat) -> Result<(Folder<
     let tree = match entries {
         None => None,
         Some(entries) => {
-            let (object, behind) = rest.split_at_checked(format.name_bytes()).ok_or(WRONG)?;
-            *rest = behind;
+            let (object, after) = rest.split_at_checked(format.name_bytes()).ok_or(WRONG)?;
+            *rest = after;
             Some(Tree { entries, object })
         }
     };
@@ -138,8 +138,8 @@ fn read_folder<'a>(rest: &mut &'a [u8], format: ObjectFormat) -> Result<(Folder<
 
 fn until<'a>(rest: &mut &'a [u8], end: u8) -> Result<&'a [u8], IndexError> {
     let at = rest.iter().position(|byte| *byte == end).ok_or(WRONG)?;
-    let (before, behind) = rest.split_at(at);
-    *rest = &behind[1..];
+    let (before, after) = rest.split_at(at);
+    *rest = &after[1..];
     Ok(before)
 }
 
@@ -168,9 +168,9 @@ struct OpenFolder {
     name: Vec<u8>,
     /// The length of its path, with the slash at its end.
     path_bytes: usize,
-    /// The entries beneath it so far.
+    /// The entries below it so far.
     entries: usize,
-    /// True if an entry in it, or in a folder beneath it that has ended, is in no tree.
+    /// True if an entry in it, or in a folder below it that has ended, belongs to no tree.
     is_partial: bool,
     /// The content of its tree so far; `None` if no cached tree depends on it.
     content: Option<Vec<u8>>,
@@ -190,7 +190,7 @@ impl<'a> TreeCheck<'a> {
         while self.open.last().is_some_and(|folder| folder.path_bytes > common) {
             self.leave()?;
         }
-        // A folder of a sparse index stands for everything beneath it.
+        // A folder of a sparse index stands for everything below it.
         let path = entry.path.strip_suffix(b"/").unwrap_or(entry.path);
         let mut start = self.open.last().map_or(0, |folder| folder.path_bytes);
         while let Some(length) = path[start..].iter().position(|byte| *byte == b'/') {
@@ -253,7 +253,7 @@ impl<'a> TreeCheck<'a> {
             if is_partial || tree.entries != entries || !is_alike {
                 return Err(WRONG);
             }
-            // The tree around it names the one that is cached.
+            // The parent's tree names the cached tree.
             object = tree.object.to_vec();
         }
         if let Some(parent) = self.open.last_mut() {
@@ -274,14 +274,13 @@ impl<'a> TreeCheck<'a> {
     }
 }
 
-/// Returns the content of a tree with the modes of files that git wrote in its first weeks, and other programs long after: they
-/// let the group write. Git reads both alike, and caches such a tree under its own name when `git reset` or `git read-tree` has
-/// read it.
+/// Returns the content of a tree with the group-writable file modes that git wrote in its first weeks, and other programs
+/// long after. Git reads both alike, and caches such a tree under its own name when `git reset` or `git read-tree` has read it.
 fn with_old_modes(content: &[u8], format: ObjectFormat) -> Vec<u8> {
     let mut old = Vec::with_capacity(content.len());
     let mut rest = content;
     while let Some(end) = rest.iter().position(|byte| *byte == 0) {
-        let (line, behind) = rest.split_at((end + 1 + format.name_bytes()).min(rest.len()));
+        let (line, after) = rest.split_at((end + 1 + format.name_bytes()).min(rest.len()));
         for (mode, old_mode) in [(&b"100644 "[..], b"100664 "), (b"100755 ", b"100775 ")] {
             if line.starts_with(mode) {
                 old.extend_from_slice(old_mode);
@@ -291,7 +290,7 @@ fn with_old_modes(content: &[u8], format: ObjectFormat) -> Vec<u8> {
         if !line.starts_with(b"100") {
             old.extend_from_slice(line);
         }
-        rest = behind;
+        rest = after;
     }
     old
 }

@@ -7,7 +7,7 @@ const TO_BE_ADDED: u16 = 0x2000;
 /// One entry of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// The path from the root of the working tree. A folder that stands for everything beneath it, in a sparse index,
+    /// The path from the root of the working tree. A folder that stands for everything below it, in a sparse index,
     /// ends with a slash. Empty in a split index, where the shared index has the path.
     pub path: &'a [u8],
     /// The mode: 0o100644, 0o100755, 0o120000, 0o160000, or 0o040000 for a folder of a sparse index.
@@ -29,7 +29,7 @@ impl Entry<'_> {
         self.mode == 0o040_000
     }
 
-    /// Returns whether only its path is there so far, and its content is to be added later.
+    /// Returns whether only its path was added so far (`git add -N`).
     pub fn is_to_be_added(&self) -> bool {
         self.marks & TO_BE_ADDED != 0
     }

@@ -40,11 +40,11 @@ fn is_settings_name(name: &[u8]) -> bool {
 }
 
 fn is_protected(name: &[u8], names: &ProtectedNames) -> bool {
-    // A longer one has no path, and only the rules of git itself apply.
+    // A longer name cannot be a path, and only git's own rules apply.
     name.len() <= MAX_COMPONENT_BYTES && RelPath::from_bytes(name).is_ok_and(|path| names.protects(&path))
 }
 
-/// Checks the names of paths that come one after the other.
+/// Checks the names of consecutive paths.
 #[derive(Debug, Default)]
 pub(crate) struct PathNames {
     /// The offset of a name in the current path that some file system treats as `.gitmodules`.

@@ -46,7 +46,7 @@ pub(crate) fn check<'a>(
                 extensions.is_split |= base.iter().any(|byte| *byte != 0);
             }
             b"sdir" => extensions.is_sparse = true,
-            // Of two, git would take the last one.
+            // Of two, git would use the last one.
             b"TREE" if extensions.cached_trees.is_some() => {
                 return Err(IndexError::Malformed { what: "the cached trees" });
             }

@@ -1,4 +1,4 @@
-//! The rules for files in which git keeps the names of other files, and which it removes by these names.
+//! The rules for files that list other files, which git removes by these names.
 
 /// The beginning of a list of packs.
 const PACK_LIST: &[u8] = b"MIDX";
@@ -26,19 +26,19 @@ pub fn is_file_list<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
         || is(folder, "reftable") && is(name, "tables.list")
 }
 
-/// Returns whether all files in such a list lie beside it.
+/// Returns whether all files in such a list are next to it.
 ///
-/// Git removes packs that the list makes superfluous, and tables that it has joined, by the names in it, and lets `../../x` pass.
+/// Git removes packs that the list makes superfluous, and tables that it has joined, by these names, and accepts `../../x`.
 /// A list of packs that git would not have written is refused.
-pub fn lists_files_beside(content: &[u8]) -> bool {
+pub fn lists_sibling_files(content: &[u8]) -> bool {
     if content.starts_with(PACK_LIST) {
-        lists_packs_beside(content).unwrap_or(false)
+        lists_sibling_packs(content).unwrap_or(false)
     } else {
         !content.contains(&b'/')
     }
 }
 
-fn lists_packs_beside(content: &[u8]) -> Option<bool> {
+fn lists_sibling_packs(content: &[u8]) -> Option<bool> {
     let chunks = usize::from(*content.get(6)?);
     let packs = u32::from_be_bytes(content.get(8..HEADER_BYTES)?.try_into().ok()?);
     let table = content.get(HEADER_BYTES..)?.get(..(chunks + 1) * CHUNK_BYTES)?;
@@ -53,7 +53,7 @@ fn lists_packs_beside(content: &[u8]) -> Option<bool> {
         }
     }
     let names = names?;
-    // Each name is in this chunk as a whole: a version of git that looks no further would read on behind it.
+    // Each name is entirely in this chunk: a version of git without this check would read on after it.
     let ends = names.iter().filter(|byte| **byte == 0).count();
     Some(ends >= usize::try_from(packs).ok()? && !names.contains(&b'/'))
 }

@@ -1,9 +1,9 @@
-//! The names that git itself takes for `.git` and `.gitmodules` on NTFS and HFS+, however long they are.
+//! The names, of any length, that git itself treats as `.git` and `.gitmodules` on NTFS and HFS+.
 //!
-//! The other rules know no name of more than 255 bytes. NTFS and HFS+ count characters, and ignore some at the end of a name
-//! or anywhere in it.
+//! The other rules cover names of up to 255 bytes. NTFS and HFS+ count characters, and ignore some at the end of a name or
+//! anywhere in it.
 
-/// Returns whether HFS+ treats a name as `wanted`, which is in small letters.
+/// Returns whether HFS+ treats a name as `wanted`, which is in lower case.
 pub(crate) fn is_hfs_name(name: &[u8], wanted: &str) -> bool {
     let is_ignored = |character: &char| {
         matches!(
@@ -40,7 +40,7 @@ pub(crate) fn is_ntfs_settings_name(name: &[u8]) -> bool {
     })
 }
 
-/// Returns whether a short name is made of a hash of `.gitmodules`, as the fifth one and later ones are.
+/// Returns whether a short name consists of a hash of `.gitmodules`, like the fifth and later ones.
 fn is_hashed(short: &[u8; 8]) -> bool {
     let Some(tilde) = short.iter().position(|byte| *byte == b'~') else { return false };
     let digits = &short[tilde + 1..];
@@ -50,13 +50,13 @@ fn is_hashed(short: &[u8; 8]) -> bool {
         && digits.first().is_some_and(|first| *first != b'0')
 }
 
-/// Returns whether NTFS ignores the rest of a name: blanks and dots, and then the name of a stream.
+/// Returns whether NTFS ignores the rest of a name: spaces and dots, and then the name of a stream.
 fn is_ignored_ending(rest: &[u8]) -> bool {
     let ending = rest.iter().find(|byte| !matches!(byte, b' ' | b'.'));
     ending.is_none_or(|byte| *byte == b':')
 }
 
-/// Returns the rest of a name after a beginning in small letters.
+/// Returns the rest of a name after a beginning in lower case.
 fn after<'n>(name: &'n [u8], beginning: &[u8]) -> Option<&'n [u8]> {
     let (first, rest) = name.split_at_checked(beginning.len())?;
     first.eq_ignore_ascii_case(beginning).then_some(rest)

@@ -25,8 +25,9 @@ const ASSUMED_UNCHANGED: u16 = 0x8000;
 /// Reads an index and passes each entry to `visit`, in its order.
 ///
 /// Memory grows with the number of entries, 16 bytes for each, and with the cached trees, and time with the length of the
-/// index, although version 4 repeats long paths in a few bytes. Cached trees have to be those of the entries, the
-/// files of each either all with the modes that git writes today, or all with those that let the group write. The checksum is not verified: the author of a forged index can compute it.
+/// index, although version 4 repeats long paths in a few bytes. Cached trees must match the entries; the file modes of a tree
+/// are either all those that git writes today, or all group-writable. The checksum is not verified: the author of a forged
+/// index can compute it.
 ///
 /// # Errors
 ///
@@ -36,7 +37,7 @@ pub fn check(bytes: &[u8], format: ObjectFormat, visit: &mut dyn FnMut(Entry<'_>
     check_whole(bytes, format, visit).map(drop)
 }
 
-/// Does the same as [`check`], and passes the name of each cached tree to `visit_tree`. Git takes them for objects that it has.
+/// Does the same as [`check`], and passes the name of each cached tree to `visit_tree`. Git assumes that it has these objects.
 ///
 /// # Errors
 ///
@@ -50,7 +51,7 @@ pub fn check_with_trees(
     check_parts(bytes, format, visit, visit_tree).map(drop)
 }
 
-/// Does the same as [`check`]; returns whether a shared index has a part of the entries.
+/// Does the same as [`check`]; returns whether some entries are in a shared index.
 pub(crate) fn check_whole(
     bytes: &[u8],
     format: ObjectFormat,
@@ -92,7 +93,7 @@ fn check_parts(
         if !entry.path.is_empty() {
             names.check(&entry, facts.common)?;
         }
-        // A thread of git can start only at such an entry: any other one needs the path before it.
+        // A thread of git can start only at such an entry: any other entry needs the previous path.
         if facts.encoded == 0 {
             whole.push((offset, position));
         }
@@ -145,11 +146,11 @@ struct Reader<'a> {
     path: Vec<u8>,
 }
 
-/// The facts about an entry's path beside the path.
+/// Facts about an entry's path.
 struct EntryFacts {
-    /// The bytes from the beginning of its path that the encoding repeats of the previous one.
+    /// The length of the prefix that the encoding takes from the previous path.
     encoded: usize,
-    /// The bytes from the beginning of its path that are those of the previous one.
+    /// The length of the prefix that it shares with the previous path.
     common: usize,
 }
 

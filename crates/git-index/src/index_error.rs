@@ -1,11 +1,11 @@
-/// The reason why an index is refused. Paths in its text have control characters escaped.
+/// The reason that an index is refused. Control characters of paths in its text are escaped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
     /// It does not begin like an index.
     #[error("not an index of git")]
     NoIndex,
-    /// Its version is none of 2, 3 and 4.
+    /// Its version is not 2, 3 or 4.
     #[error("an index of version {version}, which is unknown")]
     Version {
         /// The version.
@@ -51,9 +51,9 @@ pub enum IndexError {
         /// The path.
         path: Vec<u8>,
     },
-    /// An entry lies beneath a symbolic link, which may lead anywhere.
-    #[error("an index with the entry '{}' beneath a symbolic link", rendered(.path))]
-    BeneathSymlink {
+    /// An entry is below a symbolic link, which may lead anywhere.
+    #[error("an index with the entry '{}' below a symbolic link", rendered(.path))]
+    BelowSymlink {
         /// The path.
         path: Vec<u8>,
     },

@@ -2,10 +2,10 @@
 //!
 //! Git trusts its own index: it reads paths from it without a check, and a later `git checkout .` writes to them.
 //! [`check`] accepts an index only if git could have written it and every path stays in the working tree and out of every
-//! `.git`. Where git tolerates what it never writes, this crate refuses, so that both read the same entries.
+//! `.git`. Where git tolerates data that it never writes, this crate refuses it, so that both read the same entries.
 //!
-//! Git follows the name in a symbolic reference in the same way, and writes there: [`stays_in_references`] judges its content.
-//! [`check_unfinished_work`] does so for the files by which git continues a rebase and the like, and [`lists_files_beside`] for
+//! Git likewise follows the name in a symbolic reference, and writes there: [`stays_in_references`] checks its content.
+//! [`check_unfinished_work`] does so for the files by which git continues a rebase and the like, and [`lists_sibling_files`] for
 //! those that name files which git removes. [`are_packed_references`] and the like judge whether git can read the
 //! references at all, and [`references_in_table`] lists those of a table. [`is_own_file`] knows the names of git's own files, [`is_file_only`]
 //! those at which a folder would make git fail, [`is_object_file`] those of files that git never writes into, and
@@ -37,7 +37,7 @@ mod unfinished_work;
 
 pub use entry::Entry;
 pub use entry_name::is_git_name;
-pub use file_lists::{is_file_list, lists_files_beside};
+pub use file_lists::{is_file_list, lists_sibling_files};
 pub use index::{MAX_PATH_BYTES, check, check_with_trees};
 pub use index_error::IndexError;
 pub use object_files::{is_object_cache, is_object_file};

@@ -5,27 +5,27 @@ use crate::own_files::is_hex;
 /// The endings of the files of a pack.
 const OF_PACK: [&str; 7] = ["bitmap", "idx", "keep", "mtimes", "pack", "promisor", "rev"];
 
-/// Those of them that git computes from the pack. Without times, a pack of unreachable objects is like any other one.
+/// Those that git computes from the pack. Without times, a pack of unreachable objects is like any other.
 const OF_CACHE: [&str; 3] = [".bitmap", ".mtimes", ".rev"];
 
-/// Returns whether a file holds objects, or helps to find them, under a name at which git makes and removes files and never
-/// writes into one: an object, a pack, a commit graph, or a content of Git LFS, by the names on the way to it from a repository's own
-/// folder. Those of submodules and of linked working trees count.
+/// Returns whether a file holds objects, or helps to find them, at a path where git makes and removes files and never writes
+/// into existing ones: an object, a pack, a commit graph, or a content of Git LFS. The path is given by its names, from a
+/// repository's own folder; submodules and linked working trees count.
 ///
-/// Git makes hard links of these files when it clones a repository of the same machine. Any other file it may write in
-/// place, and would change what the other name of a hard link stands for.
+/// Git makes hard links of these files when it clones a repository of the same machine. It may write any other file in place,
+/// which would change the content of its other hard links.
 pub fn is_object_file<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let names: Vec<&[u8]> = names.into_iter().collect();
     match names.as_slice() {
         [b"worktrees", _, b"modules", rest @ ..] | [b"modules", rest @ ..] => {
-            is_behind_name(rest, is_in_store)
+            is_below_name(rest, is_in_store)
         }
         names => is_in_store(names),
     }
 }
 
-/// Returns whether a file holds what git has computed from the objects, by the names on the way to it from a repository's own
-/// folder: a commit graph, a list of all packs, or a file beside a pack that is neither the pack nor its index. Those of
+/// Returns whether a file holds data that git has computed from the objects: a commit graph, a list of all packs, or a file
+/// next to a pack that is neither the pack nor its index. The path is given by its names, from a repository's own folder;
 /// submodules count.
 ///
 /// Git works without these files, and does not compare them with the objects: by a graph with other parents, `git gc` removes
@@ -33,13 +33,13 @@ pub fn is_object_file<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
 pub fn is_object_cache<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let names: Vec<&[u8]> = names.into_iter().collect();
     match names.as_slice() {
-        [b"worktrees", _, b"modules", rest @ ..] | [b"modules", rest @ ..] => is_behind_name(rest, is_cache),
+        [b"worktrees", _, b"modules", rest @ ..] | [b"modules", rest @ ..] => is_below_name(rest, is_cache),
         names => is_cache(names),
     }
 }
 
-/// A submodule's name has slashes in it if its path has, and so have those of branches and their logs.
-fn is_behind_name(names: &[&[u8]], is_one: fn(&[&[u8]]) -> bool) -> bool {
+/// Checks the names after that of a submodule, branch or log, which may contain slashes.
+fn is_below_name(names: &[&[u8]], is_one: fn(&[&[u8]]) -> bool) -> bool {
     let is_of_branches =
         |name: &&[u8]| ["refs", "logs"].iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes()));
     (1..names.len()).any(|at| is_one(&names[at..]) && !names[1..at].iter().any(is_of_branches))
@@ -73,7 +73,7 @@ fn is_in_store(names: &[&[u8]]) -> bool {
     }
 }
 
-/// Returns whether a name is a beginning, the number of an object, and one of these endings behind a dot.
+/// Returns whether a name consists of `start`, the name of an object, a dot and one of the endings.
 fn is_numbered(name: &[u8], start: &str, endings: &[&str]) -> bool {
     let Some(rest) = name.strip_prefix(start.as_bytes()) else { return false };
     let Some(dot) = rest.iter().position(|byte| *byte == b'.') else { return false };

@@ -1,4 +1,4 @@
-//! Reads which objects an object of git needs, and of which kind it is.
+//! Reads the kind of a git object, and the objects that it needs.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::object_format::ObjectFormat;
 /// The most bytes of an object that are read. A tree of half a million entries has as many.
 const OBJECT_BYTES: usize = 32 << 20;
 
-/// The most bytes of a commit or tag that are read: what they name comes first.
+/// The most bytes of a commit or tag that are read: the names come first.
 pub(crate) const HEADER_BYTES: usize = 1 << 20;
 
-/// The bytes of an object that say of which kind it is.
+/// The first bytes of an object, which contain its kind.
 const KIND_BYTES: usize = 32;
 
 /// The mode of a commit of another repository in a tree.
@@ -35,13 +35,13 @@ pub enum ObjectKind {
 /// The name of an object, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectName {
-    /// Those of a short name are followed by zeros.
+    /// A short name is padded with zeros.
     bytes: [u8; 32],
     length: u8,
 }
 
 impl ObjectName {
-    /// Returns the name of these bytes, if an object may have so many.
+    /// Returns the name with these bytes, if it has a valid length.
     pub fn new(bytes: &[u8]) -> Option<ObjectName> {
         let length = u8::try_from(bytes.len()).ok().filter(|length| matches!(length, 20 | 32))?;
         let mut name = ObjectName { bytes: [0; 32], length };
@@ -49,7 +49,7 @@ impl ObjectName {
         Some(name)
     }
 
-    /// Returns the name that hexadecimal digits stand for.
+    /// Parses a name in hexadecimal digits.
     pub fn of_digits(digits: &[u8]) -> Option<ObjectName> {
         if !matches!(digits.len(), 40 | 64) {
             return None;
@@ -70,7 +70,7 @@ impl ObjectName {
     }
 }
 
-/// An object, as far as it is about others.
+/// An object's kind and references to others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Its kind.
@@ -82,8 +82,8 @@ pub struct Object {
 
 /// Reads the file of a loose object; `None` if git would not have written it so, or it has too many bytes.
 ///
-/// Of a file, only the beginning is read. Memory grows with the length of a tree. `left_bytes` are those that may still be inflated, of
-/// which those of the object are taken; an object that needs more of them is not read.
+/// Of a blob, only the beginning is read. Memory grows with the length of a tree. `left_bytes` is the budget for inflated
+/// bytes, from which those of the object are deducted; an object that exceeds it is not read.
 pub fn loose_object(file: &[u8], format: ObjectFormat, left_bytes: &mut usize) -> Option<Object> {
     let kind = loose_kind(file)?;
     let limit = match kind {
@@ -101,7 +101,7 @@ pub fn loose_object(file: &[u8], format: ObjectFormat, left_bytes: &mut usize) -
     Some(Object { kind, names })
 }
 
-/// Returns the kind of a loose object by the first bytes of its file, of which a hundred are enough.
+/// Returns the kind of a loose object from the first bytes of its file; a hundred are enough.
 pub fn loose_kind(beginning: &[u8]) -> Option<ObjectKind> {
     let content = match decompress_to_vec_zlib_with_limit(beginning, KIND_BYTES) {
         Ok(content) => content,
@@ -110,8 +110,7 @@ pub fn loose_kind(beginning: &[u8]) -> Option<ObjectKind> {
     ObjectKind::all().into_iter().find(|kind| content.starts_with(kind.prefix()))
 }
 
-/// Returns at most `limit` of the bytes that a text in the format of zlib stands for, and takes them from those that are left; `None` if
-/// there are not enough of them.
+/// Inflates at most `limit` bytes of a zlib stream, and deducts them from the budget; `None` if it is exceeded.
 pub(crate) fn inflated(file: &[u8], limit: usize, left_bytes: &mut usize) -> Option<Vec<u8>> {
     let most = limit.min(*left_bytes);
     let (bytes, is_all) = match decompress_to_vec_zlib_with_limit(file, most) {
@@ -184,7 +183,7 @@ pub(crate) fn bytes_of(digits: &[u8]) -> Option<Vec<u8>> {
     bytes.collect()
 }
 
-/// Returns whether git has an object of this name in every repository: the tree without entries.
+/// Returns whether this names the empty tree, which git has in every repository.
 pub fn is_built_in(name: &[u8]) -> bool {
     const EMPTY: [&[u8]; 2] = [
         b"4b825dc642cb6eb9a060e54bf8d69288fbee4904",

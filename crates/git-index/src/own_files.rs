@@ -2,8 +2,8 @@
 
 use crate::entry_name::is_git_name;
 
-/// Files of a repository's own folder. A `*` stands for at least one byte of a name, the first not a dot, and `**` for one
-/// name or several.
+/// Files of a repository's own folder. `*` matches at least one byte of a name, the first not a dot, and `**` one name or
+/// several.
 const OF_REPOSITORY: [&str; 68] = [
     "*_HEAD",
     "ADD_EDIT.patch",
@@ -78,20 +78,20 @@ const OF_REPOSITORY: [&str; 68] = [
 /// Further files in the folder of a linked working tree.
 const OF_WORKING_TREE: [&str; 3] = ["commondir", "gitdir", "locked"];
 
-/// Folders with names that a pattern above would take for those of files.
+/// Folders with names that match a pattern above.
 const FOLDERS: [&str; 2] = ["NOTES_MERGE_WORKTREE", "filter-repo/analysis"];
 
-/// Files among those whose names are of the user's choice.
+/// Files with fixed names among those whose names the user chooses.
 const FIXED: [&str; 1] = ["logs/HEAD"];
 
-/// The ending of a file that git is about to rename to the one without it.
+/// The ending of a file that git is about to rename to the name without it.
 const LOCK: &[u8] = b".lock";
 
-/// Returns whether git itself keeps a file of this name in a repository's folder, by the names on the way to it: in the
-/// repository's own, in that of a linked working tree, and in those of submodules.
+/// Returns whether git itself keeps a file at this path, given by its names, in a repository's folder: the repository's
+/// own, that of a linked working tree, or that of a submodule.
 ///
-/// Names are compared byte by byte, so that one which a file system takes for another is none of git's own. Other programs
-/// keep files there, too; of those, only what would be lost with them counts, contents of Git LFS and git-annex and keys of
+/// Names are compared byte by byte, so a name that only a file system equates with git's is not git's own. Other programs
+/// keep files there, too; of these, only data that must not be lost counts: contents of Git LFS and git-annex, keys of
 /// git-crypt, and reports of `git filter-repo`.
 pub fn is_own_file<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let mut names: Vec<&[u8]> = names.into_iter().collect();
@@ -101,11 +101,11 @@ pub fn is_own_file<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     names.iter().all(|name| !name.is_empty() && !is_git_name(name)) && is_in_repository(&names)
 }
 
-/// Returns whether git keeps a file of this name in a repository's own folder, or in that of a linked working tree, and never a
-/// folder: where there is one, git fails, or does as if the file was not there.
+/// Returns whether git keeps a file at this path in a repository's own folder, or in that of a linked working tree, and never
+/// a folder: if there is one, git fails, or behaves as if the file was missing.
 ///
-/// Upper and lower case count as one, because they do on some file systems. Names of submodules are of the user's choice, so a
-/// path in the folder of one is to be passed without the names on the way to it.
+/// Case is ignored, because some file systems do. The user chooses the names of submodules, so a path in the folder of a
+/// submodule is to be passed relative to that folder.
 pub fn is_file_only<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let names: Vec<Vec<u8>> = names.into_iter().map(<[u8]>::to_ascii_lowercase).collect();
     let Some((last, folders)) = names.split_last() else { return false };
@@ -116,7 +116,7 @@ pub fn is_file_only<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
         |patterns: &[&str]| patterns.iter().any(|pattern| matches(&names, &pattern.to_ascii_lowercase()));
     match names.as_slice() {
         [b"worktrees", _, rest @ ..] if !rest.is_empty() => is_file_only(rest.iter().copied()),
-        // No branch, and so no log of one, has the name of a lock.
+        // No branch, and so no log of a branch, has the name of a lock.
         [b"refs" | b"logs", ..] => is_lock || fits_any(&FIXED),
         [b"objects", folder, name] if is_hex(folder) && folder.len() == 2 => is_hex(name),
         _ if fits_any(&FOLDERS) => is_lock,
@@ -128,8 +128,8 @@ pub fn is_file_only<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     }
 }
 
-/// Returns whether git keeps a folder of references or of their logs at a path of a repository, and fails where there is a file. A
-/// submodule's name may have slashes in it.
+/// Returns whether git keeps a folder of references or of their logs at a path of a repository, and fails if there is a file.
+/// A submodule's name may contain slashes.
 ///
 /// In a repository that keeps its references in tables, `refs/heads` is a file.
 pub fn is_folder_only<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
@@ -163,7 +163,7 @@ fn is_in_repository(names: &[&[u8]]) -> bool {
 }
 
 fn is_in_working_tree(names: &[&[u8]]) -> bool {
-    // The settings of the repository count there, too.
+    // A working tree shares the settings of the repository.
     names != [b"config"]
         && (OF_WORKING_TREE.iter().any(|pattern| matches(names, pattern)) || is_in_repository(names))
 }
@@ -184,7 +184,7 @@ fn matches(names: &[&[u8]], pattern: &str) -> bool {
     }
 }
 
-/// Returns whether a name is a pattern with at most one `*`.
+/// Returns whether a name matches a pattern with at most one `*`.
 fn fits(name: &[u8], pattern: &[u8]) -> bool {
     let Some(star) = pattern.iter().position(|byte| *byte == b'*') else { return name == pattern };
     let (start, end) = (&pattern[..star], &pattern[star + 1..]);

@@ -1,4 +1,4 @@
-//! Reads indexes of packs, and commits in packs.
+//! Reads pack indexes, and commits in packs.
 
 use crate::object_format::ObjectFormat;
 use crate::objects::{HEADER_BYTES, ObjectName, inflated, names_in_lines};
@@ -6,16 +6,16 @@ use crate::objects::{HEADER_BYTES, ObjectName, inflated, names_in_lines};
 /// The beginning of an index of a pack, with its version.
 const MAGIC: &[u8] = b"\xfftOc\0\0\0\x02";
 
-/// The entries of its table of first bytes, each a number of four bytes.
+/// The entries of the fan-out table, each a number of four bytes.
 const FIRST_BYTES: usize = 256;
 
-/// The most objects of a pack that are read to build one of them from its differences. Git itself makes chains of 50.
+/// The longest chain of deltas that is resolved. Git itself makes chains of 50.
 const MOST_BASES: usize = 64;
 
-/// The bit of an offset that says that it is the number of a long one.
+/// The bit that marks an offset as an index into the table of long offsets.
 const IS_LONG: u32 = 1 << 31;
 
-/// An index of a pack, of a form in which git can read it.
+/// A pack index that git can read.
 #[derive(Clone, Copy, Debug)]
 pub struct PackIndex<'a> {
     bytes: &'a [u8],
@@ -24,15 +24,15 @@ pub struct PackIndex<'a> {
 }
 
 impl<'a> PackIndex<'a> {
-    /// The bytes in front of the names.
+    /// The bytes before the names.
     pub const HEAD_BYTES: usize = MAGIC.len() + 4 * FIRST_BYTES;
 
-    /// Reads an index; `None` where git fails at it, or would not have written it. Its own checksum is not compared.
+    /// Parses an index; `None` if git fails to read it, or would not have written it. Its own checksum is not verified.
     pub fn read(bytes: &'a [u8]) -> Option<PackIndex<'a>> {
         PackIndex::open(bytes).filter(PackIndex::is_in_order)
     }
 
-    /// Reads an index that was judged before: whether its names are in order is not looked at.
+    /// Parses an index that was checked before: the order of its names is not checked again.
     pub fn open(bytes: &'a [u8]) -> Option<PackIndex<'a>> {
         let count = PackIndex::count(bytes.get(..PackIndex::HEAD_BYTES)?, bytes.len() as u64)?;
         let format = [ObjectFormat::Sha1, ObjectFormat::Sha256]
@@ -41,7 +41,7 @@ impl<'a> PackIndex<'a> {
         Some(PackIndex { bytes, count, format })
     }
 
-    /// Returns whether the names are in order, and the table of first bytes is that of them.
+    /// Returns whether the names are in order, and match the fan-out table.
     fn is_in_order(&self) -> bool {
         let (index, count, bytes) = (self, self.count, self.bytes);
         let is_sorted = (1..count).all(|at| index.name(at - 1) <= index.name(at));
@@ -55,8 +55,8 @@ impl<'a> PackIndex<'a> {
         is_sorted && is_listed
     }
 
-    /// Returns the number of objects in an index by its first [`HEAD_BYTES`](PackIndex::HEAD_BYTES) and its size in bytes; `None` where
-    /// git fails at it by these.
+    /// Returns the number of objects in an index from its first [`HEAD_BYTES`](PackIndex::HEAD_BYTES) and its size in bytes;
+    /// `None` if git fails to read it because of these.
     pub fn count(head: &[u8], size_bytes: u64) -> Option<usize> {
         let table = head.strip_prefix(MAGIC).filter(|table| table.len() == 4 * FIRST_BYTES)?;
         let counts = (0..FIRST_BYTES).map(|first| number(table, 4 * first));
@@ -67,7 +67,7 @@ impl<'a> PackIndex<'a> {
         (counts.is_sorted() && has_size).then_some(count)
     }
 
-    /// Returns whether a pack has the form and checksum of the one that this is the index of. What its objects hold is not compared.
+    /// Returns whether a pack has the form and checksum of this index's pack. The contents of its objects are not checked.
     pub fn is_of(&self, pack: &[u8]) -> bool {
         let length = self.format.name_bytes();
         let checksum = &self.bytes[self.bytes.len() - 2 * length..][..length];
@@ -83,8 +83,8 @@ impl<'a> PackIndex<'a> {
         self.position(object.as_bytes()).is_some()
     }
 
-    /// Returns the parents of a commit in the pack; `None` within if it cannot be read, or is none, and `None` if the pack does not have
-    /// it. `left_bytes` are those that may still be inflated.
+    /// Returns the parents of a commit in the pack; `Some(None)` if it cannot be read, or is not a commit, and `None` if it is not
+    /// in the pack. `left_bytes` is the budget for inflated bytes.
     pub fn parents(
         &self,
         pack: &[u8],
@@ -135,7 +135,7 @@ impl<'a> PackIndex<'a> {
         Some((kind, applied(&base, &content)?))
     }
 
-    /// Returns where an object begins in the pack.
+    /// Returns the offset of an object in the pack.
     fn offset(&self, name: &[u8]) -> Option<usize> {
         let offsets = PackIndex::HEAD_BYTES + self.count * (self.format.name_bytes() + 4);
         let offset = number(self.bytes, offsets + 4 * self.position(name)?)?;
@@ -163,7 +163,8 @@ impl<'a> PackIndex<'a> {
     }
 }
 
-/// Returns whether an index of so many objects may have a size: behind names, checksums and offsets come the long ones of some.
+/// Returns whether an index with `count` objects may have this size: after names, checksums and offsets, it has a table of
+/// some long offsets.
 fn has_size(count: usize, format: ObjectFormat, size_bytes: u64) -> bool {
     let (count, length) = (count as u64, format.name_bytes() as u64);
     let least = PackIndex::HEAD_BYTES as u64 + count * (length + 8) + 2 * length;
@@ -174,7 +175,7 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().copied().map(u32::from_be_bytes)
 }
 
-/// Returns what differences make of a content. It has at most the length of a header.
+/// Applies a delta to a content. The result has at most the length of a header.
 fn applied(base: &[u8], mut delta: &[u8]) -> Option<Vec<u8>> {
     let size = |delta: &mut &[u8]| {
         let (mut size, mut shift) = (0_usize, 0);

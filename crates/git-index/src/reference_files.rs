@@ -1,5 +1,5 @@
-//! The files in which git keeps references, and the ends of a shallow history. Git fails in every command at a line in them that
-//! it cannot read.
+//! The files in which git keeps references, and the ends of a shallow history. An unreadable line in them makes every git
+//! command fail.
 
 use std::collections::BTreeMap;
 
@@ -7,47 +7,47 @@ use crate::ObjectFormat;
 use crate::own_files::is_hex;
 use crate::references::{REFERENCE_BYTES, is_reference_name, stays_in_references};
 
-/// The line with which git begins the file of all references, and the only one of a kind that it accepts.
+/// The first line of `packed-refs`, the only header that git accepts.
 const HEADER: &[u8] = b"# pack-refs with:";
 
-/// Returns whether git can read a file of its own as one reference: the name of an object, or that of another reference.
+/// Returns whether git can read a file as one reference: the name of an object, or of another reference.
 pub fn is_readable_reference(content: &[u8], format: ObjectFormat) -> bool {
     let is_short = content.len() as u64 <= REFERENCE_BYTES;
     let line = content.strip_suffix(b"\n").unwrap_or(content);
     is_short && (is_object_name(line, format) || line.starts_with(b"ref:") && stays_in_references(content))
 }
 
-/// Returns whether git takes a file for a `HEAD`: the name of a commit, or of a branch.
+/// Returns whether git accepts a file as a `HEAD`: the name of a commit, or of a branch.
 pub fn is_readable_head(content: &[u8], format: ObjectFormat) -> bool {
     let name = content.strip_prefix(b"ref:").map(<[u8]>::trim_ascii_start);
     is_readable_reference(content, format) && name.is_none_or(|name| name.starts_with(b"refs/heads/"))
 }
 
-/// Returns whether git can read all lines of a `packed-refs`: a header, references, and what tags stand for. If the header says
-/// that they are sorted, they have to be: git halves them when it searches one, and would not find others.
+/// Returns whether git can read all lines of a `packed-refs`: a header, references, and the objects of tags. If the header
+/// says that they are sorted, they must be: git's binary search would not find others.
 pub fn are_packed_references(content: &[u8], format: ObjectFormat) -> bool {
     let Some(content) = content.strip_suffix(b"\n") else { return content.is_empty() };
-    let mut is_behind_reference = false;
+    let mut follows_reference = false;
     let mut name_before = has_trait(content, b"sorted").then_some(&b""[..]);
     content.split(|byte| *byte == b'\n').enumerate().all(|(index, line)| {
         if let Some(object) = line.strip_prefix(b"^") {
-            return std::mem::take(&mut is_behind_reference) && is_object_name(object, format);
+            return std::mem::take(&mut follows_reference) && is_object_name(object, format);
         }
         let digits = 2 * format.name_bytes();
-        is_behind_reference = line.get(digits) == Some(&b' ')
+        follows_reference = line.get(digits) == Some(&b' ')
             && is_object_name(&line[..digits], format)
             && is_reference_name(&line[digits + 1..]);
-        let Some(name) = line.get(digits + 1..).filter(|_| is_behind_reference) else {
+        let Some(name) = line.get(digits + 1..).filter(|_| follows_reference) else {
             return index == 0 && line.starts_with(HEADER);
         };
         name_before.is_none_or(|_| name_before.replace(name) < Some(name))
     })
 }
 
-/// Returns whether a `packed-refs` says of each tag of the one before that it stands for the same object, which git does not look up.
+/// Returns whether a `packed-refs` gives each tag the same object as the previous version; git does not look these up.
 pub fn keeps_objects_of_tags(before: &[u8], after: &[u8]) -> bool {
     let had: BTreeMap<_, _> = packed_objects(before).filter(|(_, stands_for)| stands_for.is_some()).collect();
-    // Without that trait, git looks up what has no such line.
+    // Without that trait, git looks up tags that have no such line.
     let is_complete = has_trait(after, b"fully-peeled");
     packed_objects(after).all(|(object, stands_for)| match (had.get(object), stands_for) {
         (Some(_), None) => !is_complete,
@@ -56,7 +56,7 @@ pub fn keeps_objects_of_tags(before: &[u8], after: &[u8]) -> bool {
     })
 }
 
-/// Returns the name of each object in a `packed-refs`, with that of the object that it stands for, if it says so.
+/// Returns the name of each object in a `packed-refs`, with the name of the tagged object, if given.
 fn packed_objects(content: &[u8]) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
     let mut lines = content.split(|byte| *byte == b'\n').peekable();
     std::iter::from_fn(move || {
@@ -79,7 +79,7 @@ pub fn are_shallow_ends(content: &[u8], format: ObjectFormat) -> bool {
     content.is_empty() || content.split(|byte| *byte == b'\n').all(|line| is_object_name(line, format))
 }
 
-/// Returns whether a text names an object. One of zeros alone names none.
+/// Returns whether a text names an object; a name of only zeros does not.
 fn is_object_name(text: &[u8], format: ObjectFormat) -> bool {
     text.len() == 2 * format.name_bytes() && is_hex(text) && text.iter().any(|digit| *digit != b'0')
 }

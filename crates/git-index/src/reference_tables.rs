@@ -1,4 +1,4 @@
-//! The tables in which git keeps references where the settings say `reftable`.
+//! The tables in which git keeps references with the setting `reftable`.
 
 use std::collections::BTreeSet;
 
@@ -16,17 +16,17 @@ const SHA256: &[u8] = b"s256";
 /// The type of a block of references.
 const REFERENCES: u8 = b'r';
 
-/// The type of a block that says in which blocks the references are.
+/// The type of an index block, which lists the blocks of references.
 const INDEX: u8 = b'i';
 
-/// The levels of such blocks that are read. A table of a million references has two.
+/// The most levels of index blocks. A table of a million references has two.
 const LEVELS: usize = 8;
 
-/// The largest number of an update. At the largest one that a table could hold, git ends with an error in its next update;
-/// the names of its tables have room for 12 digits.
+/// The largest update number. After the largest that a table could hold, git's next update fails; the names of its tables
+/// have room for 12 digits.
 const MOST_UPDATES: u64 = 1 << 40;
 
-/// Takes the value behind a name from the bytes behind it, by the kind of the value.
+/// Reads the value after a name, by the kind of the value.
 type ReadValue<'a> = dyn FnMut(&[u8], usize, &mut &[u8]) -> Option<()> + 'a;
 
 /// A reference in a table.
@@ -34,16 +34,16 @@ type ReadValue<'a> = dyn FnMut(&[u8], usize, &mut &[u8]) -> Option<()> + 'a;
 pub struct TableReference {
     /// The name, `HEAD` for instance.
     pub name: Vec<u8>,
-    /// The bytes of the names of the object and of the one that a tag stands for, if it has them.
+    /// The names of the object and of the tagged object, if present.
     pub objects: Vec<Vec<u8>>,
-    /// The reference that a symbolic one leads to.
+    /// The target of a symbolic reference.
     pub target: Option<Vec<u8>>,
 }
 
-/// Returns the references in a table, without those that it says are removed; `None` where git would not have written
-/// it so, as with names out of order, by which git searches.
+/// Returns the references in a table, without deleted ones; `None` if git would not have written it so, for instance with
+/// names out of order, which git searches by bisection.
 ///
-/// A name lacks what it has in common with the one before, so that no search finds it.
+/// Names are prefix-compressed, so a plain search does not find them.
 pub fn references_in_table(table: &[u8], format: ObjectFormat) -> Option<Vec<TableReference>> {
     let rest = table.strip_prefix(MAGIC)?;
     let name_bytes = format.name_bytes();
@@ -73,10 +73,10 @@ pub fn references_in_table(table: &[u8], format: ObjectFormat) -> Option<Vec<Tab
     is_sound.then_some(references)
 }
 
-/// The bytes of a footer behind the copy of the header: five offsets, and a checksum of the footer.
+/// The bytes of a footer after the copy of the header: five offsets, and a checksum of the footer.
 const FOOTER_BYTES: usize = 44;
 
-/// Returns the offset of the index of references in a footer, or 0 where there is none.
+/// Returns the offset of the index of references in a footer, or 0 if there is none.
 fn index_in_footer(footer: &[u8], header: &[u8]) -> Option<usize> {
     let (content, checksum) = footer.split_last_chunk::<4>()?;
     let offsets = content.strip_prefix(header)?;
@@ -119,18 +119,18 @@ impl<'a> Reader<'a> {
         let (records, restarts) = block.split_at_checked(block.len().checked_sub(restarts)?)?;
         let offset = first + 4;
         let restarts: Vec<_> = restarts.chunks(3).map(number_of_24_bits).collect();
-        // Git halves them when it searches.
+        // Git searches them by bisection.
         if !restarts.is_sorted() {
             return None;
         }
         let records = records.get(offset..)?;
-        // The last block of a kind is not filled up.
+        // The last block of a kind is not padded.
         let is_short = self.blocks.get(start + length).is_some_and(|byte| *byte != 0);
         let next = start + if self.block_size <= length || is_short { length } else { self.block_size };
         Some((Block { records, offset, restarts: restarts.into_iter().collect() }, next))
     }
 
-    /// Reads the references of a block behind one of a name.
+    /// Reads the references of a block, after the given name.
     fn read_references(
         &self,
         block: Block<'_>,
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the last name and the offset of each block of references that an index leads to.
+    /// Returns the last name and the offset of each block of references in an index.
     fn indexed(&self, index: usize, levels: usize) -> Option<Vec<(Vec<u8>, usize)>> {
         let (mut start, mut name) = (index, Vec::new());
         let mut entries = Vec::new();
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads the records of a block, each with a larger name than the one before, and has `read` take their values.
+    /// Reads the records of a block, with ascending names, and passes their values to `read`.
     fn read_names(&self, block: Block<'_>, name: &mut Vec<u8>, read: &mut ReadValue<'_>) -> Option<()> {
         let Block { records, offset, mut restarts } = block;
         let mut rest = records;
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
             let at = offset + records.len() - rest.len();
             let common = take_number(&mut rest)?;
             let length_and_kind = take_number(&mut rest)?;
-            // Where git begins to read, the whole name is written.
+            // At a restart point, the full name is written.
             if restarts.remove(&at) && common != 0 {
                 return None;
             }
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
             before = next;
             read(name, length_and_kind & 7, &mut rest)?;
         }
-        // The others are within a record.
+        // Remaining restart points are inside a record.
         restarts.is_empty().then_some(())
     }
 }
@@ -232,7 +232,7 @@ fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     Some(taken)
 }
 
-/// Takes a number of seven bits a byte, of which each but the last has its highest bit set and counts from one.
+/// Reads a variable-length number: seven bits per byte, each but the last with its highest bit set and counted from one.
 fn take_number(rest: &mut &[u8]) -> Option<usize> {
     let mut number: usize = 0;
     loop {
@@ -249,7 +249,7 @@ fn number_of_24_bits(bytes: &[u8]) -> usize {
     bytes.iter().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Returns the checksum that zip and png use, too.
+/// Returns the CRC-32 that zip and png use, too.
 fn crc32(bytes: &[u8]) -> u32 {
     const REVERSED_POLYNOMIAL: u32 = 0xedb8_8320;
     let step = |sum: u32, _| if sum & 1 == 1 { sum >> 1 ^ REVERSED_POLYNOMIAL } else { sum >> 1 };

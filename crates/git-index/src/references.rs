@@ -3,15 +3,15 @@
 /// The most bytes of such a file that have to be read: a longer one names no other reference that git accepts.
 pub const REFERENCE_BYTES: u64 = 4096;
 
-/// References beside `HEAD` and those that end like it, in a repository's own folder.
+/// References in a repository's own folder, besides `HEAD` and names with its ending.
 const ROOTS: [&[u8]; 5] =
     [b"AUTO_MERGE", b"BISECT_EXPECTED_REV", b"MERGE_AUTOSTASH", b"NOTES_MERGE_PARTIAL", b"NOTES_MERGE_REF"];
 
-/// The name in the `HEAD` of a repository that keeps its references in tables. Git accepts it as no reference.
+/// The name in the `HEAD` of a repository that keeps its references in tables. Git does not accept it as a reference.
 const NO_REFERENCE: &[u8] = b"refs/heads/.invalid";
 
-/// Returns whether git reads a file of a repository's folder as a reference, by the names on the way to it: anything in a
-/// `refs`, and what is called `HEAD`, `ORIG_HEAD` and the like, of submodules and working trees as well.
+/// Returns whether git reads a file of a repository's folder, given by the names of its path, as a reference: anything in
+/// `refs`, and files named `HEAD`, `ORIG_HEAD` and the like, including those of submodules and working trees.
 pub fn is_reference<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let mut last: &[u8] = b"";
     for name in names {
@@ -26,8 +26,8 @@ pub fn is_reference<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
 
 /// Returns whether git stays in `refs` when it follows a reference with this content.
 ///
-/// Git reads through the name of another reference, and also writes to it, with a check that lets `refs/../..` pass. The
-/// bytes are the whole file, or its beginning, with at least one byte more than [`REFERENCE_BYTES`].
+/// Git reads and writes through the name of another reference, with a check that accepts `refs/../..`. The bytes are the
+/// whole file, or its beginning, with at least one byte more than [`REFERENCE_BYTES`].
 pub fn stays_in_references(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(b"ref:") else { return true };
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');

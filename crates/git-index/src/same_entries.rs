@@ -1,12 +1,12 @@
-//! The comparison of two indexes without what git only remembers of the files.
+//! The comparison of two indexes without git's cached facts about files.
 
 use crate::entry::Entry;
 use crate::index::check_whole;
 use crate::object_format::ObjectFormat;
 
 /// Returns whether two indexes have the same entries: paths, modes, stages, objects and marks. Times, sizes and cached trees do
-/// not count: `git status` writes them anew. An index that [`check`](crate::check) rejects equals
-/// none, nor does one of which a shared index has a part.
+/// not count: `git status` rewrites them. An index that [`check`](crate::check) rejects, or that is split, equals no
+/// other.
 ///
 /// Memory grows with the length of the first index.
 pub fn has_same_entries(one: &[u8], other: &[u8], format: ObjectFormat) -> bool {
@@ -23,7 +23,7 @@ pub fn has_same_entries(one: &[u8], other: &[u8], format: ObjectFormat) -> bool 
     (first, second) == (Ok(false), Ok(false)) && is_same && at == expected.len()
 }
 
-/// Writes an entry such that no other one begins with the same bytes.
+/// Encodes an entry such that no encoding is a prefix of another.
 fn encode(entry: &Entry<'_>, text: &mut Vec<u8>) {
     text.extend(entry.mode.to_be_bytes());
     text.extend(entry.marks.to_be_bytes());

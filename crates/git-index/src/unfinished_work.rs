@@ -3,11 +3,11 @@
 use crate::own_files::is_hex;
 use crate::references::is_reference_name;
 
-/// The reason for which such a file is refused.
+/// The reason that such a file is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnfinishedWorkError {
-    /// A list of steps of a rebase with commands in it.
+    /// A rebase's list of steps contains commands.
     #[error(
         "has steps that run commands; of this rebase, `git rebase --abort` works and `--continue` does not"
     )]
@@ -15,7 +15,7 @@ pub enum UnfinishedWorkError {
     /// An option of a merge, a rebase or of patches.
     #[error("has an option that makes git run a program or write elsewhere")]
     ForeignOption,
-    /// Conflicts of which git would record the resolution, in files of any path.
+    /// Conflicts whose resolution git would record, in files at any path.
     #[error("names files that git would read and write to record how their conflicts are resolved")]
     Resolutions,
     /// References that git removes or moves.
@@ -53,11 +53,11 @@ const REBASE_STEPS: [&str; 23] = [
     "u",
 ];
 
-/// The strategies of a merge that git has itself. It runs any other as a program, and `x/../y` is one in the working tree.
+/// Git's own merge strategies. It runs any other as a program, and `x/../y` is one in the working tree.
 const STRATEGIES: [&str; 6] = ["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
 
-/// The options of git's strategies. Git passes any other on to the program of a strategy, and with `resolve` that is
-/// `git read-tree`, which writes an index to any path.
+/// The options of git's strategies. Git passes any other to the program of a strategy: for `resolve` that is `git read-tree`,
+/// which writes an index to any path.
 const STRATEGY_OPTIONS: [&str; 15] = [
     "ours",
     "theirs",
@@ -89,8 +89,8 @@ const APPLY_OPTIONS: [&str; 9] = [
     "--reject",
 ];
 
-/// The characters that git passes over. Others of Unicode's white space belong to a word.
-const BLANKS: [char; 2] = [' ', '\t'];
+/// The whitespace that git skips. Other Unicode whitespace belongs to a word.
+const WHITESPACE: [char; 2] = [' ', '\t'];
 
 /// One of these files.
 #[derive(Clone, Copy)]
@@ -102,29 +102,29 @@ enum UnfinishedFile {
     ApplyOptions,
     /// The branch or commit that `git bisect reset` checks out.
     BisectStart,
-    /// The paths that a bisection is about. Older versions of git have a shell read them.
+    /// The paths of a bisection. Older versions of git have a shell read them.
     BisectPaths,
     Resolutions,
     /// The references that a rebase removes when it ends.
     RemovedReferences,
     /// The branch that a rebase moves when it ends.
     Branch,
-    /// Further branches that it moves then.
+    /// Further branches that a rebase moves when it ends.
     MovedReferences,
 }
 
-/// Returns whether git takes a file of a repository's folder for a part of unfinished work that could lead it astray, by the
-/// names on the way to it, in the repository's own folder or in that of a working tree or submodule.
+/// Returns whether git treats a file of a repository's folder, given by the names of its path, as a part of unfinished work
+/// that could mislead it. The folder is the repository's own or that of a working tree or submodule.
 pub fn is_unfinished_work<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> bool {
     UnfinishedFile::of(names).is_some()
 }
 
-/// Checks that git runs no program and writes to no path of its author's choice when it continues work with this file. The
-/// content is `None` if it could not be read as a whole.
+/// Checks that git runs no program and writes to no path chosen by the file's author when it continues work with this file.
+/// The content is `None` if it could not be read completely.
 ///
 /// # Errors
 ///
-/// The reason for which git must not find the file. The file is then best removed or renamed.
+/// The reason that git must not find the file, which is then best removed or renamed.
 pub fn check_unfinished_work<'a>(
     names: impl IntoIterator<Item = &'a [u8]>,
     content: Option<&[u8]>,
@@ -152,7 +152,7 @@ pub fn check_unfinished_work<'a>(
         UnfinishedFile::BisectPaths => {
             (text.is_some_and(are_quoted_plainly), UnfinishedWorkError::ForeignOption)
         }
-        // Whatever a path is now, a link may be there later: git would copy what it leads to into the repository.
+        // The path may become a link later: git would copy its target into the repository.
         UnfinishedFile::Resolutions => {
             (content.is_some_and(<[u8]>::is_empty), UnfinishedWorkError::Resolutions)
         }
@@ -209,13 +209,13 @@ impl UnfinishedFile {
 pub struct MovedReference<'a> {
     /// The full name.
     pub name: &'a [u8],
-    /// The object that it names while the rebase is unfinished, in hexadecimal digits.
+    /// The object that it names before the rebase ends, in hexadecimal digits.
     pub before: &'a [u8],
-    /// The object that it will name; zeros where no step has determined it.
+    /// The object that it will name; zeros if no step has determined it.
     pub after: &'a [u8],
 }
 
-/// Returns the branches in the file `update-refs` of a rebase; `None` where git would not have written it so.
+/// Returns the branches in the file `update-refs` of a rebase; `None` if git would not have written it so.
 pub fn moved_references(content: &[u8]) -> Option<Vec<MovedReference<'_>>> {
     let Some(content) = content.strip_suffix(b"\n") else { return content.is_empty().then(Vec::new) };
     let lines: Vec<&[u8]> = content.split(|byte| *byte == b'\n').collect();
@@ -243,7 +243,7 @@ fn are_labels(text: &[u8]) -> bool {
     text.split(|byte| *byte == b'\n').all(|line| line.is_empty() || is_label(line))
 }
 
-/// Returns whether a text names a branch, or says that none was checked out.
+/// Returns whether a text names a branch, or states that none was checked out.
 fn is_rebased_branch(text: &[u8]) -> bool {
     let name = text.strip_suffix(b"\n").unwrap_or(text);
     name == b"detached HEAD" || name.starts_with(b"refs/heads/") && is_reference_name(name)
@@ -251,7 +251,7 @@ fn is_rebased_branch(text: &[u8]) -> bool {
 
 /// Returns whether a list of steps holds no command.
 fn only_moves_commits(text: &str) -> bool {
-    text.lines().map(|line| line.trim_start_matches(BLANKS)).all(|line| {
+    text.lines().map(|line| line.trim_start_matches(WHITESPACE)).all(|line| {
         let first = line.split_ascii_whitespace().next().unwrap_or_default();
         line.is_empty() || line.starts_with('#') || REBASE_STEPS.contains(&first)
     })
@@ -273,16 +273,16 @@ fn is_strategy_option(option: &str) -> bool {
     STRATEGY_OPTIONS.contains(&name) && value.bytes().all(is_plain)
 }
 
-/// Returns whether the options of a cherry-pick or revert name no other strategy and no other option of one.
+/// Returns whether the options of a cherry-pick or revert name no foreign strategy and no foreign strategy option.
 fn are_cherry_pick_options(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    // Whatever the word is a part of: no way of writing the setting slips through.
+    // Any word that contains it: no spelling of the setting slips through.
     text.match_indices("strategy").all(|(at, word)| {
         let rest = &text[at + word.len()..];
         let value = |rest: &str| {
             let value =
-                rest.lines().next().and_then(|line| line.trim_start_matches(BLANKS).strip_prefix('='));
-            value.map(|value| value.trim_matches(BLANKS).to_owned())
+                rest.lines().next().and_then(|line| line.trim_start_matches(WHITESPACE).strip_prefix('='));
+            value.map(|value| value.trim_matches(WHITESPACE).to_owned())
         };
         match rest.strip_prefix("-option") {
             Some(rest) => value(rest).is_some_and(|value| is_strategy_option(&value)),
@@ -291,7 +291,7 @@ fn are_cherry_pick_options(text: &str) -> bool {
     })
 }
 
-/// Returns whether the options for patches are those that `git am` keeps: another one writes an index to any path.
+/// Returns whether the options for patches are those that `git am` keeps: others could write an index to any path.
 fn are_apply_options(text: &str) -> bool {
     text.split_whitespace().all(|word| {
         let option = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
@@ -299,15 +299,15 @@ fn are_apply_options(text: &str) -> bool {
     })
 }
 
-/// Returns whether a text names a branch or a commit, and no option of `git checkout`.
+/// Returns whether a text names a branch or a commit, and is not an option of `git checkout`.
 fn is_branch_or_commit(text: &str) -> bool {
     let name = text.strip_suffix('\n').unwrap_or(text);
     !name.starts_with('-') && is_reference_name(format!("refs/heads/{name}").as_bytes())
 }
 
-/// Returns whether a shell takes a text for words in single quotes and nothing else.
+/// Returns whether a shell reads a text as only words in single quotes.
 fn are_quoted_plainly(text: &str) -> bool {
     let pieces: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\'').collect();
-    // Every second piece lies between quotes.
+    // Every second piece is between quotes.
     pieces.len() % 2 == 1 && pieces.iter().step_by(2).all(|outside| outside.bytes().all(|byte| byte == b' '))
 }

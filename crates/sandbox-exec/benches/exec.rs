@@ -1,8 +1,8 @@
 //! Measures the cost of confinement, in one run: `cargo xtask bench exec`.
 //!
-//! The time of a command is that from the request to the last process's death. Kinds of commands take turns, so that
-//! whatever else the machine does meets all of them. Figures are printed beside what was wanted; a slow machine is
-//! not an error, a command that fails is.
+//! The time of a command runs from the request to the last process's death. Kinds of commands take turns, so that
+//! background load affects all of them alike. Figures are printed next to their targets; a slow machine is not an
+//! error, a failing command is.
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 
 use std::fs;
@@ -19,7 +19,7 @@ use sandbox_exec::{
 
 const ROUNDS: usize = 300;
 
-/// Between two commands, where they do not follow each other at once: a model is never faster.
+/// The pause between two commands in the benchmarks that pause: a model is never faster.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The memory of the large daemon.
@@ -106,12 +106,12 @@ impl Bench {
     }
 
     fn drain(&self) {
-        // A producer that writes as much at a time as a pipe holds: others are slower than any reader.
+        // Each write fills the pipe: with smaller ones the producer would be slower than any reader.
         let text = format!("dd if=/dev/zero bs=64k count={} status=none", FLOOD_BYTES >> 16);
         let plain_seconds = plain_drain(&text);
         let command = ShellCommand::new(&text).expect("the command is well formed");
         let command = command.with_timeout(Timeout::from_seconds(60).expect("that is more than nothing"));
-        // From here on the kernel notes the highest value anew.
+        // Resets the kernel's record of the highest value.
         let _ = fs::write("/proc/self/clear_refs", "5");
         let before = status_bytes("VmRSS:");
         let started = Instant::now();
@@ -157,7 +157,7 @@ impl Bench {
     }
 }
 
-/// The seconds that a loop that only reads needs for the output of the same command, run without a sandbox.
+/// Returns the seconds that a plain read loop needs for the output of the same command without a sandbox.
 fn run(launcher: &Launcher, policy: &Policy) {
     let command = ShellCommand::new("true").expect("the command is well formed");
     let running = launcher.spawn(policy, &command).expect("the command starts");

@@ -1,6 +1,6 @@
 //! Measures the cost of a copy-on-write layer for a command, on a tree of 20,000 files: `cargo bench -p sandbox-exec --bench layer`.
 //!
-//! Making a layer writes to the disk a little. With `TMPDIR` on a memory file system only the rest is measured.
+//! Making a layer writes a little to the disk; with `TMPDIR` on a memory file system that part is not measured.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

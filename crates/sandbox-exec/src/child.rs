@@ -1,4 +1,4 @@
-//! The process that becomes the shell: what it gives up for good, and the filters that it keeps.
+//! The process that becomes the shell: the rights it drops for good, and the filters it applies.
 
 mod abstract_names;
 pub(crate) mod call_filter;

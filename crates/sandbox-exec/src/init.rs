@@ -1,7 +1,7 @@
 //! The first process of a command: it prepares the sandbox, starts the shell, reaps, and reports the shell's end.
 //!
-//! In a process namespace it is process 1, so that the kernel ends the whole namespace with it. It is never the
-//! shell itself, because process 1 ignores most signals. It runs no code of the workspace.
+//! In a process namespace it is process 1, so that the kernel ends the whole namespace with it. The shell is a
+//! separate process, because process 1 ignores most signals. Init runs no code of the workspace.
 
 pub(crate) mod background_jobs;
 mod folder_moves;
@@ -48,9 +48,9 @@ use crate::sys;
 /// The exit code of an init or a child that could not do its work; the status stream says why.
 pub(crate) const EXIT_BROKEN: i32 = 127;
 
-/// Everything that an init gets from the spawner before there is a request.
+/// Everything that an init receives from the spawner before there is a request.
 pub(crate) struct InitEnds {
-    /// Brings the request, and takes the news that the command has begun.
+    /// Delivers the request, and takes the news that the command has begun.
     pub(crate) orders: OwnedFd,
     /// Its end of file says that the spawner is dead.
     pub(crate) lifeline: OwnedFd,
@@ -58,17 +58,17 @@ pub(crate) struct InitEnds {
     pub(crate) ids: (u32, u32),
     /// The user to become, with [`Isolation::OWN_IDS`].
     pub(crate) own_ids: Option<OwnIds>,
-    /// The control group to enter, if it was not created in it.
+    /// The control group to enter, if the process was not created in it.
     pub(crate) group: Option<ControlGroup>,
 }
 
-/// The request and where its command's output and news go.
+/// The request, and the ends to which its command's output and status are written.
 pub(crate) struct RequestFiles {
     pub(crate) body: OwnedFd,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
     pub(crate) status: OwnedFd,
-    /// Takes the connections that the command opens to allowed names; `None` if it has no such names.
+    /// Takes the connections that the command opens to allowed names; `None` if no names are allowed.
     pub(crate) outward: Option<OwnedFd>,
 }
 
@@ -83,7 +83,7 @@ impl RequestFiles {
         Some(RequestFiles { body, stdout, stderr, status, outward })
     }
 
-    /// Reads the request itself; spawner, init and shell process each do, for its two parts.
+    /// Reads the request itself; the spawner, the init and the shell process each read their parts of it.
     pub(crate) fn read(&self) -> Result<Vec<u8>, StepError> {
         let length = rustix::fs::fstat(&self.body).at(Step::Request)?.st_size;
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
@@ -101,7 +101,7 @@ impl RequestFiles {
 
 /// Everything that an init has made before its request comes.
 struct Prepared {
-    /// The new root; `None` without a root of its own.
+    /// The new root; `None` if the command sees the host's.
     root: Option<NewRoot>,
     own_ids: Option<OwnIds>,
     /// `None` if the file tree must be finished first.
@@ -111,10 +111,10 @@ struct Prepared {
     mounts: Option<OwnedFd>,
 }
 
-/// Is the init of one command: makes what can be made, waits for the request, and runs it.
+/// Runs the init of one command: prepares what it can, waits for the request, and carries it out.
 pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilters) -> ! {
     let InitEnds { orders, lifeline, ids, own_ids, group } = ends;
-    // First of all: what it did before would not be limited.
+    // First of all: anything done earlier would not be limited.
     let entered = group.map_or(Ok(()), |group| group.enter()).at(Step::ControlGroup);
     let prepared = entered.and_then(|()| prepare(preparation, ids, own_ids, &lifeline, filters));
     let packet = channel::receive(&orders).ok().flatten();
@@ -133,8 +133,8 @@ pub(crate) fn run(preparation: &Preparation, ends: InitEnds, filters: &CallFilte
     let _ = channel::send(&status, &Status::Started.encode(), &[]);
     let mounts_end = mounts.as_ref().map(AsFd::as_fd);
     let _ = channel::send(&orders, b"B", mounts_end.as_slice());
-    // The output, held open here, would keep the launcher waiting for its end.
-    // The outward end, too, says by its end that the command has ended.
+    // The output, held open here, would keep the launcher waiting for its end of file.
+    // Closing the outward end likewise signals that the command has ended.
     drop((orders, mounts, body, stdout, stderr, outward));
     reap(shell, &status, preparation.isolation);
     sys::exit_now(0)
@@ -156,10 +156,10 @@ fn prepare(
         own_ids.adopt().at(Step::OwnIds)?;
         set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::OwnIds)?;
     }
-    // Only now: becoming another user ends it.
+    // Only now: becoming another user clears the setting.
     follow_parent(isolation.contains(Isolation::PROCESSES), lifeline)?;
     if isolation.contains(Isolation::USER) {
-        // Its own id files belong to root while it cannot be dumped.
+        // The process's own id files belong to root while it is not dumpable.
         set_dumpable_behavior(DumpableBehavior::Dumpable).at(Step::IdMaps)?;
         map_ids(ids).at(Step::IdMaps)?;
         set_dumpable_behavior(DumpableBehavior::NotDumpable).at(Step::IdMaps)?;
@@ -193,7 +193,7 @@ fn prepare(
     Ok(prepared)
 }
 
-/// Does the rest of what takes privileges, gives them up, and has the order executed.
+/// Does the remaining privileged work, drops the privileges, and has the order executed.
 fn start(
     prepared: Prepared,
     preparation: &Preparation,
@@ -243,12 +243,12 @@ fn start(
 
 /// Ties this process's life to the spawner's.
 ///
-/// The spawner has one thread, so the signal, which comes at the end of the creating *thread*, comes in time. An
-/// init without a namespace gets a signal that it can act upon: it has descendants to kill itself.
+/// The kernel sends the signal when the creating *thread* ends; the spawner has only one, so it comes in time. An
+/// init without a namespace receives a signal that it can handle: it has to kill its descendants itself.
 fn follow_parent(owns_namespace: bool, lifeline: &OwnedFd) -> Result<(), StepError> {
     let signal = if owns_namespace { Signal::KILL } else { Signal::TERM };
     set_parent_process_death_signal(Some(signal)).at(Step::ParentDeath)?;
-    // It may have died before the line above.
+    // The spawner may have died before the line above.
     let mut ends = [PollFd::new(lifeline, PollFlags::IN)];
     poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).at(Step::ParentDeath)?;
     if ends[0].revents().contains(PollFlags::HUP) {
@@ -259,14 +259,14 @@ fn follow_parent(owns_namespace: bool, lifeline: &OwnedFd) -> Result<(), StepErr
 
 /// Maps the user's and the group's id to themselves in the new user namespace.
 ///
-/// `ids` are those from before the namespace: in it, unmapped ids all read as the overflow id.
+/// `ids` were read outside of the namespace: inside, unmapped ids all read as the overflow id.
 pub(crate) fn map_ids(ids: (u32, u32)) -> std::io::Result<()> {
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{0} {0} 1", ids.0))?;
     std::fs::write("/proc/self/gid_map", format!("{0} {0} 1", ids.1))
 }
 
-/// Reaps until no descendant is left, and reports the shell's end as soon as it comes.
+/// Reaps until no descendant is left, and reports the shell's end at once.
 fn reap(shell: Pid, status: &OwnedFd, isolation: Isolation) {
     let owns_namespace = isolation.contains(Isolation::PROCESSES);
     loop {
@@ -292,7 +292,7 @@ fn reap(shell: Pid, status: &OwnedFd, isolation: Isolation) {
     }
 }
 
-/// Passes on what asks a program to end or to take notice; other signals are the init's own business.
+/// Forwards signals that ask a program to end or that notify it; the init handles others itself.
 fn forward(number: i32, shell: Pid) {
     let signal = match number {
         libc::SIGTERM => Signal::TERM,

@@ -54,7 +54,7 @@ use crate::report::{Level, SandboxReport};
 use crate::spawner::channel;
 use crate::spawner::request::{Request, RequestKind, Task};
 
-/// The number of attempts at a request that fails for want of processes or memory.
+/// The number of attempts at a request that fails for lack of processes or memory.
 const ATTEMPT_LIMIT: u32 = 3;
 
 /// The configuration of a launcher; everything else is in each command's [`Policy`].
@@ -63,17 +63,17 @@ const ATTEMPT_LIMIT: u32 = 3;
 pub struct LauncherConfig {
     /// The program that becomes the spawner.
     pub spawner: SpawnerProgram,
-    /// Whose machine it is.
+    /// The user who runs the launcher.
     pub user: User,
-    /// An existing folder outside every workspace. The self-test at start makes a few small files in it; where
-    /// commands have no root of their own, each has its home and its temporary files in it while it runs.
+    /// An existing folder outside every workspace. The self-test at start makes a few small files in it; where commands
+    /// have no root of their own, it holds each command's home and temporary files while it runs.
     pub scratch: PathBuf,
     /// The most confinement to use: [`Level::Full`], unless the user chose less.
     pub highest_level: Level,
-    /// The folder of settings that commands see as `/etc`, without what not every user of the machine may read: `/etc`.
+    /// The folder of settings that commands see as `/etc`, without files that not every user may read. By default `/etc`.
     pub settings: PathBuf,
-    /// Variables that name files or folders of certificates, such as `SSL_CERT_FILE`: those of this process. Commands with
-    /// the network get the ones whose files they see.
+    /// Variables that name files or folders of certificates, such as `SSL_CERT_FILE`; by default those of this process.
+    /// Commands with the network receive those whose files they can see.
     pub certificates: BTreeMap<OsString, OsString>,
 }
 
@@ -107,7 +107,7 @@ pub enum StartError {
     Unusable(#[source] SpawnError),
 }
 
-/// The reason that a command did not start. Nothing of it has run, except with [`SpawnError::Unconfirmed`].
+/// The reason that a command did not start. None of it has run, except with [`SpawnError::Unconfirmed`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
@@ -120,12 +120,11 @@ pub enum SpawnError {
     /// The spawner is gone and could not be started anew.
     #[error("the spawner is gone")]
     SpawnerGone(#[source] std::io::Error),
-    /// The spawner has ended, more than once, before it gave the request to a child.
+    /// The spawner has died more than once before it passed the request to a child.
     #[error("the sandbox did not start")]
     NotStarted,
-    /// No word of the shell's start came, or none that could be read. The command may have begun; whatever there is of
-    /// it is killed.
-    #[error("no word came of whether the command began")]
+    /// The shell's start was not confirmed, or not readably. The command may have begun; whatever runs of it is killed.
+    #[error("cannot determine whether the command began")]
     Unconfirmed,
     /// The command's private folder could not be made in the scratch folder.
     #[error("cannot make the command's private folder")]
@@ -146,18 +145,18 @@ pub struct Launcher {
     scratch: PathBuf,
     isolation: Isolation,
     report: SandboxReport,
-    /// The report since the first folder on which root cannot be exchanged with the commands' own user.
+    /// The report to give after the first folder on which root cannot be exchanged with the commands' own user.
     lesser_report: OnceLock<SandboxReport>,
 }
 
 impl Launcher {
-    /// Starts the spawner and finds out, by attacks in a real child, what confinement this machine gives.
+    /// Starts the spawner and measures this machine's confinement by attacks in a real child.
     ///
-    /// It may be called at any time and from any thread: the spawner is a program of its own and inherits neither
-    /// threads nor memory. Called early, it inherits few descriptors.
+    /// It may be called at any time and from any thread: the spawner is a separate program and inherits neither threads
+    /// nor memory. Called early, it inherits few descriptors.
     ///
     /// # Errors
-    /// Each kind of [`StartError`]; missing confinement is none of them, see [`Launcher::report`].
+    /// Each kind of [`StartError`]; missing confinement is not an error, see [`Launcher::report`].
     pub fn start(config: LauncherConfig) -> Result<Launcher, StartError> {
         let link = Link::start(config.spawner).map_err(StartError::Spawner)?;
         let mut launcher = Launcher {
@@ -176,7 +175,7 @@ impl Launcher {
         loop {
             let spawner = launcher.live_spawner();
             let confinement = self_test::find_confinement(&launcher, config.highest_level);
-            // What died with its spawner says nothing about the machine.
+            // A test that died with its spawner says nothing about the machine.
             let is_undisturbed = spawner.is_some() && launcher.live_spawner() == spawner;
             if is_undisturbed || attempt == ATTEMPT_LIMIT {
                 (launcher.isolation, launcher.report) = confinement?;
@@ -190,22 +189,22 @@ impl Launcher {
         self.link.lock().unwrap_or_else(std::sync::PoisonError::into_inner).live_spawner()
     }
 
-    /// Returns what confines commands on this machine.
+    /// Returns the report on the confinement of commands on this machine.
     ///
-    /// Only one thing in it can change: commands of root are a user of their own until a command works with a folder
-    /// whose file system cannot map owners. From then on they are root, and `missing` says so.
+    /// Only one thing in it can change: commands of root run as a separate user until a command works with a folder whose
+    /// file system cannot map owners. From then on they run as root, and `missing` says so.
     pub fn report(&self) -> &SandboxReport {
         self.lesser_report.get().unwrap_or(&self.report)
     }
 
-    /// Checks whether commands can be kept to names, which [`NetworkPolicy::Named`] asks for.
+    /// Checks whether commands can be limited to names, as [`NetworkPolicy::Named`] requires.
     pub fn can_limit_network_to_names(&self) -> bool {
         self.isolation().contains(Isolation::FOR_NAMES)
     }
 
-    /// Tries a long list of ways out of the sandbox from inside, with the confinement that commands get.
+    /// Tries a long list of escapes from inside the sandbox, with the confinement of commands.
     ///
-    /// None of them changes anything if it succeeds. It takes some milliseconds.
+    /// None of them changes anything if it succeeds. Takes some milliseconds.
     ///
     /// # Errors
     /// [`ProbeError`]; the launcher stays usable.
@@ -215,7 +214,7 @@ impl Launcher {
 
     /// Starts a command and returns once its shell is executing.
     ///
-    /// The deadline counts from here. Nothing drains the output before [`Running::wait`].
+    /// The deadline counts from now. The output is not drained before [`Running::wait`].
     ///
     /// # Errors
     /// Each kind of [`SpawnError`]; the launcher stays usable after all of them.
@@ -223,8 +222,8 @@ impl Launcher {
         self.spawn_with(policy, command, None)
     }
 
-    /// Starts a command like [`Launcher::spawn`] in a network that it shares with others. A policy that allows the
-    /// network of the host has that instead.
+    /// Starts a command like [`Launcher::spawn`] in a network that it shares with others, unless the policy allows the
+    /// host's network, which takes precedence.
     ///
     /// # Errors
     /// Each kind of [`SpawnError`], [`PolicyError::NamesInSharedNetwork`] among them; the launcher stays usable after all
@@ -253,7 +252,7 @@ impl Launcher {
             Err(SpawnError::Step(error)) if error.step == Step::Home => error.to_string(),
             started => return started,
         };
-        // Commands do without what is kept, as they did before there was any.
+        // Run the command with a fresh home instead.
         let fresh = Policy { kept_home: None, ..policy.clone() };
         self.spawn_with_home(&fresh, command, network).map(|running| running.with_home_fault(why))
     }
@@ -284,7 +283,7 @@ impl Launcher {
         }
     }
 
-    /// Starts a command with these layers, or `task` in its place.
+    /// Starts a command with these confinement steps, or `task` instead of it.
     pub(crate) fn start_task(
         &self,
         policy: &Policy,
@@ -353,8 +352,8 @@ impl Launcher {
         &self.scratch
     }
 
-    /// Has a child created, and repeats this a few times when the machine is short of processes or memory, or when the
-    /// spawner was dying unnoticed.
+    /// Has a child created, with a few retries when the machine is short of processes or memory, or when the spawner was
+    /// dying unnoticed.
     fn start_request(
         &self,
         request: &Request,
@@ -412,7 +411,7 @@ impl Launcher {
     }
 }
 
-/// Checks whether nothing has run and the same request may succeed a moment later.
+/// Checks whether the error is transient: nothing has run, and the same request may succeed a moment later.
 fn is_passing(error: &SpawnError) -> bool {
     match error {
         SpawnError::NotStarted => true,

@@ -1,9 +1,9 @@
-//! Runs shell commands in layers of confinement, and says which layers really hold on this machine.
+//! Runs shell commands in several steps of confinement, and reports which steps hold on this machine.
 //!
-//! A [`Launcher`] starts one *spawner*, a small process with a single thread, which creates every command: in
-//! namespaces of its own, with a small read-only root, without privileges, and under one deadline that covers the
-//! shell, its descendants and their pipes. A [`Policy`] says what a command may do, a [`SandboxReport`] what of it
-//! the machine can enforce.
+//! A [`Launcher`] starts one *spawner*, a small process with a single thread, which creates every command: in its own
+//! namespaces, with a small read-only root, without privileges, and under one deadline that covers the shell, its
+//! descendants and their pipes. A [`Policy`] says what a command may do, a [`SandboxReport`] how much of it the machine
+//! can enforce.
 //!
 //! The text of a command is never parsed to decide anything.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]

@@ -18,50 +18,50 @@ use crate::policy::network::NetworkPolicy;
 
 /// The permissions of a command. Every path is absolute.
 ///
-/// A policy never says how it is enforced; [`SandboxReport`](crate::SandboxReport) says what of it is in force on
-/// this machine.
+/// A policy does not say how it is enforced; [`SandboxReport`](crate::SandboxReport) says what is in force on this
+/// machine.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Policy {
     /// The folder of code: writable, at its own path, and the default working directory.
     pub workspace: PathBuf,
-    /// True if only what lies in [`writable`](Self::writable) folders of the workspace can be changed there.
+    /// True if the command can change the workspace only inside [`writable`](Self::writable) folders.
     ///
-    /// The command sees changes of others as they are made. It takes a root of the command's own and excludes a
-    /// layer; else the command is refused.
+    /// The command sees changes of others as they are made. This needs a root of the command's own and excludes a layer;
+    /// otherwise the command is refused.
     pub is_workspace_read_only: bool,
     /// Further folders or files that may be changed.
     pub writable: Vec<PathBuf>,
-    /// Folders among the writable ones in which there can be plain files, folders and sockets only: no symbolic link and no
-    /// pipe can be made there or moved there, nor a folder that may hold one.
+    /// Writable folders that can hold only plain files, folders and sockets: no symbolic link and no pipe can be made or
+    /// moved there, nor a folder that may hold one.
     ///
-    /// Landlock enforces it, where commands have no root of their own; no other writable folder may lie around them. With
+    /// Landlock enforces it, where commands have no root of their own; no other writable folder may contain them. With
     /// such a root, [`replaced`](Self::replaced) keeps a command from a folder altogether.
     pub plain: Vec<PathBuf>,
     /// Further folders or files that may be read.
     pub readable: Vec<PathBuf>,
-    /// Folders or files inside the above that are masked by emptiness, such as the daemon's own state.
+    /// Folders or files inside the above that are covered by empty ones, such as the daemon's own state.
     pub hidden: Vec<PathBuf>,
-    /// Folders or files inside the writable ones that cannot be changed. Those that do not exist, or are links,
-    /// cannot be protected by a mount; [`Running::unprotected`](crate::Running::unprotected) names them.
+    /// Folders or files inside the writable ones that cannot be changed. Missing paths and links cannot be protected by a
+    /// mount; [`Running::unprotected`](crate::Running::unprotected) names them.
     pub read_only: Vec<PathBuf>,
     /// Folders inside the writable ones that stay writable but cannot be renamed or replaced.
     pub pinned: Vec<PathBuf>,
-    /// Folders that may be changed, each with the folder in whose place the command sees it. What is there otherwise is
-    /// neither seen nor changed, and both must exist.
+    /// Folders that may be changed, each with the folder that it replaces for the command. The replaced folder is neither
+    /// seen nor changed; both must exist.
     ///
-    /// It takes a root of the command's own, as a layer does; without one the command is refused.
+    /// This needs a root of the command's own, as a layer does; without one the command is refused.
     pub replaced: Vec<(PathBuf, PathBuf)>,
     /// A layer that catches what the command changes in the workspace; `None` lets it change the workspace itself.
     ///
-    /// It takes a root of the command's own ([`FileConfinement::Root`](crate::FileConfinement::Root)); without one the
-    /// command is refused. If the kernel does not mount it, the step is [`Step::Layer`](crate::Step::Layer).
+    /// This needs a root of the command's own ([`FileConfinement::Root`](crate::FileConfinement::Root)); without one the
+    /// command is refused. If the kernel does not mount it, the failed step is [`Step::Layer`](crate::Step::Layer).
     pub layer: Option<LayerMount>,
-    /// Folders of the workspace in which mounts of the host stay writable, such as build folders that a container has as
-    /// volumes. What is mounted in one of [`writable`](Self::writable) stays so, too; every other mount beneath the workspace
-    /// can only be read, because no layer catches what is written there and nothing compares it.
+    /// Folders of the workspace in which mounts of the host stay writable, such as build folders that are volumes of a
+    /// container. Mounts in one of [`writable`](Self::writable) stay writable, too; every other mount inside the workspace is
+    /// read-only, because writes there are neither caught by a layer nor compared.
     ///
-    /// It takes a root of the command's own. Without one, all mounts stay as writable as the workspace, and
+    /// This needs a root of the command's own. Without one, all mounts stay as writable as the workspace, and
     /// [`Running::unprotected`](crate::Running::unprotected) names the others.
     pub writable_mounts: Vec<PathBuf>,
     /// The home folder that is kept between commands; `None` gives each a fresh one, which is discarded.
@@ -70,7 +70,7 @@ pub struct Policy {
     pub network: NetworkPolicy,
     /// Variables that the user lists, on top of the base environment. They are not checked.
     pub environment: BTreeMap<OsString, OsString>,
-    /// Who commits made by commands are from.
+    /// The author of commits made by commands.
     pub git_identity: GitIdentity,
     /// The resources that it may use.
     pub limits: ExecLimits,
@@ -79,8 +79,8 @@ pub struct Policy {
 impl Policy {
     /// Returns the defaults for a workspace: no network, and a git repository's `config` and `hooks` protected.
     ///
-    /// Not all of `.git` can be read-only, or commits would fail. It is pinned instead, because renaming it would
-    /// carry the protected files away.
+    /// If all of `.git` were read-only, commits would fail. It is pinned instead, because renaming it would carry the
+    /// protected files away.
     pub fn for_workspace(workspace: &Path) -> Policy {
         let git = workspace.join(".git");
         Policy {
@@ -103,7 +103,7 @@ impl Policy {
         }
     }
 
-    /// The same with a layer over the workspace. What is protected stays protected.
+    /// The same with a layer over the workspace. Protected paths stay protected.
     pub fn with_layer(self, layer: LayerMount) -> Policy {
         Policy { layer: Some(layer), ..self }
     }
@@ -114,7 +114,7 @@ impl Policy {
     }
 
     /// The same with a git repository's `config` and `hooks` as writable as its other files, so that `git init`, `git
-    /// config` and `git remote add` work. For a policy with a layer whose owner looks at what it takes from there.
+    /// config` and `git remote add` work. For a policy with a layer whose owner checks the changes that it adopts.
     pub fn with_git_writable(mut self) -> Policy {
         let git = self.workspace.join(".git");
         self.read_only.retain(|path| !path.starts_with(&git));
@@ -142,9 +142,9 @@ impl Default for GitIdentity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecLimits {
-    /// Memory in bytes: of one process's data where only resource limits are to be had.
+    /// Memory in bytes: of one process's data where only resource limits are available.
     pub memory_bytes: u64,
-    /// Processes and threads at one time, at least; the kernel's own reserve may let 300 more through.
+    /// Processes and threads at one time; the kernel's own reserve may let 300 more through.
     pub processes: u32,
     /// The size in bytes of one file that the command writes.
     pub file_size_bytes: u64,

@@ -1,4 +1,4 @@
-//! The self-test at start: attacks from inside of a confined child, and what they say about this machine.
+//! The self-test at start: attacks from inside a confined child, which measure this machine's confinement.
 
 pub(crate) mod attacks;
 pub(crate) mod escapes;

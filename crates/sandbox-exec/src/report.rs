@@ -13,15 +13,15 @@ use std::fmt;
 pub enum Level {
     /// Nothing but a cleared environment, a deadline and the killing of descendants. The home is the user's own.
     None,
-    /// As `None`, with limits, without capabilities or ways to gain privileges, and with a private home and folder
-    /// for temporary files that the environment names. Files that the user can reach, the command can reach.
+    /// As `None`, with limits, without capabilities or ways to gain privileges, and with a private home and folder for
+    /// temporary files that the environment names. The command can reach every file that the user can.
     Process,
     /// As `Process`, with the kernel's rules for files and system calls but no namespaces: a policy's hidden and
     /// protected paths inside the workspace are not protected.
     Landlock,
-    /// A file tree, processes and a network of the command's own, with some ruled layer missing.
+    /// A file tree, processes and a network of the command's own, with the rules for files or system calls missing.
     Namespaces,
-    /// Every ruled layer is in force and every attack of the self-test was refused.
+    /// Every step is in force and every attack of the self-test was refused.
     Full,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// The means that keep a command from files outside its workspace.
+/// The means of keeping a command from files outside its workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileConfinement {
@@ -59,7 +59,7 @@ impl fmt::Display for FileConfinement {
     }
 }
 
-/// The means that keep a command from the network while the policy's network is off.
+/// The means of keeping a command from the network while the policy's network is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetworkConfinement {
@@ -67,7 +67,7 @@ pub enum NetworkConfinement {
     NamespaceAndFilter,
     /// A network namespace alone.
     Namespace,
-    /// No sockets to be made.
+    /// A filter that refuses all sockets.
     Filter,
     /// Nothing.
     Open,
@@ -125,12 +125,12 @@ impl fmt::Display for KillReach {
     }
 }
 
-/// The presence of a layer that catches changes of files before they reach the workspace.
+/// The availability of a layer that catches changes of files before they reach the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LayerKind {
-    /// An overlay can catch them, where the policy of a command has a [`LayerMount`](crate::LayerMount) whose folders
-    /// lie on a file system that allows it.
+    /// An overlay can catch them, if a command's policy has a [`LayerMount`](crate::LayerMount) whose folders are on a file
+    /// system that supports it.
     Overlay,
     /// Changes reach the workspace at once.
     None,
@@ -147,7 +147,7 @@ impl fmt::Display for LayerKind {
 
 /// The confinement of commands, measured by a self-test at start.
 ///
-/// Displays as the one line that stands in front of every session:
+/// Displays as the line that precedes every session:
 /// `sandbox: level=…; fs=…; net=…; home=…; kill=…; layer=…; missing=[…]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -160,9 +160,9 @@ pub struct SandboxReport {
     pub net: NetworkConfinement,
     /// The home folder.
     pub home: HomeVisibility,
-    /// Reach of a kill.
+    /// The reach of a kill.
     pub kill: KillReach,
-    /// Copy-on-write layer.
+    /// The copy-on-write layer.
     pub layer: LayerKind,
     /// Steps that are not in force, each in a few words with its reason.
     pub missing: Vec<String>,

@@ -1,11 +1,11 @@
 //! The spawner: a small process with one thread that creates every command's init.
 //!
-//! One init is kept in reserve: it has made all of a sandbox that does not depend on the command, and is used for one
-//! command only, if that asks for the same and the files that it shows are still the same.
+//! One init is kept in reserve: it has made all parts of a sandbox that do not depend on the command. It is used for one
+//! command only, if that requires the same preparation and the files that it shows have not changed.
 //!
-//! It exists because creating namespaces takes a fork, and a fork is quick and safe only in a process that is small
-//! and has a single thread. It never runs a shell itself and never touches a file of the workspace. It ends, and
-//! every command with it, when the launcher's end of its socket is closed, however the launcher ended.
+//! The spawner exists because creating namespaces takes a fork, and a fork is quick and safe only in a small process with
+//! a single thread. It never runs a shell itself and never touches a file of the workspace. It ends, and every command
+//! with it, when the launcher's end of its socket is closed, however the launcher ended.
 
 pub(crate) mod channel;
 pub(crate) mod control_group;
@@ -40,13 +40,13 @@ use crate::spawner::preparation::Preparation;
 use crate::spawner::request::{Request, RequestKind};
 use crate::sys::{self, Cloned};
 
-/// The first argument by which a program is asked to be a spawner.
+/// The first argument that makes a program a spawner.
 pub const SPAWNER_ARGUMENT: &str = "--sandbox-exec-spawner";
 
-/// Becomes the spawner and never returns, if this process was started as one; else does nothing.
+/// Becomes the spawner and never returns, if this process was started as one; otherwise does nothing.
 ///
-/// A program that gives itself to [`SpawnerProgram::this_program`](crate::SpawnerProgram::this_program) calls this
-/// at the very beginning of `main`, before any thread exists.
+/// A program that uses [`SpawnerProgram::this_program`](crate::SpawnerProgram::this_program) calls this at the very
+/// beginning of `main`, before any thread exists.
 pub fn spawner_main_if_requested() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|argument| argument == SPAWNER_ARGUMENT) && arguments.next().is_none() {
@@ -54,7 +54,7 @@ pub fn spawner_main_if_requested() {
     }
 }
 
-/// Is the spawner: takes requests from the socket on standard input until its other end is closed, then exits.
+/// Runs the spawner: serves requests from the socket on standard input until its other end is closed, then exits.
 pub fn spawner_main() -> ! {
     let code = match Spawner::start() {
         Ok(spawner) => spawner.serve(),
@@ -88,16 +88,16 @@ struct OwnEnds {
 
 impl Spawner {
     fn start() -> rustix::io::Result<Spawner> {
-        // One that the launcher's program let slip would be held open here as long as the launcher lives.
+        // A descriptor leaked by the launcher's program would be held open here as long as the launcher lives.
         sys::close_inherited()?;
         let requests = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
-        // A request from the keyboard to interrupt the launcher must not reach the commands' creator.
+        // Ctrl-C for the launcher must not reach the spawner.
         // It fails only for a process group's leader, which std's `Command` does not make.
         let _ = rustix::process::setsid();
         rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         let (lifeline, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-        // The number is taken: a command's descriptors can never land on standard input by accident.
+        // Occupies the number, so that a command's descriptors never land on standard input by accident.
         let nothing = File::open("/dev/null").map_err(|_| Errno::NODEV)?;
         rustix::stdio::dup2_stdin(&nothing)?;
         let own = Some(OwnEnds { requests, _lifeline: writer });
@@ -157,10 +157,10 @@ impl Spawner {
         let mut watched = vec![PollFd::new(self.requests(), PollFlags::IN)];
         for child in &self.children {
             watched.push(PollFd::new(&child.pidfd, PollFlags::IN));
-            // A socket whose other end is closed says so for ever, wanted or not, and waiting would be over at once. Of a
-            // process that has not been reaped nothing is heard unasked.
+            // Polling a socket with a closed other end always returns at once, whatever events are requested; a pidfd with no
+            // requested events stays silent until its process is reaped.
             let nothing = || PollFd::new(&child.pidfd, PollFlags::empty());
-            // There is nothing to hear from an init in reserve but its end.
+            // An init in reserve reports nothing but its end.
             watched.push(match &child.status {
                 Some(status) if !child.killed => PollFd::new(status, PollFlags::IN),
                 _ => nothing(),
@@ -177,7 +177,7 @@ impl Spawner {
             other => other?,
         };
         let is_ready = |index: usize| !watched[index].revents().is_empty();
-        // First, because the kernel says it only once.
+        // First, because the kernel reports it only once.
         if watched.len() > 1 + 3 * self.children.len() && is_ready(watched.len() - 1) {
             return Ok(Event::MountsChanged);
         }
@@ -198,7 +198,7 @@ impl Spawner {
 
     fn create_in_network(&mut self, mut descriptors: Vec<OwnedFd>) {
         let shared = descriptors.split_off(descriptors.len().min(RequestFiles::LEAST));
-        // Without it the command would be in a network of its own, and its caller would look for it elsewhere.
+        // Without it the command would run in a network of its own, where its caller would not find it.
         if let Some(network) = NetworkNamespace::from_descriptors(shared) {
             self.create(descriptors, Some(network));
         }
@@ -206,7 +206,7 @@ impl Spawner {
 
     fn create(&mut self, descriptors: Vec<OwnedFd>, network: Option<NetworkNamespace>) {
         let Some(files) = RequestFiles::from_packet(descriptors) else { return };
-        // A copy: the descriptors themselves are dropped in the new child, wherever it leaves the way.
+        // A copy: the descriptors themselves are dropped in the new child on every path.
         let Ok(status) = files.status.try_clone() else { return };
         if let Err(error) = self.start_command(files, &status, network) {
             let _ = channel::send(&status, &Status::Failed(error).encode(), &[]);
@@ -223,7 +223,7 @@ impl Spawner {
         let malformed = StepError::new(Step::Request, Errno::BADMSG);
         let request = files.read()?;
         let (wanted, _) = Request::split(&request).ok_or(malformed)?;
-        // An init in reserve is in a network of its own, and stays for a command without another.
+        // An init in reserve has a network of its own, and is kept for a command that needs no other.
         let shares_network = network.is_some();
         let reserve = if shares_network { None } else { self.take_reserve(wanted) };
         let (index, reserve, files) = match reserve {
@@ -238,22 +238,22 @@ impl Spawner {
         let child = &mut self.children[index];
         let RequestFiles { body, stdout, stderr, status: status_end, outward } = files;
         if channel::send(status, &Status::Created.encode(), &[child.pidfd.as_fd()]).is_err() {
-            // The launcher has given up meanwhile. Without this word it takes the command for one that never ran.
+            // The launcher has given up meanwhile. Without this message it assumes that the command never ran.
             self.kill(index);
             return Ok(());
         }
         let mut descriptors = vec![body.as_fd(), stdout.as_fd(), stderr.as_fd(), status.as_fd()];
         descriptors.extend(outward.as_ref().map(AsFd::as_fd));
-        // An init that is dead already is reaped like every other.
+        // An init that is already dead is reaped like every other.
         let _ = channel::send(&child.orders, b"R", &descriptors);
         child.status = Some(status_end);
-        // Without a root of its own there is little to prepare.
+        // Without its own root there is little to prepare.
         let has_root = |next: &Reserve| next.preparation.isolation.contains(Isolation::ROOT);
         child.next = Some(reserve).filter(|next| !shares_network && has_root(next));
         Ok(())
     }
 
-    /// Takes the init in reserve if it is what the request needs; one that is not is killed.
+    /// Takes the init in reserve if it suits the request; otherwise kills it.
     fn take_reserve(&mut self, wanted: &[u8]) -> Option<(usize, Reserve)> {
         let have_mounts_changed = self.mount_watch.has_changed();
         let reserve = self.reserve.take()?;
@@ -265,7 +265,7 @@ impl Spawner {
         None
     }
 
-    /// Lets go of the init in reserve: it holds file systems in use that were unmounted from the host.
+    /// Drops the init in reserve: it keeps file systems busy that were unmounted from the host.
     fn drop_reserve(&mut self) {
         if let Some(reserve) = self.reserve.take()
             && let Some(index) = self.children.iter().position(|child| child.pid == reserve.pid)
@@ -274,23 +274,23 @@ impl Spawner {
         }
     }
 
-    /// Takes notice that a command has begun, or never will, and has an init make what the next command will probably
-    /// need, while no caller waits for it.
+    /// Records that a command has begun, or never will, and prepares an init for the next command, while no caller waits
+    /// for it.
     fn begun(&mut self, index: usize) {
         let child = &mut self.children[index];
         let packet = channel::receive(&child.orders).ok().flatten();
         child.mounts = packet.and_then(|(_, descriptors)| descriptors.into_iter().next());
         let Some(mut next) = child.next.take().filter(|_| self.reserve.is_none()) else { return };
-        // Looked at before it is made: what is replaced in between is noticed as well.
+        // Taken before the init is made, so that a replacement in between is noticed as well.
         next.identities = next.preparation.identities();
-        // If it cannot be made now, the next command's own attempt says why.
+        // If it cannot be made now, the next command's own attempt reports why.
         if let Ok((index, _)) = self.make_init(&next.preparation, None, None) {
             next.pid = self.children[index].pid;
             self.reserve = Some(next);
         }
     }
 
-    /// Makes an init. `inherited` is what the child must not keep open; it comes back in this process.
+    /// Makes an init. The child must not keep `inherited` open; it is returned in this process.
     fn make_init(
         &mut self,
         preparation: &Preparation,
@@ -301,7 +301,7 @@ impl Spawner {
         let own_ids = self.own_ids(isolation)?;
         let filters = self.filters.as_ref().map_err(|error| *error)?;
         let ids = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        // Made before the clone, so that the child has them: a child that cannot have its copies must not run.
+        // Copied before the clone: a child that cannot have its copies must not run.
         let lifeline = self.lifeline.try_clone().at(Step::Descriptors)?;
         let (orders, init_end) = channel::pair().at(Step::Descriptors)?;
         let needs_group = isolation.contains(Isolation::GROUP);
@@ -309,7 +309,7 @@ impl Spawner {
             .then(|| self.groups.create(&preparation.limits))
             .transpose()
             .at(Step::ControlGroup)?;
-        // A process that joins a network is made elsewhere, and enters the group itself.
+        // A process that joins a network is made by another process, and enters the group itself.
         let entrance = group.as_ref().filter(|_| network.is_none()).and_then(ControlGroup::open);
         let flags = isolation.clone_flags();
         let clone_into = |group: OwnedFd| sys::clone_process_into(flags, &group);
@@ -321,7 +321,7 @@ impl Spawner {
         };
         match cloned {
             Ok(Cloned::Child) => {
-                // What other commands' ends, and this process's own end, are told by must not be held open here.
+                // Descriptors that signal the end of other commands or of this process must not be held open here.
                 self.children.clear();
                 self.own = None;
                 drop((inherited, orders, network));
@@ -352,7 +352,7 @@ impl Spawner {
         }
     }
 
-    /// Returns a handle of the commands' own user, if they are to be that user.
+    /// Returns a handle of the commands' own user, if they run as that user.
     fn own_ids(&mut self, isolation: Isolation) -> Result<Option<OwnIds>, StepError> {
         if !isolation.contains(Isolation::OWN_IDS) {
             return Ok(None);
@@ -368,20 +368,20 @@ impl Spawner {
         let child = &mut self.children[index];
         child.killed = true;
         if child.owns_namespace {
-            // It fails only if the init is dead already, and then so is everything in its namespace.
+            // It fails only if the init is already dead, and then so is everything in its namespace.
             let _ = pidfd_send_signal(&child.pidfd, Signal::KILL);
         } else {
             sweep::kill_tree(child.pid);
         }
     }
 
-    /// Kills what has lost its init. What is left then is tried again before anything else is done.
+    /// Kills processes that have lost their init. Survivors are retried before anything else is done.
     fn kill_orphans(&mut self) {
         let inits: Vec<Pid> = self.children.iter().map(|child| child.pid).collect();
         self.has_orphans = !sweep::kill_orphans(&inits);
     }
 
-    /// Takes leave of a dead child; its launcher sees the end of its status stream when nothing of it is left.
+    /// Reaps a dead child; its launcher sees the end of its status stream when none of its processes is left.
     fn reap(&mut self, index: usize) {
         let child = &self.children[index];
         while matches!(waitpid(Some(child.pid), WaitOptions::empty()), Err(Errno::INTR)) {}
@@ -401,7 +401,7 @@ impl Spawner {
                 let _ = channel::send(status, &news.encode(), &[]);
             }
         }
-        // The launcher need not wait for what comes now: all processes have ended.
+        // All processes have ended: the launcher need not wait for the rest.
         drop(child.status);
         drop(child.mounts);
         if let Some(group) = child.group {

@@ -1,4 +1,4 @@
-//! The cost of confinement, beside the same work through ordinary paths.
+//! The cost of confinement, next to the same work through ordinary paths.
 
 use std::fs;
 use std::path::PathBuf;
@@ -85,8 +85,8 @@ fn replace_4_kib(bencher: Bencher, method: ResolveMethod) {
 #[divan::bench]
 fn replace_4_kib_by_name(bencher: Bencher) {
     let project = Project::new();
-    let (path, beside) = (project.at(DEEP), project.at("src/one/two/three/temp"));
-    bencher.bench_local(|| fs::write(&beside, [b'x'; 4096]).and_then(|()| fs::rename(&beside, &path)));
+    let (path, temporary) = (project.at(DEEP), project.at("src/one/two/three/temp"));
+    bencher.bench_local(|| fs::write(&temporary, [b'x'; 4096]).and_then(|()| fs::rename(&temporary, &path)));
 }
 
 #[divan::bench(args = METHODS, sample_count = 10)]

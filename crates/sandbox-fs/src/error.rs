@@ -11,7 +11,7 @@ use crate::metadata::FileKind;
 /// compile. No text contains a path outside the root, nor the path of the root.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FsError {
-    /// The text is not a path beneath the root; too many `..` are refused before any file is opened.
+    /// The text is not a path below the root; too many `..` are refused before any file is opened.
     #[error(transparent)]
     Path(#[from] PathError),
     /// The path does not exist.

@@ -1,13 +1,13 @@
-//! Reads and writes files beneath one directory handle, and never outside of it.
+//! Reads and writes files below one directory handle, and never outside of it.
 //!
 //! A [`FileRoot`] holds a folder open. Every operation takes a [`RelPath`](rel_path::RelPath) and resolves it
-//! beneath that handle. A path is resolved once: the temporary file, the rename and the removal of one write all
+//! below that handle. A path is resolved once: the temporary file, the rename and the removal of one write all
 //! use the handle of the same parent folder.
 //!
 //! - Reads follow relative links that stay inside; writes follow no link and name the target instead. Absolute
 //!   links are always refused.
 //! - Only regular files are read or written; no call blocks on a FIFO, socket or device.
-//! - A write is a temporary file beside the target ([`Staged`]), published by one rename that never overwrites a
+//! - A write is a temporary file next to the target ([`Staged`]), published by one rename that never overwrites a
 //!   version unknown to the caller.
 //! - Protected names are never written, removed or renamed.
 //!

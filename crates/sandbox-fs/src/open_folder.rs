@@ -22,7 +22,7 @@ pub enum FolderAt {
     Folder(OpenFolder),
     /// A folder that the process may not open.
     Unreadable,
-    /// A mount point, or a folder beneath one.
+    /// A mount point, or a folder below one.
     Mount,
     /// There is no folder with this path.
     Gone,

@@ -1,4 +1,4 @@
-//! Resolves paths to handles beneath the root, never outside of it.
+//! Resolves paths to handles below the root, never outside of it.
 //!
 //! There are two steps. *Resolving by hand* goes from component to component, keeps a handle of every folder on
 //! the way, reads links itself and returns the canonical path: no links, no `..`. *Opening exactly* takes such a
@@ -26,7 +26,7 @@ const MAX_LINKS: usize = 40;
 /// The way in which canonical paths are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResolveMethod {
-    /// One `openat2` call, resolved beneath the root by the kernel.
+    /// One `openat2` call, resolved below the root by the kernel.
     Openat2,
     /// One `openat` per component, for kernels and containers without `openat2`.
     Walker,
@@ -63,7 +63,7 @@ pub(crate) struct Resolved {
     pub(crate) exists: bool,
 }
 
-/// Resolves paths beneath one folder handle.
+/// Resolves paths below one folder handle.
 #[derive(Debug)]
 pub(crate) struct Resolver {
     root: OwnedFd,
@@ -178,10 +178,10 @@ impl Resolver {
 
     fn open_exact_at_once(&self, canonical: &RelPath, flags: OFlags) -> Result<OwnedFd, Errno> {
         let path = if canonical.is_root() { b"." } else { canonical.as_bytes() };
-        let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+        let resolve_flags = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
         let mut attempts = 0;
         loop {
-            match rustix::fs::openat2(&self.root, path, flags | ALWAYS, Mode::empty(), beneath) {
+            match rustix::fs::openat2(&self.root, path, flags | ALWAYS, Mode::empty(), resolve_flags) {
                 // The kernel returns EAGAIN if a concurrent rename disturbs the lookup.
                 Err(Errno::AGAIN | Errno::INTR) if attempts < ATTEMPTS => attempts += 1,
                 result => return result,

@@ -15,7 +15,7 @@ use crate::policy::FsPolicy;
 use crate::resolve::{Last, ResolveMethod, Resolver};
 use crate::root_rules::{RootError, RootRules};
 
-/// A folder held open, and the files beneath it.
+/// A folder held open, and the files below it.
 ///
 /// The handle follows the folder when it is moved. Once the folder is deleted, or another one has its path, every
 /// operation returns [`FsError::RootGone`]. Threads may share a root.
@@ -100,7 +100,7 @@ impl FileRoot {
         Ok(FileRoot { resolver: Resolver::new(handle), policy, origin: None })
     }
 
-    /// Opens a folder beneath this one as a separate root with the same resolve method. No link is followed to it.
+    /// Opens a folder below this one as a separate root with the same resolve method. No link is followed to it.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use rel_path::{ProtectedNames, RelPath};
 pub struct RootRules {
     /// The user's home folder, refused together with the folders above it.
     pub home: Option<PathBuf>,
-    /// Names of state folders. A folder with such a name is refused, and every folder beneath it.
+    /// Names of state folders. A folder with such a name is refused, and every folder below it.
     pub state_folders: ProtectedNames,
 }
 

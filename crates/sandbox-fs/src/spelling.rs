@@ -1,8 +1,8 @@
 //! Spellings of a name where the file system ignores upper and lower case.
 //!
-//! There an entry answers to many spellings, and its folder lists one of them. Nothing tells in advance: a share of another
-//! machine looks like any folder, and ext4 decides for each folder. So an entry is looked up in swapped case, which costs
-//! one system call for each name, and a folder is listed only where that leads to the same entry.
+//! There an entry answers to many spellings, and its folder lists one of them. This cannot be determined in advance: a share
+//! of another machine looks like any folder, and ext4 decides for each folder. So an entry is looked up in swapped case,
+//! which costs one system call for each name, and a folder is listed only if that leads to the same entry.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -20,7 +20,7 @@ use crate::walk::read_names;
 
 impl FileRoot {
     /// Returns a canonical path in the spelling that the folders on its way list. From the first name that does not
-    /// exist, or is in a folder that cannot be listed, and wherever case counts, the path stays as it is.
+    /// exist, or is in a folder that cannot be listed, and wherever case counts, the path stays unchanged.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ fn names_ignore_case(folder: &OwnedFd) -> Result<Option<bool>, Errno> {
 
 fn name_ignores_case(folder: &OwnedFd, name: &[u8]) -> Result<Option<bool>, Errno> {
     let Some(swapped) = swapped_case(name) else { return Ok(None) };
-    // One that was removed meanwhile shows nothing.
+    // An entry that was removed meanwhile shows nothing.
     let Some(own) = handle::stat_at(folder, name)? else { return Ok(None) };
     let other = handle::stat_at(folder, &swapped)?;
     let is_same = other.is_some_and(|other| own.is_same_object(&other));
@@ -155,7 +155,7 @@ fn stored_name(folder: impl AsFd, name: &[u8]) -> Result<Option<Vec<u8>>, Errno>
             Ok(None) | Err(_) => return Ok(None),
             Ok(Some(other)) => handle::stat_at(folder, name)?.filter(|own| own.is_same_object(&other)),
         },
-        // Such file systems may take an accent for the same in two encodings.
+        // Such file systems may equate two encodings of an accent.
         None if !name.is_ascii() => handle::stat_at(folder, name)?,
         None => None,
     };
@@ -171,7 +171,7 @@ fn stored_name(folder: impl AsFd, name: &[u8]) -> Result<Option<Vec<u8>>, Errno>
             return Ok(None);
         }
         let is_alike = lower_case(listed) == lower_case(name);
-        // A short name of vfat is not alike. Of two, one of which is a hard link, the one that is alike is meant.
+        // A short name of vfat is not alike. Of two names, one of which is a hard link, the similar one is meant.
         let may_be = is_alike || (entry.ino() == own.inode && stored.is_none());
         if may_be && handle::stat_at(folder, listed)?.is_some_and(|listed| listed.is_same_object(&own)) {
             stored = Some(listed.to_vec());

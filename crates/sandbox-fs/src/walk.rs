@@ -1,4 +1,4 @@
-//! Lists the entries beneath a folder.
+//! Lists the entries below a folder.
 //!
 //! Iterative, handle-based and bounded. Opens folders only, and enters no link and no other mount.
 
@@ -24,7 +24,7 @@ const CLOCK_EVERY: u64 = 256;
 /// The limits of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WalkLimits {
-    /// The number of levels listed beneath the start folder; 1 for the folder's own entries.
+    /// The number of levels listed below the start folder; 1 for the folder's own entries.
     pub depth: usize,
     /// The most entries to read, including those that the visitor leaves out.
     pub entries: u64,
@@ -42,11 +42,11 @@ impl Default for WalkLimits {
 /// A visitor's decision about an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visit {
-    /// Yields the entry and the entries beneath it.
+    /// Yields the entry and the entries below it.
     Take,
     /// Yields the entry only.
     TakeOnly,
-    /// Yields the entries beneath it only.
+    /// Yields the entries below it only.
     Pass,
     /// Yields neither.
     Skip,
@@ -60,7 +60,7 @@ pub struct WalkEntry {
     pub path: RelPath,
     /// The kind; a link is not followed.
     pub kind: FileKind,
-    /// The depth beneath the start folder; 1 for the folder's own entries.
+    /// The depth below the start folder; 1 for the folder's own entries.
     pub depth: usize,
     /// The number of entries before it in its folder that were not skipped, or before a folder on the way to it in that
     /// one's folder, whichever is most; [`rel_path::Shortlist`] takes it.
@@ -91,7 +91,7 @@ pub struct WalkSummary {
 
 type Visitor<'a> = Box<dyn FnMut(&WalkEntry) -> Visit + Send + 'a>;
 
-/// The entries beneath a folder, ordered by the bytes of their whole paths.
+/// The entries below a folder, ordered by the bytes of their whole paths.
 pub struct Walk<'a> {
     method: ResolveMethod,
     limits: WalkLimits,
@@ -164,7 +164,7 @@ impl FileRoot {
 }
 
 impl<'a> Walk<'a> {
-    /// Calls `visitor` with every entry, before the entry is yielded and before anything beneath it is read.
+    /// Calls `visitor` with every entry, before the entry is yielded and before anything below it is read.
     #[must_use]
     pub fn visited_by(mut self, visitor: impl FnMut(&WalkEntry) -> Visit + Send + 'a) -> Walk<'a> {
         self.visitor = Some(Box::new(visitor));

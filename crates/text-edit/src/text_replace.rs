@@ -170,7 +170,7 @@ pub(crate) fn lines_of_all(
     Ok(matches.into_iter().map(|passage| passage.lines).collect())
 }
 
-/// How strongly the lines that an edit adds identify it.
+/// The degree to which the lines that an edit adds identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Added {
     /// None, or only blank lines and brackets, which occur anywhere.

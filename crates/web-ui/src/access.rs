@@ -3,8 +3,8 @@
 //! A cookie belongs to a host and not to a port, so another server of this machine would receive it from the same browser. The
 //! key is kept by the page in storage of its own origin, which includes the port, and a request needs both.
 //!
-//! Access ends with the process. Another program can take the port then, and a browser sends both to it: what it gets must
-//! open no later server, on this port or another.
+//! Access ends with the process. Another program can take the port then, and a browser sends both to it: they must not
+//! give access to a later server, on this port or another.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ pub const CODE_LIFETIME: Duration = Duration::from_secs(10 * 60);
 /// The time for which a cookie is accepted.
 const VISIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// The most codes that wait to be used, and the most browsers that have access; the oldest make room.
+/// The most unused codes, and the most browsers with access; the oldest make room.
 const MOST_CODES: usize = 16;
 const MOST_VISITORS: usize = 32;
 
@@ -56,7 +56,7 @@ struct Visitor {
 #[error("this code was used before, has expired, or is wrong")]
 pub struct AccessError;
 
-/// The cookie and the key that a browser gets for a code.
+/// The cookie and the key that a browser receives for a code.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// The value of the header that sets the cookie.
@@ -66,7 +66,7 @@ pub(crate) struct Entry {
 }
 
 impl Access {
-    /// Returns the access to a server at a port, which no browser has yet.
+    /// Returns the access to a server at a port, without codes or browsers.
     #[must_use]
     pub fn new(port: u16) -> Access {
         let state = Mutex::new(State { codes: Vec::new(), visitors: Vec::new(), refused: 0 });

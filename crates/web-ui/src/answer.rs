@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
 use workspace_host::{Exit, Failure, SessionRefusal};
 
-/// A failure as the page shows it.
+/// A failure, as shown by the page.
 #[derive(Debug)]
 pub(crate) struct Refused {
     status: StatusCode,
@@ -74,7 +74,7 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Response<Body> {
     response
 }
 
-/// Renders a text as it is.
+/// Renders plain text.
 pub(crate) fn text(text: String) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     response

@@ -1,4 +1,4 @@
-//! The API of the page. A view of its own is a module of its own, with its routes here.
+//! The API of the page. Each view has a module, with its routes here.
 
 mod agents;
 mod history;

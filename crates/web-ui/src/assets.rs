@@ -1,4 +1,4 @@
-//! The files of the page, embedded as they are read.
+//! The embedded files of the page.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 /// A file of the page.
 #[derive(Debug)]
 pub(crate) struct Asset {
-    /// Its name beneath `/ui/`; empty for the page itself.
+    /// Its name below `/ui/`; empty for the page itself.
     name: &'static str,
     kind: &'static str,
     bytes: &'static [u8],
@@ -74,7 +74,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Asset> {
 }
 
 impl Asset {
-    /// Renders the file, or says that the browser has it already.
+    /// Renders the file, or answers "not modified".
     pub(crate) fn respond(&self, request: &HeaderMap) -> Response<Body> {
         let tag = format!("\"{}\"", &blake3::hash(self.bytes).to_hex()[..32]);
         let is_held =
@@ -85,7 +85,7 @@ impl Asset {
         }
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
-        // Always asked about, so that an update of the program is an update of the page.
+        // Always revalidated, so that an update of the program also updates the page.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         if let Ok(tag) = HeaderValue::from_str(&tag) {
             headers.insert(header::ETAG, tag);

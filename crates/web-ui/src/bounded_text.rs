@@ -1,4 +1,4 @@
-//! Texts that are cut so that no size of them stalls a browser.
+//! Texts that are cut so that no text stalls a browser.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ pub struct TextBounds {
     pub lines: usize,
     /// The most characters of a line.
     pub line_characters: usize,
-    /// The most bytes of the text, apart from what says that lines are cut.
+    /// The most bytes of the text, excluding notes about cut lines.
     pub bytes: usize,
 }
 
@@ -21,14 +21,14 @@ impl TextBounds {
     pub const OUTPUT: TextBounds = TextBounds { lines: 1_000, line_characters: 2_000, bytes: 128 * 1024 };
 }
 
-/// The bytes that the long texts of one answer may have together. Those behind them keep their beginnings.
+/// The budget for the long texts of one answer. Later texts keep their beginnings.
 #[derive(Debug)]
 pub(crate) struct AnswerBudget {
     bytes_left: usize,
 }
 
 impl AnswerBudget {
-    /// The bytes of all texts, and those that each of them may have in any case.
+    /// The bytes of all texts together, and the minimum for each.
     const BYTES: usize = 8 << 20;
     const LEAST_BYTES: usize = 2 * 1024;
 
@@ -36,7 +36,7 @@ impl AnswerBudget {
         AnswerBudget { bytes_left: AnswerBudget::BYTES }
     }
 
-    /// Returns a text within bounds and within what is left.
+    /// Returns a text within bounds and the remaining budget.
     pub(crate) fn take(&mut self, text: &str, bounds: TextBounds) -> BoundedText {
         let left = self.bytes_left.max(AnswerBudget::LEAST_BYTES);
         let taken = bounded(text, TextBounds { bytes: bounds.bytes.min(left), ..bounds });
@@ -49,15 +49,15 @@ impl AnswerBudget {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BoundedText {
-    /// The text. A line that was cut ends with the number of characters that it had more.
+    /// The text. A cut line ends with the number of omitted characters.
     pub text: String,
-    /// The number of lines behind the text that were left out.
+    /// The number of lines left out at the end.
     pub lines_left_out: usize,
     /// The number of lines that were cut.
     pub lines_cut: usize,
 }
 
-/// Cuts a text at its end, and each line that is too long at its own.
+/// Cuts a text at its end, and each overlong line at its own end.
 ///
 /// # Example
 ///
@@ -94,9 +94,9 @@ pub fn bounded(text: &str, bounds: TextBounds) -> BoundedText {
     result
 }
 
-/// Returns the beginning of a line, and the number of characters behind it.
+/// Returns the beginning of a line, and the number of remaining characters.
 pub(crate) fn cut(line: &str, most_characters: usize) -> (&str, usize) {
-    // Most lines are short, and their bytes say so.
+    // Most lines are short, which their byte length shows.
     if line.len() <= most_characters {
         return (line, 0);
     }

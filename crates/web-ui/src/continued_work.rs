@@ -1,4 +1,4 @@
-//! Taking in what an agent did that continued a conversation, as a run of that conversation.
+//! Adopts the work of an agent that continued a conversation, as a run of that conversation.
 
 use cocode_runner::ContinuedWork;
 use wap_core::{
@@ -6,7 +6,7 @@ use wap_core::{
     Workspace,
 };
 
-/// An error of taking an agent's work in; no file was changed.
+/// An error of adopting an agent's work; no file was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeInError {
     /// The command could not be run.
@@ -17,12 +17,12 @@ pub enum TakeInError {
     Refused(String),
 }
 
-/// Takes the work in: a confined command of the conversation, so that it is in the journal and is undone with the
-/// conversation. Returns the remarks of the command: what it has changed may be kept in part only, as that of any command.
+/// Adopts the work by a confined command of the conversation, so that it is in the journal and is undone with the
+/// conversation. Returns the remarks of the command, whose changes may be kept only in part, like those of any command.
 ///
 /// # Errors
 ///
-/// [`TakeInError`]; git takes the work in as a whole or not at all.
+/// [`TakeInError`]; git adopts the work as a whole or not at all.
 pub fn take_in(
     workspace: &dyn Workspace,
     work: &ContinuedWork,

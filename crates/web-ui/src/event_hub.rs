@@ -1,4 +1,4 @@
-//! Events for every open page, with a memory from which a page that was away catches up.
+//! Events for every open page, with a buffer from which a reconnecting page catches up.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -11,20 +11,20 @@ use futures_util::stream;
 use serde::Serialize;
 use tokio::sync::watch;
 
-/// The most events, and the most bytes of them, that are remembered.
+/// The most buffered events, and the most bytes of them.
 const MOST_EVENTS: usize = 4_096;
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// The interval at which a silent connection is written to, so that both sides notice when the other is gone.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// The most pages that are served events at once.
+/// The most concurrent streams.
 const MOST_PAGES: usize = 64;
 
 /// The events of one process.
 #[derive(Debug)]
 pub(crate) struct EventHub {
-    /// Distinguishes the numbers of this process from those of another one.
+    /// Distinguishes the numbers of this process from those of another.
     epoch: String,
     state: Mutex<State>,
 }
@@ -78,16 +78,15 @@ impl EventHub {
         self.lock().sender = None;
     }
 
-    /// Returns the id of the last event: a page that reads the state of something now follows the events behind this one.
+    /// Returns the id of the last event: a page that reads some state now follows the events after it.
     pub(crate) fn last_id(&self) -> String {
         format!("{}-{}", self.epoch, self.lock().last)
     }
 
-    /// Returns the stream of events behind the one with this id; `None` while too many pages are open.
+    /// Returns the stream of events after the event with this id; `None` while too many pages are open.
     ///
-    /// If that event is not remembered, or of another process, the first event is `{"type":"reset"}`: the page then reads
-    /// everything anew. So it does when it was slower than the events: what it has not read is remembered for no page longer
-    /// than for others.
+    /// If that event is no longer buffered, or of another process, the first event is `{"type":"reset"}`: the page then reloads
+    /// everything. The same applies to a page that falls behind: events are not buffered longer for a slow page.
     pub(crate) fn stream(self: &Arc<EventHub>, last_id: Option<&str>) -> Option<Response<Body>> {
         let (receiver, after) = {
             let state = self.lock();
@@ -101,12 +100,12 @@ impl EventHub {
         let frames =
             stream::unfold((Arc::clone(self), receiver, after), |(hub, mut receiver, after)| async move {
                 loop {
-                    // Before the look: what is published after it wakes the wait.
+                    // Before checking: later events wake the waiter.
                     receiver.mark_unchanged();
                     if let Some((frame, number)) = hub.next(after) {
                         return Some((Ok::<_, Infallible>(frame), (hub, receiver, Some(number))));
                     }
-                    match tokio::time::timeout(SIGN_OF_LIFE, receiver.changed()).await {
+                    match tokio::time::timeout(KEEP_ALIVE, receiver.changed()).await {
                         Ok(Ok(())) => {}
                         Ok(Err(_)) => return None,
                         Err(_) => {
@@ -126,8 +125,8 @@ impl EventHub {
         number.parse().ok().filter(|number| epoch == self.epoch && *number <= state.last)
     }
 
-    /// Returns the event behind the one of a number, with its own number, or a reset if it is not remembered; `None` if there
-    /// is none yet.
+    /// Returns the event after a number, with its own number, or a reset if it is no longer buffered; `None` if it does not
+    /// exist yet.
     fn next(&self, after: Option<u64>) -> Option<(Bytes, u64)> {
         let state = self.lock();
         let oldest = state.remembered.front().map_or(state.last + 1, |event| event.number);
@@ -146,7 +145,7 @@ impl EventHub {
 }
 
 fn frame(epoch: &str, event: &Event) -> Bytes {
-    // JSON on one line: a line break in a text is escaped, so no text can begin a field of its own.
+    // JSON on one line: a line break in a text is escaped, so no text can begin another field.
     Bytes::from(format!("id: {epoch}-{}\ndata: {}\n\n", event.number, event.json))
 }
 
@@ -156,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the numbers of the events behind the one of this id; `None` in front of them is a reset.
+    /// Returns the numbers of the events after the event with this id; a leading `None` is a reset.
     fn missed(hub: &EventHub, id: &str) -> Vec<Option<u64>> {
         let mut after = hub.number(&hub.lock(), Some(id));
         let mut numbers = Vec::new();
@@ -199,7 +198,7 @@ mod tests {
         let first = frames.next().await.unwrap().unwrap();
         let id = hub.last_id();
         assert_eq!(first, format!("id: {id}\ndata: {{\"type\":\"reset\"}}\n\n").as_bytes());
-        // It continues behind the events that its reset replaced; the end of the process ends it.
+        // It continues after the events that its reset replaced; the end of the process ends it.
         hub.publish(&1);
         hub.close();
         let (next, id) = (frames.next().await.unwrap().unwrap(), hub.last_id());

@@ -5,8 +5,8 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// Restricts what the page may load and do. Texts become elements only through the few functions that make text nodes: with Trusted
-/// Types and no policy, the browser refuses every assignment of markup.
+/// Restricts what the page may load and do. Texts are only rendered through text nodes: with Trusted Types and no policy, the
+/// browser refuses every assignment of markup.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
      img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; \
      trusted-types 'none'";

@@ -24,7 +24,7 @@ use crate::watching::InboxState;
 /// The most calls that run at once; more wait.
 const MOST_CALLS: usize = 16;
 
-/// The most calls at once that may wait for commands; more wait, and no other call waits for them.
+/// The most concurrent calls that may wait for commands; more wait, without delaying other calls.
 const MOST_LONG_CALLS: usize = 16;
 
 /// The parts of a page.
@@ -35,11 +35,11 @@ pub struct PageConfig {
     pub paths: WorkspacePaths,
     /// The options of the workspace.
     pub options: HostOptions,
-    /// The answers that only the program has.
+    /// The program's part of the answers.
     pub host: Arc<dyn PageHost>,
     /// The codes and browsers.
     pub access: Arc<Access>,
-    /// The check of hosts and origins, with the token by which a browser may enter, too.
+    /// The check of hosts and origins, and of the server's token.
     pub guard: Arc<Guard>,
     /// The address of the page for a new browser, apart from the code.
     pub url: String,
@@ -55,10 +55,10 @@ pub struct Page {
     pub(crate) events: Arc<EventHub>,
     pub(crate) runs: Runs,
     pub(crate) inbox: Mutex<InboxState>,
-    /// The trials of proposals that run, each with what stops it.
+    /// The running trials of proposals, each with its cancel flag.
     pub(crate) trials: Mutex<HashMap<ProposalId, CancelFlag>>,
     pub(crate) protected: rel_path::ProtectedNames,
-    /// Opened by the first request, since opening the workspace can take long.
+    /// Opened by the first request, since opening the workspace can be slow.
     sessions: Mutex<Option<Arc<SharedSessions>>>,
     calls: Arc<Semaphore>,
     long_calls: Arc<Semaphore>,
@@ -147,7 +147,7 @@ impl Page {
             return Refused::new(StatusCode::SERVICE_UNAVAILABLE, "the page is ending").into_response();
         };
         let answered = tokio::task::spawn_blocking(move || {
-            // With the thread: a browser that goes away drops this future, and the thread continues.
+            // Held by the thread: a disconnecting browser drops this future, and the thread continues.
             let _permit = permit;
             answer(&self)
         });

@@ -1,4 +1,4 @@
-//! The parts of the page's answers that only its program knows.
+//! The interface to the program that serves the page.
 
 use cocode_runner::RunnerConfig;
 use serde::Serialize;
@@ -10,10 +10,10 @@ pub trait PageHost: Send + Sync {
     /// Returns the command that starts the page, without options, such as `agentd ui`.
     fn command(&self) -> &'static str;
 
-    /// Ranks the files that matter for a task, the most relevant one in front; none if that is not possible.
+    /// Ranks the files that matter for a task, the most relevant first; empty if that is not possible.
     fn task_files(&self, task: &str, cancel: &CancelFlag) -> Vec<TaskFile>;
 
-    /// Returns sentences for the model about the surroundings of its commands.
+    /// Returns sentences for the model about the environment of its commands.
     fn surroundings(&self) -> Vec<String>;
 
     /// Reports what this machine can and cannot do. It may take seconds.

@@ -1,4 +1,4 @@
-//! Replies that are being executed for a page, each on a thread of its own.
+//! Replies that are being executed for a page, each on its own thread.
 
 mod live_output;
 mod observer;
@@ -21,7 +21,7 @@ use crate::event_hub::EventHub;
 use observer::RunObserver;
 use progress::{BlockProgress, BlockView, Ended, Progress, RunView};
 
-/// The runs that are remembered after their end, so that a page that was reloaded can show them, and the most bytes of them.
+/// The most ended runs that are kept for reloaded pages, and the most bytes of them.
 const MOST_ENDED: usize = 32;
 const MOST_ENDED_BYTES: usize = 32 << 20;
 
@@ -31,7 +31,7 @@ const OUTPUT_PAUSE: Duration = Duration::from_millis(40);
 /// The most blocks of a run that are shown.
 const MOST_BLOCKS: usize = 1_000;
 
-/// The end of a run in which this program panics.
+/// The error of a run in which this program panics.
 const FAULT: &str = "agentd has a fault and could not execute this reply to its end";
 const AFTER_FAULT: &str =
     "look in the history at what it has done, and run the reply again: what was done is not repeated";
@@ -136,7 +136,7 @@ impl Runs {
     }
 }
 
-/// Forgets the oldest of the runs that have ended, if they are too many or too large.
+/// Drops the oldest ended runs, if they are too many or too large.
 fn forget(runs: &mut BTreeMap<u64, Arc<Run>>) {
     let (mut count, mut bytes) = (0, 0);
     let mut forgotten = Vec::new();
@@ -175,7 +175,7 @@ impl Run {
         self.cancel.cancel();
     }
 
-    /// Returns all that is known of it.
+    /// Returns its current state.
     pub(crate) fn view(&self) -> RunView {
         let progress = self.lock();
         RunView {
@@ -192,14 +192,14 @@ impl Run {
         self.publish_within(&mut self.lock(), what);
     }
 
-    /// Publishes under the lock, so that a view never has more or less than the events up to its number.
+    /// Publishes under the lock, so that a view contains exactly the events up to its number.
     fn publish_within(&self, progress: &mut Progress, what: What) {
         let event = RunEvent { run: self.id, session: self.session.to_string(), what };
         progress.last_event = self.events.publish(&event);
     }
 
-    /// Makes the call that executes the reply, and records the end of the run in any case: a run that never ends would refuse every
-    /// further reply of its session.
+    /// Executes the reply, and records the end of the run in any case: a run that never ends would block every further reply of
+    /// its session.
     fn execute(&self, call: impl FnOnce() -> Result<Result<AppliedReply, SessionRefusal>, Failure>) {
         let failed = |failure: Failure| Ended {
             error: Some(failure.message),
@@ -232,7 +232,7 @@ impl Run {
         answer
     }
 
-    /// Publishes output that has arrived, in pauses, until the returned value is dropped.
+    /// Publishes new output at intervals, until the returned value is dropped.
     fn flush_regularly(self: &Arc<Run>) -> Flushing {
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let run = Arc::clone(self);

@@ -18,13 +18,13 @@ use crate::answer::{Refused, json};
 use crate::page::Page;
 use crate::{api, assets, headers};
 
-/// A code is short.
+/// The most bytes of a request with a code.
 const ENTRY_BYTES: usize = 1_024;
 
-/// JSON escapes can make a text up to six times as long.
+/// The most bytes of other requests: JSON escapes can make a text up to six times as long.
 const BODY_BYTES: usize = 6 * REPLY_LIMIT_BYTES as usize;
 
-/// Returns the service of the page at `/ui/`, behind the guard of its configuration.
+/// Returns the service of the page at `/ui/`, protected by the guard of its configuration.
 pub fn router(page: Arc<Page>) -> Router {
     let guard = Arc::clone(&page.config.guard);
     let closed = api::routes()
@@ -40,7 +40,7 @@ pub fn router(page: Arc<Page>) -> Router {
     guard.check_sources(router)
 }
 
-/// Returns the service of a server that has the page only.
+/// Returns the service of a server with only the page.
 pub fn site(page: Arc<Page>) -> Router {
     let guard = Arc::clone(&page.config.guard);
     let root = Router::new().route("/", get(|| async { Redirect::temporary("/ui/") }));
@@ -66,8 +66,8 @@ fn respond(name: &str, headers: &HeaderMap) -> Response {
     }
 }
 
-/// Refuses requests that do not come from the page itself. The guard has compared the origin with the host, if there is one;
-/// a request that changes something must have one, and must be one that a form cannot send.
+/// Refuses requests that do not come from the page itself. The guard has compared the origin, if any, with the host; a request
+/// that changes something must have an origin, and must be of a kind that a form cannot send.
 async fn same_page(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
@@ -105,8 +105,8 @@ struct EnterWith {
 
 /// Exchanges a code for a cookie and a key.
 ///
-/// The token of a server is not a way in: its clients have the rights of a model, and the page decides reviews. Codes can be seen
-/// by other users of the machine: a browser is started with one among its arguments.
+/// A server's token gives no access: its clients have the rights of a model, and the page decides reviews. Other users of the
+/// machine can see codes: a browser is started with a code among its arguments.
 async fn enter(State(page): State<Arc<Page>>, peer: Option<Extension<Peer>>, body: Bytes) -> Response {
     if peer.is_some_and(|Extension(peer)| peer.is_of_other_user()) {
         page.config.guard.count_refusal();

@@ -1,4 +1,4 @@
-//! Watches of the inbox and the journal, which turn into events.
+//! Watches of the inbox and the journal, which publish events.
 
 use std::sync::{Arc, PoisonError, Weak};
 use std::thread;
@@ -17,7 +17,7 @@ use crate::page::Page;
 /// The time in which several commits become one event.
 const SETTLING: Duration = Duration::from_millis(100);
 
-/// The most replies of the inbox that wait at once.
+/// The most waiting replies in the inbox.
 const MOST_WAITING: usize = 16;
 
 /// The replies that have arrived through the inbox and were not executed by this page.
@@ -44,8 +44,7 @@ enum Watched {
 }
 
 impl Page {
-    /// Returns the replies that wait in the inbox. Those that another process has executed or a person has removed are left
-    /// out.
+    /// Returns the replies that wait in the inbox, without those that another process has executed or the user has removed.
     pub(crate) fn waiting_replies(&self, sessions: &SharedSessions) -> Vec<WaitingReply> {
         let mut inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
         inbox.waiting.retain(|file| {
@@ -90,7 +89,7 @@ pub(crate) fn begin(page: &Arc<Page>, sessions: &Arc<SharedSessions>) -> Result<
 fn inbox(of: &Weak<Page>, sessions: &SharedSessions) {
     let Some(stop) = of.upgrade().map(|page| page.config.stop.clone()) else { return };
     let mut inbox = Inbox::default();
-    // The failure that the pages know.
+    // The last failure that was published.
     let mut failure = None;
     loop {
         let waited = inbox.wait(sessions.folders(), &stop);
@@ -98,7 +97,7 @@ fn inbox(of: &Weak<Page>, sessions: &SharedSessions) {
         let event = match waited {
             Ok(Waited::Event(event)) => event,
             Ok(Waited::Cancelled) => return,
-            // A full disk or too many open files may pass, and replies that come later must not be missed.
+            // A full disk or too many open files may be transient, and later replies must not be missed.
             Err(error) => {
                 let text = format!("the inbox could not be looked through: {error}; it is tried again");
                 if failure.as_ref() != Some(&text) {
@@ -113,7 +112,7 @@ fn inbox(of: &Weak<Page>, sessions: &SharedSessions) {
         failure = None;
         match event {
             InboxEvent::Reply(file) => {
-                // It stays where it is: `agentd new`, if it waits for this session, executes it.
+                // Left in the inbox: `agentd new`, if it waits for this session, executes it.
                 inbox.leave(&file.name);
                 drop(page);
                 if !wait_for_room(of, sessions, &stop, &file.name) {
@@ -133,14 +132,14 @@ fn inbox(of: &Weak<Page>, sessions: &SharedSessions) {
     }
 }
 
-/// Waits until a further reply may be held: one that took the place of another would never be shown again. Returns false if the page
-/// is gone.
+/// Waits until another reply may be held: a reply that was dropped in favour of another would never be shown again. Returns
+/// false if the page is gone.
 fn wait_for_room(of: &Weak<Page>, sessions: &SharedSessions, stop: &CancelFlag, name: &RelPath) -> bool {
     let watcher = FolderWatcher::new(&sessions.folders().inbox_path(), stop);
     let mut is_said = false;
     while !stop.is_cancelled() {
         let Some(page) = of.upgrade() else { return false };
-        // Without those that were run or removed meanwhile.
+        // Drops those that were run or removed meanwhile.
         page.waiting_replies(sessions);
         let has_room = {
             let state = page.inbox.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,7 +161,7 @@ fn wait_for_room(of: &Weak<Page>, sessions: &SharedSessions, stop: &CancelFlag, 
     false
 }
 
-/// The newest entries of the journal, by which a change is noticed.
+/// The newest entries of the journal, to notice changes.
 type Newest = (Option<u64>, bool, Option<u64>, u64);
 
 fn journal(page: &Weak<Page>, sessions: &SharedSessions) {
@@ -184,7 +183,7 @@ fn journal(page: &Weak<Page>, sessions: &SharedSessions) {
         if queue_now != queue {
             queue = queue_now;
             page.publish_reviews(sessions);
-            // The reply of a proposal that is over is out of the inbox.
+            // The reply of a finished proposal has left the inbox.
             page.publish_inbox(sessions);
         }
     }
@@ -203,8 +202,8 @@ fn newest(sessions: &SharedSessions) -> Option<Newest> {
     ))
 }
 
-/// Returns the newest version of any document of the queue of reviews, and their number: another process may add, change and
-/// remove them.
+/// Returns the newest version of any document of the review queue, and their number: another process may add, change and
+/// remove documents.
 fn newest_of_queue(sessions: &SharedSessions) -> Option<(usize, u64)> {
     let heads = sessions.paths().journal_reader().ok().flatten()?.documents("review/").ok()?;
     Some((heads.len(), heads.iter().map(|head| head.version.0).max().unwrap_or(0)))

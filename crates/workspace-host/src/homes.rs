@@ -67,7 +67,7 @@ pub fn kept_home(options: &HostOptions, workspace: &Path, state_folder: &Path) -
     }
     let folder = homes_folder()?.join(name(workspace));
     let home = if options.home == HomeUse::Trial {
-        KeptHome::new(trial_home(state_folder)).with_other_beneath(folder)
+        KeptHome::new(trial_home(state_folder)).layered_over(folder)
     } else {
         KeptHome::new(folder)
     };

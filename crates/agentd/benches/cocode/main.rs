@@ -41,8 +41,8 @@ fn main() {
     repository.forget();
 }
 
-/// From `run` to the first line of an agent, beside what git takes for such a worktree; in turns. What git has taken
-/// within a run is taken off by git's own account of it, because files are made now faster and now slower.
+/// From `run` to the first line of an agent, compared with git's time for such a worktree; in turns. Git's own time
+/// within a run, from its trace, is subtracted, because the speed of making files varies.
 fn start(repository: &Repository) {
     let (mut ours, mut gits, mut over) = (Vec::new(), Vec::new(), Vec::new());
     for turn in 0..TURNS {

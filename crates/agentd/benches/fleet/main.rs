@@ -1,4 +1,4 @@
-//! Measures a fleet of real processes, each host in a network namespace of its own: the time until an agent works, the rate of
+//! Measures a fleet of real processes, each host in its own network namespace: the time until an agent works, the rate of
 //! submitting, the bytes that move, the throughput of several hosts; and what fleets cost commands that have nothing to do with them.
 //!
 //! `cargo xtask bench fleet` runs it. It needs root, `nats-server` and `openssl`. `FLEET_BENCH_WITHOUT` names a build without the

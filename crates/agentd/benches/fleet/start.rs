@@ -1,4 +1,4 @@
-//! The cost of fleets for other commands: time and memory of two of them, beside those of a build without fleets.
+//! The cost of fleets for other commands: time and memory of two of them, compared with a build without fleets.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Growth with the number of clients, each on a connection of its own.
+//! Growth with the number of clients, each on its own connection.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -15,7 +15,7 @@ const CLIENTS: [u32; 3] = [1, 10, 100];
 /// The calls of each client.
 const CALLS: usize = 20;
 
-/// Measures calls of so many clients at once, over HTTP.
+/// Measures calls of this many clients at once, over HTTP.
 pub(crate) fn measure(parent: &Path) {
     let code = CodeFolder::make(parent, Shape::Tree(1_000));
     let mut curves = Curves::new("growth-clients", "A call over HTTP, of clients at once", "clients");

@@ -1,6 +1,6 @@
 //! Measures how the cost of a call grows: with the files of a folder, with the size of a file, and with the number of clients.
 //!
-//! `cargo xtask bench growth` runs it. Beside each stands what the same costs without any promise: `find`, `rg`, a plain copy of a
+//! `cargo xtask bench growth` runs it. Next to each is the cost of the same without any promise: `find`, `rg`, a plain copy of a
 //! file that is synced and renamed. The folders are made in the target folder, once; a line that begins with `plot` is drawn by
 //! `cargo xtask bench growth --page`.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it has measured")]

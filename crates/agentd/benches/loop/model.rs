@@ -65,7 +65,7 @@ fn usage() -> (u64, u64) {
             let size = field("VmRSS:").and_then(|size| size.split(' ').next());
             let size = size.and_then(|size| size.parse().ok()).expect("a size");
             let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("the parent is there");
-            // Behind the name: the times in user and system mode are the fields 14 and 15.
+            // After the name: the times in user and system mode are the fields 14 and 15.
             let fields = stat.rsplit(") ").next().expect("a name").split(' ').skip(11).take(2);
             return (size, fields.map(|ticks| ticks.parse::<u64>().expect("a time")).sum());
         }

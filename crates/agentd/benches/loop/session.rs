@@ -26,7 +26,7 @@ pub(crate) struct Round {
 }
 
 impl Session {
-    /// Makes a folder with so many files, 100 in each folder.
+    /// Makes a folder with this many files, 100 in each folder.
     pub(crate) fn of(files: usize) -> Session {
         let folder = tempfile::Builder::new().prefix("agentd-bench-").tempdir().expect("a temporary folder");
         let text = "the quick brown fox jumps over the lazy dog\n".repeat(20);
@@ -46,7 +46,7 @@ impl Session {
         Session { folder }
     }
 
-    /// Runs a session of so many rounds and a DONE.
+    /// Runs a session of this many rounds and a DONE.
     pub(crate) fn run(&self, rounds: usize, reply: Reply) -> Vec<Round> {
         let notes = self.folder.path().join("notes");
         let program = std::env::current_exe().expect("this program has a path");

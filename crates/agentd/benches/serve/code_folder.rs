@@ -13,9 +13,9 @@ pub(crate) const EDITED: [&str; 2] = ["    let edited = \"one of two\";", "    l
 /// The contents of a folder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
-    /// A tree of so many small files, [`FILES_EACH`] in each folder; beside it, files to read and to edit.
+    /// A tree of this many small files, [`FILES_EACH`] in each folder, and files to read and to edit.
     Tree(usize),
-    /// So many empty files in one folder.
+    /// This many empty files in one folder.
     Flat(usize),
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn edited_file(program: usize) -> String {
     format!("edited_{program}.txt")
 }
 
-/// Lines of code of so many bytes in all; `first` is the first one if it is not empty.
+/// Lines of code of this many bytes in all; `first` is the first one if it is not empty.
 fn lines(bytes: usize, first: &str) -> String {
     let mut text = String::new();
     if !first.is_empty() {

@@ -85,7 +85,7 @@ impl LineServer {
         self.next_id += 1;
         let id = self.next_id;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        // Whatever stands in front, the answer is the line with the id near one of its ends.
+        // Whatever precedes it, the answer is the line with the id near one of its ends.
         let (first, last) = (format!("\"id\":{id},"), format!("\"id\":{id}}}"));
         loop {
             let mut line = String::new();

@@ -1,7 +1,7 @@
-//! Measures speed and memory of the servers, beside widely used servers for files.
+//! Measures speed and memory of the servers, compared with widely used servers for files.
 //!
 //! `cargo xtask bench serve` installs these and runs it. All are measured in turns within one run, each through its own tools
-//! over standard input and output. A row ends with the ratio of the medians, ours to the faster peer's, beside the goal; a
+//! over standard input and output. A row ends with the ratio of the medians, ours to the faster peer's, and the goal; a
 //! peer that fails does not count. `BENCH_PROGRAM` names another program of ours to measure. The folders are made in the target folder, once.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it has measured")]
 

@@ -1,4 +1,4 @@
-//! The tasks of the servers, each as a call of its own tool for every one of them.
+//! The tasks of the servers, each as a call of every server's own tool.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(crate) struct Calls {
     pub(crate) arguments: Vec<Value>,
 }
 
-/// Ours is to be ahead by so much where it has its list of files.
+/// The highest ratio of our median to a peer's where ours has its list of files.
 const AHEAD: f64 = 0.1;
 
 fn once(tool: &'static str, arguments: Value) -> Option<Calls> {
@@ -67,7 +67,7 @@ pub(crate) fn edit(code: &CodeFolder) -> Task {
     }
 }
 
-/// Looking around in a tree of so many files.
+/// Looking around in a tree of this many files.
 pub(crate) fn searches(code: &CodeFolder, files: usize, turns: usize) -> Vec<Task> {
     let tree = code.in_folder("tree");
     let names = || once("search_files", json!({ "path": tree, "pattern": "**/*77_7*" }));
@@ -100,7 +100,7 @@ pub(crate) fn searches(code: &CodeFolder, files: usize, turns: usize) -> Vec<Tas
     ]
 }
 
-/// One folder of so many files.
+/// One folder of this many files.
 pub(crate) fn list(code: &CodeFolder, files: usize, turns: usize) -> Task {
     let peer = || once("list_directory", json!({ "path": code.in_folder("flat") }));
     Task {

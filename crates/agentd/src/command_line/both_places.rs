@@ -1,7 +1,7 @@
-//! Common options that are given both in front of a command and behind it.
+//! Common options that are given both before a command and after it.
 //!
-//! Where an option stands at several levels of the command line, the parser keeps only what stands at the last one. An option that
-//! protects must never be taken and forgotten, so that such a line is refused.
+//! Where an option is given at several levels of the command line, the parser keeps only the last level's values. An option
+//! that protects must never be accepted and forgotten, so such a line is refused.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,25 +11,26 @@ use clap::{Arg, ArgMatches, Command as Definition, Id};
 use super::given_here;
 use crate::exit::{Exit, Failure};
 
-/// Fails if an option is given at several levels of the command line, with other values. `command` has the words of the command that was read.
+/// Fails if an option is given at several levels of the command line, with different values. `command` has the words of the
+/// command that was read.
 pub(super) fn check(definition: &Definition, arguments: &[OsString], command: &str) -> Result<(), Failure> {
-    // Mostly nothing stands in front of the command, and there is nothing to look for.
+    // Usually nothing precedes the command, and there is nothing to look for.
     let mut words = arguments.iter().skip(1);
     if command.split(' ').all(|word| words.next().is_some_and(|next| next == word)) {
         return Ok(());
     }
-    // It could be read, so that a fault is none of this one.
+    // The line was read without faults, so a fault here comes from the changed definition.
     let Ok(matches) = levels_apart(definition.clone()).try_get_matches_from(arguments) else { return Ok(()) };
     let Some(twice) = given_twice(&matches) else { return Ok(()) };
     let option = definition.get_arguments().find(|arg| *arg.get_id() == twice).and_then(Arg::get_long);
     let option = option.unwrap_or(twice.as_str());
     let message = format!(
-        "--{option} stands in front of a word of `{command}` and behind it, with other values, and only the last would count"
+        "--{option} is given before and after a word of `{command}`, with different values, and only the last would count"
     );
     Err(Failure::new(Exit::Usage, message).advise("give it in one place, as often as it may be given"))
 }
 
-/// Returns an option that is given at several levels, with other values at one of them.
+/// Returns an option that is given at several levels with different values.
 fn given_twice(matches: &ArgMatches) -> Option<Id> {
     let levels = std::iter::successors(Some(matches), |matches| Some(matches.subcommand()?.1));
     let mut first_values: BTreeMap<Id, Vec<&OsStr>> = BTreeMap::new();
@@ -106,7 +107,7 @@ mod tests {
         used.try_get_matches_from_mut(&arguments).unwrap();
         let failure = check(&used, &arguments, "mcp").unwrap_err();
         assert_eq!(failure.exit, Exit::Usage);
-        assert!(failure.message.starts_with("--protect stands in front"), "{}", failure.message);
+        assert!(failure.message.starts_with("--protect is given before and after"), "{}", failure.message);
         assert!(check(&used, &["agentd", "--protect", "a", "mcp"].map(OsString::from), "mcp").is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Command lines read by a definition of the commands alone that they name.
+//! Command lines read with a definition of only the commands that they name.
 //!
 //! The parser hands the common options down to each command that there is, and frees all that again, which takes longer than most
 //! of the commands do. Whatever this definition cannot read is read, and explained, by the whole one.
@@ -11,7 +11,7 @@ use clap::{ArgMatches, Command as Definition, CommandFactory, FromArgMatches};
 use crate::cli::{Cli, Command};
 use crate::config::with_all_switches;
 
-/// Reads a command line; returns also the definition by which it was read. `None` for a task, for faults, for requests for help
+/// Reads a command line; also returns the definition that it was read with. `None` for a task, for faults, for requests for help
 /// and for commands that describe the command line itself. Where the line asks for the version, the process ends here.
 pub(super) fn parse(arguments: &[OsString]) -> Option<(Definition, ArgMatches, Cli)> {
     let mut definition = with_all_switches(only_named(&Cli::command(), arguments)?);
@@ -25,8 +25,8 @@ pub(super) fn parse(arguments: &[OsString]) -> Option<(Definition, ArgMatches, C
     is_read.then_some((definition, matches, cli))
 }
 
-/// Returns the definition with those commands alone that are among the words of the line. `None` if none is, unless the line asks for
-/// the version.
+/// Returns the definition with only the commands that are among the words of the line. `None` if none is, unless the line
+/// asks for the version.
 fn only_named(whole: &Definition, arguments: &[OsString]) -> Option<Definition> {
     let has = |name: &str| arguments.iter().any(|word| word == name);
     let named: Vec<Definition> = whole.get_subcommands().filter(|one| has(one.get_name())).cloned().collect();

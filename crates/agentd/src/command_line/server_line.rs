@@ -1,7 +1,7 @@
-//! The command lines of servers, which clients start again and again, by a definition of these commands alone.
+//! The command lines of servers, which clients start again and again, read with a definition of only these commands.
 //!
-//! Even to define the other commands takes a tenth of what a server does before it answers. Whatever this definition cannot read is
-//! read by that of the commands that the line names, or by the whole one.
+//! Defining the other commands would already take a tenth of a server's time until it answers. A line that this definition
+//! cannot read is read with the definition of the commands that it names, or with the whole one.
 
 use std::ffi::OsString;
 
@@ -30,7 +30,7 @@ enum ServerCommand {
     Wap(ReviewPolicyOption),
 }
 
-/// Reads a command line of a server; returns also the definition by which it was read. `None` for every other command, for
+/// Reads a command line of a server; also returns the definition that it was read with. `None` for every other command, for
 /// faults, and for requests for help.
 pub(super) fn parse(arguments: &[OsString]) -> Option<(Definition, ArgMatches, Cli)> {
     if !arguments.iter().any(|word| word == "mcp" || word == "wap") {

@@ -42,7 +42,7 @@ pub(crate) fn call(common: &CommonOptions, console: Console, tool: &str, argumen
     let paths = WorkspacePaths::find(&common.host()).map_err(as_usage)?;
     let root = paths.workspace.display().to_string();
     let rules = SecretRules::open(&common.host(), &paths).map_err(as_usage)?;
-    // What leaves everything as it is needs no journal and works beside any other process.
+    // A tool that only reads needs no journal and works alongside any other process.
     let answer = if request.tool().effect() == ToolEffect::Reads {
         let open = match request.tool() {
             Tool::GetWorkspaceInfo => state::open_to_describe,
@@ -80,7 +80,7 @@ fn failed(console: Console, error: &WapError) -> Exit {
     Exit::Failed
 }
 
-/// `call` ends with 0, 1 or 2 only: whatever keeps it from calling at all is the caller's to mend.
+/// `call` ends with 0, 1 or 2 only: if it cannot call at all, the caller has to fix the cause.
 fn as_usage(failure: Failure) -> Failure {
     Failure { exit: Exit::Usage, ..failure }
 }

@@ -122,7 +122,7 @@ fn changes_something(command: &CocodeCommand) -> bool {
     }
 }
 
-/// Prints what speaks against work that is picked.
+/// Prints the concerns about picked work.
 fn show_remarks(console: Console, to_review: &ObeyedFiles, (is_ready, is_checked): (bool, bool)) {
     for file in &to_review.0 {
         // Some reasons are written for models.

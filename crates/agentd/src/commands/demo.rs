@@ -35,7 +35,7 @@ macro_rules! demo_file {
     };
 }
 
-/// The sample project: a function in a shell script, and tests of which some fail.
+/// The sample project: a function in a shell script, and tests, some of which fail.
 const PROJECT: [(&str, &str); 3] = [
     ("README.md", demo_file!("roman/README.md")),
     ("roman.sh", demo_file!("roman/roman.sh")),
@@ -232,6 +232,6 @@ fn failed(error: &std::io::Error) -> Failure {
     let folder: &Path = &std::env::temp_dir();
     Failure::new(
         Exit::Failed,
-        format!("the sample project cannot be written beneath {}: {error}", folder.display()),
+        format!("the sample project cannot be written in {}: {error}", folder.display()),
     )
 }

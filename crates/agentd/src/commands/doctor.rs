@@ -72,7 +72,7 @@ fn commands(common: &CommonOptions, probe: bool) -> Vec<Finding> {
     let report = launcher.report();
     let is_full = report.level == Level::Full;
     let state = if is_full { State::Good } else { State::Limited };
-    // A network that cannot be had has a finding of its own.
+    // An unavailable network has its own finding.
     let chosen = settled.as_ref().map_or(&Network::Off, |(network, _)| network);
     let detail = line_here(common, report, chosen);
     let mut findings = vec![Finding { what: what.to_owned(), state, detail }];
@@ -131,7 +131,7 @@ fn writing(common: &CommonOptions, launcher: &Launcher) -> Finding {
         let text = "commands are refused: the state folder in the workspace cannot be hidden from them; --base DIR puts it elsewhere";
         return limited(text.to_owned());
     }
-    // A confined command tries it, because the rights of this process say nothing about those of a command of root.
+    // A confined command tries it, because this process's rights say nothing about the rights of a command of root.
     let mut policy = confinement::policy(&common.host(), &paths.workspace, &paths.base);
     // No home is made for it.
     policy.kept_home = None;
@@ -191,8 +191,8 @@ fn home(common: &CommonOptions, launcher: &Launcher) -> Finding {
     }
 }
 
-/// Reports the network that commands have by the configuration, with the names that presets come to, and whether this machine can
-/// keep commands to them.
+/// Reports the network that commands have by the configuration, with the names that presets resolve to, and whether this
+/// machine can keep commands to them.
 fn network(settled: Result<(Network, Vec<String>), Failure>, launcher: Option<&Launcher>) -> Finding {
     let what = "network";
     let limited = |detail: String| Finding { what: what.to_owned(), state: State::Limited, detail };
@@ -237,7 +237,7 @@ fn workspace(common: &CommonOptions) -> Finding {
     }
 }
 
-/// Reports the form in which models see secrets, and whether it can be had.
+/// Reports the form in which models see secrets, and whether it is available.
 fn secrets(common: &CommonOptions) -> Finding {
     let what = "secrets".to_owned();
     let granted = match common.read_secret.as_slice() {
@@ -345,7 +345,7 @@ fn files(common: &CommonOptions) -> Finding {
             ResolveMethod::Openat2 => Finding {
                 what: what.to_owned(),
                 state: State::Good,
-                detail: "resolved beneath the workspace by the kernel (openat2)".to_owned(),
+                detail: "resolved within the workspace by the kernel (openat2)".to_owned(),
             },
             _ => Finding {
                 what: what.to_owned(),

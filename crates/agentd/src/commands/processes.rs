@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::progress::one_line;
 
-/// Lists the processes, or ends those of a name.
+/// Lists the processes, or ends those with a name.
 pub(crate) fn processes(common: &CommonOptions, console: Console, stop: Option<&str>) -> Outcome {
     if common.read_only && stop.is_some() {
         return Err(Failure::new(Exit::Refused, "--read-only refuses to end what runs"));

@@ -93,7 +93,7 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
     Ok(Exit::Done)
 }
 
-/// The form in which the queue is shown.
+/// The form of the printed queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// A view that fills the terminal.

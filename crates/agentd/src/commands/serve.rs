@@ -222,7 +222,7 @@ fn announce(console: Console, address: SocketAddr, token_file: Option<String>, a
     }
 }
 
-/// Raises the limit of open files as far as is allowed, and says how many connections fit.
+/// Raises the limit of open files as far as allowed, and says how many connections fit.
 fn most_connections() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

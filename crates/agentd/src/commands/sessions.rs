@@ -166,7 +166,7 @@ pub(crate) fn report_unfinished(
     Ok(())
 }
 
-/// Returns the part of this number, from 1, of a message; one that fits into one paste is its own first part.
+/// Returns the part with this number, from 1, of a message; a message that fits into one paste is its own first part.
 pub(crate) fn one_part(text: String, parts: Vec<(String, String)>, number: usize) -> Result<String, Failure> {
     let count = parts.len().max(1);
     let mut texts = parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>();

@@ -27,7 +27,7 @@ pub(crate) struct ConfigFile {
     pub(crate) path: Option<PathBuf>,
     /// True if the file exists.
     pub(crate) is_there: bool,
-    /// The reason why it is not used, if that does not stop the command.
+    /// The reason that it is not used, if that does not stop the command.
     pub(crate) unused_because: Option<String>,
     /// The settings, in the order of the file.
     pub(crate) settings: Vec<Setting>,
@@ -111,7 +111,7 @@ impl ConfigFile {
             Err(UserFileError::Missing) if named.is_none() => {
                 return Ok(ConfigFile { path: Some(path), ..ConfigFile::default() });
             }
-            // Without `--config` the file belongs to this user; one that this user cannot reach does not.
+            // Without `--config` the file is this user's own; a file that this user cannot reach is not.
             Err(error @ UserFileError::Unreachable) if named.is_none() => {
                 let unused_because = Some(error.to_string());
                 return Ok(ConfigFile { path: Some(path), unused_because, ..ConfigFile::default() });
@@ -127,7 +127,7 @@ impl ConfigFile {
         Ok(ConfigFile { path: Some(path), is_there: true, unused_because: None, settings, presets })
     }
 
-    /// Reads the file as [`ConfigFile::read`] does; one that cannot be used sets nothing and has the reason.
+    /// Reads the file as [`ConfigFile::read`] does; an unusable file sets nothing and has the reason.
     pub(crate) fn read_or_explain(common: &CommonOptions, definition: &LazyCell<Command>) -> ConfigFile {
         ConfigFile::read(common, definition).unwrap_or_else(|failure| {
             let unused_because = Some(failure.message);
@@ -216,5 +216,5 @@ fn faulty(path: &Path, faults: &[Fault]) -> Failure {
         text.push_str(&format!("\n  {fault}"));
     }
     Failure::new(Exit::Usage, text)
-        .advise("docs/configuration.md has everything that may stand in it; --config /dev/null reads none")
+        .advise("docs/configuration.md has everything that it may contain; --config /dev/null reads none")
 }

@@ -1,12 +1,12 @@
-//! The options by which another process is confined as this one.
+//! The options that confine another process like this one.
 
 use workspace_host::confinement::absolute_text;
 
 use crate::common_options::{CommonOptions, Secrecy};
 use crate::config::NO_FILE;
 
-/// Returns the options by which a server that is started later is to be confined as the command line asks for, folders
-/// apart. What the configuration file says is left to be read by the server itself.
+/// Returns the options that confine a server started later as the command line asks, except for folders. The server reads
+/// the configuration file itself.
 pub(crate) fn given_arguments(common: &CommonOptions) -> Vec<String> {
     let config = common.config.iter().flat_map(|file| ["--config".to_owned(), absolute_text(file)]);
     // Presets are asked again by the server.
@@ -15,8 +15,8 @@ pub(crate) fn given_arguments(common: &CommonOptions) -> Vec<String> {
     config.chain(given.flat_map(|(_, words)| words)).collect()
 }
 
-/// Returns the options by which a process that is started now is confined as this one, whatever a configuration file
-/// says by then; folders apart.
+/// Returns the options that confine a process started now like this one, whatever a configuration file says by then, except
+/// for folders.
 pub(crate) fn settled_arguments(common: &CommonOptions) -> Vec<String> {
     let no_file = ["--config", NO_FILE].map(str::to_owned).into_iter();
     let network = vec![common.settled_network.to_string()];

@@ -22,7 +22,7 @@ pub(super) enum FaultKind {
     /// The table has no such key.
     #[error("there is no option '{key}'{}{}", of(.table), did_you_mean(.nearest.as_deref()))]
     UnknownKey { key: String, table: String, nearest: Option<String> },
-    /// The key stands in another table.
+    /// The key belongs to another table.
     #[error("'{key}' belongs {}", location(.table))]
     ElsewhereKey { key: String, table: &'static str },
     /// The option is one of a single call.
@@ -31,8 +31,8 @@ pub(super) enum FaultKind {
     /// The value is of the wrong kind, or the option refuses it.
     #[error("{key}: {why}")]
     Value { key: String, why: String },
-    /// Two keys that do not go together.
-    #[error("'{key}' cannot stand beside '{other}'")]
+    /// Two keys that exclude each other.
+    #[error("'{key}' cannot be combined with '{other}'")]
     Conflict { key: &'static str, other: &'static str },
 }
 

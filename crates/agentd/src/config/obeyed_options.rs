@@ -1,6 +1,6 @@
 //! The common options that each command obeys.
 //!
-//! The common options are read in front of and behind every command. One that a command does not obey is refused, and not shown
+//! The common options are read before and after every command. One that a command does not obey is refused, and not shown
 //! in its help: an option that protects must never be taken and forgotten. Options of the configuration file are those of all
 //! commands, and are not affected.
 
@@ -41,7 +41,7 @@ const ONCE: &[&str] = COMMON.split_at(17).0;
 /// The options of commands that read a folder and its state folder, and run nothing.
 const FOLDERS: &[&str] = &["workspace", "base", "trust-state", "json", "read-only"];
 
-/// The options of commands that put a message for a model together, and run nothing.
+/// The options of commands that assemble a message for a model, and run nothing.
 const MESSAGES: &[&str] =
     &["workspace", "base", "trust-state", "json", "read-only", "secrets", "read-secret"];
 
@@ -54,7 +54,7 @@ const TEXT: &[&str] = &["workspace", "base", "trust-state", "read-only"];
 
 /// Each command by its words, with the common options that it obeys.
 const COMMANDS: [(&str, &[&str]); 51] = [
-    // On a project of its own, where everything is to be changed.
+    // It works on its own project, in which everything may be changed.
     (
         "demo",
         &["workspace", "base", "trust-state", "json", "sandbox", "network", "layer", "cache", "timeout"],
@@ -102,11 +102,11 @@ const COMMANDS: [(&str, &[&str]); 51] = [
         ],
     ),
     ("cocode clean", FOLDERS),
-    // On a repository of its own.
+    // It works on its own repository.
     ("cocode check", &["json", "sandbox", "network", "cache", "timeout", "read-only"]),
     ("cocode doctor", &["workspace", "base", "json", "read-only"]),
     ("cocode paste", TEXT),
-    // The server serves no folder of code, and a host works in folders of its own.
+    // The server serves no folder of code, and a host works in its own folders.
     ("fleet up", &["json", "read-only"]),
     ("fleet join", &["json", "sandbox", "network", "cache", "read-only"]),
     ("fleet status", &["json", "read-only"]),
@@ -194,7 +194,7 @@ fn hide_in(command: Command, words: &str, common: &[Arg]) -> Command {
         return command;
     }
     let is_hidden = |arg: &&Arg| arg.get_long().is_some_and(|long| !obeys(words, long));
-    // A definition of its own hides the inherited one.
+    // The command's own definition hides the inherited one.
     let hidden: Vec<Arg> = common.iter().filter(is_hidden).map(|arg| arg.clone().hide(true)).collect();
     command.args(hidden)
 }
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_is_not_obeyed_is_refused_wherever_it_stands() {
+    fn an_option_that_is_not_obeyed_is_refused_in_every_position() {
         for (words, options) in COMMANDS {
             for option in COMMON {
                 let checked = check(words, &BTreeSet::from([option.to_owned()]));

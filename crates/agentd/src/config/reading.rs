@@ -214,8 +214,8 @@ impl Reading<'_> {
 }
 
 fn is_table(name: &str) -> bool {
-    let beneath = format!("{name}.");
-    TABLES.iter().any(|table| table.name == name || table.name.starts_with(&beneath))
+    let prefix = format!("{name}.");
+    TABLES.iter().any(|table| table.name == name || table.name.starts_with(&prefix))
 }
 
 fn is_path(arg: &Arg) -> bool {

@@ -9,11 +9,11 @@ use crate::cli::Cli;
 /// A table of the file: options of some commands.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SettableTable {
-    /// Its name in the file; the options of all commands stand in front of the first table.
+    /// Its name in the file; the options of all commands precede the first table.
     pub(super) name: &'static str,
     /// The commands, with spaces in those of two words; an empty one stands for all.
     commands: &'static [&'static str],
-    /// Those of all commands for which the same option means something else.
+    /// The commands among these for which the same option means something else.
     but_for: &'static [&'static str],
     /// Long names of options. Those of a single call, and those about one folder, cannot be set in a file.
     pub(super) options: &'static [&'static str],
@@ -115,7 +115,7 @@ pub(super) const TABLES: &[SettableTable] = &[
     },
 ];
 
-/// Options of a file that do not count where the command line gives another one to the same end.
+/// Options of a file that do not count where the command line gives another option with the same purpose.
 const STAND_ASIDE_FOR: [(&str, &str); 1] = [("agent", "agent-cmd")];
 
 /// Checks whether an option of a file yields to one of the command line, though both could be set.
@@ -211,7 +211,7 @@ fn switch(flag: Arg) -> Arg {
 
 /// Checks whether an option is a switch.
 pub(super) fn is_switch(arg: &Arg) -> bool {
-    // An option with values of its own may need `=` as well.
+    // An option with its own values may need `=` as well.
     arg.is_require_equals_set() && arg.get_default_values() == ["off"]
 }
 

@@ -16,7 +16,7 @@ pub(crate) const USUAL_URL: &str = "nats://127.0.0.1:4222";
 /// The longest seed of a key, in bytes.
 const SEED_BYTES: u64 = 1_024;
 
-/// The way to a fleet beside its address.
+/// The options for reaching a fleet, apart from its address.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FleetAccess {
     /// The name of the fleet on its server [default: agentd].
@@ -58,7 +58,7 @@ impl FleetAccess {
             || self.lease.seconds.is_some()
     }
 
-    /// Returns the options as they stand on a command line, each behind a blank.
+    /// Returns the options as words of a command line, each after a space.
     pub(crate) fn words(&self) -> String {
         let name = self.fleet_name.as_ref().map(|name| format!(" --fleet-name {name}"));
         let file = |option: &str, file: &Option<PathBuf>| {

@@ -8,7 +8,7 @@ pub(crate) use desktop::DesktopClipboard;
 pub(crate) use programs::installed;
 use workspace_host::OwnPrograms;
 
-/// The reason why a clipboard cannot be used.
+/// The reason that no clipboard can be used.
 pub(crate) const NO_CLIPBOARD: &str = "none of wl-copy, xclip, xsel and pbcopy works here, and standard error is not a terminal that was reached by ssh";
 
 /// Puts a text on the clipboard, where it stays after this process. Returns how; `None` if there is no clipboard.

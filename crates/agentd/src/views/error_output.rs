@@ -16,7 +16,7 @@ const AT_ONCE_BYTES: usize = 4096;
 /// The time that a slow reader has, in seconds.
 const GRACE_S: i64 = 1;
 
-/// The number of lines that found no room since the last one that did.
+/// The number of lines left out since the last one that was written.
 static LEFT_OUT: Mutex<u64> = Mutex::new(0);
 
 /// Writes a line, or leaves it out if the pipe is full. The next line that is written then says how many are missing.

@@ -9,7 +9,7 @@ use crate::views::terminal_text::{LineWidth, labelled};
 
 /// Lists the blocks of a reply, one or more lines each; commands in full, because they run.
 ///
-/// In front stand the files that other programs obey, by their names as the reply has them.
+/// The files that other programs obey come first, by their names in the reply.
 pub(crate) fn describe(reply: &Reply<'_>, names: &ProtectedNames, width: LineWidth) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for item in &reply.items {
@@ -33,7 +33,7 @@ pub(crate) fn describe(reply: &Reply<'_>, names: &ProtectedNames, width: LineWid
     lines
 }
 
-/// Returns the reason why other programs obey the file that a block changes; `None` if they do not.
+/// Returns the reason that other programs obey the file that a block changes; `None` if they do not.
 fn obeyed(block: &Block<'_>, names: &ProtectedNames) -> Option<String> {
     let (Block::CreateFile { path, .. }
     | Block::EditFile { path, .. }

@@ -15,7 +15,7 @@ const OUTPUT_LINES: usize = 12;
 /// The most characters of a command or text on a line.
 const LINE_CHARACTERS: usize = 70;
 
-/// The most characters of the reason of a failure: the advice stands at its end.
+/// The most characters of a failure's reason, which ends with the advice.
 const REASON_CHARACTERS: usize = 500;
 
 /// Writes a line for each block when it has ended, and a spinner while a command runs.
@@ -108,7 +108,7 @@ impl Progress {
         }
     }
 
-    /// Shows the last of some lines of an output: there the reason of a failure usually stands.
+    /// Shows the last of some lines of an output, which usually have the reason of a failure.
     fn show_lines(&self, lines: &[&str]) {
         let count = lines.len().min(OUTPUT_LINES);
         if count < lines.len() {
@@ -129,7 +129,7 @@ fn counts(changed: &FileChanged) -> Option<String> {
     Some(format!("+{added} -{removed}"))
 }
 
-/// Tells whether a result is a text of the model for the user, which is always shown whole.
+/// Checks whether a result is a text of the model for the user, which is always shown whole.
 fn is_for_the_user(result: &CommandResult) -> bool {
     let texts = [BlockKind::Message, BlockKind::Done].map(CommandType::Block);
     result.success && texts.contains(&result.command_type)
@@ -158,7 +158,7 @@ fn summary_line(result: &CommandResult, characters: usize) -> String {
     }
 }
 
-/// Returns the line that ends a session; `summary` was shown whole with the results before, and stands here if it is short.
+/// Returns the line that ends a session; `summary` was shown whole with the results before, and is repeated here if it is short.
 pub(crate) fn end_line(summary: &str) -> String {
     if summary.is_empty() || one_line(summary) != summary {
         return "done".to_owned();

@@ -67,7 +67,7 @@ pub(crate) fn discard_typed() {
     let _ = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
-/// Keeps a line for later if a view fills the terminal, where it would stand among the cells of the view.
+/// Keeps a line for later if a view fills the terminal, where it would appear among the cells of the view.
 pub(crate) fn hold(line: &str) -> bool {
     if !IS_FILLED.load(Ordering::SeqCst) {
         return false;
@@ -172,7 +172,7 @@ fn has_input() -> io::Result<bool> {
     }
 }
 
-/// Waits until the terminal has input, for at most so long. A signal ends the wait, that of another size too.
+/// Waits until the terminal has input, for at most this long. A signal ends the wait, including that of a resize.
 fn wait_for_input(longest: Duration) -> io::Result<()> {
     let input = io::stdin();
     let mut polled = [PollFd::new(&input, PollFlags::IN)];

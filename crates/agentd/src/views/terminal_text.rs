@@ -7,7 +7,7 @@ use review_view::marked_text;
 use terminal_size::{Width, terminal_size_of};
 use wap_core::visible_text;
 
-/// The narrowest column that a text is still put into, in cells. A text beside a longer label would be a tower of single words.
+/// The narrowest column that a text is still put into, in cells. A text next to a longer label would be a tower of single words.
 const NARROWEST_COLUMN: usize = 24;
 
 /// The indentation of the further lines of a text if its label leaves too little room.
@@ -18,7 +18,7 @@ const SMALL_INDENT: &str = "    ";
 pub(crate) enum LineWidth {
     /// It is not a terminal, so lines stay as the text has them.
     Unbounded,
-    /// A terminal of so many cells.
+    /// A terminal of this many cells.
     Cells(usize),
 }
 
@@ -51,10 +51,10 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the lines of a text behind a label, none of it left out. The first line begins with the label, the others are indented
-/// to stand beneath the text where there is room for that.
+/// Returns the lines of a text after a label, none of it left out. The first line begins with the label; the others are
+/// aligned with the text where there is room for that.
 ///
-/// Blank lines within the text stay; blanks at its ends do not.
+/// Blank lines within the text stay; white space at its ends does not.
 pub(crate) fn labelled(label: &str, text: &str, width: LineWidth) -> Vec<String> {
     // A carriage return alone would go back to the start of the line.
     let text = visible(&text.replace("\r\n", "\n").replace('\r', "\n")).replace('\t', "    ");
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_wrapped_beneath_itself_and_nothing_is_left_out() {
+    fn a_text_is_wrapped_below_itself_and_nothing_is_left_out() {
         let text =
             "Which of the two databases should the tests use?\n\n  - sqlite, as they do now\n  - postgres";
         let lines = labelled("  ok  MESSAGE  ", text, LineWidth::Cells(40));

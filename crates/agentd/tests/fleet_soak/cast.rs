@@ -39,7 +39,7 @@ pub(crate) const KINDS: [Kind; 5] = [
     },
 ];
 
-/// An agent that does nothing for most of its time, as one that waits for its model, for the throughput of many hosts.
+/// An agent that is mostly idle, as if it waited for its model, for the throughput of many hosts.
 pub(crate) const PATIENT: Kind =
     Kind { name: "patient", script: concat!("sleep 8; ", commit!("cocode ready for check")), state: "ready" };
 

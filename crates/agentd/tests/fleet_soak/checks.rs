@@ -80,7 +80,7 @@ pub(crate) fn records(site: &Site, alone: &BTreeMap<&str, Verdict>, tasks: usize
             ));
         }
         let epoch = record["elsewhere"]["epoch"].as_u64().unwrap_or_default();
-        // The first epoch is that of waiting.
+        // A task waits during its first epoch.
         figures.most_starts = figures.most_starts.max(epoch.saturating_sub(1));
         figures.started_again += usize::from(epoch > 2);
         let head = text("head");

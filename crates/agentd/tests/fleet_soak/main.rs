@@ -4,7 +4,7 @@
 //!
 //! `cargo xtask soak fleet` runs it, and sets `FLEET_SOAK_TASKS`, `_WORKERS`, `_KILLS`, `_PARTITIONS`,
 //! `_DELAYS`, `_POWER_CUTS`, `_LATENCY_MS` and `_SEED`. Each host has a
-//! network namespace of its own, which needs root.
+//! separate network namespace, which needs root.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cast;

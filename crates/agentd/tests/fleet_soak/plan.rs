@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The number of tasks and hosts, and of what befalls them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// A multiple of the number of kinds of agents is made of it.
+    /// Rounded to a multiple of the number of kinds of agents.
     pub(crate) tasks: usize,
     pub(crate) workers: usize,
     pub(crate) kills: usize,

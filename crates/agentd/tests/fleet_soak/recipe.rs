@@ -1,5 +1,5 @@
 //! The lines of `docs/fleet.md` that lead from two machines to a fleet, run as they are written. Each machine is a network namespace
-//! with a folder and a home of its own; the first one has the server and the repository, the second one is a host.
+//! with its own folder and home; the first one has the server and the repository, the second one is a host.
 
 use std::fs;
 use std::fs::{File, Permissions};
@@ -53,7 +53,7 @@ impl<'a> Machine<'a> {
         Machine { namespace, root }
     }
 
-    /// Returns the folder in which the commands are typed.
+    /// Returns the folder where the commands are typed.
     fn work(&self) -> PathBuf {
         self.root.join("work")
     }
@@ -121,7 +121,7 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 
   -keyout server.key -out server.pem
 ";
 
-/// Returns the file that a printed line gives as that of a key.
+/// Returns the key file that a printed line names.
 fn key_file<'a>(lines: &'a [String], name: &str) -> &'a str {
     let file = format!("/{name}.seed");
     let mut words = lines.iter().flat_map(|line| line.split_whitespace());
@@ -149,7 +149,7 @@ fn the_lines_of_the_guide_lead_from_two_machines_to_a_fleet() {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fleet.md");
     let commands = commands(&fs::read_to_string(guide).unwrap());
     let lines: usize = commands.iter().map(|fence| fence.lines().count()).sum();
-    assert!(lines < 10, "ten lines, of which one installs the server: {commands:#?}");
+    assert!(lines < 10, "ten lines, one of which installs the server: {commands:#?}");
     let [up, join, run] = commands.as_slice() else { panic!("three fences: {commands:#?}") };
 
     let folder: TempDir = tempfile::Builder::new().prefix("fleet-guide-").tempdir().unwrap();

@@ -30,7 +30,7 @@ impl Relay {
         let delay = Arc::clone(&micros);
         let (ready, is_ready) = channel();
         thread::spawn(move || {
-            // Sockets belong to the namespace of the thread that makes them, and threads to that of the one that starts them.
+            // A socket belongs to the namespace of the thread that makes it, and a thread starts in its parent's namespace.
             let file = File::open(namespace).unwrap();
             move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
             let listener = TcpListener::bind(here).unwrap();
@@ -44,7 +44,7 @@ impl Relay {
         Relay { micros }
     }
 
-    /// Sets the time by which bytes arrive later, in each direction.
+    /// Sets the delay of bytes, in each direction.
     pub(crate) fn set(&self, delay: Duration) {
         self.micros.store(u64::try_from(delay.as_micros()).unwrap(), Ordering::Relaxed);
     }

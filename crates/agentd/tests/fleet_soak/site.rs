@@ -56,7 +56,7 @@ impl Site {
         self.root.join("agents.toml")
     }
 
-    /// Returns the folder in which the server stores everything.
+    /// Returns the folder where the server stores everything.
     pub(crate) fn store(&self) -> PathBuf {
         self.root.join("server/store")
     }

@@ -18,7 +18,7 @@ pub(crate) struct Submitter {
 }
 
 impl Submitter {
-    /// Submits so many agents of each kind.
+    /// Submits this many agents of each kind.
     pub(crate) fn run(site: &Site, network: &Network, of_each: usize) -> Submitter {
         let mut command = site.agentd(Some(&network.server), "home");
         command.args([

@@ -1,4 +1,4 @@
-//! `agentd fleet join` in a namespace of its own.
+//! `agentd fleet join` in its own namespace.
 
 use std::process::Child;
 

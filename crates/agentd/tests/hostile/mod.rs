@@ -1,11 +1,11 @@
 //! Requests and texts of hostile sizes and shapes, made from `fixtures/hostile`.
 //!
-//! The file says how a value is made, because most are too large to stand there: an object with one of these keys is a recipe.
+//! The file says how a value is made, because most are too large to be written out: an object with one of these keys is a recipe.
 //!
-//! - `$repeat`, `times`: a text so many times over,
-//! - `$list`, `times`: a list of the same value, so many times,
+//! - `$repeat`, `times`: a text, repeated this many times,
+//! - `$list`, `times`: a list of the same value, this many times,
 //! - `$numbered`, `times`: a list of texts, each with its number instead of `#`,
-//! - `$nested`, `times`: a value in so many lists,
+//! - `$nested`, `times`: a value nested in this many lists,
 //! - `$lines`, `times`: one text, of lines with their number instead of `#`,
 //! - `$joined`: one text, of several.
 

@@ -314,7 +314,7 @@ fn repositories_that_cannot_be_used_are_refused_with_what_to_do() {
     let nowhere = ["--agent-cmd", "a=true", "--from", "nowhere"];
     run("code", &nowhere).exits(2).says("there is no branch 'nowhere'");
     let inside = ["--agent-cmd", "a=true", "--worktrees", "trees"];
-    run("code", &inside).exits(2).says("lies in a repository").says("--worktrees DIR");
+    run("code", &inside).exits(2).says("is in a repository").says("--worktrees DIR");
     let program = desk.home().join("not-executable");
     fs::write(&program, "#!/bin/sh\n").unwrap();
     desk.define(&format!("[agents.a]\ncommand = '{}'\n", program.display()));

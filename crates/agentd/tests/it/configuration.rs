@@ -12,7 +12,7 @@ use crate::fixture::at_once::at_once;
 use crate::fixture::project::{Project, Ran, is_root};
 use test_support::skip;
 
-/// A project, and its user's home folder beside it.
+/// A project, and its user's home folder next to it.
 struct Desk {
     project: Project,
 }
@@ -172,7 +172,7 @@ fn a_file_that_a_model_could_write_is_refused() {
     let store = store.to_str().unwrap();
     let cases: [(&str, PathBuf, &[&str]); 9] = [
         ("in the workspace", code.join("config.toml"), &[]),
-        ("beneath it", code.join("sub/config.toml"), &[]),
+        ("inside it", code.join("sub/config.toml"), &[]),
         ("by a relative path", "sub/../sub/config.toml".into(), &[]),
         ("by a link in it that leads out", code.join("out.toml"), &[]),
         ("by a link outside that leads in", outside.join("in.toml"), &[]),
@@ -249,9 +249,9 @@ fn a_cache_folder_with_something_of_the_program_is_refused() {
         desk.run(&[&task[..], more].concat())
     };
     let elsewhere = tempfile::tempdir().unwrap();
-    let (base, beside) = (elsewhere.path().join("base"), elsewhere.path().join("beside"));
+    let (base, sibling) = (elsewhere.path().join("base"), elsewhere.path().join("sibling"));
     let state = desk.home().join(".local/state/agentd");
-    for folder in [&base, &beside, &state] {
+    for folder in [&base, &sibling, &state] {
         fs::create_dir_all(folder).unwrap();
     }
     let base_option = ["--base", base.to_str().unwrap()];
@@ -261,7 +261,7 @@ fn a_cache_folder_with_something_of_the_program_is_refused() {
     for folder in [&state, &desk.home().join(".local/state")] {
         with(folder, &[]).exits(4).says("a folder of agentd itself");
     }
-    with(&beside, &base_option).ok();
+    with(&sibling, &base_option).ok();
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn a_file_in_another_workspace_is_refused() {
     // A model has worked there, and may have left what is to be believed here.
     other.begin("tidy up");
     desk.run(&[&["sessions"], &config[..]].concat()).exits(4).says("a model can write");
-    // What lies in a home folder has not been in a workspace by that.
+    // A folder in a home folder has not been a workspace for that reason.
     fs::create_dir_all(desk.home().join(".agentd/journal")).unwrap();
     write(&desk.folder().join("config.toml"), READ_ONLY);
     desk.write(&[]).exits(1).prints("READ_ONLY");
@@ -439,10 +439,10 @@ fn files_of_agents_are_held_to_the_same() {
     write(&inside, agents);
     let ran = desk.run(&["cocode", "doctor", "--agents-file", inside.to_str().unwrap()]);
     ran.exits(4).says("a model can write");
-    let beside = desk.folder().join("agents.toml");
-    write(&beside, agents);
+    let agents_file = desk.folder().join("agents.toml");
+    write(&agents_file, agents);
     desk.run(&["cocode", "doctor"]).exits(3).prints("no-such-program-here");
-    desk.run(&["cocode", "doctor", "--agents-file", beside.to_str().unwrap()]).exits(3);
-    fs::set_permissions(&beside, fs::Permissions::from_mode(0o666)).unwrap();
+    desk.run(&["cocode", "doctor", "--agents-file", agents_file.to_str().unwrap()]).exits(3);
+    fs::set_permissions(&agents_file, fs::Permissions::from_mode(0o666)).unwrap();
     desk.run(&["cocode", "doctor"]).exits(4).says("chmod go-w");
 }

@@ -6,7 +6,7 @@ use crate::cocode::desk::{Desk, MARKED};
 use crate::fixture::at_once::at_once;
 use crate::fixture::project::Project;
 
-/// The numbers that begin the lines behind a mark, in a page of `man`.
+/// The numbers that begin the lines after a mark, in a page of `man`.
 fn numbers_of(page: &str) -> BTreeSet<u8> {
     let section = page.split(".SH \"EXIT STATUS\"").nth(1).unwrap();
     let section = section.split(".SH").next().unwrap();

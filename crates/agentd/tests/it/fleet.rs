@@ -170,7 +170,7 @@ fn a_host_joins_with_its_own_key_alone() {
         return;
     };
     let desk = desk(AGENTS);
-    // Without a key, and with that of another host, it gets nothing.
+    // Without a key, and with another host's, it is refused.
     fleet.command(&desk, &["status"]).exits(1).says("does not accept the key");
     let mut wrong = fleet.host_process(&desk, "north", &["--key-file", &fleet.key("south")]);
     wrong.wait_for("the key is not that of the host north");

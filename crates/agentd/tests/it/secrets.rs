@@ -56,7 +56,7 @@ impl Corpus {
         Corpus { project, files, pieces }
     }
 
-    /// Counts the secrets of which a text holds a line.
+    /// Counts the secrets with a line in a text.
     fn leaks(&self, text: &str) -> usize {
         self.pieces.iter().filter(|piece| text.contains(piece.as_str())).count()
     }

@@ -1,6 +1,6 @@
-//! The commands of the pages under `docs/start/` are run, in a folder of their own, and print what the pages say.
+//! The commands of the pages under `docs/start/` are run, in their own folder, and print what the pages say.
 //!
-//! Fences marked `sh` are run in their order by one shell. A fence marked `text` behind one holds lines of its output, in their
+//! Fences marked `sh` are run in their order by one shell. A fence marked `text` after one holds lines of its output, in their
 //! order, with `…` for what differs from run to run. Commands in fences marked `console` need more than a folder and are not run.
 
 use std::fs;
@@ -60,7 +60,7 @@ fn holds(line: &str, excerpt: &str) -> bool {
     true
 }
 
-/// Returns the first line of the page that the output does not hold behind those before it.
+/// Returns the first line of the page that the output does not hold after those before it.
 fn missing<'a>(output: &str, printed: &'a [String]) -> Option<&'a str> {
     let mut lines = output.lines();
     printed.iter().find(|excerpt| !lines.any(|line| holds(line, excerpt))).map(String::as_str)

@@ -120,7 +120,7 @@ fn foreign_pages_frames_and_forms_get_nothing() {
     let project = Project::new();
     project.session("Greet with a comma");
     let page = project.page();
-    // A wrong code shows the way in, and the right one works behind it.
+    // A wrong code shows the way in, and the right one works after it.
     browser.goto(&format!("http://{}/ui/#code={}", page.address, "0".repeat(32)));
     browser.sees("this code was used before, has expired, or is wrong");
     browser.script("document.getElementById('code').focus()", &[]);

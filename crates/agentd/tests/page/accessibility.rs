@@ -133,7 +133,7 @@ fn the_page_paints_soon_and_the_daemon_stays_small() {
         .value("performance.getEntriesByType('resource').reduce((sum, one) => sum + one.decodedBodySize, 0)");
     let (memory, of_files) = (page.memory_kib("VmRSS"), page.memory_kib("RssFile"));
     eprintln!(
-        "first paint after {paint} ms, that of a page of one word after {word} ms; {bytes} bytes beside the page itself; \
+        "first paint after {paint} ms, that of a page of one word after {word} ms; {bytes} bytes besides the page itself; \
          daemon {memory} KiB, of which {of_files} KiB are pages of files"
     );
     // Ten times what is aimed at on an idle machine: the suite runs on busy ones, and without optimization.

@@ -74,7 +74,7 @@ fn the_board_shows_agents_with_logs_and_differences_and_takes_work_over() {
     let fixer = row("fixer");
     assert!(fixer.contains("ready") && fixer.contains("passed") && fixer.contains("+1 −1"), "{fixer}");
     assert!(row("idle").contains("completed"), "{}", row("idle"));
-    // The one that is ready and checked stands in front.
+    // The agent that is ready and checked comes first.
     assert_eq!(browser.value("document.querySelector('tbody th').textContent"), "fixer");
     if let Some(axe) = axe() {
         let axe = std::fs::read_to_string(axe).unwrap();

@@ -50,7 +50,7 @@ fn half_of_a_reply_lands_and_half_goes_back_by_keyboard_alone() {
     browser.press("why five?");
     browser.press_with_control(ENTER);
     shown_as(&browser, "3 of 4 parts taken, 1 comment");
-    // The comment stands below its line.
+    // The comment is below its line.
     browser.wait(
         "document.querySelector('article.comment').previousElementSibling.textContent.includes('FIVE')",
     );

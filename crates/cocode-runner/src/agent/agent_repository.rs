@@ -1,4 +1,4 @@
-//! git as an agent uses it in its own worktree.
+//! Git as used by an agent in its own worktree.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ pub struct AgentRepository {
     pub common_folder: PathBuf,
 }
 
-/// The reason why git did not do its part of an agent's work.
+/// The reason that a git call of an agent failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentGitError {
@@ -44,12 +44,12 @@ pub enum AgentGitError {
 pub struct CommittedWork {
     /// False if nothing had changed, so that there is no commit.
     pub is_committed: bool,
-    /// New files that were left out because they lie in caches, by their paths in the worktree.
+    /// New files that were left out because they are in caches, by their paths in the worktree.
     pub left_out: Vec<PathBuf>,
 }
 
 impl AgentRepository {
-    /// Asks git for the folders of a worktree.
+    /// Finds the git folders of a worktree.
     ///
     /// # Errors
     /// git cannot be started, or the folder is not a worktree.
@@ -66,7 +66,7 @@ impl AgentRepository {
         })
     }
 
-    /// Commits everything that has changed, apart from new files that git ignores or that lie in caches.
+    /// Commits all changes, except new files that git ignores or that are in caches.
     ///
     /// # Errors
     /// git cannot be started or fails, for instance because a hook refuses the commit.
@@ -78,7 +78,7 @@ impl AgentRepository {
         let (left_out, new): (Vec<_>, Vec<_>) =
             new.map(|path| Path::new(OsStr::from_bytes(path))).partition(|path| caches.hold(path));
         if !new.is_empty() {
-            // Literal, so that a file named like a pattern names itself alone.
+            // Literal, so that a file name that is also a pattern matches only itself.
             let paths: Vec<u8> = new
                 .iter()
                 .flat_map(|path| [b":(top,literal)", path.as_os_str().as_bytes(), b"\0"].concat())
@@ -103,7 +103,7 @@ fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> Result<(i32, Vec<u8>)
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(AgentGitError::NotStarted)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A git that fails may not read it all; its error says why.
+        // A failing git may not read all of it; its error says why.
         let _ = stdin.write_all(input);
     }
     let output = child.wait_with_output().map_err(AgentGitError::NotStarted)?;

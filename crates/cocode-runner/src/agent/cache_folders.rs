@@ -1,4 +1,4 @@
-//! Folders of files that programs make for themselves, and make again.
+//! Folders of files that programs generate and can regenerate.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Names of folders that hold nothing else, whether git ignores them or not.
+/// Names of folders that hold only such files, whether git ignores them or not.
 const NAMES: [&str; 12] = [
     "__pycache__",
     ".pytest_cache",
@@ -22,13 +22,13 @@ const NAMES: [&str; 12] = [
     ".nyc_output",
 ];
 
-/// The file by which a folder says that it is a cache, and how that file begins (<https://bford.info/cachedir/>).
+/// The file that marks a folder as a cache, and the beginning of that file (<https://bford.info/cachedir/>).
 const TAG: (&str, &[u8]) = ("CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55");
 
 /// The caches in a work tree.
 pub(crate) struct CacheFolders {
     root: PathBuf,
-    /// Folders by their paths in the work tree, with true for one that says that it is a cache.
+    /// Folders by their paths in the work tree, with true for those marked as caches.
     tagged: RefCell<HashMap<PathBuf, bool>>,
 }
 
@@ -37,7 +37,7 @@ impl CacheFolders {
         CacheFolders { root: root.to_owned(), tagged: RefCell::default() }
     }
 
-    /// Checks whether a file, by its path in the work tree, lies in a cache.
+    /// Checks whether a file, by its path in the work tree, is in a cache.
     pub(crate) fn hold(&self, path: &Path) -> bool {
         let mut folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         folders.any(|folder| {
@@ -52,7 +52,7 @@ impl CacheFolders {
         }
         let file = self.root.join(folder).join(TAG.0);
         let mut start = vec![0; TAG.1.len()];
-        // A pipe of that name would be waited for.
+        // Opening a pipe of that name would block.
         let is_file = file.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         let is_tagged = is_file
             && File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok()

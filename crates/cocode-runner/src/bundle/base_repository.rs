@@ -1,4 +1,4 @@
-//! The repository of a machine that works for others: the commits from which its tasks start.
+//! The repository of a worker machine: the commits from which its tasks start.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ use crate::plan::host::Host;
 use crate::repository::closed_folder;
 use crate::repository::git::{Git, GitError, GitLocation};
 
-/// The most time of each call of git on a base: one with a long history takes minutes to check.
+/// The time limit of each call of git on a base: checking a long history takes minutes.
 const LIMIT: Duration = Duration::from_secs(900);
 
 /// The folder of the references to bases.
@@ -31,7 +31,7 @@ const REFERENCES: &str = "refs/bases";
 pub struct BaseLimits {
     /// The most bytes of a bundle.
     pub bundle_bytes: u64,
-    /// The most bases. Beyond it the one that was unused for longest is removed, unless a task's repository still needs it.
+    /// The most bases. Beyond the limit, the least recently used is removed, unless a task's repository still needs it.
     pub bases: usize,
 }
 
@@ -51,7 +51,7 @@ pub enum BaseError {
         /// Its folder.
         path: PathBuf,
     },
-    /// A bundle is refused, and nothing of it can be reached.
+    /// A bundle is refused, and none of its objects is reachable.
     #[error(transparent)]
     Refused(#[from] BundleRefusal),
     /// The commit is not here with all that it refers to.
@@ -90,7 +90,7 @@ pub enum BaseError {
     },
 }
 
-/// A bare repository in a folder of its own, with commits that came in bundles, each complete. One process has it open.
+/// A bare repository with commits from bundles, each complete. Only one process has it open.
 #[derive(Debug)]
 pub struct BaseRepository {
     folder: PathBuf,
@@ -98,10 +98,9 @@ pub struct BaseRepository {
     git: Git,
     limits: BaseLimits,
     tasks: TaskList,
-    /// The commits that are here with all that they refer to, as far as this process has checked. The lock is held while
-    /// objects are added or removed.
+    /// The commits that this process has found complete. The lock is held while objects are added or removed.
     whole: Mutex<HashSet<String>>,
-    /// Locked as long as this is open.
+    /// Locked while this is open.
     lock_file: File,
 }
 
@@ -133,8 +132,8 @@ impl BaseRepository {
         })
     }
 
-    /// Returns whether a commit, by its full name, is here with all objects that it refers to. The answer "yes" is
-    /// remembered; the first one for a base after this was opened takes as long as reading its history.
+    /// Returns whether a commit, by its full name, is here with all objects that it refers to. A positive answer is cached;
+    /// the first one for a base takes as long as reading its history.
     ///
     /// # Errors
     /// [`BaseError::Git`].
@@ -142,10 +141,10 @@ impl BaseRepository {
         Ok(self.has_whole(&mut self.lock(), commit)?)
     }
 
-    /// Adds the commit `tip` from a bundle, and removes old bases beyond the limit. Does nothing if it is here already.
+    /// Adds the commit `tip` from a bundle, and removes old bases beyond the limit. Does nothing if it is already here.
     ///
     /// # Errors
-    /// [`BaseError::Refused`] with the reason, after which nothing of the bundle can be reached;
+    /// [`BaseError::Refused`] with the reason, after which no object of the bundle is reachable;
     /// [`BaseError::OtherFormat`], [`BaseError::Git`], [`BaseError::File`].
     pub fn add(&self, bundle: &Path, tip: &str) -> Result<(), BaseError> {
         let mut whole = self.lock();
@@ -153,7 +152,7 @@ impl BaseRepository {
         if !self.has_whole(&mut whole, tip)? {
             self.receive(&mut whole, bundle, tip)?;
         }
-        // Only now, when all of it is there, is it protected from being removed.
+        // Only now that it is complete, it is protected from removal.
         let reference = format!("{REFERENCES}/{tip}");
         self.git.run(self.location(), &["update-ref", &reference, tip])?;
         self.mark_used(tip);
@@ -171,7 +170,7 @@ impl BaseRepository {
         if !is_branch_name(branch) {
             return Err(BaseError::Branch { name: branch.to_owned() });
         }
-        // Held to the end, so that the base is not removed before the task is in the list.
+        // Held to the end, so that the base is not removed before the task is listed.
         let mut whole = self.lock();
         if !self.has_whole(&mut whole, commit)? {
             return Err(BaseError::MissingBase { commit: commit.to_owned() });
@@ -205,13 +204,13 @@ impl BaseRepository {
         if !is_object_name(commit) || !self.repository.join("HEAD").exists() {
             return Ok(false);
         }
-        // A tag or tree may be here as well, and nothing starts from it.
+        // It may also name a tag or tree, from which no task can start.
         match self.git.run(self.location(), &["cat-file", "-t", commit]) {
             Ok(kind) if kind == "commit" => {}
             Ok(_) | Err(GitError::Failed { .. }) => return Ok(false),
             Err(error) => return Err(error),
         }
-        // Those that are remembered are not read again. A few are enough: bases of one repository share their history.
+        // Cached commits are not read again. A few are enough: bases of one repository share their history.
         let mut arguments = vec!["rev-list", "--objects", "--quiet", commit, "--not"];
         arguments.extend(whole.iter().take(100).map(String::as_str));
         match self.git.run(self.location(), &arguments) {
@@ -221,7 +220,7 @@ impl BaseRepository {
         }
     }
 
-    /// Makes the repository at the first base, whose name decides on the kind of all names.
+    /// Makes the repository with the first base, whose name determines the object format.
     fn make_repository(&self, tip: &str) -> Result<(), BaseError> {
         let config = self.repository.join("config");
         if !self.repository.join("HEAD").exists() {
@@ -237,7 +236,7 @@ impl BaseRepository {
         Err(BaseError::OtherFormat { commit: tip.to_owned() })
     }
 
-    /// Receives a bundle in a folder of its own, and moves its objects into the repository when all checks have passed.
+    /// Receives a bundle in a separate folder, and moves its objects into the repository when all checks have passed.
     fn receive(&self, whole: &mut HashSet<String>, bundle: &Path, tip: &str) -> Result<(), BaseError> {
         let path = self.folder.join("incoming");
         let incoming = EmptyFolder::make(path.clone()).map_err(file_error("make", &path))?;
@@ -258,7 +257,7 @@ impl BaseRepository {
         let mut names: Vec<_> = fs::read_dir(&from)
             .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.file_name())).collect())
             .map_err(file_error("read", &from))?;
-        // Git uses a pack as soon as it finds the index, so that one comes last.
+        // Git uses a pack as soon as it finds the index, so the index comes last.
         names.sort_by_key(|name| name.as_encoded_bytes().ends_with(b".idx"));
         for name in names {
             fs::rename(from.join(&name), to.join(&name)).map_err(file_error("move objects to", &to))?;
@@ -266,8 +265,8 @@ impl BaseRepository {
         Ok(())
     }
 
-    /// Removes the bases that were unused for longest, beyond the limit, and their objects. The newest one stays, and those
-    /// that tasks need.
+    /// Removes the least recently used bases beyond the limit, and their objects. The newest one stays, and those that tasks
+    /// need.
     fn remove_oldest(&self, whole: &mut HashSet<String>, newest: &str) -> Result<(), BaseError> {
         let folder = self.repository.join(REFERENCES);
         let file_error = file_error("read", &folder);
@@ -291,7 +290,7 @@ impl BaseRepository {
         }
         let commands: String = oldest.iter().map(|name| format!("delete {REFERENCES}/{name}\n")).collect();
         self.git.exchange(self.location(), &["update-ref", "--stdin"], &commands)?;
-        // Some of what is remembered may have been ancestors of these alone.
+        // Some cached commits may have been ancestors only of these.
         whole.clear();
         whole.insert(newest.to_owned());
         // Tasks that start from an ancestor of a base have no reference of their own, and keep all objects.
@@ -305,7 +304,7 @@ impl BaseRepository {
 
 impl Drop for BaseRepository {
     fn drop(&mut self) {
-        // Explicitly: a process that another thread is about to start has a copy of the file until then.
+        // Explicitly: a process that another thread is just starting may hold a copy of the file.
         let _ = flock(&self.lock_file, FlockOperation::Unlock);
     }
 }

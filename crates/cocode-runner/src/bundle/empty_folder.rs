@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::repository::closed_folder;
 
-/// A closed folder for the files of one operation. What a crash has left in it is removed when it is made again.
+/// A closed folder for the files of one operation. Leftovers of a crash are removed when it is made again.
 #[derive(Debug)]
 pub(crate) struct EmptyFolder {
     path: PathBuf,

@@ -17,7 +17,7 @@ const SIGNATURES: [(&str, usize); 2] =
 /// The most bytes of the name of a reference.
 const MOST_REFERENCE_BYTES: usize = 1024;
 
-/// The header of a bundle: the commits that its reader must have, and the one that it carries.
+/// The header of a bundle: the commits that its reader must have, and the commit that it carries.
 ///
 /// ```
 /// use cocode_runner::BundleHeader;
@@ -33,10 +33,9 @@ const MOST_REFERENCE_BYTES: usize = 1024;
 pub struct BundleHeader {
     /// The commits that the reader must have, each 40 or 64 hexadecimal digits in lower case, as many as in `tip`.
     pub prerequisites: Vec<String>,
-    /// The commit that the bundle carries. The number of its digits decides on the version.
+    /// The commit that the bundle carries. The number of its digits determines the version.
     pub tip: String,
-    /// The name that the bundle gives to it, such as `refs/heads/main`. It is no more than a label: readers of this crate
-    /// make no reference of that name.
+    /// The bundle's name for it, such as `refs/heads/main`. It is only a label: readers of this crate make no such reference.
     pub reference: String,
 }
 
@@ -47,13 +46,13 @@ pub enum BundleHeaderError {
     /// The file cannot be read.
     #[error("the bundle cannot be read: {0}")]
     Read(io::ErrorKind),
-    /// It does not begin as a bundle of a version that is read here.
+    /// It does not begin like a bundle of a supported version.
     #[error(
         "the file does not begin with '# v2 git bundle', nor with '# v3 git bundle' and '@object-format=sha256'"
     )]
     Signature,
     /// It ends in its header.
-    #[error("the bundle ends before the blank line behind its header")]
+    #[error("the bundle ends before the blank line after its header")]
     CutOff,
     /// The header is longer than the limit.
     #[error("the header of the bundle is longer than {limit_bytes} bytes")]
@@ -69,14 +68,14 @@ pub enum BundleHeaderError {
         /// The number of digits in a bundle of its version.
         digits: usize,
     },
-    /// The name of the reference is empty, too long or not a line of text without blanks.
+    /// The name of the reference is empty, too long, or contains whitespace or control characters.
     #[error("line {line_number} of the bundle does not name a reference")]
     Reference {
         /// The line.
         line_number: u32,
     },
     /// A prerequisite follows the reference.
-    #[error("line {line_number} of the bundle is a prerequisite behind a reference")]
+    #[error("line {line_number} of the bundle is a prerequisite after a reference")]
     Order {
         /// The line.
         line_number: u32,
@@ -147,7 +146,7 @@ impl BundleHeader {
             text.push_str(&format!("-{prerequisite}\n"));
         }
         text.push_str(&format!("{} {}\n\n", self.tip, self.reference));
-        // A field with a line break would read as several lines.
+        // A field with a line break would be read as several lines.
         match BundleHeader::read(&mut text.as_bytes())? {
             (header, length_bytes) if header == *self && length_bytes == text.len() as u64 => Ok(text),
             _ => Err(BundleHeaderError::Reference { line_number: 2 + self.prerequisites.len() as u32 }),
@@ -201,7 +200,7 @@ pub(crate) fn is_object_name(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Returns the object's name at the start of a line, up to a blank or the end.
+/// Returns the object's name at the start of a line, up to a space or the end.
 fn object_name(line: &[u8], digits: usize, line_number: u32) -> Result<&str, BundleHeaderError> {
     let end = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
     let name =
@@ -209,7 +208,7 @@ fn object_name(line: &[u8], digits: usize, line_number: u32) -> Result<&str, Bun
     name.ok_or(BundleHeaderError::Name { line_number, digits })
 }
 
-/// Returns the name of a reference behind its blank.
+/// Returns the name of a reference, after its space.
 fn reference_name(rest: &[u8], line_number: u32) -> Result<&str, BundleHeaderError> {
     let name = std::str::from_utf8(rest).ok().and_then(|rest| rest.strip_prefix(' '));
     let is_name = |name: &&str| {

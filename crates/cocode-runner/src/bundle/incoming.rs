@@ -1,4 +1,4 @@
-//! The objects of a bundle on their way into a repository.
+//! Receives the objects of a bundle.
 
 use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
@@ -62,7 +62,7 @@ impl Receiver<'_> {
             path: pack,
             source,
         })?;
-        // The reader above has read ahead.
+        // The buffered reader above has read ahead.
         file.seek(SeekFrom::Start(length_bytes)).map_err(unreadable)?;
         let git = self.git.with_objects(self.folder, Some(self.objects)).within(self.limit);
         // The file may grow while it is read.
@@ -78,7 +78,7 @@ impl Receiver<'_> {
             });
         }
         let incomplete = || BundleRefusal::Incomplete { commit: expected.to_owned() };
-        // The name of a tag is new, however old the commit behind it is.
+        // A tag's name is new, however old its commit is.
         match git.run(self.location, &["cat-file", "-t", expected]) {
             Ok(kind) if kind == "commit" => {}
             Ok(kind) => return Err(BundleRefusal::NoCommit { object: expected.to_owned(), kind }),

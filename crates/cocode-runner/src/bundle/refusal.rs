@@ -1,11 +1,11 @@
-//! The reasons for which a bundle is refused.
+//! The reasons that a bundle is refused.
 
 use std::path::PathBuf;
 
 use crate::bundle::header::BundleHeaderError;
 use crate::repository::git::GitError;
 
-/// A reason to refuse a bundle. None of its objects can be reached then.
+/// A reason to refuse a bundle. None of its objects is reachable then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BundleRefusal {
@@ -86,8 +86,8 @@ pub enum BundleRefusal {
 }
 
 impl BundleRefusal {
-    /// Returns whether the bundle itself is at fault. If not, the fault is on this machine, which may accept the same bundle
-    /// later.
+    /// Returns whether the bundle itself is at fault. If not, the fault is on this machine, which may later accept the same
+    /// bundle.
     pub fn is_about_bundle(&self) -> bool {
         match self {
             BundleRefusal::Unreadable { .. } | BundleRefusal::File { .. } | BundleRefusal::Git(_) => false,

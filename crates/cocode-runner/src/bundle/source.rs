@@ -18,7 +18,7 @@ use crate::runner::Runner;
 /// The name of the only reference of a bundle.
 const REFERENCE: &str = "refs/cocode/tip";
 
-/// The most time of writing a bundle.
+/// The time limit of writing a bundle.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// The bytes of a pack before its first object: its signature, version and number of objects.
@@ -107,7 +107,7 @@ impl BundleSource {
     }
 
     /// Writes a bundle of `tip`, a full name of a commit, with all of its history that is not in the commits `present`, which the
-    /// reader has. Those that are not ancestors of `tip` here are left out, as are more than
+    /// reader has. Of these, those that are not ancestors of `tip` here are ignored, as are those beyond
     /// [`BundleHeader::MOST_PREREQUISITES`].
     ///
     /// An existing file is replaced once the bundle is complete. After an error nothing is left.
@@ -141,7 +141,7 @@ impl BundleSource {
         Ok(size)
     }
 
-    /// Returns warnings about what a bundle of `commit` does not carry: contents of submodules, and of files in Git LFS.
+    /// Returns warnings about content that a bundle of `commit` does not carry: submodules, and files in Git LFS.
     ///
     /// # Errors
     /// [`BundleError::Git`].
@@ -162,7 +162,7 @@ impl BundleSource {
         }
         let search = ["grep", "-l", "-z", "--full-name", "-F", "-e", "filter=lfs", commit];
         let attributes = ["--", ":(top,glob)**/.gitattributes"];
-        // Exit code 1 means that there is none.
+        // Exit code 1 means no match.
         if let Some(files) = git.ask(location, &[&search[..], &attributes[..]].concat())? {
             let files = files.split('\0').filter_map(|line| line.split_once(':'));
             let what = "of files in Git LFS only the pointers are sent, not the contents, by";
@@ -198,7 +198,7 @@ impl BundleSource {
                 names.retain(|name| !others.lines().any(|other| other == *name));
                 Ok(names.into_iter().map(str::to_owned).collect())
             }
-            // A history that long is not that of the tip.
+            // A history that long is not the tip's.
             Err(GitError::TooLong { .. }) => Ok(Vec::new()),
             Err(error) => Err(error),
         }

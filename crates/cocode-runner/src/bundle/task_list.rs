@@ -1,4 +1,4 @@
-//! The repositories of tasks that read a base repository's objects, so that the objects stay as long as one needs them.
+//! The task repositories that read a base repository's objects, so that the objects stay as long as they are needed.
 
 use std::fs;
 use std::io;

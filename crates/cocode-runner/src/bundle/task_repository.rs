@@ -1,6 +1,6 @@
 //! A fresh repository for one task, which reads the objects of a base repository.
 //!
-//! It is written file by file, because each process of git takes longer than all of them.
+//! It is written file by file, because one git process takes longer than all of the writes.
 
 use std::fs;
 use std::io::{self, Write};

@@ -13,11 +13,11 @@ use crate::record::elsewhere::{CheckPermissions, Elsewhere};
 use crate::runner::{Runner, now_ms, remove_if_there};
 
 impl Runner {
-    /// Records agents that another machine will run. Everything is checked as for agents on this machine, apart from their
+    /// Records agents that another machine will run, after the same checks as for agents on this machine, except for their
     /// programs. The records, with the text, are on the disk when this returns; nothing else is made.
     ///
     /// # Errors
-    /// Those of [`Runner::plan`] but for the agents' programs, and those of the records.
+    /// Those of [`Runner::plan`] except for the agents' programs, and those of the records.
     pub fn begin_elsewhere(
         &self,
         request: &RunRequest,
@@ -47,8 +47,8 @@ impl Runner {
         Ok(records)
     }
 
-    /// Records the state of an agent on another machine, as that machine claims it, and returns the record. It is on the disk
-    /// then.
+    /// Records the state of an agent on another machine, as claimed by that machine, and returns the record, which is on the
+    /// disk by then.
     ///
     /// # Errors
     /// [`RunnerError::NotElsewhere`], [`RunnerError::NoRecord`]; [`RunnerError::Delivery`] with
@@ -81,7 +81,7 @@ impl Runner {
         record.detail = detail.map(plain);
         record.ended_at_ms = state.is_final().then(now_ms);
         if state == AgentState::Running && record.launched_at_ms.is_none() {
-            // For display. The verdict compares no times.
+            // For display only: the verdict compares no times.
             record.launched_at_ms = Some(now_ms());
         }
         self.store.put(&record)?;
@@ -119,7 +119,7 @@ impl Runner {
         self.store.put(record)
     }
 
-    /// Returns the newest state of a record, which has to be of an agent on another machine.
+    /// Returns the newest state of a record, which must belong to an agent on another machine.
     pub(super) fn elsewhere_record(
         &self,
         record: &AgentRecord,

@@ -18,7 +18,7 @@ use crate::repository::Base;
 use crate::runner::Runner;
 
 impl Runner {
-    /// Returns the plan of the agent whose work was delivered, for its check alone: its command is the check.
+    /// Returns a plan for the check of delivered work, whose command is the check.
     pub(super) fn check_plan(
         &self,
         record: &AgentRecord,
@@ -27,7 +27,7 @@ impl Runner {
         check: &str,
     ) -> Result<RunPlan, RunnerError> {
         let definition = definition(&record.agent, permissions, delivery, check);
-        // Once more, since a record is a file.
+        // Checked again, since a record is a file.
         check_writable(&self.config, &self.repository, &definition)?;
         let context = AgentContext::new(
             record.worktree.clone(),
@@ -68,7 +68,7 @@ fn definition(
     }
 }
 
-/// Parses the network of a record. A text that is not one gives none.
+/// Parses the network of a record. An invalid text means no network.
 fn network(text: &str) -> Network {
     match text.strip_prefix("allow=") {
         Some(names) => names.parse().map(Network::Names).unwrap_or(Network::Off),

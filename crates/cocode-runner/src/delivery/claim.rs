@@ -9,11 +9,11 @@ use crate::record::AgentRecord;
 const MOST_CHARACTERS: usize = 400;
 
 impl Delivery {
-    /// Returns the exit code that the claimed state allows: one of 0 together with a failure is a contradiction, and counts
-    /// as unknown.
+    /// Returns the exit code that the claimed state allows: 0 together with a failure is a contradiction, and counts as
+    /// unknown.
     pub(super) fn claimed_exit_code(&self) -> Option<i32> {
         match self.state {
-            // As of an agent on this machine.
+            // As for an agent on this machine.
             AgentState::TimedOut => Some(124),
             AgentState::Cancelled => Some(130),
             AgentState::Failed | AgentState::Lost => self.exit_code.filter(|code| *code != 0),
@@ -21,7 +21,7 @@ impl Delivery {
         }
     }
 
-    /// Records the end of the agent, of which only `is_ready` was determined here.
+    /// Records the claimed end of the agent; only `is_ready` was determined here.
     pub(super) fn conclude(&self, record: &mut AgentRecord, is_ready: bool) {
         record.detail = self.detail.as_deref().map(plain);
         record.state = match (self.state, record.exit_code) {
@@ -38,7 +38,7 @@ impl Delivery {
     }
 }
 
-/// Returns the beginning of a text of another machine, without control characters.
+/// Returns the beginning of a text from another machine, without control characters.
 pub(super) fn plain(text: &str) -> String {
     let is_plain = |one: char| if one.is_control() { ' ' } else { one };
     text.chars().take(MOST_CHARACTERS).map(is_plain).collect()

@@ -1,4 +1,4 @@
-//! The reasons for which a delivery is refused.
+//! The reasons that a delivery is refused.
 
 use cocode_env::AgentState;
 
@@ -71,7 +71,7 @@ pub enum DeliveryError {
 
 impl DeliveryError {
     /// Returns whether the delivery itself is at fault, so that the agent has to run again. If not, the same delivery may be
-    /// judged later, or its judgement is not needed any more.
+    /// judged later, or need not be judged any more.
     pub fn is_about_delivery(&self) -> bool {
         match self {
             DeliveryError::Bundle(refusal) => refusal.is_about_bundle(),

@@ -1,4 +1,4 @@
-//! The way of delivered commits into the repository.
+//! Imports delivered commits into the repository.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use crate::record::elsewhere::{DeliveredHead, Elsewhere};
 use crate::repository::worktree::file_error;
 use crate::runner::{DELIVERED, Runner};
 
-/// The commit of a delivery, which the repository has with all that it refers to.
+/// The commit of a delivery, complete in the repository.
 pub(super) struct ImportedHead {
     pub(super) commit: String,
     /// True if the repository did not have it before.
@@ -24,9 +24,9 @@ pub(super) struct ImportedHead {
 }
 
 impl Runner {
-    /// Imports the commit that a delivery claims, by the way of a confined agent's objects; the start if it claims none.
+    /// Imports the commit that a delivery claims, like a confined agent's objects; the start if it claims none.
     ///
-    /// The bundle is read into a folder of its own first. After an error nothing of it is in the repository.
+    /// The bundle is first read into a separate folder. After an error none of its objects is in the repository.
     pub(super) fn import_delivery(
         &self,
         record: &mut AgentRecord,
@@ -57,12 +57,12 @@ impl Runner {
             folder: objects.own(),
             limit_bytes: delivery.limits.bundle_bytes,
             limit: LIMIT,
-            // As for agents of this machine, git's objections are a part of the verdict.
+            // As for agents on this machine, git's objections are a part of the verdict.
             is_strict: false,
         };
         let has = |commit: &str| match has_whole(repository, commit, std::slice::from_ref(&start), LIMIT) {
             Err(RunnerError::Git(error)) => Err(error),
-            // No other error is possible. One that is refuses the bundle.
+            // No other error is expected; if one occurs, the bundle is refused.
             has => Ok(has.unwrap_or_default()),
         };
         let received = receiver.receive(bundle, head, std::slice::from_ref(&start), has);

@@ -1,4 +1,4 @@
-//! The verdict of this machine on work that another one delivers.
+//! The verdict of this machine on work delivered by another.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -22,15 +22,15 @@ use crate::verdict::evidence::Work;
 use crate::verdict::judgement::WorkToWeigh;
 
 impl Runner {
-    /// Judges what another machine delivers of an agent, and returns the record with the verdict. The work is on the agent's
-    /// branch and in its worktree then, unless git rejects it or there is none.
+    /// Judges an agent's work delivered by another machine, and returns the record with the verdict. The work is then on the
+    /// agent's branch and in its worktree, unless git rejects it or there is none.
     ///
-    /// The bundle is checked in a folder of its own, imported like the objects of a confined agent, and checked out only if
-    /// git accepts all of it; then the check command runs here. The agent is ready only by the verdict of this machine: the
-    /// claimed state and exit code can make it worse. A record that has a verdict is returned as it is.
+    /// The bundle is checked in a separate folder, imported like the objects of a confined agent, and checked out only if git
+    /// accepts all of it; then the check command runs here. The agent is ready only by the verdict of this machine: the
+    /// claimed state and exit code can make it worse. A record with a verdict is returned unchanged.
     ///
     /// # Errors
-    /// [`RunnerError::Delivery`] if the delivery is refused, after which nothing of it can be reached and the record has no
+    /// [`RunnerError::Delivery`] if the delivery is refused, after which none of its objects is reachable and the record has no
     /// verdict: another delivery may be judged, or the record's state set. With [`DeliveryError::Stopped`], and after errors
     /// of this machine, such as [`RunnerError::CheckNotRun`], the same delivery can be judged again, with the same result.
     /// [`DeliveryError::Late`] and [`DeliveryError::Over`] also arise if a later attempt or an end is recorded meanwhile.
@@ -71,7 +71,7 @@ impl Runner {
         record.exit_code = delivery.claimed_exit_code();
         let to_weigh = WorkToWeigh {
             work,
-            // No clock of another machine decides.
+            // Clocks of other machines do not count.
             launched_at: i64::MIN,
             is_clean: record.clean_tree.then_some(is_clean && delivery.is_clean == Some(true)),
             worktree: worktree.as_ref(),
@@ -87,7 +87,7 @@ impl Runner {
             check = Some(lone);
             result
         })?;
-        // A fault of this machine is no verdict on the work: the same delivery is judged again.
+        // A fault of this machine is not a verdict on the work: the same delivery is judged again.
         let check = check.transpose()?.unwrap_or_default();
         if check.was_cancelled && stop.is_raised() {
             return Err(refused(DeliveryError::Stopped));
@@ -111,7 +111,7 @@ impl Runner {
         Ok(record)
     }
 
-    /// Checks out delivered work, unless git rejects it or there is none. Returns the worktree, or the reason of git.
+    /// Checks out delivered work, unless git rejects it or there is none. Returns the worktree, or git's reason.
     fn check_out_sound(
         &self,
         record: &mut AgentRecord,
@@ -156,7 +156,7 @@ impl Runner {
     }
 }
 
-/// Returns the reason for which a delivery cannot be judged now; `None` if it can. `current` is the epoch of the record.
+/// Returns the reason that a delivery cannot be judged now, if any. `current` is the epoch of the record.
 fn untimely(
     record: &AgentRecord,
     current: u64,

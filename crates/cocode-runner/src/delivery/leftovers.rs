@@ -8,9 +8,9 @@ use crate::repository::worktree;
 use crate::runner::{Runner, remove_if_there};
 
 impl Runner {
-    /// Makes the paths and the branch of a record free. Before a first delivery, whatever exists there is not the runner's,
-    /// and is refused. Afterwards it comes from an interrupted judgement, and is removed, unless the
-    /// record names the folder of another program.
+    /// Frees the paths and the branch of a record. Before a first delivery, existing files there are not the runner's, which
+    /// is an error. Afterwards they come from an interrupted judgement, and are removed, unless the record names the folder
+    /// of another program.
     pub(super) fn clear_for_delivery(
         &self,
         record: &AgentRecord,

@@ -10,7 +10,7 @@ use crate::repository::worktree::file_error;
 use crate::run::log_file::LogFile;
 use crate::runner::Runner;
 
-/// The log of an agent on another machine, bounded as that of an agent on this one: the oldest lines are deleted.
+/// The log of an agent on another machine, bounded like a local agent's: the oldest lines are deleted.
 #[derive(Debug)]
 pub struct ElsewhereLog {
     file: LogFile,
@@ -24,14 +24,14 @@ impl ElsewhereLog {
         lines.finish(|line| self.file.add(line));
     }
 
-    /// Returns the last error by which lines are missing, if any.
+    /// Returns the last error that lost lines, if any.
     pub fn failure(&self) -> Option<io::ErrorKind> {
         self.file.failure()
     }
 }
 
 impl Runner {
-    /// Begins the log of an agent on another machine; what it held is deleted.
+    /// Begins the log of an agent on another machine; its previous content is deleted.
     ///
     /// # Errors
     /// [`RunnerError::File`].

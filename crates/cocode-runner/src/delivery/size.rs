@@ -1,8 +1,8 @@
 //! The size of delivered files, once checked out.
 //!
-//! A small bundle may come to any size: a file compresses well, and a tree may have the same subtree many times. So the
-//! entries are counted before they are compared, and git is killed as soon as it has listed too many. Whatever cannot be
-//! measured is refused.
+//! A small bundle may expand to any size: a file compresses well, and a tree may contain the same subtree many times. So
+//! the entries are counted before they are compared, and git is killed as soon as it has listed too many. Unmeasurable
+//! deliveries are refused.
 
 use std::collections::HashMap;
 
@@ -40,14 +40,14 @@ pub(super) fn check(
     let mut most = limit_bytes / ENTRY_BYTES;
     let mut count = entries(repository, git, head, most);
     if matches!(count, Ok(None)) {
-        // The start's own do not count. It is read only where that decides, and its faults are not the delivery's.
+        // The start's own entries do not count. They are read only if that decides, and their faults are not the delivery's.
         let of_start = entries(repository, &repository.git.within(LIMIT), start, MOST_ENTRIES)?;
         most = most.saturating_add(of_start.unwrap_or(MOST_ENTRIES));
         count = entries(repository, git, head, most);
     }
     let bytes = match count {
         Ok(Some(_)) => added_bytes(repository, git, start, head).map(Some),
-        // More than any limit in bytes, also than the largest one.
+        // More than any limit in bytes.
         Ok(None) => Ok(None),
         Err(error) => Err(error),
     };
@@ -57,7 +57,7 @@ pub(super) fn check(
     }
 }
 
-/// Returns the reason to refuse files that were measured, or could not be: `None` in `measured` is more than anything.
+/// Returns the reason to refuse measured or unmeasurable files; `None` in `measured` exceeds every limit.
 fn refusal(
     measured: Result<Option<u64>, GitError>,
     limit_bytes: u64,
@@ -75,15 +75,15 @@ fn refusal(
 
 /// Returns the number of files and folders of a commit; `None` if it has more than `most` or [`MOST_ENTRIES`].
 fn entries(repository: &Repository, git: &Git, commit: &str, most: u64) -> Result<Option<u64>, GitError> {
-    // Git prints each of them as it comes to it, so the limit of its output also ends it in a tree that nests itself.
+    // Git prints entries as it reads them, so the limit of its output also bounds a deeply nested tree.
     let arguments = ["ls-tree", "-r", "-t", "--full-tree", "--format=-", commit];
     let most_bytes = most.min(MOST_ENTRIES) * LISTED_BYTES;
     let (lines, is_all) = git.run_for_start(repository.location(), &arguments, most_bytes)?;
     Ok(is_all.then_some(lines.len() as u64 / LISTED_BYTES))
 }
 
-/// Returns the bytes of all files that differ between two commits, as the second one has them, with [`ENTRY_BYTES`] for
-/// each of them and each of their folders.
+/// Returns the bytes of all files of the second commit that differ from the first, with [`ENTRY_BYTES`] for each of them
+/// and each of their folders.
 fn added_bytes(repository: &Repository, git: &Git, start: &str, head: &str) -> Result<u64, GitError> {
     let location = repository.location();
     let changes = tree_changes::between(git, location, [start, head], Entries::NewAndFolders)?;
@@ -128,7 +128,7 @@ mod tests {
         for measured in [Ok(Some(11)), Ok(None)] {
             assert!(matches!(refusal(measured, 10), Ok(Some(DeliveryError::Files { limit_bytes: 10 }))));
         }
-        // Also with the largest limit: a number that is unknown fits nowhere.
+        // Even with the largest limit: an unknown size fits no limit.
         let why = refusal(Err(failed()), u64::MAX).unwrap().unwrap();
         assert!(matches!(&why, DeliveryError::Unlistable { reason } if reason.contains("tree depth")));
         // The delivery is at fault: the agent runs again.

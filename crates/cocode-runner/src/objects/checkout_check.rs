@@ -1,7 +1,7 @@
-//! The check that a file system takes the names and symlinks of an agent's commit.
+//! The check that a file system accepts the names and symlinks of an agent's commit.
 //!
-//! Git stores links whose targets have a NUL, which it cuts there, and names and targets of any length. It notices only when it
-//! has checked out a part of the files already.
+//! Git stores links whose targets contain a NUL, where it cuts them, and names and targets of any length. It notices only
+//! after it has checked out some of the files.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::objects::object_import::LIMIT;
 use crate::repository::Repository;
 use crate::repository::tree_changes::{self, Entries, LINK, TreeChange};
 
-/// The longest name that file systems take, in bytes.
+/// The longest name that file systems accept, in bytes.
 const MOST_NAME_BYTES: usize = 255;
 
-/// The longest path that the kernel takes, in bytes.
+/// The longest path that the kernel accepts, in bytes.
 const MOST_PATH_BYTES: usize = 4095;
 
-/// Returns the reason why an entry that `commit` adds to `start` cannot be checked out as it is; `None` if all can. `folder` is for
-/// nameless files.
+/// Returns the reason that an entry that `commit` adds to `start` cannot be checked out exactly; `None` if all can. `folder`
+/// is for nameless files.
 pub(super) fn impossible(
     repository: &Repository,
     folder: &Path,
@@ -45,11 +45,11 @@ pub(super) fn impossible(
         };
         Some(format!("'{}' {why}", path_for_message(links.get(object)?)))
     });
-    // The same one each time.
+    // Deterministic: the same one each time.
     Ok(reasons.min())
 }
 
-/// Returns the objects of the new links, each with a path of it; as `Err` the reason why an entry cannot be made.
+/// Returns the objects of the new links, each with one of its paths; as `Err` the reason that an entry cannot be made.
 fn new_links(
     changes: impl Iterator<Item = Result<TreeChange, RunnerError>>,
 ) -> Result<Result<HashMap<String, Vec<u8>>, String>, RunnerError> {

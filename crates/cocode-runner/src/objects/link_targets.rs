@@ -1,4 +1,4 @@
-//! The targets of symlinks, as objects have them.
+//! The targets of symlinks, as stored in objects.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -6,17 +6,17 @@ use std::rc::Rc;
 use crate::repository::Repository;
 use crate::repository::git::GitError;
 
-/// The longest target of a symlink that a file system takes, in bytes.
+/// The longest target of a symlink that a file system accepts, in bytes.
 pub(crate) const MOST_TARGET_BYTES: u64 = 4095;
 
-/// The content of an object that a tree has as a symlink.
+/// The content of an object that is a symlink in a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
     /// All of it.
     Whole(Rc<[u8]>),
     /// The part before the first NUL, where git ends the target.
     Cut(Rc<[u8]>),
-    /// More bytes than a file system takes, which are not read.
+    /// More bytes than a file system accepts, which are not read.
     Long(u64),
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn read<'a>(
     Ok(targets)
 }
 
-/// Splits the first object off what `cat-file --batch` prints: `NAME TYPE SIZE`, a line end, the content, a line end.
+/// Splits the first object off the output of `cat-file --batch`: `NAME TYPE SIZE`, a line end, the content, a line end.
 fn split_entry(output: &[u8]) -> Option<(String, &[u8], &[u8])> {
     let end = output.iter().position(|byte| *byte == b'\n')?;
     let facts = std::str::from_utf8(&output[..end]).ok()?;

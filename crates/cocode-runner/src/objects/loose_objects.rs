@@ -1,7 +1,7 @@
 //! Loose objects: those that are not packed yet.
 //!
 //! Agents that share the repository's objects write into its folders, and could remove and replace existing objects there.
-//! Packs are read-only for them, and git looks in packs first.
+//! Packs are read-only for them, and git searches packs first.
 
 use std::fs::{self, Permissions};
 use std::os::fd::AsRawFd;
@@ -38,14 +38,14 @@ pub(crate) fn pack(repository: &Repository) -> Result<(), GitError> {
 ///
 /// An agent may replace such a folder by a symlink, also at this moment, so symlinks are not followed.
 pub(crate) fn reopen(objects: &Path) -> bool {
-    // The folder itself first: what is in it cannot be reached before.
+    // The folder itself first: its entries are unreachable before.
     let was_closed = reopen_folder(objects);
     let fan_out = (0..=u8::MAX).map(|number| objects.join(format!("{number:02x}")));
     let folders = fan_out.chain([objects.join("pack")]);
     folders.filter(|folder| reopen_folder(folder)).count() > 0 || was_closed
 }
 
-/// Restores the owner's permissions on a folder and all folders beneath it, without which they cannot be removed. No agent
+/// Restores the owner's permissions on a folder and all folders below it, without which they cannot be removed. No agent
 /// may run there any more.
 pub(crate) fn reopen_all(folder: &Path) {
     let mut folders = vec![folder.to_owned()];

@@ -1,7 +1,7 @@
 //! Names of missing objects that an agent leaves in its index, in `HEAD` and among the branches that agents share.
 //!
-//! `git gc`, `git repack` and `git log --all` read the indexes and `HEAD` of all worktrees and all branches, and fail at the first
-//! name without an object: in the whole repository of the user, for as long as it is there.
+//! `git gc`, `git repack` and `git log --all` read the indexes and `HEAD` of all worktrees and all branches, and fail at the
+//! first name without an object: in the user's whole repository, as long as the name exists.
 
 use std::fs;
 use std::io;
@@ -22,18 +22,18 @@ const BRANCHES: &str = "refs/heads/cocode";
 /// The most bytes of a branch's file.
 const LIMIT_BYTES: u64 = 4096;
 
-/// The most branches that are looked at.
+/// The most branches that are checked.
 const MOST_BRANCHES: usize = 10_000;
 
-/// The end of the name of a file that git holds while it writes another one.
+/// The suffix of git's lock files.
 const LOCK: &str = ".lock";
 
-/// The arguments that leave out what all references but the agents' lead to.
+/// The arguments that exclude everything reachable from references other than the agents'.
 const BUT_OF_USER: [&str; 5] = ["--not", "--exclude=cocode/*", "--branches", "--tags", "--remotes"];
 
 /// Quarantines an index that names missing objects. Returns a warning for the user then.
 ///
-/// The agent's objects are imported by now.
+/// The agent's objects must already be imported.
 pub(crate) fn refuse_index(repository: &Repository, worktree: &Worktree, start: &str) -> Option<String> {
     if !worktree.git_folder.join("index").is_file() {
         return None;
@@ -46,7 +46,7 @@ pub(crate) fn refuse_index(repository: &Repository, worktree: &Worktree, start: 
     is_refused.then(|| own_index::quarantine(worktree, "it names objects that are missing"))
 }
 
-/// Leads `HEAD` to the agent's branch if it names a commit that is missing or not whole. Returns a warning for the user then.
+/// Points `HEAD` to the agent's branch if it names a missing or incomplete commit. Returns a warning for the user then.
 pub(crate) fn refuse_head(
     repository: &Repository,
     worktree: &Worktree,
@@ -75,7 +75,7 @@ pub(crate) fn refuse_head(
     })
 }
 
-/// Removes the branches of agents without views of their own that name no whole commit. Returns a warning for the user then.
+/// Removes branches of agents without their own views that name no complete commit. Returns a warning for the user then.
 ///
 /// Other agents may still run.
 pub(crate) fn refuse_branches(repository: &Repository, start: &str) -> Option<String> {
@@ -102,8 +102,8 @@ pub(crate) fn refuse_branches(repository: &Repository, start: &str) -> Option<St
     })
 }
 
-/// Returns a warning if a lock in the folder of objects keeps git from maintaining the repository. An agent that shares the folder
-/// can have left it; but the user's git may hold it at this moment, so it stays.
+/// Returns a warning if a lock in the folder of objects keeps git from maintaining the repository. An agent that shares the
+/// folder may have left it; but the user's git may hold it right now, so it stays.
 pub(crate) fn maintenance_lock(common_folder: &Path) -> Option<String> {
     let lock = Path::new("objects/maintenance.lock");
     common_folder.join(lock).symlink_metadata().is_ok().then(|| {
@@ -114,8 +114,8 @@ pub(crate) fn maintenance_lock(common_folder: &Path) -> Option<String> {
     })
 }
 
-/// Removes what an agent without a view of its own has left at the name of a branch that is about to be made: locks, and logs of
-/// branches that do not exist. Returns the name of a branch beneath it, without which it cannot be made.
+/// Removes leftovers of agents without their own views at the name of a branch that is about to be made: locks, and logs of
+/// branches that do not exist. Returns the name of a branch below it, which prevents its creation, if any.
 pub(crate) fn free_name(common_folder: &Path, branch: &str) -> Option<String> {
     let head = common_folder.join("refs/heads").join(branch);
     let log = common_folder.join("logs/refs/heads").join(branch);
@@ -134,20 +134,20 @@ pub(crate) fn free_name(common_folder: &Path, branch: &str) -> Option<String> {
     None
 }
 
-/// Removes all locks and empty folders beneath a folder of branches in which no agent runs.
+/// Removes all locks and empty folders below a folder of branches in which no agent runs.
 pub(crate) fn remove_locks(folder: &Path) {
     let folders = walk(folder, &mut |name, path| {
         if name.ends_with(LOCK) {
             let _ = fs::remove_file(path);
         }
     });
-    // The inner ones first. One that holds anything stays.
+    // The inner ones first. Non-empty folders stay.
     for inner in folders.iter().skip(1).rev().filter(|inner| !inner.ends_with(KEEP)) {
         let _ = fs::remove_dir(inner);
     }
 }
 
-/// Returns whether the repository lacks a commit, or anything that it refers to. In doubt it does not.
+/// Returns whether the repository lacks a commit, or anything that it refers to; false if that is uncertain.
 fn is_incomplete(repository: &Repository, commit: &str, start: &str) -> bool {
     let repository = repository.within(LIMIT);
     let is_refused = |tip: Option<&str>| {
@@ -158,16 +158,16 @@ fn is_incomplete(repository: &Repository, commit: &str, start: &str) -> bool {
         arguments.push(start);
         is_refused(repository.git.run(repository.location(), &arguments))
     };
-    // Damage that the repository has otherwise says nothing about this commit.
+    // Other damage of the repository says nothing about this commit.
     is_refused(Some(commit)) && !is_refused(None)
 }
 
-/// Returns whether git itself refused, and this machine did not fail.
+/// Returns whether git itself refused, rather than this machine failing.
 fn is_refused<T>(outcome: Result<T, GitError>) -> bool {
     outcome.is_err_and(|error| matches!(error, GitError::Failed { .. }) && !error.is_of_this_machine())
 }
 
-/// Returns the files beneath a folder of branches but for locks, with their names in it.
+/// Returns the files below a folder of branches except locks, with their relative names.
 fn files(folder: &Path) -> Vec<(String, PathBuf)> {
     let mut files = Vec::new();
     walk(folder, &mut |name, path| {
@@ -178,8 +178,8 @@ fn files(folder: &Path) -> Vec<(String, PathBuf)> {
     files
 }
 
-/// Visits the files beneath a folder, with their names in it, and returns it and all folders beneath it, the outer ones first.
-/// Names that are not text belong to no agent.
+/// Visits the files below a folder, with their relative names, and returns it and all folders below it, the outer ones
+/// first. Names that are not text belong to no agent.
 fn walk(folder: &Path, visit: &mut dyn FnMut(&str, &Path)) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     // An agent that is not confined can have put a link there.

@@ -2,7 +2,7 @@
 //!
 //! Git stores any bytes under any name: trees with an entry `..` or `.git`, in any of its disguises, or with invalid modes.
 //! It notices only at a checkout, or at a fetch by a client that checks objects. An agent can make such trees, so they are
-//! searched for before the user takes its work: git itself reads the new commits and trees into a temporary folder.
+//! searched for before the user adopts its work: git itself reads the new commits and trees into a temporary folder.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ use crate::repository::worktree::file_error;
 /// they are forged.
 const WARNED_OF: [&str; 1] = ["badFilemode"];
 
-/// The files that git checks in every tree that has them, by the beginnings of the kinds of their faults.
+/// The files that git checks in every tree, by the prefixes of their kinds of faults.
 const OBEYED_BY_GIT: [(&str, &str); 2] = [("gitmodules", ".gitmodules"), ("gitattributes", ".gitattributes")];
 
 /// The most bytes that are read of a line in a list of objects. The rest belongs to an overlong path.
@@ -47,7 +47,7 @@ pub(crate) fn unsound(
     start: &str,
     commit: &str,
 ) -> Result<Option<String>, RunnerError> {
-    // A crash may have left one.
+    // A crash may have left the folder.
     remove(folder)?;
     fs::create_dir_all(folder.join("pack")).map_err(file_error("make", folder))?;
     let reason = look(repository, folder, start, commit).and_then(|reason| match reason {
@@ -130,8 +130,8 @@ impl<'a> Finding<'a> {
         Some(Finding { object, kind, what, counts })
     }
 
-    /// Returns the path by which an object that the start has already becomes one of the files that git obeys; `None` if the start
-    /// has it at such a path, and the commit at no other one.
+    /// Returns the path at which an object that the start already has becomes a file that git obeys; `None` if the start has it
+    /// at every such path.
     fn new_path(
         &self,
         repository: &Repository,
@@ -159,7 +159,7 @@ impl<'a> Finding<'a> {
                 return Ok(None);
             }
         }
-        // Only in a commit between.
+        // Only in an intermediate commit.
         Ok(Some(PathBuf::new()))
     }
 

@@ -1,7 +1,7 @@
 //! The import of an agent's objects into the repository.
 //!
 //! No file of an agent becomes an object of the repository. Git reads the agent's objects, writes them as a pack, and reads
-//! that pack into the repository, where it names each object after its contents.
+//! that pack into the repository, where it names each object by its contents.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
@@ -23,7 +23,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 /// The time limit of the search for undamaged objects among damaged ones.
 const SEARCH_LIMIT: Duration = Duration::from_secs(60);
 
-/// The most commits that are remembered as complete in the repository.
+/// The most commits that are cached as complete in the repository.
 const MOST_WHOLE: usize = 8;
 
 /// The command by which git writes all packs of an import.
@@ -70,7 +70,7 @@ impl ObjectImport {
         }
         if is_whole {
             if self.whole.len() == MOST_WHOLE {
-                // The second one is the oldest; the start stays.
+                // The second entry is the oldest; the start stays.
                 self.whole.remove(1);
             }
             self.whole.push(commit.to_owned());
@@ -80,7 +80,7 @@ impl ObjectImport {
 
     /// Imports every object of the agent. Returns the number of damaged ones, which are left out.
     ///
-    /// The agent may not run any more.
+    /// The agent must not be running any more.
     pub(crate) fn import_all(&mut self) -> Result<usize, RunnerError> {
         self.objects.reopen();
         self.clear()?;
@@ -103,7 +103,7 @@ impl ObjectImport {
         Ok(git.run(self.repository.location(), &arguments)?)
     }
 
-    /// Returns whether the agent's objects, or the repository's, have a commit of this name.
+    /// Returns whether the agent's or the repository's objects include a commit of this name.
     pub(crate) fn holds(&mut self, commit: &str) -> Result<bool, RunnerError> {
         self.refresh()?;
         let name = format!("{commit}^{{commit}}");
@@ -144,7 +144,7 @@ impl ObjectImport {
     }
 
     /// Transfers the objects of `input` that the repository lacks, as a pack. Returns whether git could read and write it and, if
-    /// `is_checked`, accepts each of them. Those of a commit are judged with it.
+    /// `is_checked`, accepts each of them. Objects of a commit are judged along with it.
     fn transfer(&self, arguments: &[&str], input: &str, is_checked: bool) -> Result<bool, RunnerError> {
         let folder = self.objects.folder();
         let file_error = file_error("make a pack in", folder);
@@ -183,7 +183,7 @@ impl ObjectImport {
         Ok(is_accepted)
     }
 
-    /// Returns a `Git` that reads the agent's objects, and the repository's behind them.
+    /// Returns a `Git` that reads the agent's objects, and the repository's after them.
     fn reader(&self) -> Git {
         self.repository
             .git
@@ -215,8 +215,8 @@ pub(crate) fn has_whole(
     is_success(repository.git.within(limit).run(repository.location(), &arguments))
 }
 
-/// Returns whether git succeeded. Only a failure of git itself means "no": that it could not be started, took too long, was
-/// killed or could not write says nothing about the objects, and stays an error.
+/// Returns whether git succeeded. Only git's own refusal means "no": if it could not be started, took too long, was killed or
+/// could not write, that says nothing about the objects, and stays an error.
 fn is_success<T>(result: Result<T, GitError>) -> Result<bool, RunnerError> {
     match result {
         Ok(_) => Ok(true),

@@ -2,8 +2,8 @@
 //!
 //! An agent may leave anything there: a pipe on which git would block, a symlink to files that the agent itself may not
 //! read, a list of alternates, marks that make git fetch or skip objects. So git never reads that folder. It reads a
-//! snapshot of hard links to the objects and packs alone, each a plain file when it was linked. Git itself checks that
-//! their contents fit their names.
+//! snapshot of hard links to only the objects and packs, each a plain file when it was linked. Git itself checks that
+//! their contents match their names.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -20,7 +20,7 @@ use crate::repository::closed_folder;
 /// The folder of packs, in a folder of objects.
 const PACKS: &str = "pack";
 
-/// The errors of a hard link that mean: copy the file instead. Some file systems and policies have no hard links.
+/// The errors of a hard link after which the file is copied instead. Some file systems and policies have no hard links.
 const NO_LINKS: [Errno; 4] = [Errno::PERM, Errno::XDEV, Errno::OPNOTSUPP, Errno::ACCESS];
 
 /// The most bytes of a pack's index: that of two million objects, whose names git holds in memory.
@@ -95,8 +95,8 @@ impl ObjectSnapshot {
 
 /// Links a plain file into the snapshot. Returns false for anything else.
 fn link_file(folder: &OwnedFd, name: &str, target: &Path) -> io::Result<bool> {
-    // The descriptor pins the file, so the one that is checked is the one that is linked. `O_PATH` does not open it: a
-    // device or pipe is not touched.
+    // The descriptor pins the file, so the checked file is the one that is linked. `O_PATH` does not open it: a device or
+    // pipe is not touched.
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(held) = openat(folder, name, flags, Mode::empty()) else { return Ok(false) };
     let stat = fstat(&held)?;
@@ -107,7 +107,7 @@ fn link_file(folder: &OwnedFd, name: &str, target: &Path) -> io::Result<bool> {
     let path = format!("/proc/self/fd/{}", held.as_raw_fd());
     match linkat(CWD, &path, CWD, target, AtFlags::SYMLINK_FOLLOW) {
         Ok(()) | Err(Errno::EXIST) => Ok(true),
-        // Deleted meanwhile, or with more links than a file of git's ever has.
+        // Deleted meanwhile, or with more links than any file of git's.
         Err(Errno::NOENT | Errno::MLINK) => Ok(false),
         Err(errno) if NO_LINKS.contains(&errno) => copy(&path, target),
         Err(errno) => Err(errno.into()),
@@ -141,7 +141,7 @@ fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Returns whether a name is that of a pack or of its index. Git does not need the other files beside them for reading.
+/// Returns whether a name is that of a pack or its index. Git does not need the other files next to them for reading.
 fn is_of_a_pack(name: &str) -> bool {
     let Some((stem, kind)) = name.split_once('.') else { return false };
     let number = stem.strip_prefix("pack-").unwrap_or_default();

@@ -1,7 +1,7 @@
-//! The objects that an agent makes, in a folder of its own.
+//! The objects that an agent makes, in a separate folder.
 //!
 //! A process that may write to a folder of objects may also remove and replace existing ones, and give a new object a name
-//! that does not fit its contents. A confined agent therefore sees a folder of its own instead of the repository's objects.
+//! that does not match its contents. A confined agent therefore sees its own folder instead of the repository's objects.
 //! It reads those at another path, which its own folder lists as an alternate.
 
 use std::fs;
@@ -113,7 +113,7 @@ impl OwnObjects {
         }
         let counts = repository.git.run(repository.location(), &["count-objects", "-v"])?;
         let folders = counts.lines().filter_map(|line| line.strip_prefix("alternate: ")).map(PathBuf::from);
-        // Deleted folders, and names that git prints in quotes, are left out. The check of the shape keeps an arbitrary
+        // Deleted folders, and names that git prints in quotes, are left out. The check of the folder's shape keeps an arbitrary
         // entry from making another folder visible to an agent.
         let is_one = |folder: &PathBuf| {
             folder.is_absolute() && folder.ends_with("objects") && folder.join("pack").is_dir()

@@ -1,4 +1,4 @@
-//! The policy of a confined agent: what it may read and change.
+//! The policy of a confined agent: the files that it may read and change.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -83,16 +83,16 @@ pub(crate) struct PolicyContext<'a> {
     pub(crate) definition: &'a AgentDefinition,
     pub(crate) worktree: &'a Worktree,
     pub(crate) common_folder: &'a Path,
-    /// Its own view of the repository; `None` if it shares the repository's folders with the other agents.
+    /// Its own view of the repository; `None` if it shares the repository's folders with other agents.
     pub(crate) own: Option<&'a OwnRepository>,
     /// The folders of other repositories in which this one finds objects.
     pub(crate) objects_elsewhere: Vec<PathBuf>,
     pub(crate) body_file: &'a Path,
     /// The folder of all worktrees.
     pub(crate) worktrees: &'a Path,
-    /// The folder with worktrees of other agents, of which an agent with a file tree of its own sees nothing.
+    /// The folder with worktrees of other agents, hidden from an agent with its own file tree.
     pub(crate) others: &'a Path,
-    /// The folder of the home that it keeps.
+    /// The folder of its kept home.
     pub(crate) home: Option<PathBuf>,
     /// Folders of the program itself, hidden from agents.
     pub(crate) private: &'a [PathBuf],
@@ -105,7 +105,7 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     let mut policy = Policy::for_workspace(&worktree.path);
     policy.network = definition.network.policy();
     policy.environment = environment;
-    // Made here, so that it is hidden below. Where it cannot be, the agent has a fresh home.
+    // Made here, so that it is hidden below. If that fails, the agent has a fresh home.
     let home = context
         .home
         .clone()
@@ -114,7 +114,7 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
     if let Some(identity) = &context.identity {
         policy.git_identity = identity.clone();
     }
-    // Only what the outcome keeps; the log receives everything.
+    // Only limits the outcome; the log receives everything.
     policy.limits.output_bytes_per_stream = 16 * 1024;
     policy.readable.push((*common_folder).to_owned());
     policy.readable.push(context.body_file.to_owned());
@@ -144,11 +144,11 @@ pub(crate) fn policy(context: &PolicyContext<'_>, environment: BTreeMap<OsString
             policy.read_only.extend(kept_objects(common_folder));
         }
     }
-    // Hidden at their real paths, since a symlink does not hide its target. Missing ones need no rule.
+    // Hidden at their real paths, since hiding a symlink does not hide its target. Missing ones need no rule.
     let credentials = CREDENTIALS.iter().map(|entry| host.home.join(entry));
     let homes = context.home.as_ref().and_then(|home| home.parent());
     let homes = homes.into_iter().map(Path::to_owned);
-    // The folder of the worktrees has no links on its way either.
+    // The folder of the worktrees has no links on its path either.
     let private =
         context.private.iter().map(|folder| fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()));
     let private = private.flat_map(|folder| all_but(&folder, context.worktrees)).chain(homes);

@@ -79,7 +79,7 @@ impl AgentDefinition {
 
     /// Returns a built-in definition: `claude` or `codex`, with its unattended command line.
     ///
-    /// Their own questions and sandboxes are off, because this program confines them.
+    /// Their own prompts and sandboxes are off, because this program confines them.
     pub fn built_in(name: &AgentName) -> Option<AgentDefinition> {
         let (arguments, writable): (&[&str], &[&str]) = match name.as_str() {
             "claude" => {
@@ -130,10 +130,10 @@ fn fill_in(text: &str, environment: &BTreeMap<OsString, OsString>) -> Result<OsS
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         // Without a closing brace the rest is literal text.
-        let Some((name, behind)) = after.split_once('}') else { break };
+        let Some((name, after_brace)) = after.split_once('}') else { break };
         filled.push(before);
         filled.push(environment.get(OsStr::new(name)).ok_or_else(|| name.to_owned())?);
-        rest = behind;
+        rest = after_brace;
     }
     filled.push(rest);
     Ok(filled)

@@ -8,7 +8,7 @@ use cocode_env::{AgentContext, Variable};
 use crate::plan::definition::AgentDefinition;
 use crate::plan::host::Host;
 
-/// Variables of the user that an agent gets. The confinement sets `HOME`, `PATH` and `TMPDIR`.
+/// Variables of the user that an agent receives. The confinement sets `HOME`, `PATH` and `TMPDIR`.
 const KEPT: [&str; 10] =
     ["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "TERM", "TERMINFO", "USER", "USERNAME", "TZ"];
 
@@ -28,7 +28,7 @@ const GIT_SETTINGS: [(&str, &str); 5] = [
 /// A git setting of agents that share the repository's objects: no packs of big files, because packs are read-only there.
 const SHARED_SETTING: (&str, &str) = ("core.bigFileThreshold", "4g");
 
-/// Returns the variables that an agent gets beside `HOME`, `PATH` and `TMPDIR`.
+/// Returns the variables of an agent besides `HOME`, `PATH` and `TMPDIR`.
 ///
 /// The five variables of the contract come from `context`, whatever the user's environment and the definition hold.
 pub fn agent_environment(

@@ -12,8 +12,8 @@ pub struct Host {
     pub variables: BTreeMap<OsString, OsString>,
     /// The user's home folder, absolute.
     pub home: PathBuf,
-    /// The folders, as in `PATH`, of the programs that run unconfined, such as git and `gh`. None is one that a model may
-    /// write: people have folders such as `node_modules/.bin` on their search path.
+    /// The folders, as in `PATH`, of the programs that run unconfined, such as git and `gh`. A model must not be able to write
+    /// to any of them: people have folders such as `node_modules/.bin` on their search path.
     pub own_path: OsString,
 }
 

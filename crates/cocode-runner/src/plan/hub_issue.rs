@@ -17,7 +17,7 @@ pub struct HubIssue {
     pub url: Option<IssueUrl>,
 }
 
-/// The reason why the text could not be fetched.
+/// The reason that the text could not be fetched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubError {

@@ -16,7 +16,7 @@ pub struct Elsewhere {
     /// The machine that has the task, by its own account; `None` as long as none has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The number of the attempt. What an earlier attempt delivers does not count.
+    /// The number of the attempt. Deliveries of earlier attempts do not count.
     pub epoch: u64,
     /// The commit that was delivered, once its import into the repository has begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct CheckPermissions {
     pub timeout_seconds: u64,
     /// True if it is confined.
     pub is_confined: bool,
-    /// The network, as `--network` has it.
+    /// The network, as for `--network`.
     pub network: String,
     /// Files and folders outside of the worktree that it may change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -53,8 +53,8 @@ pub struct CheckPermissions {
 }
 
 impl CheckPermissions {
-    /// Returns the permissions of a definition with this deadline. The values of its variables are not among them, since
-    /// records are shown and variables may be secrets.
+    /// Returns the permissions of a definition with this deadline, without the values of its variables, since records are
+    /// displayed and variables may be secrets.
     pub(crate) fn of(definition: &AgentDefinition, timeout_seconds: u64) -> CheckPermissions {
         CheckPermissions {
             timeout_seconds,

@@ -1,10 +1,11 @@
-//! Folders that are closed to every user but their owner, and folders of a worktree that an agent has closed to the owner, too.
+//! Folders that are closed to every user except their owner, and folders of a worktree that an agent has closed even to the
+//! owner.
 //!
-//! Only git reads an agent's git folders, object by object. No other user of the machine needs access: neither to run
-//! files of the agent's nor to add any.
+//! Only git reads an agent's git folders, object by object. No other user of the machine needs access, neither to run the
+//! agent's files nor to add any.
 //!
-//! Git passes over a folder that it cannot list, with a warning: uncommitted files in one would not be found. So the folders of
-//! a worktree are opened again.
+//! Git skips a folder that it cannot list, with a warning, and would miss uncommitted files in it. So the folders of a
+//! worktree are reopened.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, Permissions};
@@ -23,10 +24,10 @@ const OWNER: u32 = 0o700;
 /// Opens a folder whatever its mode, and no link to one.
 const HELD: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The most entries of a worktree that are looked at.
+/// The most entries of a worktree that are visited.
 const MOST_ENTRIES: usize = 5_000_000;
 
-/// The most bytes of the paths of folders that wait for their turn.
+/// The most bytes of the paths of queued folders.
 const MOST_WAITING_BYTES: usize = 256 << 20;
 
 /// Makes a folder that is closed from the start, and its missing parents. An existing folder keeps its mode.
@@ -47,10 +48,10 @@ pub(crate) fn close(folder: &Path) -> io::Result<()> {
     set_mode(&held, OWNER)
 }
 
-/// Restores the owner's permissions on the folders of a worktree. Returns those that git cannot look into all the same: folders of
-/// another user, folders whose paths are too long for the system, and those of more than can be looked at.
+/// Restores the owner's permissions on the folders of a worktree. Returns those that git still cannot read: folders of
+/// another user, folders whose paths are too long for the system, and folders beyond the limits.
 ///
-/// No symlink is followed, and no other file system is entered. No process of the agent may run any more.
+/// No symlink is followed, and no other file system is entered. No process of the agent may be running any more.
 pub(crate) fn reopen_worktree(root: &Path) -> Vec<PathBuf> {
     let mut unseen = Vec::new();
     // The agent may have removed the whole worktree.
@@ -62,16 +63,16 @@ pub(crate) fn reopen_worktree(root: &Path) -> Vec<PathBuf> {
         let inner = reopen(&top, &folder).and_then(|held| folders_in(&held, &mut count));
         let inner = match inner {
             Ok(inner) => inner,
-            // What the user has mounted there is not the agent's.
+            // The user's mounts are not the agent's.
             Err(Errno::XDEV | Errno::NOENT) => continue,
             Err(_) => {
                 unseen.push(folder);
                 continue;
             }
         };
-        // The worktree's own `.git` is looked at elsewhere.
-        let is_beneath = !folder.as_os_str().is_empty();
-        let inner = inner.into_iter().filter(|name| is_beneath || name != ".git");
+        // The worktree's own `.git` is checked elsewhere.
+        let is_nested = !folder.as_os_str().is_empty();
+        let inner = inner.into_iter().filter(|name| is_nested || name != ".git");
         for path in inner.map(|name| folder.join(name)) {
             waiting_bytes += path.as_os_str().len();
             waiting.push(path);
@@ -86,15 +87,15 @@ pub(crate) fn reopen_worktree(root: &Path) -> Vec<PathBuf> {
 /// Restores the owner's permissions on one folder of a worktree, which is `top`.
 fn reopen(top: &OwnedFd, folder: &Path) -> rustix::io::Result<OwnedFd> {
     let path = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
-    let held = match openat2(top, path, HELD, Mode::empty(), beneath) {
-        // A container may forbid this call. Without an agent that runs, the folders on the way are no links.
+    let resolve_flags = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    let held = match openat2(top, path, HELD, Mode::empty(), resolve_flags) {
+        // A container may forbid this call. Since no agent runs, the folders on the way are not being replaced by links.
         Err(Errno::NOSYS | Errno::PERM) => openat(top, path, HELD, Mode::empty())?,
         held => held?,
     };
     let mode = fstat(&held)?.st_mode;
     if mode & OWNER != OWNER {
-        // One of another user stays closed, and cannot be listed then.
+        // Another user's folder stays closed, and cannot be listed then.
         let _ = set_mode(&held, (mode & 0o7777) | OWNER);
     }
     Ok(held)

@@ -1,4 +1,4 @@
-//! The `git` program, which only this module starts.
+//! Runs the `git` program; no other module does.
 //!
 //! Hooks, fsmonitor and filters are off in every call, and the caller names a worktree's folders: files of an agent never
 //! select the settings in force, and never run.
@@ -44,15 +44,15 @@ const SETTINGS: [&str; 5] = [
     "maintenance.auto=false",
 ];
 
-/// Has a comparison of commits or indexes show submodules, too. Otherwise git leaves out those that a `.gitmodules`, which may be an
-/// agent's, or the user's settings say to ignore.
+/// Makes a comparison of commits or indexes show submodules, too. Otherwise git omits those that a `.gitmodules`, which may be
+/// an agent's, or the user's settings ignore.
 pub(crate) const WITH_SUBMODULES: &str = "--ignore-submodules=none";
 
 /// A difference without colours, in which attributes of an agent select no program that prints it.
 pub(crate) const DIFF: [&str; 5] = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", WITH_SUBMODULES];
 
-/// Variables of the user's environment that git needs, three of them for signing a merge. The last four are the user's identity,
-/// which in containers often is nowhere else. All others are dropped, above all other `GIT_*`.
+/// Variables of the user's environment that git needs, three of them for signing a merge. The last four are the user's
+/// identity, which in containers is often only there. All others are dropped, in particular other `GIT_*`.
 const KEPT: [&str; 12] = [
     "HOME",
     "XDG_CONFIG_HOME",
@@ -71,11 +71,11 @@ const KEPT: [&str; 12] = [
 /// The folder in which git works.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum GitLocation<'a> {
-    /// A folder of the user's repository, in which git finds the repository by itself.
+    /// A folder of the user's repository, in which git finds the repository itself.
     Folder(&'a Path),
     /// A worktree with explicit folders, whatever its `.git` file names.
     Worktree { common_folder: &'a Path, git_folder: &'a Path, work_tree: &'a Path },
-    /// A bare repository, whatever the user's settings say of such.
+    /// A bare repository, regardless of the user's settings for these.
     Bare(&'a Path),
 }
 
@@ -145,14 +145,14 @@ impl Git {
         names.sort_unstable();
         names.dedup();
         let off = |name: &str| {
-            // A required filter without a program would make git fail instead of passing the content on.
+            // A required filter without a program would make git fail instead of passing the content through.
             ["clean=", "smudge=", "process=", "required=false"].map(|key| format!("{name}.{key}"))
         };
         self.filters = names.into_iter().flat_map(off).map(OsString::from).collect();
         self
     }
 
-    /// Returns whether it leaves out filters that the user has set.
+    /// Returns whether it disables filters that the user has set.
     pub(crate) fn leaves_out_filters(&self) -> bool {
         !self.filters.is_empty()
     }
@@ -276,8 +276,8 @@ impl Git {
     }
 
     /// Runs git with a file on its standard input, from the file's current position. Returns whether it succeeded, and its
-    /// error output. A failure of this machine is an error, unless git objects to an object as well: it then prints what the
-    /// maker of the object has written, which may look like such a failure.
+    /// error output. A failure of this machine is an error, unless git also objects to an object: it then prints text by the
+    /// object's author, which may look like such a failure.
     pub(crate) fn judge_from(
         &self,
         location: GitLocation<'_>,
@@ -387,7 +387,7 @@ impl Answer {
     /// Returns the output, if the call succeeded.
     fn success<S: AsRef<OsStr>>(self, arguments: &[S]) -> Result<Vec<u8>, GitError> {
         match (self.code, self.longer_than) {
-            // Before the exit code: git was killed at the limit, and has none.
+            // Before the exit code: git was killed at the limit, and has no exit code.
             (_, Some(limit_bytes)) => Err(GitError::TooLong { command: first_of(arguments), limit_bytes }),
             (Some(0), None) => Ok(self.output),
             (exit_code, None) => {
@@ -410,7 +410,7 @@ fn quoted(folder: &Path) -> OsString {
     }
 }
 
-/// Returns a pattern that matches a path from the top and nothing else. A bare path is one, too: git would take `:/a` for `a`.
+/// Returns a pattern that matches exactly a path from the top. A bare path is a pattern, too: git would take `:/a` for `a`.
 pub(crate) fn literal_pattern(path: &OsStr) -> OsString {
     let mut pattern = OsString::from(":(top,literal)");
     pattern.push(path);

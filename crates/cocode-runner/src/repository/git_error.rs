@@ -39,8 +39,8 @@ pub enum GitError {
     },
 }
 
-/// Texts in git's reason if this machine has failed: it could not write, another process held a lock, or it had no more of
-/// something.
+/// Texts in git's reason if this machine has failed: it could not write, another process held a lock, or it had run out of
+/// a resource.
 const OF_MACHINE: [&str; 8] = [
     "No space left on device",
     "Disk quota exceeded",
@@ -54,7 +54,7 @@ const OF_MACHINE: [&str; 8] = [
 
 impl GitError {
     /// Returns whether the fault is on this machine, where the same call may succeed later: git was killed, could not
-    /// write, or found a lock. If not, what git read may be damaged.
+    /// write, or found a lock. If not, git's input may be damaged.
     #[must_use]
     pub fn is_of_this_machine(&self) -> bool {
         match self {

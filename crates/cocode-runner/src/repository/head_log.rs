@@ -14,7 +14,7 @@ const LIMIT_BYTES: u64 = 1 << 20;
 /// The most bytes of a subject that are reported: the first line of a message can have any length.
 const MOST_SUBJECT_BYTES: usize = 1000;
 
-/// The time limit for reading the commits that a log names. Agents' deadlines wait for it.
+/// The time limit for reading the commits in a log. Agents' deadlines wait for it.
 const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
 /// The beginnings of an entry's text that mark a move of `HEAD` to an existing commit.
@@ -39,14 +39,14 @@ impl HeadEntry {
     /// Returns whether `HEAD` went to an existing commit.
     pub(crate) fn is_move(&self) -> bool {
         let is_merge = self.action.starts_with("merge ") || self.action.starts_with("pull");
-        // A merge that is not a fast-forward makes a commit of its own.
+        // A merge that is not a fast-forward makes a new commit.
         (is_merge && self.action.ends_with(": Fast-forward"))
             || MOVES.iter().any(|prefix| self.action.starts_with(prefix))
     }
 }
 
-/// Returns those of the commits that the repository has, with their subjects, or the beginnings of long ones. The agent can write
-/// anything into its log.
+/// Returns the commits that exist in the repository, with their subjects, or the beginnings of long ones. The agent can
+/// write anything into its log.
 pub(crate) fn made_commits(
     repository: &Repository,
     entries: &[HeadEntry],
@@ -95,7 +95,7 @@ pub(crate) struct HeadFollower {
 }
 
 impl HeadFollower {
-    /// Starts behind the existing entries.
+    /// Starts after the existing entries.
     pub(crate) fn new(git_folder: &Path) -> HeadFollower {
         let path = path(git_folder);
         let read_bytes = path.metadata().map_or(0, |data| data.len());
@@ -118,7 +118,7 @@ impl HeadFollower {
         let bytes = read().unwrap_or_default();
         let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
             // An unfinished line is left for the next call, unless it fills the whole limit: it would never be read to its
-            // end, and would hide all lines behind it.
+            // end, and would hide all later lines.
             if bytes.len() as u64 == LIMIT_BYTES {
                 self.read_bytes += LIMIT_BYTES;
             }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_does_not_hide_what_comes_behind() {
+    fn a_line_without_end_does_not_hide_later_lines() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("logs")).unwrap();
         let log = folder.path().join("logs/HEAD");

@@ -36,11 +36,11 @@ pub struct LeftFile {
     pub stamp: Option<(u64, i64)>,
 }
 
-/// Returns the files of a worktree that are in no commit: changed, staged and untracked ones, and staged submodules. Ignored files
-/// are left out if the rule for them is committed, or the user's own, and if they lie in caches.
+/// Returns the files of a worktree that are in no commit: changed, staged and untracked ones, and staged submodules. Ignored
+/// files are left out if their rule is committed, or the user's own, and if they are in caches.
 ///
-/// The worktree is compared with its commit itself. Its own index can say that files are not to be looked at. Folders that the agent
-/// has closed are opened again; one that git cannot look into is one of the files, since nothing is known of what it holds.
+/// The worktree is compared with its commit, not with its index, which can hide files. Folders that the agent has closed are
+/// reopened; a folder that git cannot read is listed itself, since its contents are unknown.
 pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<LeftFile>, RunnerError> {
     let unseen = closed_folder::reopen_worktree(&worktree.path);
     let comparison = OwnComparison::of(repository, worktree)?;
@@ -59,7 +59,7 @@ pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<L
         "--ignore-submodules=all",
     ];
     let status = comparison.run_for_bytes(&status)?;
-    // Each entry has two letters of state and a blank before the path.
+    // Each entry has two letters of state and a space before the path.
     let entries = status.split(|byte| *byte == 0).filter_map(|entry| entry.split_at_checked(3));
     let (ignored, others): (Vec<_>, Vec<_>) = entries.partition(|(state, _)| *state == b"!! ");
     let absent = left_out(repository, location)?;
@@ -72,7 +72,7 @@ pub(crate) fn find(repository: &Repository, worktree: &Worktree) -> Result<Vec<L
     Ok(paths.into_iter().map(|path| LeftFile::at(&worktree.path, &path)).collect())
 }
 
-/// Returns the paths, submodules included, that the worktree's own index has in another way than its commit.
+/// Returns the paths, including submodules, at which the worktree's own index differs from its commit.
 fn staged(repository: &Repository, location: GitLocation<'_>) -> Result<Vec<PathBuf>, GitError> {
     let arguments =
         ["diff-index", "--cached", "--name-only", "-z", "--no-renames", WITH_SUBMODULES, "HEAD", "--"];
@@ -81,7 +81,7 @@ fn staged(repository: &Repository, location: GitLocation<'_>) -> Result<Vec<Path
     Ok(names.map(path_of).collect())
 }
 
-/// Returns the paths that are not checked out in a repository of which the user has checked out a part.
+/// Returns the paths that are not checked out in a sparse checkout.
 fn left_out(repository: &Repository, location: GitLocation<'_>) -> Result<HashSet<Vec<u8>>, GitError> {
     if repository.setting("core.sparsecheckout").as_deref() != Some("true") {
         return Ok(HashSet::new());
@@ -91,8 +91,8 @@ fn left_out(repository: &Repository, location: GitLocation<'_>) -> Result<HashSe
     Ok(absent.map(<[u8]>::to_vec).collect())
 }
 
-/// Returns the ignored files that are not in caches and that a clone would not ignore: the rule for them is in a file that is one of
-/// `ignored`, or of the `uncommitted` paths.
+/// Returns the ignored files that are not in caches and that a clone would not ignore: their rule is in a file among the
+/// `ignored` or `uncommitted` paths.
 fn ignored_by_chance(
     comparison: &OwnComparison<'_>,
     worktree: &Worktree,
@@ -102,7 +102,7 @@ fn ignored_by_chance(
     let ignored_files: HashSet<&Path> = ignored.iter().map(PathBuf::as_path).collect();
     let is_uncommitted = |path: &Path| uncommitted.contains(path) || ignored_files.contains(path);
     let candidates = ignored.iter().filter(|path| !caches.hold(&path.join("file")));
-    // Git takes paths here as text alone. The others count as left.
+    // Git accepts paths here only as text. Others count as left.
     let (texts, others): (Vec<&PathBuf>, Vec<_>) = candidates.partition(|path| path.to_str().is_some());
     let mut left: Vec<PathBuf> = others.into_iter().cloned().collect();
     if texts.is_empty() {
@@ -146,7 +146,7 @@ pub(crate) fn named(files: &[LeftFile]) -> String {
     text
 }
 
-/// Renders a path as one line of a bounded length, with pictures of the characters that control a terminal.
+/// Renders a path as one line of a bounded length, with pictures of terminal control characters.
 pub(crate) fn name_of(path: &Path) -> String {
     let text = path.to_string_lossy();
     let picture = |character: char| match character {

@@ -1,17 +1,18 @@
 //! Repositories, and state folders of this program, that an agent leaves in its worktree.
 //!
-//! Git enters a staged submodule at every `status` and `diff`, and obeys the settings there: an agent that writes them could
-//! name a program, such as `core.fsmonitor`, which the user's next command of git would start unconfined. So each `.git`
-//! beneath the worktree's own is renamed as soon as the agent has ended.
+//! Git enters a staged submodule at every `status` and `diff`, and obeys the settings there: an agent could set a program,
+//! such as `core.fsmonitor`, which the user's next git command would start unconfined. So each nested `.git` is renamed as
+//! soon as the agent has ended.
 //!
-//! A folder without a `.git` is a repository, too, for a user who enters it, as soon as it holds a few names. Its `HEAD` is renamed
-//! then, unless it is one of the user's, of which the agent has not changed what git obeys.
+//! A folder without a `.git` is a repository, too, for a user who enters it, as soon as it holds a few names. Its `HEAD` is
+//! then renamed, unless it is the user's and the agent has not changed the files in it that git obeys.
 //!
-//! `agentd` trusts a state folder that was made where it is: it would restore files from the journal in there, and carry on what
-//! the records of agents in there say. So none of an agent's keeps its name.
+//! `agentd` trusts a state folder that was made at its path: it would restore files from its journal, and resume the agents
+//! in its records. So an agent's state folders are renamed, too.
 //!
-//! The same holds in its git folder and in the folders of the repository that agents share: a link in the worktree can lead there.
-//! Folders that the agent has closed are opened again. Pipes are removed, since git would wait at one that has the name of a file with rules, such as `.gitattributes`.
+//! The same applies in its git folder and in the folders of the repository that agents share: a link in the worktree can lead
+//! there. Folders that the agent has closed are reopened. Pipes are removed, since git would block on a pipe with the name of
+//! a file with rules, such as `.gitattributes`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -35,7 +36,7 @@ const SUFFIX: &str = ".agentd-refused";
 /// The number of names that are tried.
 const NAMES: usize = 100;
 
-/// The most entries of a worktree that are looked at.
+/// The most entries of a worktree that are visited.
 const MOST_ENTRIES: usize = 5_000_000;
 
 /// The most bytes of a file that git obeys in a repository.
@@ -44,12 +45,12 @@ const LIMIT_BYTES: u64 = 1 << 20;
 /// Names in a repository that git obeys.
 const OBEYED: [&str; 5] = ["HEAD", "commondir", "config", "config.worktree", "hooks"];
 
-/// Renames every `.git` in a worktree but its own, the `HEAD` of each other repository that is not as in the commit `start`, and
-/// every state folder, and removes all pipes. Returns warnings for the user.
+/// Renames every `.git` in a worktree except its own, the `HEAD` of each other repository that differs from the commit
+/// `start`, and every state folder, and removes all pipes. Returns warnings for the user.
 ///
-/// No process of the agent may run any more.
+/// No process of the agent may be running any more.
 pub(crate) fn refuse(repository: &Repository, worktree: &Worktree, start: &str) -> Vec<String> {
-    // What stays closed is reported by the search.
+    // Folders that stay closed are reported by the search.
     closed_folder::reopen_worktree(&worktree.path);
     let mut search = Search { is_worktree: true, ..Search::default() };
     search.walk(&worktree.path);
@@ -61,13 +62,13 @@ pub(crate) fn refuse(repository: &Repository, worktree: &Worktree, start: &str) 
     search.warnings("it", "its worktree")
 }
 
-/// Does the same beneath a folder that only git uses, where no repository and no state folder is the user's. The warnings say what
-/// `who` has left there, and call the folder `what`.
-pub(crate) fn refuse_beneath(folder: &Path, who: &str, what: &str) -> Vec<String> {
+/// Does the same below a folder that only git uses, where no repository and no state folder is the user's. The warnings call
+/// the agent `who` and the folder `what`.
+pub(crate) fn refuse_below(folder: &Path, who: &str, what: &str) -> Vec<String> {
     let mut search = Search::default();
     search.walk(folder);
-    for beneath in std::mem::take(&mut search.bare) {
-        search.refuse_head(folder, &beneath);
+    for nested in std::mem::take(&mut search.bare) {
+        search.refuse_head(folder, &nested);
     }
     search.warnings(who, what)
 }
@@ -93,7 +94,7 @@ impl Search {
         let mut folders = vec![PathBuf::new()];
         while let Some(folder) = folders.pop() {
             if !self.is_worktree {
-                // The agent may have closed it, and it is the runner's to open.
+                // The agent may have closed it; the runner may reopen it.
                 reopen_folder(&root.join(&folder));
             }
             let entries = match fs::read_dir(root.join(&folder)) {
@@ -136,8 +137,8 @@ impl Search {
             }
             let has = |wanted: &str| names.iter().any(|name| name.eq_ignore_ascii_case(wanted));
             // Its own `.git` counts in the worktree's own folder.
-            let is_beneath = !folder.as_os_str().is_empty();
-            if is_beneath && has("HEAD") && (has("commondir") || has("objects") && has("refs")) {
+            let is_nested = !folder.as_os_str().is_empty();
+            if is_nested && has("HEAD") && (has("commondir") || has("objects") && has("refs")) {
                 self.bare.push(folder);
             }
         }
@@ -188,7 +189,7 @@ impl Search {
         Some(moved)
     }
 
-    /// Renames the `HEAD` of a folder, without which git takes it for a plain folder.
+    /// Renames the `HEAD` of a folder, without which git treats it as a plain folder.
     fn refuse_head(&mut self, root: &Path, folder: &Path) {
         let path = folder.join("HEAD");
         if rename(&root.join(&path)).is_none() {
@@ -199,12 +200,12 @@ impl Search {
     }
 }
 
-/// Returns whether an entry of this name is renamed, in any case of the letters: some file systems do not tell them apart.
+/// Returns whether an entry of this name is renamed, ignoring case: some file systems do, too.
 fn is_refused(name: &OsStr) -> bool {
     [".git", STATE_FOLDER].iter().any(|refused| name.eq_ignore_ascii_case(refused))
 }
 
-/// Gives an entry a name that no program knows, and returns that; `None` if it cannot be renamed.
+/// Gives an entry a name that no program uses, and returns it; `None` if it cannot be renamed.
 fn rename(from: &Path) -> Option<OsString> {
     (0..NAMES).find_map(|number| {
         let mut name = from.file_name()?.to_owned();
@@ -214,7 +215,7 @@ fn rename(from: &Path) -> Option<OsString> {
     })
 }
 
-/// Returns whether the files that git obeys in a repository beneath a worktree are those of the commit `start`.
+/// Returns whether the files that git obeys in a repository below a worktree are those of the commit `start`.
 fn is_of_user(repository: &Repository, worktree: &Worktree, start: &str, folder: &Path) -> bool {
     let arguments = ["ls-tree", "-r", "-z", "--full-tree", start, "--"].map(OsStr::new);
     let pattern = literal_pattern(folder.as_os_str());

@@ -1,9 +1,9 @@
 //! An agent's own view of the agents' branches.
 //!
 //! Git commits to a branch by renaming a file in the folder of the branch, so that folder must be writable, and a process
-//! that may write there may move and delete every branch in it. A confined agent therefore sees a folder of its own
-//! instead of the one that all agents' branches share, with only its branch in it. The runner copies the tip of that
-//! branch to the repository, and nothing else.
+//! that may write there may move and delete every branch in it. A confined agent therefore sees its own folder instead of
+//! the one that all agents' branches share, with only its branch in it. The runner copies only the tip of that branch to
+//! the repository.
 
 use std::fs::{self, File};
 use std::io;
@@ -44,7 +44,7 @@ pub(crate) struct OwnBranches {
     logs: PathBuf,
     shared_heads: PathBuf,
     shared_logs: PathBuf,
-    /// The worktree's git folder, as far as it is the agent's.
+    /// The git folder in which the agent works.
     git_folder: PathBuf,
     /// The branch's name in these folders.
     name: String,
@@ -65,7 +65,7 @@ impl OwnBranches {
         }
     }
 
-    /// Returns the same for an agent that runs, and has a git folder of its own until it has ended.
+    /// Returns the same for a running agent, which has its own git folder until it has ended.
     pub(crate) fn while_in(self, git_folder: &Path) -> OwnBranches {
         OwnBranches { git_folder: git_folder.to_owned(), ..self }
     }
@@ -147,7 +147,7 @@ impl OwnBranches {
         Ok(None)
     }
 
-    /// Returns the old and new commit of the repository's branch; `None` if it need not move. The error is the reason why it
+    /// Returns the old and new commit of the repository's branch; `None` if it need not move. The error is the reason that it
     /// cannot.
     fn pending_move(&self) -> Result<Option<(String, String)>, &'static str> {
         let Some(tip) = self.tip() else { return Err("its branch no longer names a commit") };

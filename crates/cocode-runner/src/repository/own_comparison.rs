@@ -1,5 +1,4 @@
-//! A worktree compared with its commit, through an index that is made for it. The worktree's own index can say that files are not
-//! to be looked at.
+//! Compares a worktree with its commit, through a temporary index. The worktree's own index can hide files.
 
 use std::ffi::OsStr;
 
@@ -22,7 +21,7 @@ pub(crate) struct OwnComparison<'a> {
 }
 
 impl<'a> OwnComparison<'a> {
-    /// The agent may not run any more.
+    /// The agent must not be running any more.
     pub(crate) fn of(
         repository: &'a Repository,
         worktree: &'a Worktree,

@@ -1,8 +1,8 @@
 //! An agent's own copy of its worktree's git folder, for as long as it runs.
 //!
-//! Git follows symlinks in a git folder and waits for pipes there, in the user's own calls in the repository, too: `git gc`
+//! Git follows symlinks in a git folder and blocks on pipes there, also in the user's own calls in the repository: `git gc`
 //! rewrites the logs of all worktrees, and renaming a branch appends to them. So a confined agent never writes to the real
-//! folder. It sees a folder of its own in that place, which is searched for links and moved back when it has ended.
+//! folder. It sees its own copy at that path, which is searched for links and moved back when it has ended.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirEntry, File};
@@ -18,8 +18,8 @@ use crate::repository::planted_links::read_start;
 use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
 use crate::repository::{closed_folder, foreign_file, planted_links};
 
-/// The name of a folder in an agent's git folder that is the same folder inside and outside of its confinement, unlike the
-/// rest of it: for files by which an agent and its user talk. Git never looks into it.
+/// The name of a folder in an agent's git folder that is the same inside and outside of its confinement, unlike the rest: for
+/// files by which an agent and its user communicate. Git never reads it.
 pub const SESSION_FOLDER: &str = "agentd-session";
 
 /// The folder while it is being made.
@@ -31,7 +31,7 @@ const OWN: &str = "git";
 /// The folder while it is being moved back.
 const BACK: &str = "git.back";
 
-/// Files that name the repository and its settings. The agent gets copies; what it does to them does not count.
+/// Files that name the repository and its settings. The agent receives copies; its changes to them are ignored.
 const GIVEN: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
 /// Other entries that stay in the real folder: those of the runner, and the user's lock on the worktree.
@@ -59,31 +59,31 @@ impl OwnGitFolder {
         &self.own
     }
 
-    /// Returns the folder that the agent sees as the runner made it.
+    /// Returns the runner's part of the folder.
     pub(crate) fn runners(&self) -> PathBuf {
         self.real.join(OWN_FOLDER)
     }
 
-    /// Returns the folder that is the same for the agent and its user.
+    /// Returns the folder that the agent shares with its user.
     pub(crate) fn session(&self) -> PathBuf {
         self.real.join(SESSION_FOLDER)
     }
 
-    /// Returns whether it holds anything of an agent that is not in the real folder.
+    /// Returns whether it holds files of an agent that are not in the real folder.
     pub(crate) fn is_left(&self) -> bool {
-        // An agent without a view of its own may have put a link in the place of the runner's folder.
+        // An agent without its own view may have replaced the runner's folder with a link.
         is_folder(&self.runners())
             && [&self.new, &self.own, &self.back].into_iter().any(|path| is_folder(path))
     }
 
-    /// Makes it from the real folder, which keeps what git needs there meanwhile. After an error everything is as before.
+    /// Makes it from the real folder, which keeps the files that git needs there. After an error everything is as before.
     pub(crate) fn begin(&self) -> Result<(), RunnerError> {
         if self.is_left() {
             let source = io::ErrorKind::AlreadyExists.into();
             return Err(RunnerError::File { what: "use", path: self.own.clone(), source });
         }
         self.make().map_err(|error| {
-            // What cannot be moved back now is moved back when a runner is opened.
+            // Files that cannot be moved back now are moved back when a runner is opened.
             let _ = self.restore();
             file_error("make", &self.own)(error)
         })
@@ -106,10 +106,10 @@ impl OwnGitFolder {
         fs::rename(&self.new, &self.own)
     }
 
-    /// Moves what is left in it to the real folder, without symlinks and references that lead elsewhere. Returns a warning for the
-    /// user if there were any, or if it could not be searched, in which case it stays. No process of the agent may run any more.
+    /// Moves its contents to the real folder, without symlinks and references that lead elsewhere. Returns a warning for the user
+    /// if there were any, or if it could not be searched, in which case it stays. No process of the agent may be running any more.
     ///
-    /// A process that is killed meanwhile has its work finished by the next call.
+    /// If this process is killed meanwhile, the next call finishes the work.
     pub(crate) fn take_back(&self) -> Result<Option<String>, RunnerError> {
         if !self.is_left() {
             return Ok(None);
@@ -120,7 +120,7 @@ impl OwnGitFolder {
         if is_folder(&self.own) {
             // The one that the agent began with is still there.
             let head = read_start(&self.real.join("HEAD")).ok().filter(|head| stays_in_references(head));
-            match planted_links::remove_beneath(&self.own, head.as_deref()) {
+            match planted_links::remove_below(&self.own, head.as_deref()) {
                 Ok(removed) => warning = removed,
                 Err(why) => return Ok(Some(why)),
             }
@@ -131,7 +131,7 @@ impl OwnGitFolder {
         Ok(warning)
     }
 
-    /// Moves back the entries of a folder that was not complete. The real folder still has what was only copied.
+    /// Moves back the entries of an incomplete folder. The real folder still has those that were only copied.
     fn restore(&self) -> io::Result<()> {
         self.move_back(&self.new, |name| !is_copied(name))
     }
@@ -194,12 +194,12 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 /// Moves an entry to a path, whatever is there.
 fn replace(entry: &DirEntry, to: &Path) -> io::Result<()> {
     let from = entry.path();
-    // A folder that is closed cannot be moved to another one.
+    // A closed folder cannot be moved into another one.
     reopen_folder(&from);
     if fs::rename(&from, to).is_ok() {
         return Ok(());
     }
-    // A folder with files is not replaced, nor one by a file, nor the other way round.
+    // A rename does not replace a non-empty folder, a folder by a file, or a file by a folder.
     match to.symlink_metadata() {
         Ok(data) if data.is_dir() => {
             reopen_all(to);

@@ -48,7 +48,7 @@ pub(crate) fn quarantine(worktree: &Worktree, why: &str) -> String {
 
 /// Makes an index of the commit at `HEAD`, if the worktree has none since its own was quarantined.
 pub(crate) fn make_again(repository: &Repository, worktree: &Worktree) {
-    // Nothing at all may be there: git would write the target of a symlink that leads nowhere yet.
+    // Not even a dangling symlink may be there: git would write its target.
     if worktree.git_folder.join("index").symlink_metadata().is_err() {
         // A failure loses nothing: without an index, git reports all files as removed, and `git reset` makes one.
         let _ = repository.git.run(worktree.location(&repository.common_folder), &["read-tree", "HEAD"]);
@@ -63,7 +63,7 @@ fn refusal(git_folder: &Path, format: ObjectFormat) -> Option<String> {
         return Some(format!("more than {SHARED_INDEXES} shared indexes"));
     }
     let index = git_folder.join("index");
-    // A missing index does no harm.
+    // A missing index is harmless.
     let index = index.symlink_metadata().is_ok().then_some(index);
     index.into_iter().chain(shared).find_map(|path| judge(&path, format).err())
 }

@@ -1,4 +1,4 @@
-//! A confined agent's own view of the repository: its branches, its objects, and its worktree alone.
+//! A confined agent's own view of the repository: its branches, its objects, and only its worktree.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -16,19 +16,19 @@ use crate::repository::own_branches::OwnBranches;
 use crate::repository::own_git_folder::OwnGitFolder;
 use crate::repository::worktree::{OWN_FOLDER, Worktree, file_error};
 
-/// The own view of one agent that has a file tree of its own.
+/// The view of one agent that has its own file tree.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnRepository {
     pub(crate) branches: OwnBranches,
     pub(crate) objects: OwnObjects,
     pub(crate) git_folder: OwnGitFolder,
     real_git_folder: PathBuf,
-    /// The folder that it sees instead of the one with the git folders of all worktrees. Git reads all of those, and fails at one
-    /// that is being made at this moment.
+    /// The folder that replaces the one with the git folders of all worktrees. Git reads all of those, and fails at one that is
+    /// just being made.
     worktrees: PathBuf,
-    /// The real one.
+    /// The real folder.
     all_worktrees: PathBuf,
-    /// The folder that it sees instead of the one with the files of other agents, in which only its own are.
+    /// The folder that replaces the one with the files of other agents, and holds only its own.
     view: PathBuf,
 }
 
@@ -55,8 +55,8 @@ impl OwnRepository {
         self.objects.make(repository)
     }
 
-    /// Makes the folder that the agent sees instead of `folder`, where the worktrees of others are, too: with what is mounted in
-    /// it, its worktree and the file with its issue.
+    /// Makes the folder that the agent sees instead of `folder`, which also holds the worktrees of others: with mount points for
+    /// its worktree and the file with its issue.
     pub(crate) fn make_view(
         &self,
         folder: &Path,
@@ -77,7 +77,7 @@ impl OwnRepository {
         }
     }
 
-    /// Returns the folder with nothing of other agents in it.
+    /// Returns the folder without files of other agents.
     pub(crate) fn view(&self) -> &Path {
         &self.view
     }
@@ -91,14 +91,14 @@ impl OwnRepository {
 
     /// Returns the read-only folders: the agent writes there only at the paths of the folders that they replace.
     pub(crate) fn read_only(&self) -> [PathBuf; 2] {
-        // Resolved, because a rule for a symlink does not protect its target, and the repository's objects may be behind one.
+        // Resolved, because a rule for a symlink does not protect its target, and the repository's objects may be reached by one.
         let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
         [real(self.git_folder.runners()), real(self.objects.read_only())]
     }
 }
 
 /// Imports the work of an agent that has ended: its objects, its branch, its `HEAD`. A failure becomes a warning of the
-/// record, and the verdict covers the rest; one of this machine is repeated by the next runner.
+/// record, and the verdict covers the rest; after a failure of this machine, the next runner repeats the import.
 pub(crate) fn import_work(
     repository: &Repository,
     worktree: &Worktree,
@@ -127,8 +127,8 @@ pub(crate) fn import_work(
     warn(record, import.finish().map(|()| None))
 }
 
-/// Returns whether the repository has the judged commit with all its files. An agent can make `HEAD` name one that is
-/// incomplete.
+/// Returns whether the repository has the judged commit with all its files. An agent can make `HEAD` name an incomplete
+/// commit.
 pub(crate) fn is_whole(
     repository: &Repository,
     record: &AgentRecord,
@@ -154,7 +154,7 @@ pub(crate) fn import_check_objects(
     let import_failed = record.import_failed;
     import_objects(record, &mut import)?;
     warn(record, import.finish().map(|()| None))?;
-    // To repeat it would judge the agent again, without its check. Its own work is imported already.
+    // Repeating it would judge the agent again, without its check. Its own work is already imported.
     record.import_failed = import_failed;
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Links and pipes that an agent leaves in its git folder, references that lead out of it, and files that are not git's own.
 //!
 //! Git appends to the log of `HEAD` and writes `index`, `COMMIT_EDITMSG`, `MERGE_MSG` and other files there, and follows
-//! symlinks in doing so, outside of any confinement: in the runner's calls, and in the user's own later. It writes through hard
-//! links, too: the message of a commit would become the list of steps of a rebase. In the same way it moves the branch that a
-//! reference such as `ORIG_HEAD` names, and at a pipe it waits. Git itself makes none of these, so all of them are removed as soon as
-//! the agent has ended.
+//! symlinks in doing so, outside of any confinement: in the runner's calls, and later in the user's. It writes through hard
+//! links, too: the message of a commit would become the list of steps of a rebase. Likewise it moves the branch that a
+//! reference such as `ORIG_HEAD` names, and blocks on pipes. Git itself makes none of these, so all of them are removed as
+//! soon as the agent has ended.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use git_index::{
     REFERENCE_BYTES, is_file_list, is_object_file, is_own_file, is_reference, is_reference_name,
-    lists_files_beside, stays_in_references,
+    lists_sibling_files, stays_in_references,
 };
 
 use crate::objects::loose_objects::reopen_folder;
@@ -26,7 +26,7 @@ use crate::repository::own_git_folder::SESSION_FOLDER;
 use crate::repository::worktree::{MODULES, OWN_FOLDER, Worktree, shared_folders};
 use crate::repository::{foreign_file, used_branches};
 
-/// The most entries of a git folder that are looked at. Many more than git makes, but for the objects of submodules.
+/// The most entries of a git folder that are visited: many more than git makes, except for the objects of submodules.
 const MOST_ENTRIES: usize = 1_000_000;
 
 /// The largest list of packs that is read, in bytes.
@@ -35,19 +35,19 @@ const LIST_BYTES: u64 = 256 << 20;
 /// The most symlinks that a warning names.
 const MOST_NAMED: usize = 5;
 
-/// Removes from a worktree's git folder all links but a second name of `HEAD`, all pipes and the like, all references that lead out
-/// of it, and all files that are not git's own. Returns a warning for the user if there were any, or if one is left.
+/// Removes from a worktree's git folder all links except a second name of `HEAD`, all pipes and the like, all references that
+/// lead out of it, and all files that are not git's own. Returns a warning for the user if there were any, or if one is left.
 ///
-/// No process of the agent may run any more.
+/// No process of the agent may be running any more.
 pub(crate) fn remove(worktree: &Worktree, branch: &str) -> Option<String> {
     let head = used_branches::head_at(branch);
-    remove_beneath(&worktree.git_folder, Some(head.as_bytes())).unwrap_or_else(Some)
+    remove_below(&worktree.git_folder, Some(head.as_bytes())).unwrap_or_else(Some)
 }
 
-/// Removes them beneath a git folder, and returns a warning if there were any. The error is the warning if one may be left.
+/// Removes them below a git folder, and returns a warning if there were any. The error is the warning if one may be left.
 ///
-/// A `HEAD` that leads out gets the content `head`, so that the worktree stays one.
-pub(crate) fn remove_beneath(git_folder: &Path, head: Option<&[u8]>) -> Result<Option<String>, String> {
+/// A `HEAD` that leads out is replaced by the content `head`, so that the worktree stays valid.
+pub(crate) fn remove_below(git_folder: &Path, head: Option<&[u8]>) -> Result<Option<String>, String> {
     let mut removed = Removed::default();
     match remove_all(git_folder, Path::new(""), head, &mut removed) {
         Ok(()) => Ok(Some(removed.to_string()).filter(|text| !text.is_empty())),
@@ -59,9 +59,9 @@ pub(crate) fn remove_beneath(git_folder: &Path, head: Option<&[u8]>) -> Result<O
     }
 }
 
-/// Removes from the folders that agents without views of their own share what leads git out of them: symlinks and references
-/// among the branches and their logs, and a list of packs that names files elsewhere, which git would remove. Returns a warning
-/// if there was any, or if one may be left. Other agents may still run.
+/// Removes entries that lead git out of the folders that agents without their own views share: symlinks and references among
+/// the branches and their logs, and a list of packs that names files elsewhere, which git would remove. Returns a warning if
+/// there were any, or if one may be left. Other agents may still run.
 pub(crate) fn remove_shared(common_folder: &Path) -> Option<String> {
     let (mut removed, mut failure) = (Removed::default(), FirstFailure::default());
     for within in shared_folders(common_folder) {
@@ -106,7 +106,7 @@ fn remove_pack_lists(objects: &Path, removed: &mut Removed) -> Result<(), (PathB
             foreign_file::open(&path).and_then(|file| file.take(LIST_BYTES + 1).read_to_end(&mut bytes));
         let is_missing = read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         let is_whole = read.is_ok_and(|length| length as u64 <= LIST_BYTES);
-        if !is_missing && (!is_whole || !lists_files_beside(&bytes)) {
+        if !is_missing && (!is_whole || !lists_sibling_files(&bytes)) {
             match fs::remove_file(&path) {
                 Ok(()) => removed.lists.push(within),
                 // Git of another agent has removed it.
@@ -118,8 +118,8 @@ fn remove_pack_lists(objects: &Path, removed: &mut Removed) -> Result<(), (PathB
     failure.outcome()
 }
 
-/// Makes sure that git appends to a plain file when it writes the log of a new branch: agents without a file tree of their
-/// own share the folder of these logs, and an earlier one may have put a symlink there.
+/// Ensures that git appends to a plain file when it writes the log of a new branch: agents without their own file tree share
+/// the folder of these logs, and an earlier one may have put a symlink there.
 pub(crate) fn make_log_plain(log: &Path) -> io::Result<()> {
     match log.symlink_metadata() {
         Ok(data) if !data.is_file() && !data.is_dir() => fs::remove_file(log),
@@ -127,7 +127,7 @@ pub(crate) fn make_log_plain(log: &Path) -> io::Result<()> {
     }
 }
 
-/// The paths of what was removed.
+/// The removed paths.
 #[derive(Debug, Default)]
 struct Removed {
     links: Vec<PathBuf>,
@@ -163,7 +163,7 @@ impl fmt::Display for Removed {
     }
 }
 
-/// The first failure of a search, which ends no earlier for it: what could not be checked must not hide the rest.
+/// The first failure of a search, which continues: an unreadable entry must not hide the rest.
 #[derive(Debug, Default)]
 struct FirstFailure(Option<(PathBuf, io::Error)>);
 
@@ -185,16 +185,16 @@ fn remove_all(
     removed: &mut Removed,
 ) -> Result<(), (PathBuf, io::Error)> {
     let (mut count, mut failure) = (0, FirstFailure::default());
-    // The upper folders first: if there are too many entries, the files that git itself uses were looked at.
+    // The upper folders first: if there are too many entries, at least the files that git itself uses were checked.
     let mut folders = VecDeque::from([PathBuf::new()]);
     while let Some(folder) = folders.pop_front() {
         let path = root.join(&folder);
-        // The agent may have closed it, and git would open it again as little as this, but the user may.
+        // The agent may have closed it. Git does not reopen folders, but the user may.
         reopen_folder(&path);
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
             Err(error) => {
-                // A worktree can be gone with its git folder, and git removes empty folders of branches.
+                // A worktree may be gone with its git folder, and git removes empty folders of branches.
                 if !is_gone(&path) {
                     failure.keep(&folder, error);
                 }
@@ -216,9 +216,9 @@ fn remove_all(
             }
             let name = folder.join(entry.file_name());
             match check_entry(root, within, head, &name, &entry, removed) {
-                // That folder is the runner's, and git is never led there.
+                // That folder is the runner's, and git never follows anything there.
                 Ok(is_folder) if is_folder && name != Path::new(OWN_FOLDER) => folders.push_back(name),
-                // Git of another agent makes and removes files meanwhile.
+                // Another agent's git may make and remove files meanwhile.
                 Err(error) if !is_gone(&entry.path()) => failure.keep(&name, error),
                 _ => {}
             }
@@ -236,13 +236,13 @@ fn check_entry(
     entry: &DirEntry,
     removed: &mut Removed,
 ) -> io::Result<bool> {
-    // In a folder that agents share, a file may be the one of another agent.
+    // In a folder that agents share, a file may belong to another agent.
     let is_own = within.as_os_str().is_empty();
     let (path, kind) = (entry.path(), entry.file_type()?);
     let own_head = head.filter(|_| name == Path::new("HEAD"));
     if !kind.is_file() && !kind.is_dir() && !is_linked_head(name, &path) {
         match own_head {
-            // A new file, which replaces the entry.
+            // Written as a new file, which replaces the entry.
             Some(content) => used_branches::write_head(root, content)?,
             None => fs::remove_file(&path)?,
         }
@@ -250,12 +250,12 @@ fn check_entry(
     } else if is_own && kind.is_file() && is_foreign(name) {
         fs::remove_file(&path)?;
         removed.foreign.push(name.to_owned());
-        // Its folders, unless they hold anything else.
+        // Its parent folders, unless they hold anything else.
         for folder in name.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
             let _ = fs::remove_dir(root.join(folder));
         }
     } else if is_own && kind.is_file() && has_other_names(name, entry) {
-        // Git writes to `HEAD` by a new file only, but into some of the others in place.
+        // Git replaces `HEAD` by a new file, but writes some of the others in place.
         match name == Path::new("HEAD") && !leads_out(name, &path) {
             true => read_start(&path).and_then(|text| used_branches::write_head(root, &text))?,
             false => fs::remove_file(&path)?,
@@ -275,22 +275,22 @@ fn is_gone(path: &Path) -> bool {
     path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Returns whether a file has another name, as git gives to objects only.
+/// Returns whether a file has another name, which git gives only to objects.
 fn has_other_names(name: &Path, entry: &DirEntry) -> bool {
     let is_object = || is_object_file(name.iter().map(OsStr::as_bytes));
     entry.metadata().is_ok_and(|data| data.nlink() > 1) && !is_object()
 }
 
-/// Returns whether git would read a file as a reference that leads out of the agent's worktree, or it is there and cannot be read.
+/// Returns whether git would read a file as a reference that leads out of the agent's worktree, or the file is unreadable.
 ///
-/// `HEAD` names a branch, which is judged elsewhere, and so do references of submodules, which git does not find any more. Git
-/// makes no other one that names a reference; where one does, a `reset` in the worktree would move a branch of the user's.
+/// `HEAD` names a branch, which is judged elsewhere, as do references of submodules, which git no longer finds. Git makes no
+/// other reference that names a reference; with one, a `reset` in the worktree would move a branch of the user's.
 fn leads_out(name: &Path, path: &Path) -> bool {
     let may_name_one = name == Path::new("HEAD") || is_of_submodule(name);
     let is_out = || match read_start(path) {
         Ok(bytes) if may_name_one => !stays_in_references(&bytes),
         Ok(bytes) => bytes.starts_with(b"ref:"),
-        // A later file of this name is another one, which may be sound.
+        // A later file of this name is a different one, which may be sound.
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     };
     is_reference(name.iter().map(OsStr::as_bytes)) && is_out()
@@ -300,7 +300,7 @@ fn leads_out(name: &Path, path: &Path) -> bool {
 fn is_foreign(name: &Path) -> bool {
     let first = name.iter().next().unwrap_or_default();
     let is_of_runner = [OWN_FOLDER, SESSION_FOLDER].iter().any(|own| first == *own);
-    // What was renamed, and what it holds, is looked at for repositories.
+    // Renamed entries, and their contents, are searched for repositories.
     let is_renamed = first.to_string_lossy().contains(used_branches::SUFFIX);
     let names = [OsStr::new("worktrees"), OsStr::new("agent")].into_iter().chain(name);
     !is_of_runner && !is_renamed && !is_own_file(names.map(OsStr::as_bytes))
@@ -311,7 +311,7 @@ fn is_of_submodule(name: &Path) -> bool {
     first.len() >= MODULES.len() && first.as_bytes()[..MODULES.len()].eq_ignore_ascii_case(MODULES.as_bytes())
 }
 
-/// Reads as much of a file as its reading as a reference depends on, and one byte more.
+/// Reads as much of a file as is relevant for a reference, and one byte more.
 pub(crate) fn read_start(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     foreign_file::open(path)?.take(REFERENCE_BYTES + 1).read_to_end(&mut bytes)?;
@@ -356,10 +356,10 @@ mod tests {
             fs::write(of(name), "x").unwrap();
             fs::hard_link(of(name), of(other)).unwrap();
         }
-        let warning = remove_beneath(folder.path(), None).unwrap().unwrap_or_default();
+        let warning = remove_below(folder.path(), None).unwrap().unwrap_or_default();
         let links = |name: &str| fs::metadata(of(name)).map_or(0, |data| data.nlink());
         let left = pairs.iter().map(|(name, other)| (links(name), links(other)));
-        // What git links itself stays; of two others at most one name does.
+        // Git's own links stay; of two others at most one name does.
         let left: Vec<_> = left.map(|(one, other)| (one.max(other), one + other)).collect();
         assert_eq!(left[0], (2, 4), "{warning}");
         assert!(left[1..].iter().all(|(most, all)| *most <= 1 && *all <= 1), "{left:?} {warning}");
@@ -375,7 +375,7 @@ mod tests {
         std::os::unix::fs::symlink("/elsewhere", folder.path().join("link")).unwrap();
         let entries: Vec<DirEntry> = fs::read_dir(folder.path()).unwrap().map(Result::unwrap).collect();
         assert_eq!(entries.len(), names.len());
-        // Between the listing and the look at each of them, git of another agent removes them.
+        // Between the listing and the check of each of them, another agent's git removes them.
         for name in names {
             fs::remove_file(folder.path().join(name)).unwrap();
         }

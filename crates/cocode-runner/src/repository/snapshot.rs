@@ -1,4 +1,4 @@
-//! A commit of the work tree as it is, for agents that continue work which is not committed.
+//! A commit of the current work tree, for agents that continue uncommitted work.
 
 use std::fs;
 use std::io::{Seek, Write};
@@ -36,7 +36,7 @@ impl Runner {
     ) -> Result<String, RunnerError> {
         let repository = &self.repository;
         let location = repository.location();
-        // A copy of the user's index spares reading the files that it knows.
+        // Starting from a copy of the user's index saves reading unchanged files.
         let arguments = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
         let theirs = repository.git.run(location, &arguments)?;
         match fs::copy(&theirs, index) {
@@ -55,7 +55,7 @@ impl Runner {
                 patterns.extend_from_slice(name);
             }
         }
-        // In a file, since a command line has a limit.
+        // In a file, since command lines are limited.
         let folder = &self.config.state_folder;
         let mut list = tempfile::tempfile_in(folder).map_err(file_error("write in", folder))?;
         list.write_all(&patterns).and_then(|()| list.rewind()).map_err(file_error("write in", folder))?;

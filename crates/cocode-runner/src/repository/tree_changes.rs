@@ -56,17 +56,17 @@ impl TreeChange {
         Path::new(OsStr::from_bytes(&self.path))
     }
 
-    /// Returns whether the entry is of another kind than before: added, removed, or a symlink in place of a file, for instance.
+    /// Returns whether the kind of the entry has changed: added, removed, or a symlink instead of a file, for instance.
     pub(crate) fn has_other_kind(&self) -> bool {
         self.old_mode[..3] != self.new_mode[..3]
     }
 
-    /// Returns whether the new entry has a content of its own: that of a file, or the target of a symlink.
+    /// Returns whether the new entry has content: that of a file, or the target of a symlink.
     pub(crate) fn has_new_content(&self) -> bool {
         has_content(self.new_mode)
     }
 
-    /// Returns whether the old entry had a content of its own.
+    /// Returns whether the old entry had content.
     pub(crate) fn had_content(&self) -> bool {
         has_content(self.old_mode)
     }
@@ -99,8 +99,8 @@ pub(crate) fn between(
     fields.chunks_exact(2).map(parse).collect()
 }
 
-/// Returns the entries that differ between two commits or trees one by one: there can be more than memory holds. Git's list is kept
-/// in a nameless file in `folder`, and git has `limit` to write it.
+/// Iterates over the entries that differ between two commits or trees: there can be more than memory holds. Git's list is
+/// kept in a nameless file in `folder`, and git has `limit` to write it.
 pub(crate) fn one_by_one(
     repository: &Repository,
     folder: &Path,
@@ -117,8 +117,8 @@ pub(crate) fn one_by_one(
     }))
 }
 
-/// Runs git for up to `limit`, and returns the fields of its output, each of which ends with a NUL. They are kept in a nameless file
-/// in `folder`, since there can be any number.
+/// Runs git for up to `limit`, and returns the fields of its output, each of which ends with a NUL. They are kept in a nameless
+/// file in `folder`, since there can be any number.
 pub(crate) fn listed(
     repository: &Repository,
     folder: &Path,

@@ -1,8 +1,8 @@
-//! Work that an agent leaves unfinished, and with which git would run its programs.
+//! Work that an agent leaves unfinished, by which git would run its programs.
 //!
-//! `git rebase --continue` carries out the commands in the list of steps, a cherry-pick runs a strategy by its name, and `git
-//! submodule update` takes over a repository in `modules` with its settings and hooks: the user's own calls in the agent's
-//! worktree, outside of any confinement. A rebase that only moves commits stays as it is.
+//! `git rebase --continue` runs the commands in the list of steps, a cherry-pick runs a strategy by its name, and `git
+//! submodule update` adopts a repository in `modules` with its settings and hooks: in the user's own calls in the agent's
+//! worktree, outside of any confinement. A rebase that only moves commits is left alone.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirEntry};
@@ -22,10 +22,10 @@ const OPERATIONS: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
 /// The largest file of an operation that is read, in bytes.
 const LIMIT_BYTES: u64 = 4 << 20;
 
-/// Renames the unfinished operations with which git would run programs, and the repositories of submodules, so that git does not
+/// Renames the unfinished operations by which git would run programs, and the repositories of submodules, so that git does not
 /// find them. Returns warnings for the user.
 ///
-/// No process of the agent may run any more.
+/// No process of the agent may be running any more.
 pub(crate) fn quarantine(worktree: &Worktree) -> Vec<String> {
     let entries = match fs::read_dir(&worktree.git_folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
@@ -37,10 +37,10 @@ pub(crate) fn quarantine(worktree: &Worktree) -> Vec<String> {
     entries.iter().filter_map(quarantined).collect()
 }
 
-/// Renames an entry of a git folder if need be, and returns a warning then.
+/// Renames an entry of a git folder if necessary, and then returns a warning.
 fn quarantined(entry: &DirEntry) -> Option<String> {
     let (name, path) = (entry.file_name(), entry.path());
-    // In any case of the letters, since some file systems do not tell them apart.
+    // Ignoring case, since some file systems do.
     let why = if name.eq_ignore_ascii_case(MODULES) {
         "it has left repositories of submodules, whose settings git would obey".to_owned()
     } else if OPERATIONS.iter().any(|one| name.eq_ignore_ascii_case(one)) {
@@ -67,7 +67,7 @@ fn harm(error: UnfinishedWorkError) -> &'static str {
     }
 }
 
-/// Returns the first fault of a file in the folder of an operation. One that cannot be read counts as if it had commands.
+/// Returns the first fault of a file in the folder of an operation. An unreadable file counts as having commands.
 fn fault_of_operation(name: &OsStr, folder: &Path) -> Option<UnfinishedWorkError> {
     let Ok(entries) = fs::read_dir(folder) else { return Some(UnfinishedWorkError::Steps) };
     entries.into_iter().find_map(|entry| match entry {

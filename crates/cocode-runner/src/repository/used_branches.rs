@@ -1,4 +1,4 @@
-//! References that an agent has left in use in its worktree, and that are not its own branch.
+//! References other than its own branch that an agent has left in use in its worktree.
 //!
 //! Git refuses to check out a branch in a second worktree, to move it by force and to delete it. An agent that ends on a
 //! branch of the user's, or in the middle of a rebase of it, would block that branch, and git would move it, or a tag, for a user
@@ -16,13 +16,13 @@ use crate::repository::{Repository, foreign_file};
 /// The beginning of the full names of branches.
 const BRANCHES: &str = "refs/heads/";
 
-/// The beginning of the references that a rebase makes for itself, and deletes at its end.
+/// The prefix of the references that a rebase makes for itself, and deletes at its end.
 const OF_REBASE: &str = "refs/rewritten/";
 
-/// The content of a file that would name a branch, if `HEAD` was detached.
+/// The content of a branch-naming file when `HEAD` was detached.
 const DETACHED: &str = "detached HEAD";
 
-/// Files that name the references of an unfinished operation, and what is renamed so that git does not find them.
+/// Files that name the references of an unfinished operation, and the entries to rename so that git does not find them.
 const OPERATIONS: [(&str, &str); 5] = [
     ("rebase-merge/head-name", "rebase-merge"),
     ("rebase-merge/update-refs", "rebase-merge"),
@@ -100,7 +100,7 @@ fn is_own(name: &str, own: &str, file: &str) -> bool {
         || file.ends_with("refs-to-delete") && name.starts_with(OF_REBASE)
 }
 
-/// Detaches `HEAD` at its commit, or leads it to the agent's own branch if there is none.
+/// Detaches `HEAD` at its commit, or points it to the agent's own branch if there is none.
 fn free_head(repository: &Repository, worktree: &Worktree, own: &str) -> io::Result<()> {
     match commit_at_head(repository, worktree, own) {
         Some(commit) => detach(&worktree.git_folder, &commit),
@@ -125,7 +125,7 @@ pub(crate) fn detach(git_folder: &Path, commit: &str) -> io::Result<()> {
 
 /// Writes `HEAD`.
 pub(crate) fn write_head(git_folder: &Path, content: &[u8]) -> io::Result<()> {
-    // A new file under a name that was free, which replaces the entry itself, whatever that is by now.
+    // A new file under a free name, which then replaces the entry itself, whatever its kind.
     let mut file =
         tempfile::Builder::new().permissions(Permissions::from_mode(0o644)).tempfile_in(git_folder)?;
     file.write_all(content)?;
@@ -159,12 +159,12 @@ fn names_in(file: &Path) -> io::Result<Vec<String>> {
     Ok(lines.map(full).collect())
 }
 
-/// Returns whether a file is not there, nor the folder that it would be in.
+/// Returns whether the error means that a file or its folder is missing.
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Gives an entry of a git folder a name that git does not know. Returns whether that succeeded.
+/// Gives an entry of a git folder a name that git does not use. Returns whether that succeeded.
 pub(crate) fn move_aside(path: &Path) -> bool {
     let to = (0..NAMES).find_map(|number| {
         let mut name = path.as_os_str().to_owned();

@@ -71,21 +71,21 @@ impl Worktree {
         Ok(())
     }
 
-    /// Moves what an agent that has ended has left in its own copy of the git folder to the real one. Returns a warning for the user
-    /// if links were removed, or if it has to stay there.
+    /// Moves the contents of an ended agent's copy of the git folder to the real one. Returns a warning for the user if links were
+    /// removed, or if the copy has to stay.
     pub(crate) fn take_back(&self, common_folder: &Path) -> Result<Option<String>, RunnerError> {
         if self.is_in(common_folder) { OwnGitFolder::of(self).take_back() } else { Ok(None) }
     }
 
-    /// Returns the file by which it names its git folder. Git writes this path without the links that lead to the worktree; one at
-    /// the worktree's own path could lead to another one.
+    /// Returns the file that names its git folder. Git writes this path without the links that lead to the worktree; a link at the
+    /// worktree's own path could lead to another one.
     pub(crate) fn link(&self) -> PathBuf {
         let parent = self.path.parent().and_then(|parent| fs::canonicalize(parent).ok());
         let real = parent.zip(self.path.file_name()).map(|(parent, name)| parent.join(name));
         real.as_deref().unwrap_or(&self.path).join(".git")
     }
 
-    /// Returns whether its git folder is one of the repository's. The path comes from a record or a worktree.
+    /// Returns whether its git folder belongs to the repository. The path comes from a record or a worktree.
     pub(crate) fn is_in(&self, common_folder: &Path) -> bool {
         let all = fs::canonicalize(common_folder.join("worktrees")).ok();
         all.is_some() && self.git_folder.parent().and_then(|parent| fs::canonicalize(parent).ok()) == all
@@ -108,12 +108,12 @@ impl Worktree {
         GitLocation::Worktree { common_folder, git_folder: &self.git_folder, work_tree: &self.path }
     }
 
-    /// Returns whether all that it holds is committed, or ignored for good.
+    /// Returns whether all of its files are committed, or permanently ignored.
     pub(crate) fn is_clean(&self, repository: &Repository) -> Result<bool, RunnerError> {
         Ok(left_file::find(repository, self)?.is_empty())
     }
 
-    /// Returns the submodules whose folders hold anything, and those whose repositories the worktree's git folder holds.
+    /// Returns the submodules with non-empty folders, and those whose repositories are in the worktree's git folder.
     pub(crate) fn used_submodules(&self, repository: &Repository) -> Result<Vec<PathBuf>, GitError> {
         let location = self.location(&repository.common_folder);
         let entries = repository.git.run_for_bytes(location, &["ls-files", "--stage", "-z"])?;
@@ -125,7 +125,7 @@ impl Worktree {
             .filter(|path| holds_anything(&self.path.join(path)))
             .collect();
         if used.is_empty() {
-            // Under another name, too, by which git does not find them.
+            // Including renamed ones, which git does not find.
             let is_of_modules = |name: &OsStr| name.as_bytes().starts_with(MODULES.as_bytes());
             let entries = fs::read_dir(&self.git_folder).into_iter().flatten().flatten();
             let names = entries.map(|entry| entry.file_name()).filter(|name| is_of_modules(name));
@@ -135,8 +135,8 @@ impl Worktree {
     }
 }
 
-/// Removes a worktree and its git folder whatever they hold: a lock, which git leaves when it is killed while it makes one,
-/// and damage that keeps git from recognising it. The caller knows that the runner made them.
+/// Removes a worktree and its git folder in any state: locked, which git leaves when it is killed while making one, or damaged
+/// so that git does not recognise it. The caller knows that the runner made them.
 pub(crate) fn remove_by_force(
     repository: &Repository,
     path: &Path,
@@ -169,7 +169,7 @@ pub(crate) fn kept_objects(common_folder: &Path) -> [PathBuf; 2] {
     ["objects/pack", "objects/info"].map(|name| common_folder.join(name))
 }
 
-/// Returns the folders that agents share without views of their own: of objects, of all agents' branches, of their logs.
+/// Returns the folders that agents without their own views share: of objects, of all agents' branches, of their logs.
 pub(crate) fn shared_folders(common_folder: &Path) -> [PathBuf; 3] {
     ["objects", "refs/heads/cocode", "logs/refs/heads/cocode"].map(|name| common_folder.join(name))
 }

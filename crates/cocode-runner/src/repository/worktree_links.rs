@@ -1,7 +1,7 @@
-//! The files by which a worktree and its repository lead to each other, and the worktree's own settings.
+//! The files by which a worktree and its repository refer to each other, and the worktree's own settings.
 //!
-//! They select the repository and the settings that git uses there. An agent with a file tree of its own cannot change them; any
-//! other can, and the user's next `git status` in its worktree would obey what it has put in their place.
+//! They select the repository and the settings that git uses there. An agent with its own file tree cannot change them; any
+//! other agent can, and the user's next `git status` in its worktree would obey the replacement.
 
 use std::fs::Permissions;
 use std::io::{self, Read, Write};
@@ -21,10 +21,10 @@ const LIMIT_BYTES: u64 = 1 << 20;
 /// The settings of one worktree, in its git folder and in the repository's own.
 const SETTINGS: &str = "config.worktree";
 
-/// Makes the files again that an agent has changed, removed or given a second name. Returns a warning for the user if there were
-/// any. Its settings are compared only where the agent was able to change them, as `could_change_settings` says.
+/// Restores the files that an agent has changed, removed or given a second name. Returns a warning for the user if there were
+/// any. Its settings are compared only if the agent was able to change them (`could_change_settings`).
 ///
-/// No process of the agent may run any more.
+/// No process of the agent may be running any more.
 pub(crate) fn restore(
     worktree: &Worktree,
     common_folder: &Path,
@@ -78,14 +78,14 @@ pub(crate) fn names_worktree(worktree: &Worktree) -> bool {
     read(&path).is_some_and(|text| text == content || names_same(&path, &text, &content).unwrap_or(false))
 }
 
-/// Returns whether a file has this content, or names the same path in a relative way, and no other name: git writes to some files
-/// of a git folder in place.
+/// Returns whether a file has this content, or the same path in relative form, and no second name: git writes to some files of
+/// a git folder in place.
 fn is_as_made(path: &Path, content: &[u8]) -> bool {
     if !path.symlink_metadata().is_ok_and(|data| data.is_file() && data.nlink() == 1) {
         return false;
     }
     let Some(text) = read(path) else { return false };
-    // Without the extension git ignores these settings, and an empty file is as good as none.
+    // Without the extension git ignores these settings, and an empty file equals a missing one.
     let is_empty_settings = path.ends_with(SETTINGS) && text.is_empty();
     text == content || is_empty_settings || names_same(path, &text, content).unwrap_or(false)
 }
@@ -100,7 +100,7 @@ fn names_same(path: &Path, text: &[u8], content: &[u8]) -> Option<bool> {
     Some(is_prefixed(text) == is_prefixed(content) && joined(path.parent()?, &relative)? == wanted)
 }
 
-/// The path that a relative one names from a folder, on paper. It goes up first, so that no link of the agent's is on the way.
+/// Joins a relative path to a folder lexically. It begins with `..`, so no link of the agent's is on the way.
 fn joined(folder: &Path, relative: &Path) -> Option<PathBuf> {
     let mut path = folder.to_owned();
     let mut goes_down = false;
@@ -125,7 +125,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     (length as u64 <= LIMIT_BYTES).then_some(bytes)
 }
 
-/// Puts a new file at a path, whatever is there.
+/// Puts a new file at a path, replacing any entry.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     // The agent may have closed it.

@@ -38,7 +38,7 @@ pub(super) struct AgentRun<'a> {
 
 /// The confinement of an agent, before it is started.
 struct Confines {
-    /// Its own view of the repository, where it has a file tree of its own.
+    /// Its own view of the repository, if it has its own file tree.
     own: Option<OwnRepository>,
     policy: Policy,
     head_log: HeadFollower,
@@ -101,7 +101,7 @@ impl AgentRun<'_> {
         LogFile::create(&log_path).map_err(file_error("write", &log_path))
     }
 
-    /// Returns the launcher, or the reason why it may not start this agent.
+    /// Returns the launcher, or the reason that it may not start this agent.
     fn launcher(&self) -> Result<&Launcher, String> {
         let definition = &self.agent.definition;
         let launcher = self.runner.shared_launcher(self.shared, definition.is_confined)?;
@@ -111,7 +111,7 @@ impl AgentRun<'_> {
         Ok(launcher)
     }
 
-    /// Makes the agent's own view of the repository, and the policy of what it may read and change.
+    /// Makes the agent's own view of the repository, and its policy.
     fn confine(
         &self,
         launcher: &Launcher,
@@ -140,7 +140,7 @@ impl AgentRun<'_> {
         Ok(Confines { own, policy, head_log })
     }
 
-    /// Records that the agent runs, starts it, and watches its deadline. The inner error is the reason why it did not
+    /// Records that the agent runs, starts it, and watches its deadline. The inner error is the reason that it did not
     /// start.
     fn start(
         &self,
@@ -202,7 +202,7 @@ impl AgentRun<'_> {
         let is_confined = self.agent.definition.is_confined;
         let mut take = |line: &str| {
             // Some commits make git tidy up the packed references, which a confined agent may not do. The commit itself
-            // succeeds, so the line would only mislead.
+            // succeeds, so the line would be misleading.
             if is_confined && line.starts_with(&untidied) {
                 return;
             }
@@ -222,9 +222,9 @@ impl AgentRun<'_> {
                 stream.push(bytes, &mut take);
             };
             let waited = running.wait_with(&mut output, None);
-            // The last look may take long, and no deadline applies to it.
+            // The last check may be slow, and no deadline applies to it.
             note.close();
-            // Ends the follower, which looks once more.
+            // Ends the follower, which checks once more.
             drop(is_running);
             waited
         });

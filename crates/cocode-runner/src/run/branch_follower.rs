@@ -12,13 +12,13 @@ use crate::repository::own_branches::{IndexStamp, OwnBranches};
 use crate::run::event::RunObserver;
 use crate::run::watch::{INTERVAL, report_commits};
 
-/// The time limit of one look while the agent runs.
+/// The time limit of one check while the agent runs.
 const LOOK_LIMIT: Duration = Duration::from_secs(60);
 
 /// The time for which an index must be unchanged before its staged objects are imported. Most are committed earlier.
 const REST: Duration = Duration::from_secs(1);
 
-/// Follows one agent on a thread of its own: an import may take long, and other agents have deadlines.
+/// Follows one agent on its own thread: an import may be slow, and other agents have deadlines.
 pub(crate) struct BranchFollower<'a> {
     agent: AgentName,
     branches: OwnBranches,
@@ -26,9 +26,9 @@ pub(crate) struct BranchFollower<'a> {
     repository: &'a Repository,
     log: HeadFollower,
     observer: &'a dyn RunObserver,
-    /// The commits of the branch and of `HEAD` at the last look.
+    /// The commits of the branch and of `HEAD` at the last check.
     tips: [Option<String>; 2],
-    /// The index at the last look.
+    /// The index at the last check.
     index: Option<IndexStamp>,
     /// The time of the index's last change; `None` once its objects were imported.
     index_changed: Option<Instant>,
@@ -44,7 +44,7 @@ impl<'a> BranchFollower<'a> {
         observer: &'a dyn RunObserver,
         start_commit: &str,
     ) -> BranchFollower<'a> {
-        // Not read from the branch: the agent runs already, and may have committed.
+        // Not read from the branch: the agent already runs, and may have committed.
         let tips = [Some(start_commit.to_owned()), None];
         BranchFollower {
             agent,
@@ -59,7 +59,7 @@ impl<'a> BranchFollower<'a> {
         }
     }
 
-    /// Follows until the other end of the channel is dropped, and looks once more then.
+    /// Follows until the other end of the channel is dropped, and then checks once more.
     pub(crate) fn follow(mut self, until: &Receiver<()>) {
         loop {
             let is_over = until.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout);
@@ -70,7 +70,7 @@ impl<'a> BranchFollower<'a> {
         }
     }
 
-    /// Looks once, for a limited time, since the agent's end waits for it. An import that fails here is tried again, and
+    /// Checks once, for a limited time, since the agent's end waits for it. An import that fails here is retried, and
     /// reported, when the agent has ended.
     fn look(&mut self) {
         self.import.end_at(Instant::now() + LOOK_LIMIT);

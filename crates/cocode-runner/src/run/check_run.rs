@@ -28,11 +28,11 @@ pub(crate) struct LoneCheck {
     pub(crate) result: Option<CheckResult>,
     /// True if it was cancelled, by the user or by the stop of all.
     pub(crate) was_cancelled: bool,
-    /// True if the worktree has folders of branches and objects of its own since.
+    /// True if the worktree now has its own folders of branches and objects.
     pub(crate) owns_folders: bool,
 }
 
-/// Returns the reason for which a launcher may not start an agent of this definition, or its check.
+/// Returns the reason that a launcher may not start an agent of this definition, or its check.
 pub(super) fn network_fault(definition: &AgentDefinition, launcher: &Launcher) -> Option<&'static str> {
     if matches!(definition.network, Network::Names(_)) && !launcher.can_limit_network_to_names() {
         return Some("it may connect to some names only, and this machine cannot limit the network to names");
@@ -44,7 +44,7 @@ pub(super) fn network_fault(definition: &AgentDefinition, launcher: &Launcher) -
 }
 
 impl Runner {
-    /// Runs the check of the only agent of `plan`, which has not run here, in its worktree: confined as the agent would be.
+    /// Runs the check of the only agent of `plan`, which has not run here, in its worktree: confined like the agent.
     ///
     /// # Errors
     /// [`RunnerError::CheckNotRun`] and those of files, if this machine cannot run it.
@@ -88,8 +88,8 @@ impl Runner {
         Ok(LoneCheck { result, was_cancelled, owns_folders: own.is_some() })
     }
 
-    /// Runs the check command in the agent's worktree, confined as the agent was. An error is the reason why this machine could not
-    /// run it.
+    /// Runs the check command in the agent's worktree, confined like the agent. An error is the reason that this machine could
+    /// not run it.
     pub(super) fn run_check(
         &self,
         shared: &Shared<'_>,
@@ -136,7 +136,7 @@ impl Runner {
         let waited = running.wait();
         let reason = note.close();
         shared.watch.remove(name, shared.observer);
-        // Whatever its exit code is: a check that was asked to end has not come to its result.
+        // Whatever its exit code is: a check that was asked to end has no result.
         match reason {
             Some(StopReason::Deadline) => return failed("it took too long".to_owned()),
             Some(StopReason::Cancelled) => return failed("it was cancelled".to_owned()),

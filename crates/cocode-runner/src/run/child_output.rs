@@ -30,7 +30,7 @@ pub(crate) struct Bounds {
     pub(crate) output_bytes: u64,
     /// The most private memory of each of its processes, in bytes.
     pub(crate) memory_bytes: Option<u64>,
-    /// The most bytes of a file that they write: the one that writes more is killed.
+    /// The most bytes of a file that they write: a process that writes more is killed.
     pub(crate) file_bytes: Option<u64>,
 }
 
@@ -55,8 +55,8 @@ pub(crate) enum Input<'a> {
     File(File),
 }
 
-/// Runs a command, and kills it with all its children if it exceeds `bounds`. One with a time limit is killed with this process,
-/// too, if there is a guard.
+/// Runs a command, and kills it with all its children if it exceeds `bounds`. With a time limit and a guard, it is also killed
+/// when this process is.
 ///
 /// An output that the caller has not piped is empty.
 pub(crate) fn output(

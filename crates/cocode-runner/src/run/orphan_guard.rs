@@ -1,7 +1,7 @@
 //! The end of git when this process is killed.
 //!
-//! Git reads what an agent has made, which may take it as long as the agent likes. Its time limit is this process's to enforce,
-//! which may be killed meanwhile. A small process beside it waits for that: its input ends then, however this one has ended.
+//! Git reads an agent's files, which may take arbitrarily long. This process enforces git's time limit, but may be killed
+//! meanwhile. A small guard process waits for that: its input ends then, however this process has ended.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,8 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::Pid;
 
-/// Keeps a list of process groups, by lines `+ GROUP` and `- GROUP`, and ends those on it when its input ends: as a time limit
-/// does.
+/// Keeps a list of process groups, by lines `+ GROUP` and `- GROUP`, and ends those on it when its input ends, as a time limit
+/// would.
 const SCRIPT: &str = r#"trap '' HUP INT TERM QUIT
 groups=' '
 while read -r change group; do
@@ -28,7 +28,7 @@ for signal in TERM KILL; do
     [ $signal = KILL ] || sleep 2
 done"#;
 
-/// Ends process groups of this process if it is killed. One for all of its copies of git.
+/// Ends process groups of this process if it is killed. Shared by all copies of its `Git`.
 #[derive(Debug)]
 pub(crate) struct OrphanGuard {
     path: OsString,
@@ -43,12 +43,12 @@ struct State {
 }
 
 impl OrphanGuard {
-    /// Makes one, which is started at the first use. `path` are the folders of its programs.
+    /// Makes a guard, which is started at the first use. `path` are the folders of its programs.
     pub(crate) fn new(path: OsString) -> OrphanGuard {
         OrphanGuard { path, state: Mutex::default() }
     }
 
-    /// Guards a group until the result is dropped, which has to come before its first process is awaited.
+    /// Guards a group until the result is dropped, which must happen before its first process is awaited.
     pub(crate) fn hold(&self, group: Pid) -> io::Result<Held<'_>> {
         let group = group.as_raw_nonzero().get();
         let mut state = self.lock();
@@ -58,7 +58,7 @@ impl OrphanGuard {
             Some((_, input)) => writeln!(input, "+ {group}").is_ok(),
             None => false,
         };
-        // At first, or because another process has ended it.
+        // At first, or because another process has ended the guard.
         let started = if is_noted { Ok(()) } else { self.start(&mut state) };
         drop(state);
         started.map(|()| held)
@@ -70,7 +70,7 @@ impl OrphanGuard {
         command.args(["-c", SCRIPT]).env_clear().current_dir("/");
         command.env("PATH", &self.path);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // A signal for this process and its group is not for it.
+        // Signals to this process's group must not reach the guard.
         command.process_group(0);
         let mut child = command.spawn()?;
         let Some(mut input) = child.stdin.take() else { return Err(io::ErrorKind::BrokenPipe.into()) };
@@ -111,7 +111,7 @@ impl Drop for Held<'_> {
         let mut state = self.guard.lock();
         state.groups.remove(&self.group);
         if let Some((_, input)) = &mut state.process {
-            // It has ended if that fails, and is started again when it is needed.
+            // If that fails, the guard has ended, and is restarted when it is needed.
             let _ = writeln!(input, "- {}", self.group);
         }
     }
@@ -132,7 +132,7 @@ mod tests {
         let guard = OrphanGuard::new(std::env::var_os("PATH").unwrap());
         let mut children = [sleeper(), sleeper(), sleeper(), sleeper()];
         let [first, released, second, _] = children.each_ref().map(Pid::from_child);
-        // What a killed process leaves: these are not released, and the input ends.
+        // As after a kill: these are not released, and the input ends.
         std::mem::forget(guard.hold(first).unwrap());
         let held = guard.hold(released).unwrap();
         std::mem::forget(guard.hold(second).unwrap());

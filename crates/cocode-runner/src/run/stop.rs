@@ -33,7 +33,7 @@ pub(crate) enum StopReason {
     Cancelled,
 }
 
-/// The number of a note about a process that has ended by itself.
+/// The value for a process that has ended by itself.
 const ENDED: u8 = 3;
 
 /// A cell for the reason, empty until there is one.
@@ -50,9 +50,9 @@ impl StopNote {
         self.0.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Records that the process has ended, after which no reason counts. Returns the reason for which it was asked to end.
+    /// Records that the process has ended, after which no reason counts. Returns the reason that it was asked to end, if any.
     pub(crate) fn close(&self) -> Option<StopReason> {
-        // Fails if there is a reason, which is then kept.
+        // Fails if there is a reason, which is kept.
         let _ = self.0.compare_exchange(0, ENDED, Ordering::AcqRel, Ordering::Acquire);
         self.reason()
     }

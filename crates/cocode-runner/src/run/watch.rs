@@ -1,4 +1,4 @@
-//! The thread that enforces deadlines, passes on cancellations and reports commits.
+//! The thread that enforces deadlines, forwards cancellations and reports commits.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::repository::head_log::{HeadEntry, HeadFollower, made_commits};
 use crate::run::event::{RunEvent, RunObserver};
 use crate::run::stop::{StopFlag, StopNote, StopReason};
 
-/// The time between two looks.
+/// The polling interval.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The time that an agent has to end after the request.
@@ -53,7 +53,7 @@ impl Watch {
         let mut running = self.lock();
         if let Some(index) = running.iter().position(|one| one.agent == *agent) {
             let mut watched = running.swap_remove(index);
-            // An observer may take long, and the deadlines of the others need the lock.
+            // An observer may be slow, and the deadlines of the others need the lock.
             drop(running);
             watched.report_commits(observer);
         }
@@ -116,7 +116,7 @@ impl Watched {
     }
 }
 
-/// Reports the commits that a log names, as far as the repository has them. Without git's answer there is no report.
+/// Reports the commits of a log that exist in the repository. Without git's answer there is no report.
 pub(crate) fn report_commits(
     agent: &AgentName,
     repository: &Repository,

@@ -11,17 +11,17 @@ use crate::repository::Repository;
 use crate::repository::git::literal_pattern;
 use crate::verdict::search_limit::SearchLimit;
 
-/// Names of a repository's folder that git obeys, and the others that make it one.
+/// Names in a repository's folder that git obeys, or that make it a repository.
 const OF_REPOSITORY: [&str; 7] =
     ["HEAD", "commondir", "config", "config.worktree", "hooks", "objects", "refs"];
 
-/// Those that make it one.
+/// The names that make it a repository.
 const MAKING: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
 
-/// The most folders that one call of git looks at.
+/// The most folders in one call of git.
 const CANDIDATES_AT_ONCE: usize = 200;
 
-/// The most folders that are looked at.
+/// The most folders that are checked.
 const MOST_CANDIDATES: usize = 20_000;
 
 /// The folders of two commits or trees that git would take for repositories, though they have no `.git`.
@@ -32,7 +32,7 @@ pub(super) struct BareFolders {
 }
 
 impl BareFolders {
-    /// Finds them if one of the changed paths may be a part of one.
+    /// Finds them if one of the changed paths may be inside one.
     pub(super) fn of(
         repository: &Repository,
         [before, after]: [&str; 2],
@@ -56,7 +56,7 @@ impl BareFolders {
                 limit.check()?;
                 let paths = some.iter().flat_map(|folder| MAKING.map(|name| inside(folder, name)));
                 let patterns = paths.map(|path| literal_pattern(OsStr::from_bytes(&path)));
-                // With `-t`, since git leaves out a folder if it is also asked for a path in it.
+                // With `-t`, since git omits a folder if a path in it is also requested.
                 let fixed =
                     ["ls-tree", "-z", "-t", "--name-only", "--full-tree", tree, "--"].map(OsString::from);
                 let arguments: Vec<OsString> = fixed.into_iter().chain(patterns).collect();
@@ -87,7 +87,7 @@ fn inside(folder: &[u8], name: &str) -> Vec<u8> {
     if folder.is_empty() { name.into() } else { [folder, b"/", name.as_bytes()].concat() }
 }
 
-/// Returns the folders of which a path may be a part if they are repositories, each with the name in it.
+/// Returns the possible repository folders that contain a path, each with the path's name in it.
 fn parts(path: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let starts = std::iter::once(0)
         .chain(path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1));

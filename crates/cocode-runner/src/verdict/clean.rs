@@ -36,7 +36,7 @@ pub struct Cleaned {
     pub worktree: PathBuf,
     /// True if it was removed, or would be.
     pub removed: bool,
-    /// The reason why it is kept.
+    /// The reason that it is kept.
     pub why: Option<String>,
     /// True if it is kept because work would be lost, which [`Runner::clean_by_force`] accepts.
     pub holds_work: bool,
@@ -49,7 +49,7 @@ impl Runner {
     /// that the runner did not make.
     ///
     /// # Errors
-    /// Those of the records, or a git that cannot be started; an error of one agent is the reason why it is kept.
+    /// Those of the records, or a git that cannot be started; an error of one agent is the reason that it is kept.
     pub fn clean(&self, every_run: bool, dry_run: bool) -> Result<Vec<Cleaned>, RunnerError> {
         let records = self.records()?;
         let newest = records.first().map(|record| record.run.clone()).unwrap_or_default();
@@ -61,7 +61,7 @@ impl Runner {
     }
 
     /// Removes the worktree, branch, log and record of one agent that has ended, with its uncommitted files and unmerged
-    /// commits. What the runner did not make is kept all the same.
+    /// commits. Files that the runner did not make are still kept.
     ///
     /// # Errors
     /// Those of [`Runner::clean`].
@@ -76,7 +76,7 @@ impl Runner {
             Ok(None) => match self.loss(record) {
                 Ok(why) => (why.clone(), why.is_some()),
                 Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
-                // Force also removes what git cannot read, such as a worktree with a nonsensical `HEAD`.
+                // Force also removes a worktree that git cannot read, such as one with an invalid `HEAD`.
                 Err(error) => (Some(error_chain(&error)), true),
             },
             Err(error @ RunnerError::Git(GitError::NotStarted(_))) => return Err(error),
@@ -96,8 +96,7 @@ impl Runner {
         })
     }
 
-    /// Returns the reason to keep an agent's files even against force: it runs, or they are not those that the runner made, or
-    /// they are in use.
+    /// Returns the reason to keep an agent's files even with force: it runs, or the runner did not make them, or they are in use.
     fn foreign(&self, record: &AgentRecord) -> Result<Option<String>, RunnerError> {
         let other = |why: &str| Ok(Some(why.to_owned()));
         if record.is_pending_elsewhere() {
@@ -139,7 +138,7 @@ impl Runner {
     }
 
     /// Returns whether only a part of an agent's worktree is left: git removes its own folder for it, and the file that names
-    /// that, also if it fails to remove other files.
+    /// that folder, even if it fails to remove other files.
     fn is_half_removed(&self, record: &AgentRecord) -> bool {
         let is_folder = record.worktree.symlink_metadata().is_ok_and(|data| data.is_dir());
         let is_gone = record.git_folder.as_ref().is_some_and(|folder| is_missing(folder));
@@ -153,7 +152,7 @@ impl Runner {
         is_folder && is_gone && is_own && self.has_own_path(record)
     }
 
-    /// Returns the reason why work would be lost.
+    /// Returns the reason that work would be lost.
     fn loss(&self, record: &AgentRecord) -> Result<Option<String>, RunnerError> {
         let keep = |why: &str| Ok(Some(why.to_owned()));
         if self.is_half_removed(record) {
@@ -249,8 +248,8 @@ impl Runner {
         Ok((all, others))
     }
 
-    /// Returns the repository with a time limit for git, which reads files of all worktrees: an agent that runs without confinement
-    /// can have put a pipe there.
+    /// Returns the repository with a time limit for git, which reads files of all worktrees: an unconfined agent may have put a pipe
+    /// there.
     fn bounded(&self) -> Repository {
         self.repository.within(LIMIT)
     }
@@ -325,7 +324,7 @@ fn is_missing(path: &Path) -> bool {
     path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// Returns a file system that is mounted in a folder: what it holds would be removed with the folder.
+/// Returns a file system that is mounted in a folder: its contents would be removed with the folder.
 fn mount_in(folder: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(folder).ok()?;
     let mounts = fs::read("/proc/self/mountinfo").ok()?;
@@ -336,7 +335,7 @@ fn mount_in(folder: &Path) -> Option<PathBuf> {
     paths.into_iter().find(|path| path.starts_with(&folder))
 }
 
-/// Reads a path of the list of mounts, in which blanks and the like are octal numbers.
+/// Decodes a path of the list of mounts, in which whitespace and the like is written as octal numbers.
 fn without_escapes(text: &[u8]) -> Vec<u8> {
     let (mut bytes, mut rest) = (Vec::new(), text);
     while let Some((first, others)) = rest.split_first() {

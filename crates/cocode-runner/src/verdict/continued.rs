@@ -1,5 +1,5 @@
-//! The work of an agent that continued a conversation. It started from files that are not committed, so it is taken in as a
-//! difference to these files and not as a merge.
+//! The work of an agent that continued a conversation. It started from uncommitted files, so it is adopted as a difference to
+//! these files and not as a merge.
 
 use std::fs;
 use std::io::{Seek, SeekFrom};
@@ -30,21 +30,21 @@ const DIFFERENCE: [&str; 12] = [
     "--dst-prefix=b/",
 ];
 
-/// Git's arguments for taking it in: all of it or nothing, and no line is changed on the way.
+/// Git's arguments for applying it: all or nothing, and without changing any line.
 const APPLICATION: [&str; 5] = ["-c", "apply.ignoreWhitespace=no", "-c", "apply.whitespace=nowarn", "apply"];
 
-/// The work of an agent that continued a conversation, ready to be taken in.
+/// The work of an agent that continued a conversation, ready to be adopted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ContinuedWork {
     /// The agent.
     pub agent: AgentName,
-    /// The conversation that it continued, as the journal names it.
+    /// The conversation that it continued, by its name in the journal.
     pub conversation: String,
     /// Its branch.
     pub branch: String,
     /// The commit with its work.
     pub commit: String,
-    /// True if the files have it already.
+    /// True if the files already contain it.
     pub is_there: bool,
     /// True if the agent is verified ready.
     pub is_ready: bool,
@@ -58,8 +58,8 @@ pub struct ContinuedWork {
 }
 
 impl ContinuedWork {
-    /// Returns the command for a shell in the repository's root that takes the work in: all of it, or nothing with exit code 1 or
-    /// more. It changes no branch and no index.
+    /// Returns the shell command, for the repository's root, that adopts the work: all of it, or nothing with exit code 1 or more.
+    /// It changes no branch and no index.
     #[must_use]
     pub fn command(&self) -> String {
         let (difference, application) = (DIFFERENCE.join(" "), APPLICATION.join(" "));
@@ -72,8 +72,7 @@ impl ContinuedWork {
 }
 
 impl Runner {
-    /// Checks the work of an agent that continued a conversation, and that it fits the files as they are now. Nothing is
-    /// changed.
+    /// Checks the work of an agent that continued a conversation, and that it applies to the current files. Nothing is changed.
     ///
     /// # Errors
     /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Unsound`], [`RunnerError::Obeyed`],
@@ -104,7 +103,7 @@ impl Runner {
         })
     }
 
-    /// Returns whether the files have a difference already; `Err` with git's reason if they are neither before nor after it.
+    /// Returns whether the files already contain a difference; `Err` with git's reason if they are neither before nor after it.
     fn is_there(&self, start: &str, commit: &str) -> Result<Result<bool, String>, RunnerError> {
         let path = self.config.state_folder.join("work.diff");
         let failed = |source| RunnerError::File { what: "write", path: path.clone(), source };

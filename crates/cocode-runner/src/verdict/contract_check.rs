@@ -24,7 +24,7 @@ use crate::run::event::{RunEvent, RunObserver};
 use crate::run::stop::StopFlag;
 use crate::runner::{Runner, RunnerConfig};
 
-/// The issue that the agent gets. A program that does not understand text can solve it, too.
+/// The agent's issue. A program that does not understand text can solve it, too.
 const BODY: &str = "Note this issue\n\nAdd a line that names this issue as '#1' to a file: to CHANGES.txt, or to another \
      one that fits better.\n";
 
@@ -179,7 +179,7 @@ fn parts(
 ) -> Vec<CheckPart> {
     let part = |name, holds, required, detail: String| CheckPart { name, holds, required, detail };
     let detail = record.detail.as_deref().unwrap_or_default();
-    // A shell ends with the last two where it finds no program, or none that can be run.
+    // A shell exits with the last two if it finds no program, or none that it can run.
     let has_ended = record.exit_code.is_some_and(|code| ![126, 127].contains(&code));
     let has_started = record.launched_at_ms.is_some() && has_ended;
     let mut parts =

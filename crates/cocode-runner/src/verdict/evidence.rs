@@ -10,7 +10,7 @@ use crate::repository::git::{GitError, GitLocation};
 use crate::repository::worktree::Worktree;
 use crate::repository::{Repository, head_log};
 
-/// The most bytes that are read of a commit, whose author decides on its length.
+/// The most bytes that are read of a commit; its author chooses its length.
 const MOST_COMMIT_BYTES: u64 = 256 << 10;
 
 /// The time limit of each call of git.
@@ -27,7 +27,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Reads the work of a worktree; that of a missing one is empty.
+    /// Reads the work of a worktree; empty if it is missing.
     pub(crate) fn find(
         repository: &Repository,
         worktree: &Worktree,
@@ -39,7 +39,7 @@ impl Work {
         }
         let git = &repository.git.within(LOOK_LIMIT);
         let location = worktree.location(&repository.common_folder);
-        // `^{commit}` fails if `HEAD` names a missing object, or one of another kind.
+        // `^{commit}` fails if `HEAD` names a missing object, or an object of another kind.
         let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         let Some(commit) = git.ask(location, &head)? else { return Ok(Work::default()) };
         let mut work = Work::of_commit(repository, location, &commit, start)?;
@@ -51,8 +51,7 @@ impl Work {
         Ok(work)
     }
 
-    /// Reads the work up to a commit, which is not on the agent's branch and was not made in its worktree as far as this
-    /// determines.
+    /// Reads the work up to a commit, which counts as neither on the agent's branch nor made in its worktree.
     pub(crate) fn of_commit(
         repository: &Repository,
         location: GitLocation<'_>,

@@ -1,7 +1,7 @@
-//! Moves the current branch and its files forward to a commit, or leaves both as they were.
+//! Moves the current branch and its files forward to a commit, or leaves both unchanged.
 //!
-//! Git itself leaves half of the files where it fails between two of them, such as on a full disk. Options of the user for merges
-//! have no say: they would make another commit than the one that was judged.
+//! Git itself leaves half of the files if it fails midway, such as on a full disk. The user's merge options are ignored: they
+//! would make another commit than the one that was judged.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ use crate::repository::planted_links::named;
 use crate::repository::tree_changes::{self, Entries, NOTHING, SUBMODULE, TreeChange};
 use crate::repository::worktree::file_error;
 
-/// The most bytes of a partly written file that are compared with what git was about to write.
+/// The most bytes of a partly written file that are compared with the intended content.
 const MOST_COMPARED_BYTES: u64 = 32 << 20;
 
 /// A move of the current branch, prepared so that it can be reverted on a full disk.
@@ -29,7 +29,7 @@ pub(super) struct FastForward<'a> {
     old: &'a str,
     new: &'a str,
     touched: Vec<TreeChange>,
-    /// Folders that are not there yet, parents first.
+    /// Folders that do not exist yet, parents first.
     new_folders: BTreeSet<PathBuf>,
     /// Reads an index of the new entries among the touched ones.
     of_new: Git,
@@ -70,10 +70,10 @@ impl<'a> FastForward<'a> {
     /// Moves the files, the index and the branch. `note` is for the log of the branch.
     ///
     /// # Errors
-    /// [`RunnerError::Git`], after which all is as it was; [`RunnerError::HalfTaken`] with the files that are not.
+    /// [`RunnerError::Git`], after which everything is restored; [`RunnerError::HalfTaken`] with the files that are not.
     pub(super) fn run(&self, note: &str) -> Result<(), RunnerError> {
         let (git, location) = (&self.repository.git, self.repository.location());
-        // Files that are only newer than the index would count as changed. That some differ is no error here.
+        // Files that are only newer than the index would count as changed. Differences are not an error here.
         git.ask(location, &["update-index", "--refresh", "--ignore-submodules"])?;
         if let Err(error) = git.run(location, &["read-tree", "-m", "-u", self.old, self.new]) {
             return Err(self.failure(self.restore(), error));
@@ -95,8 +95,8 @@ impl<'a> FastForward<'a> {
         }
     }
 
-    /// Restores the files that git has written or removed, after a failure that has left the index as it was. Returns those that are
-    /// neither as before nor as git was about to write them.
+    /// Restores the files that git has written or removed, after a failure that has left the index unchanged. Returns those that
+    /// have neither the old nor the intended content.
     fn restore(&self) -> Vec<PathBuf> {
         let (Ok(differ_from_new), Ok(differ_from_old)) =
             (self.modified(&self.of_new), self.modified(&self.repository.git))
@@ -121,7 +121,7 @@ impl<'a> FastForward<'a> {
             }
         }
         for folder in self.new_folders.iter().rev() {
-            // One that holds a file of the user stays.
+            // A folder that holds a user's file stays.
             let _ = fs::remove_dir(self.repository.root.join(folder));
         }
         for one in self.touched.iter().filter(|one| one.old_mode == SUBMODULE) {
@@ -129,7 +129,7 @@ impl<'a> FastForward<'a> {
         }
         let to_write = to_write.into_iter().filter(|one| self.is_free(&one.path));
         let to_write: Vec<u8> = to_write.flat_map(|one| [&one.path[..], b"\0"].concat()).collect();
-        // Without force, which replaces what is there. What fails here differs afterwards.
+        // Without force, which would replace existing files. Files that fail here differ afterwards.
         let arguments = ["checkout-index", "--quiet", "-z", "--stdin"];
         let _ = self.repository.git.exchange_bytes(self.repository.location(), &arguments, &to_write);
         match self.modified(&self.repository.git) {
@@ -151,14 +151,14 @@ impl<'a> FastForward<'a> {
         Ok(output.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
     }
 
-    /// Returns what is at a path, if no symlink leads there.
+    /// Returns the metadata of the entry at a path, if no symlink leads there.
     fn on_disk(&self, path: &[u8]) -> Option<fs::Metadata> {
         let path = Path::new(OsStr::from_bytes(path));
         let is_folder = |folder: &Path| self.at(folder).is_some_and(|data| data.is_dir());
         if path.ancestors().skip(1).all(is_folder) { self.at(path) } else { None }
     }
 
-    /// Returns whether nothing is at a path, and only folders on the way there as far as it exists.
+    /// Returns whether a path is free, and its existing part consists only of folders.
     fn is_free(&self, path: &[u8]) -> bool {
         let path = Path::new(OsStr::from_bytes(path));
         let is_folder = |folder: &Path| self.at(folder).is_none_or(|data| data.is_dir());
@@ -169,7 +169,7 @@ impl<'a> FastForward<'a> {
         fs::symlink_metadata(self.repository.root.join(path)).ok()
     }
 
-    /// Returns whether a file is the beginning of the one that git was about to write.
+    /// Returns whether a file is a prefix of the one that git was about to write.
     fn is_begun(&self, one: &TreeChange, on_disk: &fs::Metadata) -> bool {
         if !on_disk.is_file() {
             return false;

@@ -1,7 +1,7 @@
-//! Uncommitted files that would be lost when an agent's work is taken into the work tree.
+//! Uncommitted files that would be lost when an agent's work is adopted into the work tree.
 //!
-//! Git itself replaces ignored files without a question, such as a file with the user's own settings. It removes a folder
-//! with all ignored files in it where the work has a file or symlink, and a submodule with uncommitted work likewise.
+//! Git itself silently replaces ignored files, such as a file with the user's own settings. It removes a folder with all
+//! ignored files in it if the work has a file or symlink there, and likewise a submodule with uncommitted work.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ use crate::repository::planted_links::named;
 use crate::repository::tree_changes::{self, Entries, NOTHING, SUBMODULE, TreeChange};
 use crate::repository::worktree::file_error;
 
-/// Refuses to take in `target`, a commit or tree, if a file that is in no commit would be lost.
+/// Refuses to adopt `target`, a commit or tree, if a file that is in no commit would be lost.
 /// `scratch` is for nameless files.
 pub(crate) fn check(repository: &Repository, target: &str, scratch: &Path) -> Result<(), RunnerError> {
     let changes =
@@ -26,7 +26,7 @@ pub(crate) fn check(repository: &Repository, target: &str, scratch: &Path) -> Re
     let new: BTreeSet<&Path> =
         replaced().filter(|change| change.new_mode != NOTHING).map(TreeChange::path).collect();
     for submodule in replaced().filter(|change| change.old_mode == SUBMODULE).map(TreeChange::path) {
-        // Where the work has nothing, git leaves the folder.
+        // If the work has no entry there, git leaves the folder.
         let is_replaced = submodule.ancestors().any(|path| new.contains(path))
             || new.iter().any(|path| path.starts_with(submodule));
         if is_replaced && holds_anything(&repository.root.join(submodule)) {
@@ -40,8 +40,8 @@ pub(crate) fn check(repository: &Repository, target: &str, scratch: &Path) -> Re
     check_overlooked(repository, &changes, scratch)
 }
 
-/// Refuses to take in changes of a file that differs from `HEAD` and that git does not look at: one with the flag
-/// skip-worktree or assume-unchanged.
+/// Refuses to adopt changes of a file that differs from `HEAD` and that git overlooks: one with the flag skip-worktree or
+/// assume-unchanged.
 fn check_overlooked(
     repository: &Repository,
     changes: &[TreeChange],
@@ -110,7 +110,7 @@ fn check_path<'a>(
     Ok(())
 }
 
-/// Returns the files beneath a folder that are in no commit, the ignored ones included.
+/// Returns the files below a folder that are in no commit, the ignored ones included.
 fn uncommitted_in(repository: &Repository, folder: &Path) -> Result<Vec<PathBuf>, GitError> {
     let pattern = literal_pattern(folder.as_os_str());
     let arguments = ["ls-files", "--others", "-z", "--full-name", "--"].map(OsStr::new);
@@ -127,7 +127,7 @@ fn is_tracked(repository: &Repository, path: &Path) -> Result<bool, GitError> {
     Ok(!names.is_empty())
 }
 
-/// Returns whether this is a folder with at least one entry. Nothing is lost with an empty one.
+/// Returns whether this is a folder with at least one entry. An empty folder may be lost.
 fn holds_anything(path: &Path) -> bool {
     fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
 }

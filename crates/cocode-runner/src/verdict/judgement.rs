@@ -16,7 +16,7 @@ use crate::run::stop::StopFlag;
 use crate::runner::Runner;
 use crate::verdict::evidence::Work;
 
-/// The work of an agent that has ended, and what else its verdict depends on.
+/// The work of an agent that has ended, and the other facts for its verdict.
 pub(crate) struct WorkToWeigh<'a> {
     pub(crate) work: Work,
     /// The time before which no commit is new, in seconds since 1970.
@@ -29,7 +29,7 @@ pub(crate) struct WorkToWeigh<'a> {
 
 impl Runner {
     /// Judges the work of an agent that has ended on this machine. `check` runs the check command, if the rest holds. A raised
-    /// `stop` ends the search of its worktree for what other programs obey.
+    /// `stop` ends the search of its worktree for files that other programs obey.
     pub(crate) fn judge(
         &self,
         record: &mut AgentRecord,
@@ -59,10 +59,10 @@ impl Runner {
         if let Some(worktree) = &worktree {
             worktree.close(&self.repository.common_folder)?;
             let taken = worktree.take_back(&self.repository.common_folder);
-            // For another attempt, without which the work would stay out of the repository's sight.
+            // For a retry, without which the work would stay invisible to the repository.
             record.import_failed |= taken.is_err();
             record.warnings.extend(taken?);
-            // Before git uses the worktree: it would be led outside of it.
+            // Before git uses the worktree, which could lead it outside.
             self.refuse_traces(record, worktree);
             import_work(&self.repository, worktree, record)?;
             self.refuse_missing(record, worktree);
@@ -136,10 +136,10 @@ impl Runner {
                     // What cannot be moved now is moved when a runner is opened.
                     let taken = worktree.take_back(&self.repository.common_folder);
                     record.warnings.extend(taken.unwrap_or_else(|error| Some(error_chain(&error))));
-                    // Before git uses the worktree again: the check may have left what leads git to programs.
+                    // Before git uses the worktree again: the check may have left files by which git starts programs.
                     imported = match record.elsewhere {
                         None => self.import_traces_of_check(record, worktree),
-                        // Who judges a delivery imports them, and knows only then whether the check had objects of its own.
+                        // The judge of a delivery imports them, and only then knows whether the check had its own objects.
                         Some(_) => {
                             self.refuse_traces(record, worktree);
                             own_index::make_again(&self.repository, worktree);
@@ -163,8 +163,7 @@ impl Runner {
         imported.map(|()| was_checked)
     }
 
-    /// Imports what a check has left in a worktree. It ran code of the agent's, so its traces are not more trusted than the
-    /// agent's own.
+    /// Imports the leftovers of a check in a worktree. It ran the agent's code, so they are not more trusted than the agent's.
     pub(crate) fn import_traces_of_check(
         &self,
         record: &mut AgentRecord,
@@ -178,13 +177,13 @@ impl Runner {
         Ok(())
     }
 
-    /// Leaves no reference but the agent's own branch in use in its worktree.
+    /// Frees all references except the agent's own branch from use in its worktree.
     pub(crate) fn free_references(&self, record: &mut AgentRecord, worktree: &Worktree) {
         record.warnings.extend(missing_objects::refuse_head(&self.repository, worktree, record));
         record.warnings.extend(used_branches::free(&self.repository, worktree, &record.branch));
     }
 
-    /// Refuses names of missing objects, once those of the agent are imported.
+    /// Refuses names of missing objects, once the agent's objects are imported.
     fn refuse_missing(&self, record: &mut AgentRecord, worktree: &Worktree) {
         let start = record.start_commit.clone();
         if !record.own_branches {
@@ -194,7 +193,7 @@ impl Runner {
         record.warnings.extend(missing_objects::refuse_index(&self.repository, worktree, &start));
     }
 
-    /// Makes again, removes or renames what an agent or its check has left that leads git out of the worktree, or to programs.
+    /// Restores, removes or renames leftovers of an agent or its check that lead git out of the worktree, or to programs.
     pub(crate) fn refuse_traces(&self, record: &mut AgentRecord, worktree: &Worktree) {
         let (repository, start) = (&self.repository, record.start_commit.clone());
         let warnings = &mut record.warnings;
@@ -204,7 +203,7 @@ impl Runner {
             warnings.extend(planted_links::remove_shared(&repository.common_folder));
             for folder in shared_folders(&repository.common_folder) {
                 let name = folder.strip_prefix(&repository.common_folder).unwrap_or(&folder).display();
-                warnings.extend(nested::refuse_beneath(
+                warnings.extend(nested::refuse_below(
                     &folder,
                     "an agent",
                     &format!("'{name}' of the repository"),
@@ -213,7 +212,7 @@ impl Runner {
         }
         warnings.extend(unfinished_work::quarantine(worktree));
         warnings.extend(nested::refuse(repository, worktree, &start));
-        warnings.extend(nested::refuse_beneath(&worktree.git_folder, "it", "its git folder"));
+        warnings.extend(nested::refuse_below(&worktree.git_folder, "it", "its git folder"));
         warnings.extend(own_index::quarantine_crafted(worktree, &start));
     }
 
@@ -224,8 +223,8 @@ impl Runner {
     }
 }
 
-/// Returns a warning that names the files which a check can read and no commit has: its result says nothing about the commit
-/// alone, to which the agent may have forgotten to add them.
+/// Returns a warning that names the uncommitted files which a check can read: its result says nothing about the commit alone,
+/// to which the agent may have forgotten to add them.
 fn without_commit(files: &[LeftFile]) -> Option<String> {
     let names = (!files.is_empty()).then(|| left_file::named(files))?;
     Some(format!("its check ran with files that are not committed, and may not pass without them: {names}"))

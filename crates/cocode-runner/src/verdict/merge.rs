@@ -1,6 +1,6 @@
-//! The commit that merges an agent's work, made of the tree that was judged.
+//! The commit that merges an agent's work, made from the tree that was judged.
 //!
-//! Git's own `merge` follows options of the user that make another tree, or no commit. Those that concern the commit alone are
+//! Git's own `merge` follows options of the user that make another tree, or no commit. Those that concern only the commit are
 //! followed here: its signature, a sign-off, and the demand for signed work.
 
 use std::ffi::OsStr;
@@ -50,7 +50,7 @@ impl<'a> MergeSettings<'a> {
         MergeSettings { repository, options: options.split_whitespace().map(str::to_owned).collect() }
     }
 
-    /// Refuses work without a valid signature where the user demands one.
+    /// Refuses work without a valid signature if the user demands one.
     pub(super) fn check_signature(&self, record: &AgentRecord, commit: &str) -> Result<(), RunnerError> {
         if !self.has("--verify-signatures") && !self.is_on("merge.verifySignatures")? {
             return Ok(());
@@ -85,7 +85,7 @@ impl<'a> MergeSettings<'a> {
         let (git, location) = (&self.repository.git, self.repository.location());
         let mut arguments = vec!["commit-tree", "-p", head, "-p", commit, "-m", title];
         let signer = match self.has("--signoff") {
-            // A time and a time zone are behind the name.
+            // A time and a time zone follow the name.
             true => git.run(location, &["var", "GIT_COMMITTER_IDENT"])?,
             false => String::new(),
         };

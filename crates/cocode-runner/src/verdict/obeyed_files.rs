@@ -48,7 +48,7 @@ impl fmt::Display for ObeyedFiles {
 /// The reason to refuse them.
 const REPOSITORY: &str = "git takes the folder for a repository, and obeys its settings and hooks there";
 
-/// The differences between two commits or trees, judged by what other programs obey.
+/// The differences between two commits or trees, judged by the names that other programs obey.
 #[derive(Debug)]
 pub(crate) struct ObeyedChanges<'a> {
     pub(crate) repository: &'a Repository,

@@ -1,4 +1,4 @@
-//! The names that other programs obey, for the paths of a tree: with the symlinks by which they are reached.
+//! The names that other programs obey, for the paths of a tree, including the symlinks by which they are reached.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -19,13 +19,13 @@ const INTO_OWN: &str = "a link into '.git', or into a folder of agentd";
 /// The reason to report a symlink out of the folder.
 const OUT: &str = "a link that leads out of the repository";
 
-/// The reason to report a symlink that has too many others on its way.
+/// The reason to report a symlink that passes through too many others.
 const ENDLESS: &str = "a link that leads nowhere";
 
 /// The reason to refuse a symlink that git could not make.
 const UNUSABLE: &str = "a link without a target, or with one that is too long for any file system";
 
-/// The reason to refuse every change where there are more.
+/// The reason to refuse every change if there are too many links.
 const TOO_MANY: &str = "more links than can be followed lead to what other programs obey";
 
 /// A rule for a changed path, with the reason.
@@ -36,9 +36,9 @@ pub(super) type Finding = (NameRule, String);
 struct Alias {
     path: Vec<u8>,
     way: LinkWay,
-    /// The last symlink on it.
+    /// The last symlink on the path.
     link: Vec<u8>,
-    /// The alias of the folder in which that one is.
+    /// The alias of that symlink's folder.
     parent: Option<usize>,
 }
 
@@ -48,7 +48,7 @@ pub(super) enum EntryKind {
     /// A file, or no entry any more.
     File,
     Symlink,
-    /// A submodule: another repository's files come to its folder.
+    /// A submodule, whose folder receives another repository's files.
     Submodule,
 }
 
@@ -62,11 +62,11 @@ pub(super) struct ObeyedNames<'a> {
     /// The folders into which no symlink of any work leads.
     own: Vec<PathBuf>,
     root: PathBuf,
-    /// The aliases, by the path that they lead to and by the symlinks on their ways.
+    /// The aliases, by their targets and by the symlinks that they pass through.
     aliases: Vec<Alias>,
     by_end: BTreeMap<Vec<u8>, Vec<usize>>,
     by_step: BTreeMap<Vec<u8>, Vec<usize>>,
-    /// Once it is over, aliases may be missing.
+    /// Once it is used up, aliases may be missing.
     budget: LookBudget,
 }
 
@@ -132,7 +132,7 @@ impl<'a> ObeyedNames<'a> {
             }
         }
         for index in self.by_step.get(path).into_iter().flatten() {
-            // Another folder is there now, of which nothing else may have changed.
+            // The folder was replaced; nothing else in it may have changed.
             by_alias(&self.aliases[*index].path, b"", true);
         }
         if !self.has_all() {
@@ -157,7 +157,7 @@ impl<'a> ObeyedNames<'a> {
         self.names.reported(&path).map(finding(NameRule::Reported)).into_iter().collect()
     }
 
-    /// Judges a symlink by where it leads.
+    /// Judges a symlink by its target.
     fn by_target(&self, path: &[u8]) -> Option<Finding> {
         if self.links.is_unusable(path) {
             return Some((NameRule::Never, UNUSABLE.to_owned()));
@@ -180,7 +180,7 @@ impl<'a> ObeyedNames<'a> {
         (!is_inside).then(|| (NameRule::Reported, OUT.to_owned()))
     }
 
-    /// Returns whether a symlink there would put another folder in place of one in which listed names lie.
+    /// Returns whether a symlink there would replace a folder that contains listed names.
     fn begins_listed(&self, path: &RelPath) -> bool {
         let parts: Vec<&[u8]> = path.components().collect();
         let begins = |(count, names): (&usize, &ProtectedNames)| {
@@ -190,14 +190,14 @@ impl<'a> ObeyedNames<'a> {
         self.beginnings.iter().any(begins) || self.names.found_at_or_beneath(path).is_some()
     }
 
-    /// Finds the symlinks that have listed names, or begin them, and those beneath the folders that they lead to.
+    /// Finds the symlinks that have listed names, or begin them, and those below the folders that they lead to.
     fn collect_aliases(&mut self) {
         let is_listed = |path: &[u8]| !self.by_name(path, true).is_empty();
         let alias = |path: Vec<u8>, link: &[u8], parent| {
             let way = self.links.follow(link, &self.budget);
             Alias { path, way, link: link.to_owned(), parent }
         };
-        let listed = self.links.beneath(b"").filter(|link| is_listed(link));
+        let listed = self.links.below(b"").filter(|link| is_listed(link));
         let mut aliases: Vec<Alias> = listed.map(|link| alias(link.to_owned(), link, None)).collect();
         let mut next = 0;
         while let Some(Alias { path, way: LinkWay { end, .. }, .. }) = aliases.get(next) {
@@ -205,7 +205,7 @@ impl<'a> ObeyedNames<'a> {
             next += 1;
             let LinkEnd::Inside(folder) = end else { continue };
             let mut further = Vec::new();
-            for rest in self.links.beneath(folder) {
+            for rest in self.links.below(folder) {
                 if !self.budget.spend(path.len() + rest.len()) {
                     return;
                 }

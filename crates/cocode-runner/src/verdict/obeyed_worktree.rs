@@ -20,7 +20,7 @@ use crate::verdict::obeyed_names::{EntryKind, ObeyedNames};
 use crate::verdict::search_limit::{LookBudget, MOST_LOOKS, SearchLimit};
 use crate::verdict::tree_links::TreeLinks;
 
-/// The most paths that one call of git looks at.
+/// The most paths in one call of git.
 const PATHS_AT_ONCE: usize = 200;
 
 /// The time limit of the search, which a runner repeats when it is opened after a crash.
@@ -74,7 +74,7 @@ impl Runner {
         };
         check()?;
         let refusal = |path: &[u8]| -> Result<Option<String>, RunnerError> {
-            // Git lists another repository's folder with a slash behind it.
+            // Git lists another repository's folder with a trailing slash.
             let path = path.strip_suffix(b"/").unwrap_or(path);
             let Ok(on_disk) = worktree.path.join(OsStr::from_bytes(path)).symlink_metadata() else {
                 return Ok(None);

@@ -1,4 +1,4 @@
-//! Takes an agent's work into the current branch, and shows it.
+//! Merges an agent's work into the current branch, and shows it.
 
 use cocode_env::{AgentName, Verdict};
 use serde::Serialize;
@@ -15,11 +15,11 @@ use crate::verdict::merge::{MergeSettings, merged_tree};
 use crate::verdict::obeyed_files::{ObeyedChanges, ObeyedFiles};
 use crate::verdict::search_limit::SearchLimit;
 
-/// The way in which an agent's work gets into the current branch.
+/// The way in which an agent's work is merged into the current branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PickWay {
-    /// The branch contains it already.
+    /// The branch already contains it.
     AlreadyThere,
     /// The current branch moves forward to it.
     FastForward,
@@ -42,7 +42,7 @@ pub struct Picked {
     pub is_ready: bool,
     /// True if a check command has passed as part of the verdict.
     pub is_checked: bool,
-    /// True if the branch has commits on top of the agent's, such as the user's: they are taken as well, and no verdict is on them.
+    /// True if the branch has commits on top of the agent's, such as the user's: they are taken as well, without a verdict.
     pub is_continued: bool,
     /// True if the branch was changed.
     pub done: bool,
@@ -83,7 +83,7 @@ impl Runner {
         Ok(size)
     }
 
-    /// Takes an agent's work into the current branch: forward, or by a merge if that is clean.
+    /// Merges an agent's work into the current branch: by fast-forward, or by a clean merge.
     ///
     /// # Errors
     /// [`RunnerError::NotEnded`], [`RunnerError::NothingToPick`], [`RunnerError::Unfinished`], [`RunnerError::Dirty`],
@@ -104,7 +104,7 @@ impl Runner {
             return Err(RunnerError::Dirty { has_filters: repository.git.leaves_out_filters() });
         }
         let head = repository.commit("HEAD").ok_or(RepositoryError::NoCommits)?;
-        // What the agent has made is read within bounds before it is taken.
+        // The agent's work is read within bounds before it is taken.
         let reading = repository.within(LIMIT);
         let mut target = commit.clone();
         let way = if repository.is_ancestor(&commit, &head)? {
@@ -126,8 +126,8 @@ impl Runner {
                 settings.check_identity()?;
             }
             in_the_way::check(&reading, &target, &self.config.state_folder)?;
-            // What the user's folder gets: together with other work, or by a rename, the same commit can change more than it
-            // does where the agent has made it.
+            // The effect on the user's folder: together with other work, or by a rename, the same commit can change more than it
+            // does in the agent's worktree.
             to_review = self.files_to_review(record, [&head, &target])?;
             if done {
                 let mut note = format!("merge {}: Fast-forward", record.branch);
@@ -139,7 +139,7 @@ impl Runner {
                 FastForward::prepare(repository, [&head, &target], &self.config.state_folder)?.run(&note)?;
             }
         }
-        // The verdict is on the commit that the agent has ended at.
+        // The verdict applies to the agent's last commit.
         let is_judged = record.head.as_ref() == Some(&commit);
         let is_ready = is_judged && record.verdict.as_ref().is_some_and(|verdict| verdict.ready);
         let is_checked = is_judged && record.verdict.as_ref().is_some_and(Verdict::is_checked);
@@ -169,7 +169,7 @@ impl Runner {
         }
     }
 
-    /// Returns the files that other programs obey and that deserve a look, among the differences of two commits or trees; an error
+    /// Returns the changed files that other programs obey and that the user should review, between two commits or trees; an error
     /// names those that no work may change.
     pub(crate) fn files_to_review(
         &self,
@@ -186,7 +186,7 @@ impl Runner {
 }
 
 impl Runner {
-    /// Returns the judge of differences between commits, with git as `repository` has it.
+    /// Returns the judge of differences between commits, with the git of `repository`.
     pub(crate) fn obeyed_changes<'a>(
         &'a self,
         repository: &'a Repository,

@@ -1,4 +1,4 @@
-//! The bounds on a search for what other programs obey: an agent decides how many symlinks there are, and where they lead.
+//! The bounds on a search for names that other programs obey: an agent chooses the number and targets of symlinks.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use crate::error::RunnerError;
 use crate::run::stop::StopFlag;
 
-/// The most looks at the paths of symlinks, on top of one at each path of a tree or difference.
+/// The most lookups of symlink paths, in addition to one for each path of a tree or difference.
 pub(super) const MOST_LOOKS: u64 = 1_000_000;
 
-/// The bytes of a path that count as one look.
+/// The bytes of a path that count as one lookup.
 const BYTES_OF_LOOK: usize = 64;
 
-/// The number of looks after which the time is checked.
+/// The number of lookups after which the time is checked.
 const LOOKS_AT_ONCE: u64 = 1024;
 
-/// The end of a search by time or by the user. The default never comes.
+/// The end of a search by time or by the user. The default is unlimited.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SearchLimit {
     until: Option<Instant>,
@@ -28,7 +28,7 @@ pub(crate) struct SearchLimit {
 }
 
 impl SearchLimit {
-    /// Ends a search after `limit`, or `parting` after the flag is raised: most searches end by themselves then.
+    /// Ends a search after `limit`, or `parting` after the flag is raised: most searches finish by then.
     pub(crate) fn new(limit: Duration, stop: &StopFlag, parting: Duration) -> SearchLimit {
         let until = Some(Instant::now() + limit);
         SearchLimit { until, stop: stop.clone(), parting, until_parted: Rc::default() }
@@ -54,7 +54,7 @@ impl SearchLimit {
     }
 }
 
-/// The looks that are left of one search.
+/// The remaining lookups of one search.
 #[derive(Debug)]
 pub(super) struct LookBudget {
     left: Cell<u64>,
@@ -67,7 +67,7 @@ impl LookBudget {
         LookBudget { left: Cell::new(looks), unchecked: Cell::new(0), limit }
     }
 
-    /// Takes the looks at a path of this length. Returns false if there are none left: from then on for every path.
+    /// Spends the lookups for a path of this length. Returns false if none are left, from then on for every path.
     pub(super) fn spend(&self, path_bytes: usize) -> bool {
         let looks = 1 + (path_bytes / BYTES_OF_LOOK) as u64;
         let mut left = self.left.get().saturating_sub(looks);

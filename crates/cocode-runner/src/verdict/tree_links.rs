@@ -1,4 +1,4 @@
-//! The symlinks of a tree, and where they lead once the tree is checked out.
+//! The symlinks of a tree, and their targets once the tree is checked out.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ use crate::verdict::search_limit::LookBudget;
 /// The most symlinks on the way to a file, as for Linux.
 const MOST_STEPS: usize = 40;
 
-/// The length of a path for which the way of a symlink on disk counts. It can be as long as those of 40 symlinks.
+/// The path length that following a symlink on disk counts as. Its way can be as long as those of 40 symlinks.
 const DISK_LINK_BYTES: usize = 64 << 10;
 
 /// The symlinks of a tree.
@@ -28,11 +28,11 @@ const DISK_LINK_BYTES: usize = 64 << 10;
 pub(super) struct TreeLinks {
     /// Their targets, by their paths from the top.
     targets: BTreeMap<Vec<u8>, Rc<[u8]>>,
-    /// Those that no file system takes.
+    /// Those that no file system accepts.
     unusable: BTreeSet<Vec<u8>>,
     /// The folder into which the tree is checked out, without symlinks on the way.
     root: PathBuf,
-    /// The ends of symlinks on disk that were met; `None` for those that lead nowhere.
+    /// The resolved targets of symlinks on disk; `None` for dangling ones.
     on_disk: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
@@ -43,7 +43,7 @@ pub(super) enum LinkEnd {
     Inside(Vec<u8>),
     /// A path outside of the folder, without symlinks on the way as far as it exists.
     Outside(PathBuf),
-    /// More steps than a file system takes.
+    /// More steps than a file system follows.
     Endless,
 }
 
@@ -69,7 +69,7 @@ impl TreeLinks {
         let contents = link_targets::read(repository, objects.values())?;
         let (mut targets, mut unusable) = (BTreeMap::new(), BTreeSet::new());
         for (path, object) in objects {
-            // As git cuts it.
+            // Cut like in git.
             match contents.get(&object).map(LinkTarget::as_made) {
                 Some(target) if !target.is_empty() => drop(targets.insert(path, target)),
                 _ => drop(unusable.insert(path)),
@@ -79,13 +79,13 @@ impl TreeLinks {
         Ok(TreeLinks { targets, unusable, root, on_disk })
     }
 
-    /// Returns whether a path is a symlink that cannot be checked out, for it has no target or an overlong one.
+    /// Returns whether a path is a symlink that cannot be checked out, because its target is empty or overlong.
     pub(super) fn is_unusable(&self, path: &[u8]) -> bool {
         self.unusable.contains(path)
     }
 
-    /// Iterates over the paths of the symlinks beneath a folder, without the folder's own path and the slash behind it.
-    pub(super) fn beneath(&self, folder: &[u8]) -> impl Iterator<Item = &[u8]> {
+    /// Iterates over the paths of the symlinks below a folder, without the folder's own path and its trailing slash.
+    pub(super) fn below(&self, folder: &[u8]) -> impl Iterator<Item = &[u8]> {
         let start = if folder.is_empty() { Vec::new() } else { [folder, b"/"].concat() };
         let from = self.targets.range(start.clone()..).map(|(path, _)| path.as_slice());
         from.take_while(move |path| path.starts_with(&start)).map({
@@ -94,7 +94,7 @@ impl TreeLinks {
         })
     }
 
-    /// Follows a path of the tree. Without looks left, it leads nowhere.
+    /// Follows a path of the tree. Once the budget is used up, it leads nowhere.
     pub(super) fn follow(&self, path: &[u8], budget: &LookBudget) -> LinkWay {
         let mut way = LinkWay { through: Vec::new(), end: LinkEnd::Endless };
         let mut pending = Pending(vec![(Cow::Borrowed(path), 0)]);
@@ -137,11 +137,11 @@ impl TreeLinks {
         way
     }
 
-    /// Returns the path from the folder on, if a path from `outside` leads into it again; otherwise the end of the way. Beneath the
-    /// folder, the symlinks of the tree count and not those that are there now.
+    /// Returns the path from the folder on, if a path from `outside` leads back into it; otherwise the end of the way. Inside the
+    /// folder, the symlinks of the tree count and not those that exist now.
     fn enter(&self, outside: &Path, rest: &[u8], budget: &LookBudget) -> Result<Vec<u8>, LinkEnd> {
         let mut real = outside.to_owned();
-        // Where nothing is, each further step counts as if there were no symlinks.
+        // After a missing entry, each further step counts as if there were no symlinks.
         let mut is_there = true;
         let mut rest = Path::new(OsStr::from_bytes(rest)).components();
         loop {
@@ -174,7 +174,7 @@ impl TreeLinks {
         }
     }
 
-    /// Returns the end of a symlink on disk; `None` if it leads nowhere.
+    /// Returns the resolved target of a symlink on disk; `None` if it is dangling.
     fn end_on_disk(&self, link: &Path, budget: &LookBudget) -> Option<PathBuf> {
         if let Some(end) = self.on_disk.borrow().get(link) {
             return end.clone();

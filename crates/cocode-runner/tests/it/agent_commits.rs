@@ -27,7 +27,7 @@ fn repository() -> (tempfile::TempDir, AgentRepository) {
 #[test]
 fn everything_is_committed_but_ignored_files_and_caches() {
     let (folder, repository) = repository();
-    // A name that is a pattern, too, must not bring in what the pattern matches.
+    // A name that is also a pattern must not add the files that the pattern matches.
     for path in ["src/a.rs", "*", "ignored", "__pycache__/a.pyc", "made/CACHEDIR.TAG", "made/b"] {
         let path = folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -75,7 +75,7 @@ fn an_agent_writes_its_worktree_and_its_git_folders_and_nothing_else() {
     }
     let bad =
         |line: &String| line.starts_with("wrote") || line == "moved" || line == "key" || line == "token";
-    // `~/notes` lies in the private home as a file of its own, read-only.
+    // `~/notes` is a separate read-only file in the private home.
     assert!(!lines.iter().any(bad), "{lines:?}");
     assert!(!home.join("new").exists());
     assert!(!lines.iter().any(|line| line == "records"), "the state folder is hidden");

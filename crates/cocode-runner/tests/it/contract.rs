@@ -68,7 +68,7 @@ fn a_program_that_is_not_found_has_not_started() {
         assert!(!part("started").holds, "{report:?}");
         assert_eq!(part("started").detail, "its program was not found", "{report:?}");
     }
-    // The control: one that ran and failed has started, and the reason stands beside its exit code.
+    // The control: an agent that ran and failed has started, and the reason is next to its exit code.
     let report = check(&agent("check", "exit 2"));
     let part = |name| report.parts.iter().find(|part| part.name == name).unwrap();
     assert!(part("started").holds && part("started").detail.is_empty(), "{report:?}");

@@ -498,7 +498,7 @@ fn repositories_of_every_kind_take_an_agents_work() {
             std::os::unix::fs::symlink(fixture.root.join("objects"), objects).unwrap();
         }),
         ("borrowing", |fixture| lend(fixture, |origin| origin.display().to_string())),
-        ("borrowing beside itself", |fixture| lend(fixture, |_| "../../../origin/.git/objects".to_owned())),
+        ("borrowing from a sibling", |fixture| lend(fixture, |_| "../../../origin/.git/objects".to_owned())),
         ("shallow", |fixture| clone_of(fixture, &["--depth=1"])),
         ("partial", |fixture| clone_of(fixture, &["--filter=blob:none"])),
         ("without trees", |fixture| clone_of(fixture, &["--filter=tree:0"])),

@@ -40,7 +40,7 @@ fn attacks(fixture: &Fixture) -> String {
     .concat()
 }
 
-/// Returns the files beneath these paths with their contents; a deleted path is missing.
+/// Returns the files below these paths with their contents; a deleted path is missing.
 fn contents(paths: &[PathBuf]) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for path in paths {
@@ -385,7 +385,7 @@ fn pipes_and_symlinks_among_objects_are_not_packed_and_do_not_block() {
     let free: Vec<String> = names.filter(|name| !objects.join(name).exists()).take(3).collect();
     let [pipes, linked, links] = &free[..] else { panic!("{free:?}") };
     fs::create_dir_all(objects.join(pipes)).unwrap();
-    // A pipe at the path of an object, one behind a symlink to a folder, and a symlink at the path of an object.
+    // A pipe at the path of an object, a pipe through a symlink to a folder, and a symlink at the path of an object.
     let pipe = |path: &std::path::Path| {
         assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
     };

@@ -21,7 +21,7 @@ const MOST_NAMES: u32 = 100;
 
 impl Layer {
     /// Moves the version of another program that an adoption left in the layer, as [`AdoptError::LeftInLayer`] says, into the
-    /// workspace: beside the path, as `NAME.saved-meanwhile`, or `NAME.saved-meanwhile-2` and so on where that name is in use. It is
+    /// workspace: next to the path, as `NAME.saved-meanwhile`, or `NAME.saved-meanwhile-2` and so on where that name is in use. It is
     /// moved whole, with its permissions, of whatever kind and size it is.
     ///
     /// Returns the path that it has now; `None` if the layer holds no such version.
@@ -45,7 +45,7 @@ impl Layer {
 }
 
 impl Adoption<'_> {
-    /// Moves the entry at a location of the layer beside the path, unless it is the command's.
+    /// Moves the entry at a location of the layer next to the path, unless it is the command's.
     fn return_from(&self, location: At<'_>) -> Result<Option<RelPath>, AdoptError> {
         let at = |errno| self.error(errno);
         let Some(entry) = handle::stat_at(location.0, location.1).map_err(at)? else { return Ok(None) };

@@ -31,7 +31,7 @@ pub(crate) enum Exchanged {
 /// unless `is_expected` accepts it. `inode` is that of the layer's entry, which is now at `theirs`; the caller holds it
 /// open since before the exchange, because a save that replaces it could get the same number.
 ///
-/// A look that fails is repeated, and then leaves both entries where they are.
+/// A failed check is repeated, and if it fails again leaves both entries where they are.
 pub(crate) fn verify(
     ours: At<'_>,
     theirs: At<'_>,
@@ -45,7 +45,7 @@ pub(crate) fn verify(
     }
 }
 
-/// As [`verify`], for an exchange that the caller has just made: if the look fails, the exchange is reversed, so that a failure
+/// As [`verify`], for an exchange that the caller has just made: if the check fails, the exchange is reversed, so that a failure
 /// leaves the workspace's entry where it was.
 pub(crate) fn verify_or_reverse(
     ours: At<'_>,
@@ -59,7 +59,7 @@ pub(crate) fn verify_or_reverse(
     })
 }
 
-/// Looks again if a look fails: after an entry has moved, a passing failure must not be the answer.
+/// Repeats a failed check once: after an entry has moved, a transient failure must not be the answer.
 pub(crate) fn twice<T>(look: impl Fn() -> Result<T, Errno>) -> Result<T, Errno> {
     look().or_else(|_| look())
 }
@@ -74,7 +74,7 @@ fn put_back(ours: At<'_>, theirs: At<'_>, inode: u64) -> Exchanged {
         let goes_in = match handle::hold_at(ours.0, ours.1) {
             Ok(Some((handle, goes_in))) => Some((Some(handle), goes_in.inode)),
             Ok(None) => return Exchanged::PutBack,
-            // Without a free descriptor the number alone has to do: the exchange is more urgent than a save that gets the same one.
+            // Without a free descriptor the number alone must do: the exchange is more urgent than a save that gets the same one.
             Err(_) => handle::stat_at(ours.0, ours.1).ok().flatten().map(|goes_in| (None, goes_in.inode)),
         };
         match exchange(ours, theirs) {
@@ -89,7 +89,7 @@ fn put_back(ours: At<'_>, theirs: At<'_>, inode: u64) -> Exchanged {
             // A version saved since the last check: it is the newest, and goes back again.
             (Ok(Some(displaced)), Some((handle, goes_in))) if displaced.inode != put_in => {
                 put_in = goes_in;
-                // Until the next look, so that no save gets its number.
+                // Held until the next check, so that no save gets its number.
                 held = handle;
             }
             (Ok(Some(displaced)), None) if displaced.inode != put_in => return Exchanged::Unsettled,
@@ -143,7 +143,7 @@ mod tests {
     /// Set for the process in which [`worker`] works.
     const WORKER: &str = "COW_LAYER_EXCHANGE_TEST";
 
-    /// Reverses an exchange after a look that found no free descriptor, in a process of its own, which the test below starts.
+    /// Reverses an exchange after a check that found no free descriptor, in a separate process, which the test below starts.
     #[test]
     fn worker() {
         if std::env::var_os(WORKER).is_none() {

@@ -11,7 +11,7 @@ use crate::rights::SET_ID_BITS;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Returns whether an entry of the layer and the one beneath it read the same: kind, permissions and content,
+/// Returns whether an entry of the layer and the one below it read the same: kind, permissions and content,
 /// or target.
 ///
 /// Times, owners, attributes, and a file's set-ID bits are not compared. A file that cannot be read counts as
@@ -21,27 +21,27 @@ pub(crate) fn is_same(
     lower: (impl AsFd, &Entry),
     name: &[u8],
 ) -> Result<bool, Errno> {
-    let ((upper, above), (lower, beneath)) = (upper, lower);
-    if above.kind != beneath.kind {
+    let ((upper, above), (lower, lower_entry)) = (upper, lower);
+    if above.kind != lower_entry.kind {
         return Ok(false);
     }
     match above.kind {
         Kind::File => {
-            let is_alike =
-                (above.mode ^ beneath.mode) & !SET_ID_BITS == 0 && above.size_bytes == beneath.size_bytes;
+            let is_alike = (above.mode ^ lower_entry.mode) & !SET_ID_BITS == 0
+                && above.size_bytes == lower_entry.size_bytes;
             Ok(is_alike && (above.size_bytes == 0 || holds_same(upper, above, lower, name)?))
         }
         Kind::Link => Ok(handle::link_target(upper, name)? == handle::link_target(lower, name)?),
         // Two pipes are alike, and nothing of one can be in the other.
-        Kind::Special | Kind::Device => Ok(above.mode == beneath.mode),
+        Kind::Special | Kind::Device => Ok(above.mode == lower_entry.mode),
         Kind::Folder | Kind::Whiteout => Ok(false),
     }
 }
 
 fn holds_same(upper: impl AsFd, entry: &Entry, lower: impl AsFd, name: &[u8]) -> Result<bool, Errno> {
-    let Ok(beneath) = handle::open_at(lower, name, FILE_READ) else { return Ok(false) };
+    let Ok(lower_entry) = handle::open_at(lower, name, FILE_READ) else { return Ok(false) };
     let above = open_own(upper, name, entry.mode)?;
-    equal(File::from(above), File::from(beneath))
+    equal(File::from(above), File::from(lower_entry))
         .map_err(|error| error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error))
 }
 

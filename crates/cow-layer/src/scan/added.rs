@@ -27,7 +27,7 @@ impl Scan<'_> {
         let after = SideEntry { side: Side::Folder { mode }, entry: *above };
         let change = self.change(path, before, Some(after), context.saved_meanwhile, context);
         self.changes.push(change);
-        // What lies in such a folder is part of it.
+        // Entries of such a folder are part of its change.
         let is_whole = context.whole.is_none() && (self.rules.whole)(path);
         let whole = if is_whole { Some(first) } else { context.whole };
         let below = Context { whole, ..context.below(context.saved_meanwhile, above.mode) };

@@ -20,8 +20,8 @@ pub struct LayerChange {
     /// then it is not adopted. [`Layer::changes`](crate::Layer::changes) documents which changes are
     /// detected.
     pub saved_meanwhile: bool,
-    /// For a folder that is adopted with everything beneath it in one step, the size of its tree. The entries
-    /// beneath it are not listed.
+    /// For a folder that is adopted with everything below it in one step, the size of its tree. The entries
+    /// below it are not listed.
     pub tree: Option<TreeSize>,
     /// `true` if it is a file that has another name, or a tree with such files in it, until [`Layer::separate`](crate::Layer::separate)
     /// separates them.

@@ -51,8 +51,8 @@ impl LayerChanges {
         self.position(path).map(|index| &mut self.list[index])
     }
 
-    /// Has a change adopted although another program has saved the path meanwhile: the caller knows that nothing is lost with that
-    /// version. It counts as the one before the change.
+    /// Allows a change to be adopted although another program has saved the path meanwhile: the caller knows that the saved
+    /// version need not be kept. It counts as the version before the change.
     pub fn replace_saved(&mut self, path: &RelPath) {
         if let Some(change) = self.find_mut(path) {
             change.saved_meanwhile = false;
@@ -63,7 +63,7 @@ impl LayerChanges {
         self.list.binary_search_by(|change| change.path.as_bytes().cmp(path.as_bytes())).ok()
     }
 
-    /// Marks the changes that bring a name of a shared file: of the name itself, or of the tree that it lies in.
+    /// Marks the changes that contain a name of a shared file: of the name itself, or of the tree around it.
     pub(crate) fn mark_shared(&mut self) {
         let shared = std::mem::take(&mut self.shared);
         for path in shared.iter().flat_map(|file| &file.names) {

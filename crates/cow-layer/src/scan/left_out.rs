@@ -11,7 +11,7 @@ pub(crate) const NAMED: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// Its path, also beneath a folder that is one change.
+    /// Its path, also below a folder that is one change.
     pub path: RelPath,
     /// The right.
     pub right: Right,

@@ -22,26 +22,26 @@ impl Scan<'_> {
         let entry = handle::stat_at(lower, name).map_err(|errno| LayerError::at(parent, errno))?;
         // An overlay hides a device with the numbers 0 and 0, so the command never saw it and did not remove
         // it.
-        let Some(beneath) = entry.filter(|entry| entry.kind != Kind::Whiteout) else {
+        let Some(lower_entry) = entry.filter(|entry| entry.kind != Kind::Whiteout) else {
             return Ok(Tally { is_incomplete: entry.is_some(), ..Tally::default() });
         };
-        let mut tally = Tally::of_entry(&beneath);
+        let mut tally = Tally::of_entry(&lower_entry);
         let Ok(path) = parent.child(name) else {
             self.unnameable += 1;
-            tally.saved_meanwhile = context.saved_meanwhile || self.moment.is_before(beneath.changed);
+            tally.saved_meanwhile = context.saved_meanwhile || self.moment.is_before(lower_entry.changed);
             tally.is_incomplete = true;
             return Ok(tally);
         };
-        tally.saved_meanwhile = context.saved_meanwhile || self.is_later(&path, Some(&beneath));
-        let before = side_of(lower, name, &beneath).map_err(|errno| LayerError::at(&path, errno))?;
+        tally.saved_meanwhile = context.saved_meanwhile || self.is_later(&path, Some(&lower_entry));
+        let before = side_of(lower, name, &lower_entry).map_err(|errno| LayerError::at(&path, errno))?;
         let (first, unnameable) = (self.changes.len(), self.unnameable);
         let change = self.change(&path, Some(before), None, tally.saved_meanwhile, context);
         self.changes.push(change);
-        if beneath.kind != Kind::Folder {
-            self.has_removed_files |= beneath.kind == Kind::File;
+        if lower_entry.kind != Kind::Folder {
+            self.has_removed_files |= lower_entry.kind == Kind::File;
             return Ok(tally);
         }
-        let below = context.below(tally.saved_meanwhile, beneath.mode);
+        let below = context.below(tally.saved_meanwhile, lower_entry.mode);
         let inside = match handle::open_at(lower, name, FOLDER) {
             Ok(folder) => self.removed_children(&path, folder.as_fd(), below)?,
             Err(_) => Tally::unknown(),

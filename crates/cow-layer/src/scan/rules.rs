@@ -10,7 +10,7 @@ use rel_path::RelPath;
 pub struct ScanLimits {
     /// The largest number of entries that are read, in the layer and in removed folders; more is an error.
     pub entries: u64,
-    /// A new or removed folder with more entries beneath it is one change ([`LayerChange::tree`]).
+    /// A new or removed folder with more entries below it is one change ([`LayerChange::tree`]).
     ///
     /// [`LayerChange::tree`]: crate::LayerChange::tree
     pub tree_entries: u64,

@@ -1,8 +1,8 @@
 //! Files of the layer that have several names.
 //!
-//! A write through one name changes what is read through the others. Names may stay linked only if all of them lie in one folder
-//! whose contents are not recorded; any other becomes a file of its own before it is adopted, or a later command could change it
-//! through another name, unrecorded.
+//! A write through one name changes what is read through the others. Names may stay linked only if all of them are in one
+//! folder whose contents are not recorded; any other name becomes a separate file before it is adopted, or a later command
+//! could change it through another name, unrecorded.
 
 use std::collections::BTreeMap;
 
@@ -49,14 +49,14 @@ struct Names {
 }
 
 impl SharedFiles {
-    /// Notes a name that would be adopted, and the folder in which it is part of one change.
+    /// Records a name that would be adopted, and the folder in which it is part of one change.
     pub(super) fn note(&mut self, path: &RelPath, entry: &Entry, whole: Option<WholeFolder>) {
         if let Some(names) = self.names_of(entry) {
             names.met.push((path.clone(), whole));
         }
     }
 
-    /// Notes a name that stays in the layer, because nothing has changed there.
+    /// Records a name that stays in the layer, because it has not changed.
     pub(super) fn note_unchanged(&mut self, entry: &Entry) {
         if let Some(names) = self.names_of(entry) {
             names.links = names.links.saturating_sub(1);
@@ -76,8 +76,8 @@ impl SharedFiles {
         })
     }
 
-    /// Returns the files whose names have to be separated: all but those with a single name, and those of which every name that is
-    /// adopted lies in the same folder that counts as one change.
+    /// Returns the files whose names have to be separated: all except those with a single name, and those of which all adopted
+    /// names are in the same folder that counts as one change.
     pub(super) fn into_files(self) -> Vec<SharedFile> {
         let files = self.by_inode.into_values().filter_map(|names| {
             // A name deeper than any path, or in a folder that cannot be listed, has not been met.

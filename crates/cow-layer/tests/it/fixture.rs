@@ -1,4 +1,4 @@
-//! A workspace, a folder for layers beside it, and the marks that an overlay leaves.
+//! A workspace, a folder for layers next to it, and the marks that an overlay leaves.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -97,11 +97,11 @@ impl Upper {
         let path = self.path.join(name);
         let folders: Vec<&Path> = Path::new(name).ancestors().skip(1).collect();
         for folder in folders.iter().rev().filter(|folder| !folder.as_os_str().is_empty()) {
-            let (above, beneath) = (self.path.join(folder), self.lower.join(folder));
-            if !above.exists() && beneath.is_dir() {
+            let (above, below) = (self.path.join(folder), self.lower.join(folder));
+            if !above.exists() && below.is_dir() {
                 fs::create_dir(&above).unwrap();
                 attribute(&above, "user.overlay.origin", b"");
-                set_mode(&above, fs::metadata(&beneath).unwrap().permissions().mode() & 0o7777);
+                set_mode(&above, fs::metadata(&below).unwrap().permissions().mode() & 0o7777);
             }
         }
         path

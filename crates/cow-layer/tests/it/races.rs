@@ -14,7 +14,7 @@ enum Saves {
     /// Before the adoption begins, so that it must be refused.
     Before,
     /// This long after both have started. The result depends on the scheduler.
-    Beside(Duration),
+    During(Duration),
     /// After the adoption, so that it must have succeeded.
     After,
 }
@@ -61,7 +61,7 @@ fn save_over_and_over(path: &Path, saves: Saves, gates: &Gates) -> String {
     gates.both_are_ready.wait();
     match saves {
         Saves::Before => {}
-        Saves::Beside(wait) => {
+        Saves::During(wait) => {
             let began = Instant::now();
             // A sleep is too coarse: the whole adoption may take less than the shortest one.
             while began.elapsed() < wait {
@@ -97,13 +97,13 @@ fn the_last_save_is_never_lost() {
             0 => Saves::After,
             1 => Saves::Before,
             // Beginning at another moment each time, so that every moment of an adoption has its turn.
-            _ => Saves::Beside(usual * (round % 40) / 30),
+            _ => Saves::During(usual * (round % 40) / 30),
         };
         let fixture = Fixture::with_files(&["a"]);
         let (last, adopted, took) = race(&fixture, round / 2 % 2 == 0, saves);
         match saves {
             Saves::Before => assert!(!adopted, "round {round}: adopted over a concurrent save"),
-            Saves::Beside(_) => ended[usize::from(adopted)] += 1,
+            Saves::During(_) => ended[usize::from(adopted)] += 1,
             Saves::After => {
                 assert!(adopted, "round {round}: refused without a concurrent save");
                 usual = took;

@@ -139,7 +139,7 @@ fn a_list_that_an_older_version_wrote_brings_no_bits() {
 }
 
 #[test]
-fn capabilities_stay_behind() {
+fn capabilities_stay_in_the_layer() {
     if !rustix::process::geteuid().is_root() {
         // Only root can make one.
         return;

@@ -121,7 +121,7 @@ fn a_file_that_is_gone_is_a_conflict_where_it_cannot_have_been_renamed() {
     let gone = |workspace: &std::path::Path| fs::remove_file(workspace.join("a")).unwrap();
     let lines = list(&["a", "b"], |upper| upper.write("a", "ours\n"), gone);
     assert_eq!(lines, ["a new, saved meanwhile"]);
-    // The control: the same in the layer is a renaming by the command, whatever happened beside it.
+    // The control: the same in the layer is a rename by the command, whatever happened meanwhile.
     let renamed = |upper: &Upper| {
         upper.remove("b");
         upper.write_copied("c", "b\n");

@@ -35,7 +35,7 @@ fn a_name_is_given_once_and_layers_are_listed() {
 }
 
 #[test]
-fn opening_a_store_leaves_nothing_behind() {
+fn opening_a_store_leaves_no_files() {
     let fixture = Fixture::with_files(&["a"]);
     assert_eq!(fs::read_dir(fixture.workspace()).unwrap().count(), 1);
     assert_eq!(fs::read_dir(fixture.path().join("layers")).unwrap().count(), 0);

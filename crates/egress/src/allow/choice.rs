@@ -1,4 +1,4 @@
-//! The value of `--network`, as the user writes it.
+//! The value of `--network`, in the user's syntax.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ pub enum NetworkChoice {
     Off,
     /// The whole network.
     On,
-    /// These names, and those that presets come to.
+    /// These names, and those of presets.
     Allow(Vec<AllowItem>),
 }
 
@@ -76,15 +76,15 @@ impl FromStr for AllowItem {
     }
 }
 
-/// Parses items between commas. Blanks around an item are ignored.
+/// Parses items between commas. Spaces around an item are ignored.
 pub(super) fn parse_items(text: &str) -> Result<Vec<AllowItem>, AllowError> {
     let mut items = Vec::new();
     let mut start = 0;
     for (index, written) in text.split(',').enumerate() {
         let item = written.trim_matches(' ');
-        let blanks = written.len() - written.trim_start_matches(' ').len();
+        let spaces = written.len() - written.trim_start_matches(' ').len();
         let fail = |(kind, offset): (AllowErrorKind, usize)| {
-            let column = 1 + text[..start + blanks + offset].chars().count();
+            let column = 1 + text[..start + spaces + offset].chars().count();
             AllowError { kind, position: Some((index + 1, column)) }
         };
         if index == MOST_ENTRIES {
@@ -96,12 +96,12 @@ pub(super) fn parse_items(text: &str) -> Result<Vec<AllowItem>, AllowError> {
     Ok(items)
 }
 
-/// Parses one item; an error comes with the byte at which its cause begins.
+/// Parses one item; an error includes the byte offset of its cause.
 fn parse_item(item: &str) -> Result<AllowItem, (AllowErrorKind, usize)> {
     if item.is_empty() {
         return Err((AllowErrorKind::EmptyEntry, 0));
     }
-    // No name has an `@`, and no address.
+    // Neither names nor addresses contain `@`.
     let (host, address) = match item.split_once('@') {
         Some((host, address)) => (host, Some((address, host.len() + 1))),
         None => (item, None),
@@ -143,7 +143,7 @@ fn parse_names(name: &str) -> Result<NamePattern, AllowErrorKind> {
             if suffix.label_count() < 2 {
                 return Err(AllowErrorKind::WideWildcard);
             }
-            Ok(NamePattern::Beneath(suffix))
+            Ok(NamePattern::Subdomains(suffix))
         }
         _ if name.contains('*') => Err(AllowErrorKind::Wildcard),
         _ => Ok(NamePattern::Exact(name.parse()?)),
@@ -151,7 +151,7 @@ fn parse_names(name: &str) -> Result<NamePattern, AllowErrorKind> {
 }
 
 fn parse_port(port: &str) -> Result<u16, AllowErrorKind> {
-    // `parse` takes a sign.
+    // `parse` accepts a sign.
     let number = port.parse().ok().filter(|_| port.bytes().all(|digit| digit.is_ascii_digit()));
     number.filter(|port| *port != 0).ok_or_else(|| AllowErrorKind::Port(shortened(port)))
 }
@@ -167,7 +167,7 @@ fn parse_address(text: &str) -> Result<IpAddr, AllowErrorKind> {
     Ok(address)
 }
 
-/// Returns the start of a text that is repeated in an error.
+/// Shortens a text that is quoted in an error.
 fn shortened(text: &str) -> String {
     const MOST: usize = 60;
     let start: String = text.chars().take(MOST).collect();

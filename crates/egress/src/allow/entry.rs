@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::host_name::HostName;
 
-/// The ports of an entry that names none: TLS and plain HTTP.
+/// The ports of an entry without a port: TLS and plain HTTP.
 pub const USUAL_PORTS: [u16; 2] = [443, 80];
 
 /// The names that an entry allows.
@@ -13,8 +13,8 @@ pub const USUAL_PORTS: [u16; 2] = [443, 80];
 pub enum NamePattern {
     /// This name.
     Exact(HostName),
-    /// Every name beneath this one, one or more labels deeper, but not the name itself.
-    Beneath(HostName),
+    /// Every subdomain of this name, one or more labels deeper, but not the name itself.
+    Subdomains(HostName),
 }
 
 impl NamePattern {
@@ -23,15 +23,15 @@ impl NamePattern {
     pub fn matches(&self, name: &HostName) -> bool {
         match self {
             NamePattern::Exact(own) => own == name,
-            NamePattern::Beneath(suffix) => name.is_beneath(suffix),
+            NamePattern::Subdomains(suffix) => name.is_subdomain_of(suffix),
         }
     }
 
-    /// Returns how narrow it is: an exact name is narrower than a wildcard, a longer wildcard narrower than a shorter one.
+    /// Returns a sort key: an exact name is narrower than a wildcard, a longer wildcard narrower than a shorter one.
     pub(crate) fn narrowness(&self) -> (bool, usize) {
         match self {
             NamePattern::Exact(name) => (true, name.label_count()),
-            NamePattern::Beneath(suffix) => (false, suffix.label_count()),
+            NamePattern::Subdomains(suffix) => (false, suffix.label_count()),
         }
     }
 }
@@ -40,7 +40,7 @@ impl fmt::Display for NamePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NamePattern::Exact(name) => name.fmt(f),
-            NamePattern::Beneath(suffix) => write!(f, "*.{suffix}"),
+            NamePattern::Subdomains(suffix) => write!(f, "*.{suffix}"),
         }
     }
 }
@@ -48,14 +48,14 @@ impl fmt::Display for NamePattern {
 /// The ports of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ports {
-    /// Those of [`USUAL_PORTS`].
+    /// [`USUAL_PORTS`].
     Usual,
-    /// This one.
+    /// This port.
     One(u16),
 }
 
 impl Ports {
-    /// Checks whether a port is among them.
+    /// Checks whether a port is included.
     #[must_use]
     pub fn contains(self, port: u16) -> bool {
         self.as_slice().contains(&port)
@@ -71,15 +71,15 @@ impl Ports {
     }
 }
 
-/// Names, ports, and where connections to them go: `NAME[:PORT][@ADDRESS]`.
+/// Names, ports, and the address to dial: `NAME[:PORT][@ADDRESS]`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AllowEntry {
     /// The names.
     pub names: NamePattern,
     /// The ports.
     pub ports: Ports,
-    /// The address that is dialled instead of what the name resolves to. It may be one that is otherwise refused, such as
-    /// that of a server in the user's own network.
+    /// The address that is dialled instead of resolving the name. It may be an address that is otherwise refused, such as a
+    /// server's in the user's own network.
     pub address: Option<IpAddr>,
 }
 

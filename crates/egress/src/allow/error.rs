@@ -8,7 +8,7 @@ use super::list::MOST_ENTRIES;
 
 /// A text that is not an allow-list.
 ///
-/// Displays as `entry 2, column 18: …`; with a list that came from elsewhere than a text, without the position.
+/// Displays as `entry 2, column 18: …`; without the position if the list was not parsed from a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowError {
     /// The reason.
@@ -27,16 +27,16 @@ pub enum AllowErrorKind {
     /// The name.
     #[error("{0}")]
     Name(#[from] NameFault),
-    /// A name with something before it, as in an address of a web page.
+    /// A name with something before it, as in a URL.
     #[error("give the name alone, without '{0}'")]
     NotOnlyAName(&'static str),
     /// `*` alone or at another position than the first label.
     #[error(
-        "a wildcard stands for the first labels alone, as in *.cdn.example; --network on allows every name"
+        "a wildcard stands for the first labels only, as in *.cdn.example; --network on allows every name"
     )]
     Wildcard,
     /// `*.com`.
-    #[error("a wildcard needs at least two labels behind it, as in *.cdn.example")]
+    #[error("a wildcard needs at least two labels after it, as in *.cdn.example")]
     WideWildcard,
     /// Not a number from 1 to 65535.
     #[error("'{0}' is not a port: give a number from 1 to 65535")]
@@ -52,7 +52,7 @@ pub enum AllowErrorKind {
     UnknownPreset {
         /// The label.
         name: String,
-        /// The presets that there are.
+        /// The existing presets.
         presets: Vec<String>,
     },
     /// The same names and ports at two addresses.
@@ -61,7 +61,7 @@ pub enum AllowErrorKind {
     /// More than [`MOST_ENTRIES`].
     #[error("a list has at most {MOST_ENTRIES} entries")]
     TooMany,
-    /// Neither of the values that there are.
+    /// Not a valid value.
     #[error("give on, off or allow=NAME[:PORT][@ADDRESS],…")]
     Choice,
 }

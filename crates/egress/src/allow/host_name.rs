@@ -11,12 +11,12 @@ const MOST_LABEL_BYTES: usize = 63;
 
 /// A host name: lower case, without a dot at its end.
 ///
-/// International names are taken in their ASCII form only (`xn--…`), because that is what goes over the network, and two
-/// names that look the same differ in it.
+/// International names are accepted in their ASCII form only (`xn--…`), because that form is sent over the network, and it
+/// distinguishes names that look the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostName(String);
 
-/// The reason why a text is not a host name.
+/// The reason that a text is not a host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameFault {
@@ -41,7 +41,7 @@ pub enum NameFault {
     /// Another character that no host name has.
     #[error("a host name has no {0:?}")]
     Character(char),
-    /// An address, or something that a resolver would take for one.
+    /// An address, or a text that a resolver would take for one.
     #[error("this is an address: give a name for it, NAME@ADDRESS, and have the command use the name")]
     Address,
     /// The name of the machine itself.
@@ -56,9 +56,9 @@ impl HostName {
         &self.0
     }
 
-    /// Checks whether the name lies beneath `suffix`, one or more labels deeper.
+    /// Checks whether the name is a subdomain of `suffix`, one or more labels deeper.
     #[must_use]
-    pub fn is_beneath(&self, suffix: &HostName) -> bool {
+    pub fn is_subdomain_of(&self, suffix: &HostName) -> bool {
         self.0.strip_suffix(suffix.as_str()).is_some_and(|labels| labels.ends_with('.'))
     }
 
@@ -112,8 +112,8 @@ impl fmt::Display for HostName {
     }
 }
 
-/// Checks whether a name may have a character. The underscore is in names that exist, though not in those of hosts by the
-/// letter.
+/// Checks whether a name may contain a character. Underscores occur in existing names, though the standard for host names
+/// excludes them.
 fn is_of_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.')
 }

@@ -24,7 +24,7 @@ pub struct AllowList {
 /// An allowed connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The address to dial; `None` for what the name resolves to.
+    /// The address to dial; `None` to resolve the name.
     pub address: Option<IpAddr>,
 }
 

@@ -19,7 +19,7 @@ use crate::allow::HostName;
 /// The port at which connections begin with TLS.
 const TLS_PORT: u16 = 443;
 
-/// A connection that a command has opened, and that nothing has been read from.
+/// A connection that a command has opened, and of which nothing has been read.
 pub(crate) struct Connection {
     pub(crate) name: HostName,
     pub(crate) port: u16,
@@ -36,7 +36,7 @@ pub(crate) struct Refusable {
 }
 
 impl Connection {
-    /// Refuses the connection: the command's side is reset, and a receipt is made.
+    /// Refuses the connection: resets the command's side, and reports a receipt.
     pub(crate) fn refuse(self, fault: &Fault) {
         self.refusable().refuse(fault);
     }
@@ -53,7 +53,7 @@ impl Connection {
 
 impl Refusable {
     pub(crate) fn refuse(self, fault: &Fault) {
-        // A reset says that there is no answer; an orderly end would be one, and an empty one. If it cannot be had, an end is.
+        // A reset signals that there is no answer; an orderly end would look like an empty one. If it fails, the connection just ends.
         let _ = set_socket_linger(&self.accepted, Some(Duration::ZERO));
         self.scope.report(fault.refusal(&self.name, self.port));
     }
@@ -68,7 +68,7 @@ pub(crate) fn run(shared: &Shared, connection: Connection) {
         let is_cut_off =
             matches!(fault, Fault::Greeting(GreetingFault::Incomplete | GreetingFault::TimedOut));
         let entry = &connection.entry;
-        // A greeting that ends with its command is not refused, and nothing is after the end of the network.
+        // A greeting that ends with its command is not a refusal, nor is any fault after the end of the network.
         if entry.is_command_running() || !(is_cut_off || entry.is_ended()) {
             connection.refuse(&fault);
         }
@@ -88,34 +88,34 @@ fn carry(shared: &Shared, connection: &Connection) -> Result<(), Fault> {
     if !entry.connect(Arc::clone(&outside)) {
         return Ok(());
     }
-    // Machines between the two forget connections that are silent; both ends learn of a machine that is gone.
+    // Machines in between forget silent connections; keep-alives also detect a peer that is gone.
     let _ = set_socket_keepalive(&outside, true);
     let first = [greeting, connected.first];
     let relayed = relay(accepted, &outside, first, shared.limits.half_closed, &|| entry.note_sent());
     let is_running = match &relayed {
-        // A command that ends with an answer unread resets its connection, and its end is known a moment later.
+        // A command that ends with an unread answer resets its connection, and its end is reported a moment later.
         Err(fault) if fault.is_of_inside => {
             !entry.wait_for_end_of_command(Instant::now() + shared.limits.draining)
         }
         _ => entry.is_command_running(),
     };
     if is_running {
-        // A connection that fails in the middle fails for the command, which reports it itself.
+        // If a connection fails midway, the command reports the failure itself.
         if relayed.is_err() {
             for stream in [accepted, &outside] {
                 let _ = set_socket_linger(stream, Some(Duration::ZERO));
             }
         }
     } else {
-        // The command that a failure would matter to has ended. If its side was reset, its end is yet to be passed on.
+        // The command has ended, so a failure does not matter to it. If its side was reset, its end is still to be passed on.
         let _ = outside.shutdown(Shutdown::Write);
         let _ = discard_answer(&outside, Instant::now() + shared.limits.draining);
     }
     Ok(())
 }
 
-/// Reads an answer to its end, at most until the deadline: closing a connection with unread bytes, or before more of them come,
-/// would discard what is still being sent. A connection that was shut down is at its end.
+/// Reads an answer to its end, at most until the deadline: closing a connection with unread or pending bytes would discard
+/// data that is still being sent. A connection that was shut down is at its end.
 fn discard_answer(mut outside: &TcpStream, deadline: Instant) -> io::Result<()> {
     let mut bytes = [0; 16 * 1024];
     loop {
@@ -126,10 +126,10 @@ fn discard_answer(mut outside: &TcpStream, deadline: Instant) -> io::Result<()> 
         match outside.read(&mut bytes) {
             Ok(0) => return Ok(()),
             Ok(_) => {}
-            // The relay has left it so that reads do not wait.
+            // The relay has made the stream non-blocking.
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 let mut awaited = [PollFd::new(outside, PollFlags::IN)];
-                // A limit that the system cannot count is none.
+                // A limit beyond the system's range is no limit.
                 match poll(&mut awaited, Timespec::try_from(left).ok().as_ref()) {
                     Ok(_) | Err(rustix::io::Errno::INTR) => {}
                     Err(error) => return Err(error.into()),

@@ -13,7 +13,7 @@ use super::refused::Fault;
 use super::scope::Scope;
 use super::system_outside::SystemOutside;
 
-/// Bytes of a connection's stack: it holds no buffer, and calls nothing that needs more.
+/// Bytes of a connection's stack: it holds no buffers, and its calls need little.
 const STACK_BYTES: usize = 512 * 1024;
 
 /// Bounds of all connections of a dialer.
@@ -30,16 +30,16 @@ pub struct DialLimits {
     pub waiting_per_command: usize,
     /// The time for the first message of a TLS connection.
     pub greeting: Duration,
-    /// The time for looking up a name, connecting, and an answer of a proxy.
+    /// The time to look up a name, connect, and receive a proxy's answer.
     pub connecting: Duration,
-    /// The silence after which a connection of which one side has ended is closed.
+    /// The silence after which a half-closed connection is closed.
     pub half_closed: Duration,
-    /// The time for the last bytes of a command that has ended, and for its end to be known after it has reset a connection.
+    /// The time for the last bytes of a command that has ended, and for its end to be reported after it has reset a connection.
     pub draining: Duration,
 }
 
 impl Default for DialLimits {
-    /// 1,024 connections, 256 of one command, and as many that wait; 10 s for a greeting, 20 s for connecting, 5 minutes of
+    /// 1,024 connections, 256 per command, and as many waiting; 10 s for a greeting, 20 s for connecting, 5 minutes of
     /// silence, 1 s for the last bytes.
     fn default() -> DialLimits {
         DialLimits {
@@ -55,13 +55,13 @@ impl Default for DialLimits {
     }
 }
 
-/// Makes connections in the name of commands. Clones share bounds.
+/// Makes connections on behalf of commands. Clones share limits.
 #[derive(Clone)]
 pub struct Dialer {
     pub(super) shared: Arc<Shared>,
 }
 
-/// Everything that connections share.
+/// The state that connections share.
 pub(crate) struct Shared {
     pub(crate) limits: DialLimits,
     pub(crate) outside: Box<dyn Outside>,
@@ -102,7 +102,7 @@ impl Threads {
         }
     }
 
-    /// Takes the connection that has waited longest of the command with the fewest running ones, if that may have another.
+    /// Takes the longest waiting connection of the command with the fewest running ones, if that may have another.
     fn take_waiting(&mut self, open_per_command: usize) -> Option<Connection> {
         let running = |index: &usize| self.running_of(self.waiting[*index].entry.scope());
         let next = (0..self.waiting.len()).min_by_key(running)?;
@@ -110,7 +110,7 @@ impl Threads {
     }
 }
 
-/// Returns a number that no other scope has while this one lives.
+/// Returns a number that is unique among live scopes.
 fn address(scope: &Arc<Scope>) -> usize {
     Arc::as_ptr(scope).addr()
 }
@@ -127,7 +127,7 @@ impl Dialer {
         Dialer { shared: Arc::new(Shared { limits, outside, proxy, threads: Mutex::default() }) }
     }
 
-    /// Returns the dialer of this process, whose bounds hold for all networks of all commands together. It has the default
+    /// Returns the dialer of this process, whose limits apply to all networks of all commands together. It has the default
     /// limits, the machine's network, and the proxy of the environment.
     #[must_use]
     pub fn of_process() -> Dialer {
@@ -139,13 +139,13 @@ impl Dialer {
         DIALER.get_or_init(make).clone()
     }
 
-    /// Checks whether two dialers share their bounds.
+    /// Checks whether two dialers share their limits.
     #[must_use]
     pub fn is_same(&self, other: &Dialer) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Starts a connection, or has it wait.
+    /// Starts or queues a connection.
     pub(super) fn submit(&self, connection: Connection) {
         let limits = self.shared.limits;
         let mut threads = self.shared.lock();
@@ -174,7 +174,7 @@ impl Dialer {
         let (forgotten, kept) = threads.waiting.drain(..).partition(is_of_scope);
         threads.waiting = kept;
         drop(threads);
-        // Their scope is locked when they leave it.
+        // Dropping them locks their scope.
         drop::<VecDeque<Connection>>(forgotten);
     }
 
@@ -208,7 +208,7 @@ impl Shared {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the connection that a thread carries out after one of this scope; without one the thread ends.
+    /// Returns the next connection for a thread that has finished one of this scope; `None` ends the thread.
     fn next(&self, ended: &Arc<Scope>) -> Option<Connection> {
         let mut threads = self.lock();
         threads.end(ended);

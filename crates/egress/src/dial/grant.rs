@@ -1,4 +1,4 @@
-//! The network of one command: what it may connect to, and what it is connected to.
+//! The network of one command: its allowed names, and its connections.
 
 use std::fmt;
 use std::net::TcpStream;
@@ -13,16 +13,16 @@ use super::scope::Scope;
 use crate::allow::{AllowList, HostName};
 use crate::refusal::Refusal;
 
-/// The network of one command. When it is dropped, every connection of the command ends. One whose last byte was passed on by
-/// [`finish`](Grant::finish) has sent its end already, and is kept for [`DialLimits::draining`](crate::DialLimits::draining) at
-/// most, so that those bytes arrive.
+/// The network of one command. When it is dropped, every connection of the command ends. A connection whose last byte was
+/// passed on by [`finish`](Grant::finish) has already sent its end, and is kept for
+/// [`DialLimits::draining`](crate::DialLimits::draining) at most, so that those bytes arrive.
 pub struct Grant {
     dialer: Dialer,
     scope: Arc<Scope>,
 }
 
 impl Grant {
-    /// Grants a command the names of a list. Each connection that is not made is reported.
+    /// Grants a command the names of a list. Each refused connection is reported.
     #[must_use]
     pub fn new(
         dialer: &Dialer,
@@ -32,7 +32,7 @@ impl Grant {
         Grant { dialer: dialer.clone(), scope: Arc::new(Scope::new(list, Box::new(report))) }
     }
 
-    /// Checks whether a name is on the list, at any port. One that is not is reported.
+    /// Checks whether a name is on the list, at any port. A refusal is reported.
     pub fn resolves(&self, name: &HostName) -> bool {
         let is_allowed = self.scope.list.has_name(name);
         if !is_allowed {
@@ -42,10 +42,10 @@ impl Grant {
     }
 
     /// Carries a connection that the command opened to a port of a name; `accepted` is its other end. It is checked, made and
-    /// ended on a thread of its own.
+    /// ended on a separate thread.
     pub fn carry(&self, name: HostName, port: u16, accepted: OwnedFd) {
         let accepted = Arc::new(TcpStream::from(accepted));
-        // The caller may have accepted it to be polled.
+        // The caller may have made the socket non-blocking to poll it.
         let is_usable = accepted.set_nonblocking(false).is_ok();
         let Some(entry) = self.scope.enter(Arc::clone(&accepted)) else { return };
         let connection = Connection { name, port, accepted, entry };
@@ -57,9 +57,9 @@ impl Grant {
         }
     }
 
-    /// Has the connections end after the last byte that the command has sent, which must have ended: what is on its way to the
-    /// network arrives, and answers are discarded. Returns when that is done, or the time of
-    /// [`DialLimits::draining`](crate::DialLimits::draining) is over.
+    /// Ends the connections after the last byte that the command has sent; the command must have ended. Bytes on their way to
+    /// the network arrive, and answers are discarded. Returns when that is done, or after
+    /// [`DialLimits::draining`](crate::DialLimits::draining).
     pub fn finish(&self) {
         self.scope.drain(Instant::now() + self.dialer.shared.limits.draining);
     }

@@ -8,10 +8,10 @@ use rustls::server::Acceptor;
 
 use crate::allow::HostName;
 
-/// The most bytes of a greeting. Those of browsers with keys for the time after quantum computers have about 2,000.
+/// The most bytes of a greeting. Those of browsers with post-quantum keys have about 2,000.
 pub(crate) const MOST_GREETING_BYTES: usize = 16 * 1024;
 
-/// The reason why a greeting is refused.
+/// The reason that a greeting is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum GreetingFault {
     #[error("a connection to port 443 begins with a TLS greeting, and this one does not")]
@@ -66,7 +66,7 @@ pub(crate) fn read(
 /// Passes bytes on to the parser. Returns the server's name once the greeting is complete.
 fn server_name(acceptor: &mut Acceptor, mut bytes: &[u8]) -> Result<Option<HostName>, GreetingFault> {
     while !bytes.is_empty() {
-        // The parser takes what its buffer has room for.
+        // The parser takes as many bytes as its buffer has room for.
         match acceptor.read_tls(&mut bytes) {
             Ok(0) | Err(_) => return Err(GreetingFault::NotTls),
             Ok(_) => {}

@@ -4,9 +4,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Instant;
 
-/// Resolves names and connects to addresses, without judging either.
+/// Resolves names and connects to addresses, without checking either.
 pub trait Outside: Send + Sync {
-    /// Returns the addresses of a name, in the order in which they are to be tried.
+    /// Returns the addresses of a name, in the order to try them.
     ///
     /// # Errors
     ///
@@ -20,15 +20,15 @@ pub trait Outside: Send + Sync {
     /// As the system reports them.
     fn connect(&self, address: SocketAddr, deadline: Instant) -> io::Result<TcpStream>;
 
-    /// Checks whether an address is one of this machine, at which its own servers listen. A name that leads there is refused like
-    /// one that leads to the loopback interface.
+    /// Checks whether an address belongs to this machine, whose own servers listen there. A name that leads there is refused like
+    /// a name that leads to the loopback interface.
     fn is_own(&self, address: IpAddr) -> bool {
         let _ = address;
         false
     }
 }
 
-/// The reason why a name has no addresses.
+/// The reason that a name has no addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {

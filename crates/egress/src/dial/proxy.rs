@@ -1,4 +1,4 @@
-//! The user's proxy: whether it is used for a name, and how it is asked for a connection.
+//! The user's proxy: the names that it is used for, and its CONNECT protocol.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,16 +12,16 @@ use percent_encoding::percent_decode_str;
 
 use crate::allow::HostName;
 
-/// The most bytes of a proxy's answer, without what follows it.
+/// The most bytes of a proxy's answer, excluding relayed data after it.
 const MOST_ANSWER_BYTES: usize = 8 * 1024;
 
 /// The most header lines of an answer.
 const MOST_HEADERS: usize = 64;
 
-/// The port of a proxy whose address names none.
+/// The port of a proxy whose address has none.
 const USUAL_PORT: u16 = 80;
 
-/// A proxy that is asked for connections by HTTP's CONNECT, and the names for which it is not.
+/// A proxy for HTTP CONNECT, and the names that are exempt from it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
     host: String,
@@ -35,11 +35,11 @@ pub struct Proxy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Exempt {
     Everything,
-    /// A name and those beneath it, at one port or all.
+    /// A name and its subdomains, at one port or all.
     Name(String, Option<u16>),
 }
 
-/// The reason why the user's proxy cannot be used. No text repeats its address, which may hold a password.
+/// The reason that the user's proxy cannot be used. No text repeats its address, which may hold a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {
@@ -47,11 +47,11 @@ pub enum ProxyError {
     #[error("the proxy of HTTPS_PROXY cannot be used: give it as http://HOST:PORT")]
     Address,
     /// A scheme other than `http`.
-    #[error("the proxy of HTTPS_PROXY cannot be used: only proxies by http:// are")]
+    #[error("the proxy of HTTPS_PROXY cannot be used: only http:// proxies are supported")]
     Scheme,
 }
 
-/// The reason why a proxy did not connect.
+/// The reason that a proxy did not connect.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectError {
     #[error("the proxy does not answer: {0}")]
@@ -63,7 +63,7 @@ pub(crate) enum ConnectError {
 }
 
 impl Proxy {
-    /// Returns the proxy that the environment names: `https_proxy`, or else `HTTPS_PROXY`, and `no_proxy`, or else `NO_PROXY`.
+    /// Returns the proxy of the environment: `https_proxy`, or else `HTTPS_PROXY`, and `no_proxy`, or else `NO_PROXY`.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Proxy {
         Proxy::parse(address.trim(), &exempt).map(Some)
     }
 
-    /// Parses a proxy's address, `http://USER:PASSWORD@HOST:PORT`, of which only the host is needed, and a list of exempt names.
+    /// Parses a proxy's address, `http://USER:PASSWORD@HOST:PORT`, in which only the host is required, and a list of exempt names.
     fn parse(address: &str, exempt: &str) -> Result<Proxy, ProxyError> {
         let authority = match address.split_once("://") {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
@@ -93,7 +93,7 @@ impl Proxy {
         let parsed: http::uri::Authority = host.parse().map_err(|_| ProxyError::Address)?;
         let port = match parsed.port() {
             Some(port) => port.as_u16(),
-            // An empty port, or one out of range, is not a port for the parser.
+            // The parser ignores an empty or out-of-range port.
             None if host == parsed.host() => USUAL_PORT,
             None => return Err(ProxyError::Address),
         };
@@ -119,7 +119,7 @@ impl Proxy {
         !self.exempt.iter().any(|exempt| exempt.covers(name, port))
     }
 
-    /// Asks for a connection over a connection to the proxy. Returns bytes of the other side that came with the answer.
+    /// Requests a connection over a connection to the proxy. Returns bytes of the other side that came with the answer.
     pub(crate) fn connect(
         &self,
         mut stream: &TcpStream,
@@ -166,7 +166,7 @@ impl Proxy {
 }
 
 impl fmt::Debug for Proxy {
-    /// Shows no credentials.
+    /// Omits the credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Proxy").field("host", &self.host).field("port", &self.port).finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! The reasons why a connection is not made, and the receipts for them.
+//! The reasons that a connection is not made, and the receipts for them.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -10,7 +10,7 @@ use crate::address::AddressKind;
 use crate::allow::{AllowEntry, HostName, NamePattern, Ports};
 use crate::refusal::{Refusal, connecting};
 
-/// The reason why a connection is not made.
+/// The reason that a connection is not made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error("not on the allow-list")]
@@ -43,7 +43,7 @@ impl Fault {
         let allow = match self {
             Fault::NotAllowed => return Refusal::of_name(name, port),
             Fault::Greeting(GreetingFault::OtherName(other)) => Refusal::of_name(other, port).allow,
-            // Where clouds serve credentials, and where no host is, a grant is not suggested.
+            // Do not suggest to allow addresses where clouds serve credentials, or that no host has.
             Fault::Address(
                 address,
                 AddressKind::Private | AddressKind::Loopback | AddressKind::Shared | AddressKind::Own,

@@ -1,4 +1,4 @@
-//! Bytes between two connections, both ways, each way with an end of its own.
+//! Relays bytes between two connections, both ways; each way ends separately.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Bytes that are held of one way at most.
+/// The size of one way's buffer in bytes.
 ///
 /// Twice as many are not faster. Moving bytes in the kernel, through a pipe by `splice`, takes twice the time on loopback, where
 /// they come in small pieces; `benches/relay.rs` measures it.
@@ -16,7 +16,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// Reads and writes of one way before the other one has its turn.
 const TURNS: usize = 16;
 
-/// A silence after which the buffers of a connection are given back.
+/// A silence after which the buffers of a connection are freed.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// Bytes on their way from one connection to the other.
@@ -32,11 +32,11 @@ struct Way<'a> {
     is_closed: bool,
 }
 
-/// Relays until both ways have ended. `first` are bytes that were read before: of `inside`, and of `outside`. `note_sent` is
-/// called when everything that `inside` has sent is passed on.
+/// Relays until both ways have ended. `first` are bytes already read: of `inside`, and of `outside`. `note_sent` is called
+/// when everything that `inside` has sent is passed on.
 ///
-/// When one side fails, what it had sent before is passed on, and the fault is returned then. If one way has ended and the
-/// other one is silent for `half_closed`, the connection ends.
+/// When one side fails, the bytes that it had sent are passed on before the fault is returned. If one way has ended and the
+/// other is silent for `half_closed`, the connection ends.
 pub(crate) fn relay(
     inside: &TcpStream,
     outside: &TcpStream,
@@ -46,7 +46,7 @@ pub(crate) fn relay(
 ) -> Result<(), RelayFault> {
     for stream in [inside, outside] {
         stream.set_nonblocking(true)?;
-        // Bytes were whole writes where they came from; waiting for more only delays them.
+        // Bytes were complete writes at their source; waiting for more only delays them.
         stream.set_nodelay(true)?;
     }
     let [from_inside, from_outside] = first;
@@ -63,7 +63,7 @@ pub(crate) fn relay(
                     let is_of_inside = fault.is_of_source == (index == 0);
                     failure.get_or_insert(RelayFault { is_of_inside });
                     ways[index].is_closed = true;
-                    // A side that cannot be read takes nothing either; one that takes nothing may have sent something before.
+                    // A side that cannot be read takes nothing either; a side that takes nothing may have sent something before.
                     if fault.is_of_source {
                         ways[1 - index].is_closed = true;
                     }
@@ -87,16 +87,16 @@ pub(crate) fn relay(
     }
 }
 
-/// The end of a relay before its time.
+/// The premature end of a relay.
 ///
-/// The system's error is left out: the command gets the same one and reports it itself.
+/// The system's error is left out: the command receives the same error and reports it itself.
 pub(crate) struct RelayFault {
     /// True if the side of the command has failed.
     pub(crate) is_of_inside: bool,
 }
 
 impl From<io::Error> for RelayFault {
-    /// Returns the fault of a connection that is silent, or cannot be waited for: of neither side.
+    /// Returns the fault of a connection that is silent, or cannot be polled: of neither side.
     fn from(_: io::Error) -> RelayFault {
         RelayFault { is_of_inside: false }
     }
@@ -115,7 +115,7 @@ fn wait(ways: &mut [Way<'_>; 2], limit: Duration) -> io::Result<bool> {
     if is_sent {
         descriptors.push(PollFd::new(ways[0].from, PollFlags::empty()));
     }
-    // A limit that the system cannot count is none.
+    // A limit beyond the system's range is no limit.
     let count = match poll(&mut descriptors, Timespec::try_from(limit).ok().as_ref()) {
         Ok(count) => count,
         Err(rustix::io::Errno::INTR) => return Ok(true),
@@ -135,7 +135,7 @@ impl<'a> Way<'a> {
         Way { from, to, buffer: first, held, is_ended: false, is_closed: false }
     }
 
-    /// Moves bytes until one side makes it wait, which is true, or it is the other way's turn.
+    /// Moves bytes until one side would block, which returns true, or it is the other way's turn.
     fn advance(&mut self) -> Result<bool, WayFault> {
         for _ in 0..TURNS {
             if self.is_closed {
@@ -184,14 +184,14 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// Gives the buffer back if it holds nothing.
+    /// Frees the buffer if it is empty.
     fn release(&mut self) {
         if self.held.is_empty() {
             self.buffer = Vec::new();
         }
     }
 
-    /// Returns the event that lets it advance.
+    /// Returns the event that it waits for.
     fn awaited(&self) -> Option<PollFd<'a>> {
         match (self.is_closed, self.held.is_empty()) {
             (true, _) => None,

@@ -1,4 +1,4 @@
-//! A connection outside, to an address that was checked, or through the user's proxy.
+//! A connection outside, to a checked address or through the user's proxy.
 
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -14,8 +14,8 @@ use crate::allow::{HostName, Match};
 /// The most addresses of a name that are tried.
 const MOST_TRIED: usize = 4;
 
-/// The longest look-up of a name that a proxy resolves anyway. Behind a proxy many machines resolve no outside names.
-const LOOKUP_BESIDE_PROXY: Duration = Duration::from_secs(2);
+/// The longest look-up of a name that a proxy resolves anyway. Many machines that use a proxy resolve no outside names.
+const LOOKUP_WITH_PROXY: Duration = Duration::from_secs(2);
 
 /// A connection outside, with bytes that came with it.
 pub(crate) struct Connected {
@@ -25,8 +25,7 @@ pub(crate) struct Connected {
 
 /// Connects to an allowed port of a name.
 ///
-/// What is dialled is an address that was checked, never the name: a name that resolves to something else the next time gains
-/// nothing by it.
+/// Dials a checked address, never the name, so that a name which resolves differently the next time gains nothing.
 pub(crate) fn connect(
     shared: &Shared,
     scope: &Scope,
@@ -57,7 +56,7 @@ fn through(
     deadline: Instant,
 ) -> Result<Connected, Fault> {
     // The proxy resolves the name itself. Where this machine can, too, a name that leads to a refused address is refused.
-    let lookup_deadline = deadline.min(Instant::now() + LOOKUP_BESIDE_PROXY);
+    let lookup_deadline = deadline.min(Instant::now() + LOOKUP_WITH_PROXY);
     match resolve(shared, scope, name, lookup_deadline) {
         Ok(_) | Err(Fault::Resolve(_)) => {}
         Err(fault) => return Err(fault),
@@ -67,7 +66,7 @@ fn through(
     Ok(Connected { stream, first })
 }
 
-/// Connects to the proxy, wherever it is: the user named it.
+/// Connects to the proxy, at any address: the user named it.
 fn proxy_stream(shared: &Shared, proxy: &Proxy, deadline: Instant) -> Result<TcpStream, Fault> {
     let addresses = match proxy.host().parse() {
         Ok(address) => vec![address],
@@ -76,7 +75,7 @@ fn proxy_stream(shared: &Shared, proxy: &Proxy, deadline: Instant) -> Result<Tcp
     dial(shared, &addresses, proxy.port(), deadline)
 }
 
-/// Resolves a name, and checks every address that it has.
+/// Resolves a name, and checks all of its addresses.
 fn resolve(shared: &Shared, scope: &Scope, name: &HostName, deadline: Instant) -> Result<Vec<IpAddr>, Fault> {
     let turn = scope.begin_lookup(deadline).ok_or(ResolveError::TimedOut)?;
     let addresses = shared.outside.resolve(name.as_str(), deadline)?;
@@ -97,7 +96,7 @@ fn dial(shared: &Shared, addresses: &[IpAddr], port: u16, deadline: Instant) -> 
     let mut fault = Fault::Resolve(ResolveError::Unresolved);
     for (index, address) in tried.iter().enumerate() {
         let address = SocketAddr::new(*address, port);
-        // An address that does not answer leaves its share of the time to the others.
+        // An address that does not answer uses only its share of the time.
         let share = deadline.saturating_duration_since(Instant::now()) / (tried.len() - index) as u32;
         match shared.outside.connect(address, Instant::now() + share) {
             Ok(stream) => return Ok(stream),

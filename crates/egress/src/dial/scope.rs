@@ -10,7 +10,7 @@ use rustix::net::{RecvFlags, recv};
 use crate::allow::AllowList;
 use crate::refusal::Refusal;
 
-/// The most look-ups of one command at a time: a name that resolves slowly leaves the system's resolver to other commands.
+/// The most look-ups of one command at a time, so that slow names leave the system's resolver to other commands.
 pub(crate) const MOST_LOOKUPS: usize = 16;
 
 /// The state that the connections of a command share.
@@ -45,15 +45,15 @@ enum Stage {
 /// The two sides of a connection.
 struct Streams {
     inside: Arc<TcpStream>,
-    /// `None` until it is connected, and from when the command has ended and nothing is left to send.
+    /// `None` until it is connected, and once the command has ended and nothing is left to send.
     outside: Option<Arc<TcpStream>>,
-    /// True if bytes of the command were read that have not been passed on, such as a greeting.
+    /// True if bytes of the command were read and not passed on yet, such as a greeting.
     holds_bytes: bool,
-    /// True after the end of what the command sends has been passed on.
+    /// True after the end of the command's bytes has been passed on.
     is_sent: bool,
 }
 
-/// The turn of a look-up; another one may begin when this is dropped.
+/// Permission for a look-up; another may begin when this is dropped.
 pub(crate) struct LookupTurn<'a>(&'a Scope);
 
 impl Drop for LookupTurn<'_> {
@@ -82,7 +82,7 @@ impl Scope {
         (self.report)(refusal);
     }
 
-    /// Waits until the command may look up a name, at most until the deadline; `None` after it, and after the end of the scope.
+    /// Waits until the command may look up a name; `None` after the deadline or the end of the scope.
     pub(crate) fn begin_lookup(&self, deadline: Instant) -> Option<LookupTurn<'_>> {
         let mut open = self.lock();
         while open.lookups >= MOST_LOOKUPS && open.stage != Stage::Ended {
@@ -99,7 +99,7 @@ impl Scope {
         Some(LookupTurn(self))
     }
 
-    /// Has a connection of the command end with the scope; `None` if that has ended.
+    /// Adds a connection that is to end with the scope; `None` if that has ended.
     pub(super) fn enter(self: &Arc<Scope>, inside: Arc<TcpStream>) -> Option<Entry> {
         let mut open = self.lock();
         if open.stage == Stage::Ended {
@@ -112,7 +112,7 @@ impl Scope {
         Some(Entry { scope: Arc::clone(self), number })
     }
 
-    /// Waits until what the command has sent is passed on, at most until the deadline. The command must have ended.
+    /// Waits until the command's bytes are passed on, at most until the deadline. The command must have ended.
     pub(super) fn drain(&self, deadline: Instant) {
         let mut open = self.lock();
         open.stage = open.stage.max(Stage::Draining);
@@ -133,7 +133,7 @@ impl Scope {
         open.stage = Stage::Ended;
         for streams in open.connections.values() {
             for stream in [Some(&streams.inside), streams.outside.as_ref()].into_iter().flatten() {
-                // One that has ended already has nothing to shut down.
+                // A stream that has already ended need not be shut down.
                 let _ = stream.shutdown(Shutdown::Both);
             }
         }
@@ -142,8 +142,8 @@ impl Scope {
 }
 
 impl Streams {
-    /// Ends the way to the command where nothing is left of the other one. Its relay notices that the side is closed, and reads
-    /// the answer to its end: a connection that the scope ended before would lose what is still being sent.
+    /// Ends the way to the command once the other way is done. The relay notices the closed side, and reads the answer to its
+    /// end: if the scope ended the connection earlier, bytes that are still being sent would be lost.
     fn end_answers(&mut self) {
         if self.is_sent {
             let _ = self.inside.shutdown(Shutdown::Both);
@@ -157,7 +157,7 @@ impl Streams {
             return false;
         }
         let is_connected = self.outside.is_some();
-        // The command has ended, so that an end without a byte before it is there to be seen.
+        // The command has ended, so an end of stream without pending bytes is visible here.
         let peeked = recv(&self.inside, &mut [0; 1][..], RecvFlags::PEEK | RecvFlags::DONTWAIT);
         is_connected || self.holds_bytes || !matches!(peeked, Ok((0, _)) | Err(rustix::io::Errno::CONNRESET))
     }
@@ -168,12 +168,12 @@ impl Entry {
         &self.scope
     }
 
-    /// Notes that bytes were read that are to be passed on.
+    /// Records that bytes were read that are to be passed on.
     pub(crate) fn hold_bytes(&self) {
         self.change(|streams, _| streams.holds_bytes = true);
     }
 
-    /// Adds the side outside; false if the scope has ended.
+    /// Adds the outside stream; false if the scope has ended.
     pub(crate) fn connect(&self, outside: Arc<TcpStream>) -> bool {
         let mut open = self.scope.lock();
         let is_open = open.stage != Stage::Ended;
@@ -183,7 +183,7 @@ impl Entry {
         is_open
     }
 
-    /// Notes that the end of what the command sends has been passed on.
+    /// Records that the end of the command's bytes has been passed on.
     pub(crate) fn note_sent(&self) {
         self.change(|streams, stage| {
             streams.is_sent = true;

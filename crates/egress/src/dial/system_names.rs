@@ -1,8 +1,8 @@
-//! The addresses of a name, by the machine's hosts file and its resolver.
+//! The addresses of a name, from the machine's hosts file and its resolver.
 //!
-//! A resolver tries a name with the suffixes of its search list behind it. A command chooses names beneath a wildcard, and
-//! would reach hosts of the user's own network by it. So a name with a dot is looked up as it is; only a name of one label,
-//! which a user has to allow by itself, is looked up with suffixes.
+//! A resolver tries a name with the suffixes of its search list. A command chooses names that match a wildcard, and would
+//! reach hosts of the user's own network by these. So a name with a dot is looked up without suffixes; only a name of one
+//! label, which a user has to allow explicitly, is looked up with them.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -38,7 +38,7 @@ fn addresses_by(
     look_up(&format!("{name}."))
 }
 
-/// Returns the addresses of a name in a hosts file: lines of an address and its names, with comments behind `#`.
+/// Returns the addresses of a name in a hosts file: lines of an address and its names, with comments after `#`.
 fn listed(name: &str, hosts: impl BufRead) -> Vec<IpAddr> {
     let lines = hosts.split(b'\n').map_while(Result::ok);
     let address_of = |line: Vec<u8>| {
@@ -56,7 +56,7 @@ mod tests {
 
     const HOSTS: &str = "# Names\n127.0.0.1 localhost\n10.0.0.5\tNexus.corp.test nexus # x.corp.test\n::1 nexus.corp.test\nbad a.corp.test";
 
-    /// A resolver with a search list that finds any name behind a suffix of it, as glibc does.
+    /// A resolver with a search list that finds any name with a suffix of it, as glibc does.
     fn with_suffixes(query: &str) -> io::Result<Vec<IpAddr>> {
         match query.strip_suffix('.') {
             None => Ok(vec![IpAddr::from([10, 1, 2, 3])]),

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use super::outside::{Outside, ResolveError};
 use super::system_names;
 
-/// The most look-ups at one time. A look-up cannot be interrupted: one that is given up holds its thread until the system's
-/// resolver has given up, too.
+/// The most look-ups at one time. A look-up cannot be interrupted: if it is abandoned, it holds its thread until the system's
+/// resolver gives up, too.
 const MOST_LOOKUPS: usize = 64;
 
-/// The shortest time that a connection is given; the system refuses to wait for none at all.
+/// The shortest connection timeout; the system refuses zero.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// The machine's own resolver and sockets.
@@ -94,7 +94,7 @@ impl Outside for SystemOutside {
             IpAddr::V4(_) => IpAddr::from(Ipv4Addr::UNSPECIFIED),
             IpAddr::V6(_) => IpAddr::from(Ipv6Addr::UNSPECIFIED),
         };
-        // The system chooses the address to send from. To one of its own, that is the same one, and to no other.
+        // The system chooses the source address, which equals the target only for one of its own addresses.
         let chosen = UdpSocket::bind((any, 0)).and_then(|socket| {
             socket.connect((address, PORT))?;
             socket.local_addr()

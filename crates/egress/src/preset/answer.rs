@@ -1,4 +1,4 @@
-//! Places that a tool fetches from, as entries of an allow-list.
+//! Addresses that a tool fetches from, as entries of an allow-list.
 
 use std::net::IpAddr;
 
@@ -34,7 +34,7 @@ fn entry(url: &str) -> Result<Option<AllowEntry>, ToolError> {
         _ => return Ok(None),
     };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    // A user and a password are for the tool alone.
+    // A user and a password are only for the tool.
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let not_a_name =
         || ToolError::NotAName(host.chars().filter(|char| !char.is_control()).take(60).collect());
@@ -48,7 +48,7 @@ fn entry(url: &str) -> Result<Option<AllowEntry>, ToolError> {
     Ok(Some(AllowEntry { names: NamePattern::Exact(name), ports: Ports::One(port), address: None }))
 }
 
-/// The same entry, dialled at an address.
+/// Returns the entry, dialled at an address.
 pub(super) fn pinned(entry: AllowEntry, address: IpAddr) -> AllowEntry {
     AllowEntry { address: Some(address.to_canonical()), ..entry }
 }

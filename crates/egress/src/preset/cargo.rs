@@ -11,28 +11,28 @@ use super::answer::entries;
 use super::tool::{ToolError, Tools};
 use crate::allow::AllowEntry;
 
-/// The source that others replace.
+/// The default source, which others may replace.
 const CRATES_IO: &str = "crates-io";
 
-/// The most replacements that are followed: more are a circle.
+/// The most replacements that are followed: more form a cycle.
 const MOST_REPLACEMENTS: usize = 16;
 
 /// The most bytes of an index's settings.
 const MOST_INDEX_BYTES: u64 = 64 * 1024;
 
-/// The most indexes that are looked at.
+/// The most indexes that are read.
 const MOST_INDEXES: usize = 32;
 
-/// A package for which cargo has to look into the index: any would do.
+/// A package that makes cargo read the index: any would do.
 const PACKAGE: &str = "[package]\nname = \"ask\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\
                        [lib]\npath = \"lib.rs\"\n[dependencies]\ncfg-if = \"1\"\n";
 
-/// Registries of the configuration, or else every index that cargo has fetched, and where their crates are.
+/// Returns the registries of the configuration, or else every index that cargo has fetched, and the addresses of their crates.
 ///
-/// Cargo states its default nowhere but in what it has fetched: each index says where its files are. Where it has fetched none
-/// yet, as on a new machine, it is made to look into one.
+/// Cargo states its default only in the data that it has fetched: each index names the address of its files. If it has
+/// fetched none yet, as on a new machine, it is made to read one.
 pub(super) fn ask(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
-    // The command is one of cargo's that is not yet stable.
+    // The command is not yet stable.
     let arguments = ["-Zunstable-options", "config", "get", "--format", "json"];
     let output = tools.run("cargo", &arguments, &[("RUSTC_BOOTSTRAP", "1")], &[])?;
     let settings: Value = serde_json::from_str(&output.stdout).map_err(|_| output.unreadable())?;
@@ -56,18 +56,18 @@ pub(super) fn ask(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
         indexes = fetched(tools);
     }
     for index in indexes {
-        // With a replacement, what was fetched before it does not count.
+        // With a replacement, indexes fetched before it do not count.
         if replaced.is_none() || hosts.contains(&index.host) {
             urls.push(format!("https://{}", index.host));
             urls.extend(index.files);
         }
     }
-    // Cargo's own words say more than that it says nothing.
+    // Cargo's own error is more helpful than "no answer".
     entries(urls.iter().map(String::as_str))
         .map_err(|error| if error == ToolError::SaysNothing { failure } else { error })
 }
 
-/// Follows the replacements of the usual source to the registry that is fetched from.
+/// Follows the replacements of the default source to the registry that is fetched from.
 fn replacement(settings: &Value) -> Option<String> {
     let mut name = CRATES_IO;
     let mut registry = None;
@@ -98,7 +98,7 @@ fn fetched(tools: &Tools) -> Vec<Fetched> {
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(tools.variable("HOME")?).join(".cargo")));
     let Some(folder) = home.map(|home| home.join("registry/index")) else { return Vec::new() };
-    // What a model may write says nothing about what it may reach.
+    // Files that a model may write must not decide what it may reach.
     if tools.is_writable(&folder) {
         return Vec::new();
     }

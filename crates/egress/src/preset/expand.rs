@@ -1,4 +1,4 @@
-//! From what the user writes to a list of names.
+//! Expands the user's choice to a list of names.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::address::{AddressKind, refused_kind};
 use crate::allow::{AllowEntry, AllowError, AllowErrorKind, AllowItem, AllowList, NamePattern};
 use crate::dial::Outside;
 
-/// The longest look-up of a name that a tool has given.
+/// The longest look-up of a name that a tool has reported.
 const LOOKUP: Duration = Duration::from_secs(5);
 
 /// Presets: the built-in ones, which ask a tool, and those of the user's configuration, which take precedence.
@@ -21,12 +21,12 @@ pub struct Presets {
     own: BTreeMap<String, AllowList>,
 }
 
-/// A list, and what each preset of it came to.
+/// A list, and the entries of each of its presets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expansion {
     /// The names.
     pub list: AllowList,
-    /// Each preset with its entries, in the order in which they were written.
+    /// Each preset with its entries, in the user's order.
     pub presets: Vec<(String, AllowList)>,
 }
 
@@ -48,7 +48,7 @@ pub enum PresetError {
 }
 
 impl PresetError {
-    /// Returns what the user can do.
+    /// Returns advice for the user.
     #[must_use]
     pub fn advice(&self) -> Option<String> {
         match self {
@@ -106,8 +106,8 @@ impl Presets {
 
     /// Asks the tools of a list's presets, each once.
     ///
-    /// A name that a tool gave and that leads to a private address is dialled there from then on: a mirror in the user's own
-    /// network is one that the user has set up.
+    /// A name from a tool that leads to a private address is dialled there from then on: the user has set up that mirror in the
+    /// own network.
     ///
     /// # Errors
     ///

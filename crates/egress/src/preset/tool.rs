@@ -1,4 +1,4 @@
-//! Running a tool of the user to be asked about its settings.
+//! Runs a tool of the user to query its settings.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,30 +15,30 @@ use std::time::{Duration, Instant};
 /// The most bytes of each output that are read.
 const MOST_OUTPUT_BYTES: u64 = 1024 * 1024;
 
-/// The most characters of a tool's own words.
+/// The most quoted characters of a tool's error.
 const MOST_QUOTED_CHARACTERS: usize = 200;
 
-/// The time between two looks at a tool that has closed its output.
+/// The interval of polling a tool that has closed its output.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The user's tools: where they are found, and what they run with.
+/// The user's tools: their search path and environment.
 ///
-/// Programs, folders of `PATH` and variables that lead into a folder that a model may write are left out: what lies there must
-/// not decide what a model may reach.
+/// Programs, folders of `PATH` and variables that lead into a folder that a model may write are left out: files there must not
+/// decide what a model may reach.
 #[derive(Clone, Debug)]
 pub struct Tools {
     /// The user's environment.
     pub environment: Vec<(OsString, OsString)>,
     /// Folders that a model may write: the workspace, the state folder, shared caches.
     pub writable: Vec<PathBuf>,
-    /// The folder in which an empty working folder is made. It lies beneath nothing that others may write, because some tools
-    /// look for settings in every folder above.
+    /// The folder in which an empty working folder is made. It must not be inside a folder that others may write, because some
+    /// tools look for settings in every parent folder.
     pub empty_folder_in: PathBuf,
     /// The longest run time of one tool.
     pub timeout: Duration,
 }
 
-/// The reason why a tool did not answer.
+/// The reason that a tool did not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
@@ -54,13 +54,13 @@ pub enum ToolError {
     /// It wrote more than is read.
     #[error("it writes more than {} KiB", MOST_OUTPUT_BYTES / 1024)]
     TooMuch,
-    /// It failed, with its own words for that; empty if it wrote nothing.
+    /// It failed, with its own error text; empty if it wrote nothing.
     #[error("it fails{}", quoted(.0))]
     Failed(String),
-    /// It answers, and names no place that it fetches from.
+    /// It answers, and names no address that it fetches from.
     #[error("it does not say where it fetches from")]
     SaysNothing,
-    /// It names a place that is not a name on the network.
+    /// It names an address that is not a name on the network.
     #[error("it fetches from {0}, which a command cannot reach by that name")]
     NotAName(String),
 }
@@ -79,14 +79,14 @@ impl Output {
         if self.is_success { ToolError::SaysNothing } else { self.failure() }
     }
 
-    /// Returns the failure in the tool's own words.
+    /// Returns the failure with the tool's own error text.
     pub(crate) fn failure(&self) -> ToolError {
         ToolError::Failed(first_error(&self.both))
     }
 }
 
-/// Returns the first line of an output that speaks of an error, else the first line with a text; shortened, and without
-/// what would steer a terminal.
+/// Returns the first line of an output that mentions an error, else the first non-empty line; shortened, and without
+/// terminal control sequences.
 fn first_error(output: &str) -> String {
     let lines: Vec<String> = output.lines().map(plain_text).filter(|line| !line.is_empty()).collect();
     let is_error = |line: &&String| line.to_ascii_lowercase().contains("error");
@@ -194,7 +194,7 @@ impl Tools {
         folders.filter(|folder| folder.is_absolute() && !self.is_writable(folder)).collect()
     }
 
-    /// Checks whether a path, or what it leads to, lies in a writable folder.
+    /// Checks whether a path, or its target, is in a writable folder.
     pub(crate) fn is_writable(&self, path: &Path) -> bool {
         let real = fs::canonicalize(path);
         self.writable.iter().any(|folder| {
@@ -204,13 +204,13 @@ impl Tools {
         })
     }
 
-    /// Checks whether a value of a variable contains the path of a writable folder, or one that leads there.
+    /// Checks whether a variable's value contains a path in a writable folder, or one that leads there.
     fn leads_into_writable(&self, value: &[u8]) -> bool {
         let contains = |folder: &PathBuf| {
             let folder = folder.as_os_str().as_bytes();
             !folder.is_empty() && value.windows(folder.len()).any(|window| window == folder)
         };
-        // Values are paths, lists of them, and options with paths in them.
+        // Values are paths, lists of paths, and options that contain paths.
         let parts = value.split(|byte| b":;,= \t\n\"'".contains(byte));
         let paths = parts.chain([value]).map(|part| Path::new(std::ffi::OsStr::from_bytes(part)));
         self.writable.iter().any(contains)
@@ -218,7 +218,7 @@ impl Tools {
     }
 }
 
-/// Finds a program in folders; one that leads to a writable place does not count.
+/// Finds a program in folders; a program that leads into a writable folder does not count.
 fn find(program: &str, folders: &[PathBuf], is_writable: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     const EXECUTABLE: u32 = 0o111;
     folders.iter().map(|folder| folder.join(program)).find(|path| {
@@ -232,7 +232,7 @@ fn read_bounded(source: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
     // Not joined: a child of the tool may keep the pipe open after the tool has ended.
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // An output that cannot be read to its end is judged by what there is of it.
+        // An output that cannot be read to its end is judged by the part that was read.
         let _ = source.take(MOST_OUTPUT_BYTES).read_to_end(&mut bytes);
         let _ = sender.send(bytes);
     });
@@ -246,7 +246,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         let group = i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(group) = group {
-            // What the tool started ends with it.
+            // Children of the tool end with it.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
         let _ = self.0.wait();

@@ -1,4 +1,4 @@
-//! The question to each tool, and the reading of its answer.
+//! Queries each tool, and parses its answer.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::cargo;
 use super::tool::{ToolError, Tools};
 use crate::allow::AllowEntry;
 
-/// A way to ask a tool.
+/// A query to a tool.
 type Ask = fn(&Tools) -> Result<Vec<AllowEntry>, ToolError>;
 
 /// The presets by their names.
@@ -21,7 +21,7 @@ pub(super) const TOOLS: [(&str, Ask); 7] = [
     ("gradle", gradle),
 ];
 
-/// The registry, and those of scopes.
+/// Returns the registry, and those of scopes.
 fn npm(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     // The file keeps npm from looking for a project in the folders above.
     let output = tools.run("npm", &["config", "list", "--json"], &[], &[("package.json", "{}")])?;
@@ -31,8 +31,8 @@ fn npm(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     entries(settings.iter().filter(|(key, _)| is_registry(key)).filter_map(|(_, value)| value.as_str()))
 }
 
-/// The indexes of the settings, or the one that pip's help states, and where a file of them comes from: an index often
-/// names files elsewhere.
+/// Returns the indexes of the settings, or the default in pip's help, and the address of one of their files: an index often
+/// refers to files elsewhere.
 fn pip(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     let settings = tools.run("pip", &["config", "list"], &[], &[])?;
     let mut urls = pip_settings(&settings.stdout);
@@ -40,7 +40,7 @@ fn pip(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
         let help = tools.run("pip", &["install", "--help"], &[], &[])?;
         urls.extend(stated_default(&help.stdout, "--index-url").map(|url| ("index-url".to_owned(), url)));
     }
-    // What pip would install itself from, without installing anything.
+    // Reports where pip would install itself from, without installing.
     let report = tools.run(
         "pip",
         &["install", "--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--report", "-", "pip"],
@@ -59,7 +59,7 @@ fn pip_settings(text: &str) -> Vec<(String, String)> {
     for (key, value) in text.lines().filter_map(|line| line.split_once('=')) {
         let key = key.rsplit('.').next().unwrap_or(key);
         if KEYS.contains(&key) {
-            // The value is quoted as Python does it; several stand behind line breaks.
+            // The value is quoted as in Python; several are separated by line breaks.
             let value = value.trim().trim_matches(['\'', '"']).replace("\\n", " ");
             urls.extend(value.split_whitespace().map(|url| (key.to_owned(), url.to_owned())));
         }
@@ -67,23 +67,23 @@ fn pip_settings(text: &str) -> Vec<(String, String)> {
     urls
 }
 
-/// Finds the address that a help text states as the default of an option: the first one behind the option and `default`.
+/// Finds the URL that a help text states as the default of an option: the first one after the option and `default`.
 fn stated_default(help: &str, option: &str) -> Option<String> {
-    let behind = &help[help.find(&format!("{option} <"))?..];
-    let behind = &behind[behind.find("default")?..];
-    let start = behind.find("http")?;
-    let url = behind[start..].split(|char: char| char.is_whitespace() || ")]>,".contains(char)).next()?;
+    let description = &help[help.find(&format!("{option} <"))?..];
+    let default = &description[description.find("default")?..];
+    let start = default.find("http")?;
+    let url = default[start..].split(|char: char| char.is_whitespace() || ")]>,".contains(char)).next()?;
     Some(url.to_owned())
 }
 
-/// Indexes and files of what uv would lock for one package.
+/// Returns the indexes and files that uv would lock for one package.
 fn uv(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     let arguments = ["pip", "compile", "--quiet", "--no-deps", "--format", "pylock.toml", "in.txt"];
     let output = tools.run("uv", &arguments, &[], &[("in.txt", "pip\n")])?;
     let lock: toml::Table = output.stdout.parse().map_err(|_| output.unreadable())?;
     let mut urls = Vec::new();
     collect_urls(&toml::Value::Table(lock), &mut urls);
-    // The lock leaves out the index that packages come from by default.
+    // The lock omits the default index.
     let arguments = ["pip", "compile", "--quiet", "--no-deps", "--emit-index-url", "in.txt"];
     let output = tools.run("uv", &arguments, &[], &[("in.txt", "pip\n")])?;
     let is_index = |option: &&str| matches!(*option, "--index-url" | "--extra-index-url");
@@ -92,7 +92,7 @@ fn uv(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     entries(urls.iter().map(String::as_str))
 }
 
-/// Collects the values of `index` and `url`, however deep.
+/// Collects the values of `index` and `url` at any depth.
 fn collect_urls(value: &toml::Value, urls: &mut Vec<String>) {
     match value {
         toml::Value::Table(table) => {
@@ -108,13 +108,13 @@ fn collect_urls(value: &toml::Value, urls: &mut Vec<String>) {
     }
 }
 
-/// The proxies of modules and the database of their sums.
+/// Returns the module proxies and the checksum database.
 fn go(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     let output = tools.run("go", &["env", "-json", "GOPROXY", "GOSUMDB"], &[], &[])?;
     let settings: Value = serde_json::from_str(&output.stdout).map_err(|_| output.unreadable())?;
     let text = |key: &str| settings.get(key).and_then(Value::as_str).unwrap_or_default();
     let proxies = text("GOPROXY").split([',', '|']).map(str::to_owned);
-    // `NAME`, `NAME+KEY`, or either with an address of its own behind it.
+    // `NAME`, `NAME+KEY`, or either followed by a URL.
     let mut words = text("GOSUMDB").split_whitespace();
     let name = words.next().and_then(|name| name.split('+').next()).filter(|name| *name != "off");
     let sums = words.next().map(str::to_owned).or_else(|| name.map(|name| format!("https://{name}")));
@@ -122,7 +122,7 @@ fn go(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     entries(urls.iter().map(String::as_str))
 }
 
-/// The repositories that Maven names when it may not fetch a plugin that does not exist.
+/// Returns the repositories that Maven names when it cannot fetch a missing plugin offline.
 fn maven(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     let output = tools.run("mvn", &["-B", "-N", "-o", "preset.ask:absent:1:none"], &[], &[])?;
     let named = output.both.split("Cannot access ").skip(1).filter_map(|rest| {
@@ -132,7 +132,7 @@ fn maven(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     entries(named)
 }
 
-/// The repositories that Gradle has names for, and those that the user's init scripts make of them.
+/// Returns Gradle's named repositories, as changed by the user's init scripts.
 fn gradle(tools: &Tools) -> Result<Vec<AllowEntry>, ToolError> {
     const ASK: &str = "gradle.allprojects { repositories { mavenCentral(); gradlePluginPortal() } }\n\
          gradle.projectsEvaluated {\n\

@@ -55,7 +55,7 @@ fn special_addresses_are_refused_and_those_of_the_internet_are_not() {
         "febf::1",
         "fec0::1",
         "ff02::1",
-        // IPv4 as translators without a prefix of their own write it.
+        // IPv4 as written by translators without their own prefix.
         "::ffff:0:127.0.0.1",
         "::ffff:0:8.8.8.8",
         "200::1",

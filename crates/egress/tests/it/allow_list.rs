@@ -1,4 +1,4 @@
-//! Allow-lists: what they parse from, what they allow, how they are displayed.
+//! Allow-lists: parsing, matching and display.
 
 use egress::{
     AllowEntry, AllowItem, AllowList, HostName, MOST_ENTRIES, NameFault, NamePattern, NetworkChoice, Ports,
@@ -179,7 +179,7 @@ fn any_entry() -> impl Strategy<Value = AllowEntry> {
     (any_name(), any::<bool>(), ports, address).prop_map(|(name, is_wildcard, ports, address)| {
         let can_be_wildcard = name.as_str().contains('.');
         let names = if is_wildcard && can_be_wildcard {
-            NamePattern::Beneath(name)
+            NamePattern::Subdomains(name)
         } else {
             NamePattern::Exact(name)
         };
@@ -218,7 +218,7 @@ proptest! {
                 };
                 is_port && match &entry.names {
                     NamePattern::Exact(name) => labels(name) == labels(&candidate),
-                    NamePattern::Beneath(name) => {
+                    NamePattern::Subdomains(name) => {
                         let (own, below) = (labels(name), labels(&candidate));
                         below.len() > own.len() && below.ends_with(&own)
                     }
@@ -229,13 +229,13 @@ proptest! {
     }
 
     #[test]
-    fn a_wildcard_allows_what_lies_beneath(suffix in "[a-z]{1,5}\\.[a-z]{1,5}", labels in "([a-z]{1,3}\\.){0,3}", glued in "[a-z]{0,3}") {
+    fn a_wildcard_allows_subdomains(suffix in "[a-z]{1,5}\\.[a-z]{1,5}", labels in "([a-z]{1,3}\\.){0,3}", glued in "[a-z]{0,3}") {
         let Ok(list) = format!("*.{suffix}").parse::<AllowList>() else { return Ok(()) };
         let host = format!("{labels}{glued}{suffix}");
         let expected = !labels.is_empty() && glued.is_empty();
-        // Labels that repeat the suffix lie beneath it as well.
-        let lies_beneath = host.ends_with(&format!(".{suffix}"));
-        prop_assert_eq!(list.find(&name(&host), 443).is_some(), lies_beneath);
-        prop_assert!(!expected || lies_beneath);
+        // Labels that repeat the suffix are subdomains as well.
+        let is_subdomain = host.ends_with(&format!(".{suffix}"));
+        prop_assert_eq!(list.find(&name(&host), 443).is_some(), is_subdomain);
+        prop_assert!(!expected || is_subdomain);
     }
 }

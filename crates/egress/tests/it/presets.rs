@@ -47,7 +47,7 @@ impl Machine {
             path
         };
         let (bin, home, workspace) = (at("bin"), at("home"), at("workspace"));
-        // `sh` is found beside the stand-ins, as on any machine.
+        // `sh` is found in addition to the stand-ins, as on any machine.
         let path = std::env::join_paths([bin, "/usr/bin".into(), "/bin".into()]).unwrap();
         let environment = vec![("PATH".into(), path), ("HOME".into(), home.clone().into())];
         let tools = Tools {
@@ -189,7 +189,7 @@ fn cargo_says_what_it_has_fetched() {
     machine.tool("cargo", "[ \"$1\" = generate-lockfile ] && exit 1; echo '{}'");
     index(&machine.path("home/.cargo"), "index.example");
     assert_snapshot!(machine.expand("allow=cargo").unwrap(), @"cargo = example.org:443,index.example:443,static.example:443");
-    // What a model may write says nothing.
+    // Files that a model may write do not count.
     index(&machine.path("workspace/.cargo"), "evil.example");
     machine.set("CARGO_HOME", machine.path("workspace/.cargo"));
     assert_snapshot!(machine.expand("allow=cargo").unwrap(), @"cargo = example.org:443,index.example:443,static.example:443");
@@ -228,7 +228,7 @@ fn a_mirror_in_the_own_network_is_dialled_where_it_is() {
 }
 
 #[test]
-fn presets_stand_beside_names() {
+fn presets_and_names_can_be_mixed() {
     let mut presets = Presets::default();
     let company: AllowList = "git.corp.example:22,*.cdn.example".parse().unwrap();
     presets.define("company", company).unwrap();

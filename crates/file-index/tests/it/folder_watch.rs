@@ -80,7 +80,7 @@ fn changes_before_the_call_are_reported_once() {
 }
 
 #[test]
-fn forgotten_folder_is_silent_with_all_beneath_it_and_its_neighbour_is_not() {
+fn forgotten_folder_is_silent_with_all_below_it_and_its_neighbour_is_not() {
     let mut fixture = Fixture::new();
     fixture.watch.forget(&RelPath::parse("a").unwrap());
     assert_eq!(fixture.watch.len(), FOLDERS.len() - 1, "the root, `a-b` and `c`");

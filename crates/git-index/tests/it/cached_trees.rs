@@ -1,4 +1,4 @@
-//! Cached trees are those of the entries, or the index is refused.
+//! Cached trees match the entries, or the index is refused.
 #![expect(clippy::disallowed_methods, reason = "the tests read indexes that git wrote")]
 
 use std::fs;
@@ -66,7 +66,7 @@ fn tree(lines: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_tree_of_entries_that_are_in_none_is_refused() {
-    // The second flags of the first entry in version 3, behind header, status and object.
+    // The second flags of the first entry in version 3, after header, status and object.
     const SECOND_FLAGS: usize = 12 + 40 + 20 + 2;
     let inner = tree(&[&b"100644 b\0"[..], &[0; 20]].concat());
     let root = tree(&[&b"40000 a\0"[..], &inner].concat());
@@ -150,14 +150,14 @@ fn a_tree_with_the_modes_of_old_repositories_is_accepted() {
     assert_eq!(checked(&replaced(&written, &object, &other), ObjectFormat::Sha1), WRONG);
     let [program, file] = [0o100_755, FILE].map(u32::to_be_bytes);
     assert_eq!(checked(&replaced(&written, &program, &file), ObjectFormat::Sha1), WRONG);
-    // Beside a tree that was written since.
+    // Next to a tree that was written since.
     git(folder.path(), "echo n > a/n; git add a/n; git commit -qm two; git reset -q --hard");
     let written = fs::read(folder.path().join(".git/index")).unwrap();
     assert!(checked(&written, ObjectFormat::Sha1).is_ok());
 }
 
 #[test]
-fn a_folder_entry_stands_alone_for_what_is_beneath_it() {
+fn a_folder_entry_replaces_all_entries_below_it() {
     const FOLDER: u32 = 0o040_000;
     let root = tree(&[&b"40000 a\0"[..], &[0; 20], b"40000 b\0", &[0; 20]].concat());
     let cached = [&b"\x002 2\n"[..], &root, b"a\x001 0\n", &[0; 20], b"b\x001 0\n", &[0; 20]].concat();
@@ -172,10 +172,10 @@ fn a_folder_entry_stands_alone_for_what_is_beneath_it() {
     let refused = |rows: &[Row<'_>], what: &'static str| {
         assert_eq!(of(rows, b"\0-1 0\n"), Err(IndexError::Malformed { what }), "{rows:?}");
     };
-    let beneath = "an entry beneath a folder that is an entry";
-    refused(&[a, (b"a/x", FILE, 0)], beneath);
-    refused(&[a, (b"a/x/", FOLDER, 0)], beneath);
-    refused(&[a, (b"a/x/y", FILE, 0x1000), b], beneath);
+    let below = "an entry below a folder that is an entry";
+    refused(&[a, (b"a/x", FILE, 0)], below);
+    refused(&[a, (b"a/x/", FOLDER, 0)], below);
+    refused(&[a, (b"a/x/y", FILE, 0x1000), b], below);
     let side = "a folder as a side of a conflict";
     refused(&[(b"a/", FOLDER, 0x1000), (b"a/", FOLDER, 0x2000)], side);
 }

@@ -1,4 +1,4 @@
-//! Indexes that git would not have written, each beside the one that differs in nothing else and is accepted.
+//! Indexes that git would not have written, each next to an accepted one that differs in nothing else.
 
 use git_index::{IndexError, ObjectFormat, check};
 use proptest::prelude::*;
@@ -118,8 +118,8 @@ fn order_modes_flags_and_versions_are_checked() {
     assert_eq!(of(2, &[(b"a", FILE, 0), (b"a", FILE, 0)]), order(b"a"));
     assert_eq!(of(2, &[(b"a", FILE, 0), (b"a", FILE, 0x1000)]), order(b"a"));
     of(2, &[(b"a", FILE, 0x1000), (b"a", FILE, 0x2000), (b"a", FILE, 0x3000), (b"b", FILE, 0)]).unwrap();
-    let beneath = |path: &[u8]| Err(IndexError::BeneathSymlink { path: path.to_vec() });
-    assert_eq!(of(2, &[(b"a", SYMLINK, 0), (b"a-b", FILE, 0), (b"a/b", FILE, 0)]), beneath(b"a/b"));
+    let below = |path: &[u8]| Err(IndexError::BelowSymlink { path: path.to_vec() });
+    assert_eq!(of(2, &[(b"a", SYMLINK, 0), (b"a-b", FILE, 0), (b"a/b", FILE, 0)]), below(b"a/b"));
     of(2, &[(b"a", SYMLINK, 0x2000), (b"a/b", FILE, 0x3000)]).unwrap();
     of(2, &[(b"a", SYMLINK, 0), (b"ab/c", FILE, 0)]).unwrap();
     let mode = IndexError::Mode { path: b"a".to_vec(), mode: 0o100_666 };
@@ -215,7 +215,7 @@ fn each_refusal_as_a_person_reads_it() {
         ("git's own folder", vec![row(b".GIT/config", FILE)]),
         ("a folder as an entry", vec![row(b"a", FOLDER)]),
         ("entries out of order", vec![row(b"b", FILE), row(b"a", FILE)]),
-        ("an entry beneath a symlink", vec![row(b"a", SYMLINK), row(b"a/b", FILE)]),
+        ("an entry below a symlink", vec![row(b"a", SYMLINK), row(b"a/b", FILE)]),
         ("control characters", vec![row(b"\x1b[2J\n/..", FILE)]),
         ("a long path twice", vec![row(&long, FILE), row(&long, FILE)]),
     ];

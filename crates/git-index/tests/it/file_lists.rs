@@ -1,4 +1,4 @@
-//! Lists of files name what lies beside them.
+//! Lists of files name only files next to them.
 #![expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,
@@ -8,7 +8,7 @@
 use std::fs;
 use std::process::Command;
 
-use git_index::{is_file_list, lists_files_beside};
+use git_index::{is_file_list, lists_sibling_files};
 
 use crate::from_git::has_git;
 
@@ -66,33 +66,33 @@ fn list_that_git_writes_is_accepted() {
     }
     git(&["multi-pack-index", "write"]);
     let bytes = fs::read(folder.path().join(".git/objects/pack/multi-pack-index")).unwrap();
-    assert!(lists_files_beside(&bytes));
+    assert!(lists_sibling_files(&bytes));
     // Every cut of the part with the names is refused, and nothing panics.
     for length in 5..bytes.len() {
-        let _ = lists_files_beside(&bytes[..length]);
+        let _ = lists_sibling_files(&bytes[..length]);
     }
-    assert!(!lists_files_beside(&bytes[..60]));
+    assert!(!lists_sibling_files(&bytes[..60]));
     let start = bytes.windows(5).position(|five| five == b"pack-").unwrap();
     let mut crafted = bytes.clone();
     crafted[start + 4] = b'/';
-    assert!(!lists_files_beside(&crafted));
+    assert!(!lists_sibling_files(&crafted));
 }
 
 #[test]
 fn names_that_lead_elsewhere_are_refused() {
     let names = |names: &[u8]| list(2, &[(b"OIDF", b"a/b"), (b"PNAM", names), (b"OIDL", b"/")]);
-    assert!(lists_files_beside(&names(b"a.idx\0b.idx\0\0\0")));
+    assert!(lists_sibling_files(&names(b"a.idx\0b.idx\0\0\0")));
     for bytes in [
         names(b"../a.idx\0b.idx\0"),
         names(b"a.idx\0/b.idx\0"),
-        // The second name would be read behind the chunk.
+        // The second name would be read past the chunk.
         names(b"a.idx\0b.idx"),
         list(1, &[(b"OIDF", b"a.idx\0")]),
         list(1, &[(b"PNAM", b"a.idx\0"), (b"PNAM", b"../a.idx\0")]),
         b"MIDX".to_vec(),
     ] {
-        assert!(!lists_files_beside(&bytes), "{}", bytes.escape_ascii());
+        assert!(!lists_sibling_files(&bytes), "{}", bytes.escape_ascii());
     }
-    assert!(lists_files_beside(b"0x1-0x2-3.ref\n0x3-0x3-4.ref\n"));
-    assert!(!lists_files_beside(b"0x1-0x2-3.ref\n../../other/0x3.ref\n"));
+    assert!(lists_sibling_files(b"0x1-0x2-3.ref\n0x3-0x3-4.ref\n"));
+    assert!(!lists_sibling_files(b"0x1-0x2-3.ref\n../../other/0x3.ref\n"));
 }

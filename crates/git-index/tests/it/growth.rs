@@ -40,7 +40,7 @@ fn memory_and_time_are_those_of_the_index_and_not_of_its_paths() {
         })
         .unwrap();
         assert_eq!(count, 10_000);
-        // Other tests run beside this one. The paths are 40 million bytes.
+        // Other tests run alongside this one. The paths are 40 million bytes.
         let more = most.saturating_sub(before);
         assert!(more < 30 << 20, "{mode:o} {part}: {more} bytes for {}", bytes.len());
         assert!(began.elapsed() < GUARD, "{mode:o} {part}: {:?}", began.elapsed());
@@ -62,7 +62,7 @@ fn a_link_is_known_until_the_order_of_paths_has_passed_it() {
         ),
         (&[(b"a", SYMLINK, 0), (b"a-b", SYMLINK, 0), (b"a-b/c", FILE, 0)], Some(b"a-b/c")),
         (&[(b"a", SYMLINK, 0), (b"a-b", SYMLINK, 0), (b"a-b-c", FILE, 0), (b"a/b", FILE, 0)], Some(b"a/b")),
-        // Sides of a conflict may lie there, and what follows them may not.
+        // Sides of a conflict may be there, and later entries may not.
         (&[(b"a", SYMLINK, 0), (b"a/b", FILE, 0x1000), (b"a/c", FILE, 0)], Some(b"a/c")),
         (&[(b"a", SYMLINK, 0), (b"a/b/c", FILE, 0x1000), (b"a/b/d", FILE, 0)], Some(b"a/b/d")),
         (&[(b"a", SYMLINK, 0), (b"a/b", FILE, 0x1000), (b"ab", FILE, 0), (b"b/a", FILE, 0)], None),
@@ -70,9 +70,9 @@ fn a_link_is_known_until_the_order_of_paths_has_passed_it() {
         (&[(b"a/b", SYMLINK, 0), (b"a/c/b", FILE, 0), (b"ab", SYMLINK, 0), (b"abc", FILE, 0)], None),
     ];
     for version in [2, 4] {
-        for (rows, beneath) in links_and_files {
+        for (rows, below) in links_and_files {
             let refused = checked(&index(version, ObjectFormat::Sha1, rows, b""), ObjectFormat::Sha1).err();
-            let expected = beneath.map(|path| IndexError::BeneathSymlink { path: path.to_vec() });
+            let expected = below.map(|path| IndexError::BelowSymlink { path: path.to_vec() });
             assert_eq!(refused, expected, "{version} {rows:?}");
         }
     }

@@ -36,7 +36,7 @@ fn only_names_of_objects_are_those_of_files_that_are_never_written_to() {
     ];
     for path in &stored {
         assert!(is_one(path), "{path}");
-        // The same beneath a folder of another kind is another file.
+        // The same below a folder of another kind is another file.
         for folder in ["refs/heads", "logs/refs", "hooks", "modules/sub/refs/heads", "sequencer", "objects"] {
             assert!(!is_one(&format!("{folder}/{path}")), "{folder}/{path}");
         }
@@ -70,7 +70,7 @@ fn only_names_of_objects_are_those_of_files_that_are_never_written_to() {
     }
 }
 
-/// The hard-linked files beneath a folder.
+/// The hard-linked files below a folder.
 fn linked(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     let of = |entry: fs::DirEntry| match entry.metadata().unwrap() {

@@ -9,7 +9,7 @@ use git_index::{is_file_only, is_folder_only, is_own_file};
 
 use crate::from_git::{git, has_git};
 
-/// Work that leaves every kind of file behind, in the folder `r` with two commits, or in others beside it.
+/// Work that leaves every kind of file, in the folder `r` with two commits, or in others next to it.
 const WORK: &[&str] = &[
     "git commit -q --allow-empty -m x; git tag -am note t; git branch feature/ä; git stash -q || true",
     "git config rerere.enabled true; git checkout -qb other HEAD~; echo z > f; git commit -qam other; git merge main || true",
@@ -29,7 +29,7 @@ const WORK: &[&str] = &[
     "git init -q --ref-format=reftable ../tables && cd ../tables && git commit -q --allow-empty -m x && git branch b && git pack-refs || true",
 ];
 
-/// The files beneath a folder, and the folders.
+/// The files below a folder, and the folders.
 fn entries(folder: &Path) -> [Vec<PathBuf>; 2] {
     let (mut files, mut folders) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder).unwrap() {
@@ -64,9 +64,9 @@ fn files_that_git_makes_are_its_own() {
             for file in files {
                 let names = file.strip_prefix(&git_folder).unwrap().iter().map(OsStrExt::as_bytes);
                 assert!(is_own_file(names.clone()), "{work}: {}", file.display());
-                // Tables of references have this file beside them.
-                let is_beside_tables = git_folder.join("reftable").exists() && file.ends_with("refs/heads");
-                assert!(!is_folder_only(names) || is_beside_tables, "{work}: {}", file.display());
+                // Tables of references have this file next to them.
+                let is_next_to_tables = git_folder.join("reftable").exists() && file.ends_with("refs/heads");
+                assert!(!is_folder_only(names) || is_next_to_tables, "{work}: {}", file.display());
                 count += 1;
             }
             for folder in folders {

@@ -102,7 +102,7 @@ fn what_git_writes_is_accepted() {
     assert!(are_packed_references(b"", ObjectFormat::Sha1) && are_shallow_ends(b"", ObjectFormat::Sha1));
 }
 
-/// Git halves a list that says it is sorted, and does not find a name in another order.
+/// Git searches a list marked as sorted by bisection, and does not find a name out of order.
 #[test]
 fn list_that_wrongly_says_it_is_sorted_is_refused() {
     if !has_git() {
@@ -126,12 +126,12 @@ fn list_that_wrongly_says_it_is_sorted_is_refused() {
     assert!(finds_branch(&sorted) && is_sound(&sorted), "control: {sorted}");
     let (header, lines) = sorted.split_once('\n').unwrap();
     let mut lines: Vec<_> = lines.lines().collect();
-    // The tag is followed by what it stands for.
+    // The tag is followed by its object.
     let tag = lines.split_off(lines.len() - 2);
     lines.reverse();
     let reversed = [[header].as_slice(), &tag, &lines].concat().join("\n") + "\n";
     assert!(!finds_branch(&reversed) && !is_sound(&reversed), "{reversed}");
-    // One that says nothing about the order is sorted by git itself.
+    // A list without that mark is sorted by git itself.
     let unsaid = reversed.replace(" sorted", "");
     assert!(finds_branch(&unsaid) && is_sound(&unsaid), "control: {unsaid}");
     let doubled = sorted.replacen(lines[0], &[lines[0]; 2].join("\n"), 1);

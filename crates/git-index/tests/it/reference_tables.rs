@@ -81,7 +81,7 @@ fn damaged_tables_are_not_read() {
     assert_eq!(sha1_references(b""), None);
 }
 
-/// Git would search among these names by halves, and not find some of them.
+/// Git would search these names by bisection, and not find some of them.
 #[test]
 fn names_out_of_order_are_not_read() {
     if !has_git() {
@@ -99,7 +99,7 @@ fn names_out_of_order_are_not_read() {
     let mut other = whole.clone();
     other[position(b"zzzzzzzzzza") + 10] = b'c';
     assert_eq!(sha1_references(&other), None);
-    // The index, which begins behind a block of references, with a name that is none of a last reference.
+    // The index, which follows a block of references, with a name that is not that of a last reference.
     let index = u64::from_be_bytes(whole[whole.len() - 44..][..8].try_into().unwrap());
     let index = usize::try_from(index).unwrap();
     assert_eq!(whole[index], b'i', "control");

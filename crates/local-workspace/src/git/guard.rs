@@ -4,7 +4,7 @@
 pub(crate) use git_index::is_git_name;
 use git_index::{
     ObjectFormat, UnfinishedWorkError, check_unfinished_work, is_file_list, is_file_only, is_folder_only,
-    is_object_cache, is_reference, lists_files_beside, stays_in_references,
+    is_object_cache, is_reference, lists_sibling_files, stays_in_references,
 };
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
@@ -287,7 +287,7 @@ impl InRepository<'_> {
         if let Some(refusal) = reference_refusal(self, effect, context) {
             return Some(refusal);
         }
-        let is_plain_list = || effect.text_after().is_some_and(lists_files_beside);
+        let is_plain_list = || effect.text_after().is_some_and(lists_sibling_files);
         if is_file_list(self.names.iter().copied()) && !is_plain_list() {
             return Some(Refusal::Redirection);
         }

@@ -1,4 +1,4 @@
-//! The system call filter: what no program under development needs, and what leads out of a sandbox.
+//! The system call filter: refuses calls that no program under development needs, or that lead out of a sandbox.
 //!
 //! A refused call answers EPERM. Calls that programs can do without, `clone3` for instance, and those that have not
 //! been reviewed answer ENOSYS, see [`refused_calls`]. Calls of another architecture's numbering end the process, and
@@ -34,7 +34,7 @@ const NAMESPACE_FLAGS: [libc::c_int; 7] = [
 
 /// Terminal requests that type into a terminal or paste from its selection.
 const TERMINAL_REQUESTS: [u64; 2] = [TIOCSTI, TIOCLINUX];
-// Written out, since the type of the constant depends on the C library.
+// Spelled out, since the type of libc's constant depends on the C library.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541C;
 
@@ -47,7 +47,7 @@ const LOOPBACK_FAMILIES: [libc::c_int; 3] = [libc::AF_INET, libc::AF_INET6, libc
 /// Protocols of the loopback's sockets; 0 stands for the usual one of a type. Others load code into the kernel.
 const LOOPBACK_PROTOCOLS: [libc::c_int; 3] = [0, libc::IPPROTO_TCP, libc::IPPROTO_UDP];
 
-/// The compiled programs: one for each choice of sockets, and those for what has no namespace of the command's own.
+/// The compiled programs: one for each choice of sockets, and those for objects without a namespace of the command's own.
 #[derive(Debug)]
 pub(crate) struct CallFilters {
     missing_calls: BpfProgram,
@@ -94,10 +94,10 @@ impl CallFilters {
     /// Puts the filter in force for this process and its descendants, for good. The process must have given up gaining
     /// privileges.
     ///
-    /// With sockets of the loopback, refused calls and connections are left to a [`Supervisor`], for which the listener
-    /// is returned. Where the kernel gives none, the filter refuses them itself, and Unix sockets with them.
+    /// With loopback sockets, refused calls and connections are left to a [`Supervisor`], for which the listener is
+    /// returned. Where the kernel provides no listener, the filter refuses them itself, and Unix sockets with them.
     ///
-    /// On a layer, renames and removals of folders are left to it as well; without it, the kernel refuses some of them.
+    /// On a layer, the supervisor also handles renames and removals of folders; without it, the kernel refuses some of them.
     ///
     /// Refuses all calls to objects that no namespace of `isolation` separates from those of other programs.
     pub(crate) fn apply(
@@ -137,12 +137,12 @@ fn program(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: Errno) -> Result<BpfPr
     SeccompFilter::new(rules, SeccompAction::Allow, refusal, architecture)?.try_into()
 }
 
-/// Returns rules that fit these calls whatever their arguments.
+/// Returns rules that match these calls whatever their arguments.
 fn whole(groups: &'static [CallGroup]) -> BTreeMap<i64, Vec<SeccompRule>> {
     refused_calls::numbers(groups).map(|call| (call, vec![])).collect()
 }
 
-/// Returns all rules; `socket` is refused when one of its rules fits, or always if there is none.
+/// Returns all rules; `socket` is refused when one of its rules matches, or always if it has none.
 fn refusals(socket: Vec<SeccompRule>) -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     let mut rules = whole(refused_calls::REFUSED);
     rules.insert(libc::SYS_socket, socket);
@@ -162,15 +162,15 @@ const CLONE_FLAGS_ARGUMENT: u8 = 0;
 #[cfg(target_arch = "s390x")]
 const CLONE_FLAGS_ARGUMENT: u8 = 1;
 
-/// Fits a socket of a family that is not one of these.
+/// Matches a socket of a family that is not in the list.
 fn foreign_family(families: &[libc::c_int]) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(none_of(0, families)?)
 }
 
-/// Fits sockets that a command with a loopback interface does without: of other families, raw ones, of protocols other
-/// than the two of the Internet, netlink other than route queries, and Unix sockets, or their datagrams at least.
+/// Matches sockets that a command with a loopback interface does not need: other families, raw sockets, protocols
+/// other than TCP and UDP, netlink other than route queries, and Unix sockets, or at least Unix datagrams.
 ///
-/// A datagram can name any receiver in memory, where no filter can look.
+/// A datagram's receiver is named in memory, which no filter can read.
 fn beyond_loopback(has_unix: bool) -> Result<Vec<SeccompRule>, BackendError> {
     const OTHER_INTERNET_TYPES: [(u64, u64); 4] =
         [(0b100, 0b100), (0b1000, 0b1000), (0b11, 0b11), (0b1111, 0)];
@@ -181,7 +181,7 @@ fn beyond_loopback(has_unix: bool) -> Result<Vec<SeccompRule>, BackendError> {
     let netlink = [vec![is_family(libc::AF_NETLINK)?], none_of(2, &[libc::NETLINK_ROUTE])?].concat();
     let protocol = [is_internet()?, none_of(2, &LOOPBACK_PROTOCOLS)?].concat();
     let mut rules = vec![foreign_family(&families)?, SeccompRule::new(netlink)?, SeccompRule::new(protocol)?];
-    // The kernel looks at the type's four lowest bits. Streams are 1 and datagrams 2: all other numbers have one of
+    // The kernel reads the type's four lowest bits. Streams are 1 and datagrams 2: all other numbers have one of
     // the two higher bits, both of the lower ones, or none.
     for (mask, bits) in OTHER_INTERNET_TYPES {
         let is_type = condition(1, SeccompCmpOp::MaskedEq(mask), bits)?;
@@ -193,7 +193,7 @@ fn beyond_loopback(has_unix: bool) -> Result<Vec<SeccompRule>, BackendError> {
     Ok(rules)
 }
 
-/// Fits the types of Unix sockets other than streams (1) and sequences of packets (5), in a call's second argument.
+/// Matches Unix socket types other than streams (1) and sequenced packets (5), in a call's second argument.
 fn unix_datagrams() -> Result<Vec<SeccompCondition>, BackendError> {
     let types = [(0b1000, 0b1000), (0b11, 0b10), (0b11, 0b11), (0b11, 0)];
     types.into_iter().map(|(mask, bits)| condition(1, SeccompCmpOp::MaskedEq(mask), bits)).collect()
@@ -203,28 +203,28 @@ fn unix_datagrams() -> Result<Vec<SeccompCondition>, BackendError> {
 fn supervised_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     let mut rules = refusals(beyond_loopback(true)?)?;
     rules.insert(libc::SYS_connect, vec![]);
-    // With an address. It is carried out by the kernel, and looked at for the receipt alone.
+    // Only with an address. The kernel carries the call out; the supervisor sees it for the receipt.
     rules.insert(libc::SYS_sendto, vec![rule(4, SeccompCmpOp::Ne, 0)?]);
     rules.extend(mode_filter::mode_refusals()?);
     rules.insert(libc::SYS_socketpair, datagram_pairs()?);
     Ok(rules)
 }
 
-/// Returns all rules for a command that has no Unix sockets but pairs. `socket` fits those families, too.
+/// Returns all rules for a command whose only Unix sockets are pairs. `socket` matches those families, too.
 fn without_unix(socket: Vec<SeccompRule>) -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     let mut rules = refusals(socket)?;
     rules.insert(libc::SYS_socketpair, datagram_pairs()?);
     Ok(rules)
 }
 
-/// Fits pairs of datagram sockets: each of the two can send to any receiver that has a name in the file tree.
+/// Matches pairs of datagram sockets: each of the two can send to any receiver that has a name in the file tree.
 fn datagram_pairs() -> Result<Vec<SeccompRule>, BackendError> {
     unix_datagrams()?.into_iter().map(|is_type| SeccompRule::new(vec![is_type])).collect()
 }
 
-/// Returns the rule for a call that sets limits of another process, such as on the size of its files or its time.
+/// Returns the rule for a call that sets limits of another process, such as its file size or CPU time.
 fn foreign_limits() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
-    // A null pointer asks for the limits alone. A pointer has 64 bits, all of which count.
+    // A null pointer only reads the limits. All 64 bits of a pointer count.
     let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     let rule = SeccompRule::new(vec![condition(0, SeccompCmpOp::Ne, 0)?, sets])?;
     Ok([(libc::SYS_prlimit64, vec![rule])].into())
@@ -246,7 +246,7 @@ fn file_calls() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     ]))
 }
 
-/// Makes a program leave to a supervisor what it refuses.
+/// Makes a program pass the calls that it refuses to a supervisor.
 fn supervised(mut program: BpfProgram) -> BpfProgram {
     const RETURN: u16 = 0x06;
     let refusal = libc::SECCOMP_RET_ERRNO | Errno::PERM.raw_os_error().unsigned_abs();
@@ -258,34 +258,34 @@ fn supervised(mut program: BpfProgram) -> BpfProgram {
     program
 }
 
-/// Fits an argument that is none of these numbers.
+/// Matches an argument that is not one of these numbers.
 fn none_of(argument: u8, numbers: &[libc::c_int]) -> Result<Vec<SeccompCondition>, BackendError> {
     let differs =
         |number: &libc::c_int| condition(argument, SeccompCmpOp::Ne, u64::from(number.unsigned_abs()));
     numbers.iter().map(differs).collect()
 }
 
-/// Fits one argument.
+/// Matches one argument.
 fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![condition(argument, operator, value)?])
 }
 
-/// Compares one argument. Only its lower 32 bits are compared: they are all that the kernel looks at, so a number with
-/// more bits must not slip through.
+/// Compares the lower 32 bits of one argument. The kernel reads only those, so a number with more bits must not slip
+/// through.
 fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
 
-/// Answers ENOSYS to all calls whose numbers lie in none of these runs, given with their first and last number.
+/// Answers ENOSYS to all calls whose numbers are outside of these runs, each given by its first and last number.
 ///
-/// Among them are the calls in the x32 numbering, which share their architecture with the ordinary ones.
+/// This includes the calls in the x32 numbering, which share their architecture with the ordinary ones.
 fn all_but(runs: &[(u32, u32)]) -> BpfProgram {
     const LOAD_WORD: u16 = 0x20;
     const JUMP_IF_AT_LEAST: u16 = 0x35;
     const JUMP_IF_GREATER: u16 = 0x25;
     const RETURN: u16 = 0x06;
     let instruction = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    // The call's number is the first word of what a filter is given.
+    // The call's number is the first word of a filter's input.
     let mut program = vec![instruction(LOAD_WORD, 0, 0, 0)];
     for (first, last) in runs {
         program.push(instruction(JUMP_IF_AT_LEAST, 0, 2, *first));
@@ -311,7 +311,7 @@ mod tests {
     fn a_call_outside_of_the_reviewed_numbers_is_unknown() {
         let number = u32::try_from(libc::SYS_statfs).unwrap();
         let answer = |runs: &'static [(u32, u32)]| {
-            // A filter is for the thread that puts it in force.
+            // A filter applies to the thread that installs it.
             let thread = std::thread::spawn(move || {
                 apply_filter(&all_but(runs)).unwrap();
                 rustix::fs::statfs("/").map(|_| ())

@@ -1,4 +1,4 @@
-//! Everything that a child gives up for good just before the shell: limits, capabilities, privileges, files, system calls.
+//! Confines a child for good just before the shell: limits, capabilities, privileges, files, system calls.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -20,9 +20,9 @@ use crate::spawner::request::ChildLimits;
 
 /// The work that remains once a process has confined itself.
 pub(crate) struct Restricted {
-    /// Rules for files that wait for a mount: they are to be put in force before anything of the command runs.
+    /// Rules for files that wait for a mount; they must be in force before any of the command's code runs.
     pub(crate) late_rules: Option<LateRules>,
-    /// Brings the system calls that a supervisor answers.
+    /// Delivers the system calls that a supervisor answers.
     pub(crate) listener: Option<OwnedFd>,
 }
 
@@ -54,17 +54,18 @@ pub(crate) fn restrict(preparation: &Preparation, filters: &CallFilters) -> Resu
     Ok(Restricted { late_rules, listener })
 }
 
-/// Has the kernel kill commands before the launcher and other programs in want of memory. Raising the score takes no privilege; where
-/// `/proc` is not to be had, the score stays.
+/// Has the kernel, when it runs out of memory, kill commands before the launcher and other programs. Raising the
+/// score takes no privilege; without `/proc` the score stays.
 fn be_killed_first() {
-    // The file belongs to root while its process cannot be dumped. No program of the command runs so far.
+    // The file belongs to root while its process is not dumpable. None of the command's programs runs yet.
     let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
-/// Checks whether a command in the host's network can make Unix sockets and reaches no server of the host by them: those with a
-/// name in the file tree are not in its own, and rules keep it from abstract names, which belong to the network.
+/// Checks whether a command in the host's network can make Unix sockets without reaching a server of the host through
+/// them: named sockets of the host are not in its file tree, and rules keep it from abstract names, which belong to
+/// the network.
 fn separates_unix_sockets(isolation: Isolation) -> bool {
     isolation.contains(Isolation::ROOT | Isolation::LANDLOCK) && abstract_names::can_be_closed()
 }
@@ -77,12 +78,12 @@ fn set_limits(limits: &ChildLimits, isolation: Isolation) -> rustix::io::Result<
     if isolation.contains(Isolation::USER) {
         lower(Resource::Nproc, limits.processes.into())?;
     } else if !rustix::process::geteuid().is_root() && !isolation.contains(Isolation::GROUP) {
-        // The kernel counts all of the user's processes: those of now come on top. The user starting more makes the
-        // command's share smaller; without any limit, no search would ever catch up with a bomb.
+        // The kernel counts all of the user's processes, so those that exist now are added. If the user starts more, the
+        // command's share shrinks; without any limit, no search would ever catch up with a fork bomb.
         let present = processes::count_of_user(rustix::process::geteuid().as_raw());
         lower(Resource::Nproc, present.saturating_add(limits.processes.into()))?;
     }
-    // The kernel counts these for the user, too: half of them stay for the user's other programs.
+    // The kernel counts these per user, too: half of them stay for the user's other programs.
     for resource in [Resource::Sigpending, Resource::Msgqueue] {
         if let Some(present) = rustix::process::getrlimit(resource).current {
             lower(resource, present / 2)?;
@@ -98,9 +99,9 @@ fn lower(resource: Resource, value: u64) -> rustix::io::Result<()> {
     setrlimit(resource, Rlimit { current: Some(maximum), maximum: Some(maximum) })
 }
 
-/// Takes every capability away from what this process will ever execute, but none from itself.
+/// Removes every capability from all that this process will ever execute, but none from the process itself.
 pub(crate) fn limit_capabilities() -> rustix::io::Result<()> {
-    // Only a process with this capability can do it; without it there is nothing to give up.
+    // Only a process with this capability can do it; without it there is nothing to drop.
     if !rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP) {
         return Ok(());
     }
@@ -114,7 +115,7 @@ pub(crate) fn limit_capabilities() -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// Gives up every capability, and the way in which a program executed as root would get them back.
+/// Drops every capability, and keeps a program executed as root from regaining them.
 pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
     if rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP) {
         set_capabilities_secure_bits(

@@ -1,7 +1,7 @@
-//! Landlock: which files a command may reach, and no sockets or processes outside its own.
+//! Landlock: limits a command to some files, and to its own sockets and processes.
 //!
-//! The rules are made after the mounts, in the new root: made before, they would name the old one's files. Where a
-//! layer is mounted last, the rule for what lies on it is made last, too.
+//! The rules are made after the mounts, in the new root: made earlier, they would name files of the old root. Where a
+//! layer is mounted last, the rule for the files on it is made last, too.
 
 use std::path::PathBuf;
 
@@ -14,23 +14,23 @@ use rustix::io::Errno;
 use crate::init::step::{Step, StepError};
 use crate::spawner::request::FileAccess;
 
-/// Rights as of this version; an older kernel enforces those of them that it knows.
+/// The rights of this ABI version; an older kernel enforces those that it supports.
 const RIGHTS: ABI = ABI::V7;
 
 /// The rights that plain folders lack.
 const NOT_PLAIN: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeSym | MakeFifo | MakeChar});
 
-/// The right that they have and other folders lack. A move must not gain rights, so no folder with links in it is moved there,
-/// while files and folders move among them. It is of no other use: devices take a capability.
+/// The right that plain folders have and others lack. A move must not gain rights, so no folder with links in it can be
+/// moved there, while files and folders move among plain folders. The right is otherwise useless: devices take a capability.
 const ONLY_PLAIN: AccessFs = AccessFs::MakeBlock;
 
-/// Rules that are not in force yet, because a place that they are about is not there yet.
+/// Rules that are not in force yet, because one of their paths does not exist yet.
 pub(crate) struct LateRules {
     rules: RulesetCreated,
 }
 
-/// Puts the rules in force for this process and its descendants, for good; or makes them as far as they can be made,
-/// if something is to be written that is there only when all mounts are made.
+/// Puts the rules in force for this process and its descendants, for good. If a writable path exists only once all
+/// mounts are made, prepares the rules as far as possible and returns them.
 pub(crate) fn restrict(access: &FileAccess, without_network: bool) -> Result<Option<LateRules>, StepError> {
     let rules =
         make(access, without_network).map_err(|error| StepError::caused_by(Step::Landlock, &error))?;

@@ -1,12 +1,12 @@
 //! The filter of modes and owners: no call may give a file to others, or let others run it with its owner's rights.
 //!
-//! A command may write where nothing looks at its files afterwards: in folders that are bound through its layer, in
-//! caches, and in the folder itself where there is no layer. So the call itself is refused. A refused call answers
-//! EPERM, as for a user who may not do it. `openat2` has its mode behind a pointer, where a filter cannot look: it
-//! answers ENOSYS, and programs then use `openat`.
+//! A command may write where its files are not checked afterwards: in folders that are bound through its layer, in
+//! caches, and in the workspace itself where there is no layer. So the call itself is refused. A refused call answers
+//! EPERM, as for a user without the right. `openat2` passes its mode through a pointer, which a filter cannot follow:
+//! it answers ENOSYS, and programs then use `openat`.
 //!
-//! `mkdir` is let through: the kernel takes only `0o1777` of its mode. A set-group-ID bit that a new folder has from
-//! the folder around it takes no call.
+//! `mkdir` is let through: the kernel takes only `0o1777` of its mode. A new folder inherits the set-group-ID bit of
+//! its parent without a call.
 
 use std::collections::BTreeMap;
 
@@ -24,15 +24,15 @@ use crate::init::step::{Step, StepError};
 /// The set-user-ID and the set-group-ID bit.
 const SET_ID_BITS: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
 
-/// The flags with which an opening makes a file, and its mode means something. The second is the one bit of
-/// `O_TMPFILE` that is its own.
+/// The flags with which `open` makes a file and uses its mode. The second is the only bit that `O_TMPFILE` does not
+/// share with other flags.
 const MAKING_FLAGS: [u64; 2] =
     [libc::O_CREAT.unsigned_abs() as u64, (libc::O_TMPFILE & !libc::O_DIRECTORY).unsigned_abs() as u64];
 
 /// The value of an owner or a group that means "leave it unchanged".
 const UNCHANGED: u64 = 0xffff_ffff;
 
-/// The place of the mode among the arguments, counted from 0, of calls that change it, or that make a file with it.
+/// The index of the mode among the arguments of calls that change it, or that make a file with it.
 const MODE_CALLS: &[(libc::c_long, u8)] = &[
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_chmod, 1),
@@ -53,14 +53,14 @@ const NODE_CALLS: &[(libc::c_long, u8)] = &[
     (libc::SYS_mknodat, 2),
 ];
 
-/// The places of the flags and of the mode among the arguments of calls that open a file, or make it.
+/// The indexes of the flags and of the mode among the arguments of calls that open or make a file.
 const OPEN_CALLS: &[(libc::c_long, u8, u8)] = &[
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_open, 1, 2),
     (libc::SYS_openat, 2, 3),
 ];
 
-/// The place of the owner among the arguments of calls that change it. The group comes after it.
+/// The index of the owner among the arguments of calls that change it. The group follows it.
 const OWNER_CALLS: &[(libc::c_long, u8)] = &[
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_chown, 1),
@@ -72,10 +72,10 @@ const OWNER_CALLS: &[(libc::c_long, u8)] = &[
 
 pub(crate) type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Puts the filter in force for this process and its descendants, for good. Files may be given to the user and group
-/// that this process has now, as the namespace that it is in counts them. `is_alone` says that the filter of
-/// [`CallFilters`](crate::child::call_filter::CallFilters) is not in force, which closes a way around this one;
-/// `has_mode_rules`, that the filter with [`mode_refusals`] is in force already.
+/// Puts the filter in force for this process and its descendants, for good. Files may be given to this process's
+/// current user and group, by their numbers in its namespace. `is_alone` says that the filter of
+/// [`CallFilters`](crate::child::call_filter::CallFilters), which closes a way around this one, is not in force;
+/// `has_mode_rules`, that the filter with [`mode_refusals`] already is.
 pub(crate) fn apply(is_alone: bool, has_mode_rules: bool) -> Result<(), StepError> {
     let owner = (geteuid().as_raw(), getegid().as_raw());
     let compile = || {
@@ -106,7 +106,7 @@ fn missing_calls() -> Rules {
     [(libc::SYS_openat2, vec![])].into()
 }
 
-/// Returns what is refused to every process: modes that let others run a file with its owner's rights, and devices.
+/// Returns the rules for every process: they refuse modes that let others run a file with its owner's rights, and devices.
 pub(crate) fn mode_refusals() -> Result<Rules, BackendError> {
     let mut rules = Rules::new();
     let mut refuse = |call: libc::c_long, conditions: Vec<SeccompCondition>| -> Result<(), BackendError> {
@@ -124,7 +124,7 @@ pub(crate) fn mode_refusals() -> Result<Rules, BackendError> {
         }
     }
     for (call, mode) in NODE_CALLS {
-        // The numbers 0 and 0, the mark of a removed entry in a layer, take no capability: they are refused as well.
+        // Device 0:0, a layer's whiteout, takes no capability to make: it is refused as well.
         for kind in [libc::S_IFCHR, libc::S_IFBLK] {
             let is_kind = SeccompCmpOp::MaskedEq(libc::S_IFMT.into());
             refuse(*call, vec![condition(*mode, is_kind, kind.into())?])?;
@@ -133,7 +133,7 @@ pub(crate) fn mode_refusals() -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// Returns what is refused to a process that belongs to this user and group: files for others.
+/// Returns the rules for a process of this user and group: they refuse to give files to others.
 fn owner_refusals((user, group): (u32, u32)) -> Result<Rules, BackendError> {
     let mut rules = Rules::new();
     for (call, owner) in OWNER_CALLS {
@@ -146,7 +146,7 @@ fn owner_refusals((user, group): (u32, u32)) -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// Checks whether a call that [`mode_refusals`] fits would make a device.
+/// Checks whether a call that [`mode_refusals`] matches would make a device.
 pub(crate) fn makes_device(call: libc::c_long, arguments: &[u64; 6]) -> bool {
     let mode =
         NODE_CALLS.iter().find(|(number, _)| *number == call).map(|(_, mode)| arguments[usize::from(*mode)]);
@@ -160,12 +160,12 @@ pub(crate) fn is_mode_call(call: libc::c_long) -> bool {
         || OPEN_CALLS.iter().any(|(number, ..)| *number == call)
 }
 
-/// Fits an argument in which this bit is set.
+/// Matches an argument in which this bit is set.
 fn has(argument: u8, bit: u64) -> Result<SeccompCondition, BackendError> {
     condition(argument, SeccompCmpOp::MaskedEq(bit), bit)
 }
 
-/// Compares the lower 32 bits of an argument. The kernel looks at no more of any of these.
+/// Compares the lower 32 bits of an argument; the kernel reads no more of any of these.
 fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }

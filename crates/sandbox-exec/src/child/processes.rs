@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Counts a user's threads in all processes, which is what the kernel counts as processes.
+/// Counts a user's threads in all processes; the kernel counts each as a process.
 pub(crate) fn count_of_user(user: u32) -> u64 {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_process = |name: &[u8]| name.iter().all(u8::is_ascii_digit);
@@ -13,7 +13,7 @@ pub(crate) fn count_of_user(user: u32) -> u64 {
         .sum()
 }
 
-/// Returns a process's number of threads, if its real user is this one.
+/// Returns a process's number of threads, if this is its real user.
 fn threads_if_of(status: &str, user: u32) -> Option<u64> {
     let field = |name| status.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next());
     let owner: u32 = field("Uid:")?.parse().ok()?;

@@ -1,15 +1,15 @@
-//! The review of the kernel's system calls: which of them commands are refused, in groups with a reason.
+//! The review of the kernel's system calls: those that commands are refused, in groups with a reason.
 //!
-//! Every call within [`REVIEWED`] is either on one of the two lists here or was found harmless; a test compares the
+//! Every call within [`REVIEWED`] is either on one of the lists here or was found harmless; a test compares the
 //! review with the table of the running kernel. A call outside of the reviewed numbers answers ENOSYS, as it does on
-//! an older kernel, so that a new kernel brings commands nothing that was not looked at.
+//! an older kernel, so that a new kernel gives commands nothing that was not reviewed.
 
 /// System calls that are refused for the same reason.
 #[derive(Debug)]
 pub(crate) struct CallGroup {
     /// The reason that commands do without them.
     pub(crate) reason: &'static str,
-    /// Name and number of each.
+    /// The name and number of each.
     pub(crate) calls: &'static [(&'static str, libc::c_long)],
 }
 
@@ -56,7 +56,7 @@ pub(crate) const REFUSED: &[CallGroup] = &[
         ],
     },
     CallGroup {
-        reason: "they change mounts and namespaces, or reach files beside them",
+        reason: "they change mounts and namespaces, or reach files outside of them",
         calls: &[
             ("mount", libc::SYS_mount),
             ("umount2", libc::SYS_umount2),
@@ -108,7 +108,7 @@ pub(crate) const REFUSED: &[CallGroup] = &[
     },
     #[cfg(target_arch = "x86_64")]
     CallGroup {
-        reason: "programs of 1995 used them, and they had holes since",
+        reason: "only programs of the 1990s used them, and they have had security holes since",
         calls: &[
             ("uselib", libc::SYS_uselib),
             ("sysfs", libc::SYS_sysfs),
@@ -137,14 +137,14 @@ pub(crate) const SHARED: &[CallGroup] = &[CallGroup {
     ],
 }];
 
-/// Calls that answer ENOSYS: programs then do the same in the way of an older kernel.
+/// Calls that answer ENOSYS: programs then fall back to the calls of an older kernel.
 pub(crate) const UNKNOWN: &[CallGroup] = &[
     CallGroup {
         reason: "a filter cannot see its flags, and the C library uses `clone` without it",
         calls: &[("clone3", libc::SYS_clone3)],
     },
     CallGroup {
-        reason: "they tell about the mounts and cached files of the host",
+        reason: "they reveal the mounts and cached files of the host",
         calls: &[("statmount", 457), ("listmount", 458), ("cachestat", 451)],
     },
     CallGroup {
@@ -167,8 +167,8 @@ pub(crate) fn numbers(groups: &'static [CallGroup]) -> impl Iterator<Item = libc
     groups.iter().flat_map(|group| group.calls).map(|(_, number)| *number)
 }
 
-/// Returns the name of a call and why commands do without it; of a call that is refused with some arguments only, what
-/// these are for.
+/// Returns the name of a call and the reason that commands do without it; for a call that is refused only with some
+/// arguments, their purpose.
 pub(crate) fn name_and_reason(groups: &'static [CallGroup], number: i64) -> (String, &'static str) {
     let of_group = |group: &'static CallGroup| {
         let call = group.calls.iter().find(|(_, listed)| *listed == number)?;
@@ -192,8 +192,8 @@ mod tests {
     use super::*;
     use crate::sys::AttemptedCall;
 
-    /// Calls that were looked at and are let through. Some of them are refused with certain arguments: `socket`, `clone`
-    /// and `ioctl` by the filter, and files and signals by the layers around it.
+    /// Calls that were reviewed and are let through. Some of them are refused with certain arguments: `socket`, `clone`
+    /// and `ioctl` by the filter, and files and signals by the confinement around it.
     const ALLOWED: &str = "
         accept accept4 access alarm arch_prctl bind brk capget capset chdir chmod chown clock_getres clock_gettime
         clock_nanosleep clone close close_range connect copy_file_range creat dup dup2 dup3 epoll_create epoll_create1
@@ -225,8 +225,8 @@ mod tests {
         timer_settime timerfd_create timerfd_gettime timerfd_settime times tkill truncate umask uname unlink unlinkat
         uprobe uretprobe ustat utime utimensat utimes vfork vmsplice wait4 waitid write writev";
 
-    /// Calls that the kernel has in other tables only: the one of 32-bit programs, whose calls end a command, and those of
-    /// other architectures; and names without a call, or with numbers above the reviewed ones.
+    /// Calls that the kernel has only in other tables: that of 32-bit programs, whose calls end a command, and those of
+    /// other architectures; also names without a call, or with numbers above the reviewed ones.
     const ELSEWHERE: &str = "
         fadvise64_64 fstatfs64 gethostname ipc llseek mmap_pgoff ni_syscall nice old_getrlimit old_msgctl old_readdir
         old_semctl old_shmctl oldumount olduname pciconfig_iobase pciconfig_read pciconfig_write recv rtas s390_ipc
@@ -249,7 +249,7 @@ mod tests {
         let functions = symbols.lines().filter_map(|line| line.split(' ').nth(2));
         let prefixes = ["__x64_sys_", "__arm64_sys_", "__riscv_sys_"];
         let calls = functions.filter_map(|name| prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)));
-        // A function may be in two parts.
+        // The compiler may split a function in two parts.
         let calls = calls.map(|name| name.split_once('.').map_or(name, |(name, _)| name));
         let is_32_bit = |name: &str| {
             name.starts_with("ia32_")
@@ -263,7 +263,7 @@ mod tests {
         calls.filter(|name| !is_32_bit(name)).map(str::to_owned).collect()
     }
 
-    /// Names and numbers by the headers of the C library's developer files; empty where they are not installed.
+    /// Names and numbers from the C library's headers; empty where they are not installed.
     fn of_headers() -> Vec<(String, u32)> {
         let folders = ["/usr/include/x86_64-linux-gnu/asm", "/usr/include/asm"];
         let text = folders.iter().find_map(|folder| fs::read_to_string(format!("{folder}/unistd_64.h")).ok());

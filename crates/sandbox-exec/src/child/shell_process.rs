@@ -24,7 +24,7 @@ use crate::spawner::preparation::Preparation;
 use crate::spawner::request::Task;
 use crate::sys::{self, Cloned};
 
-/// The message of a process that is confined; the listener of its system call filter is in the packet, if it has one.
+/// The message of a process that is confined; the packet also carries the listener of its system call filter, if any.
 const CONFINED: &[u8] = b"L";
 
 /// A process that is confined already and waits.
@@ -36,8 +36,7 @@ pub(crate) struct ShellProcess {
 }
 
 impl ShellProcess {
-    /// Creates the process. It confines itself at once; the file tree must be such that the rules for files can be
-    /// made.
+    /// Creates the process, which confines itself at once; the file tree must already allow the rules for files to be made.
     pub(crate) fn create(
         preparation: &Preparation,
         own_ids: Option<&OwnIds>,
@@ -51,7 +50,7 @@ impl ShellProcess {
                     Ok(never) => match never {},
                     Err(error) => error,
                 };
-                // If even this cannot be told, the init sees a child that ended with EXIT_BROKEN.
+                // If even this cannot be reported, the init sees a child that ended with EXIT_BROKEN.
                 let _ = channel::send(&its_end, &Status::Failed(error).encode(), &[]);
                 sys::exit_now(EXIT_BROKEN)
             }
@@ -65,14 +64,14 @@ impl ShellProcess {
         }
     }
 
-    /// Checks whether a supervisor answers some of its system calls.
+    /// Checks whether a supervisor answers some of the process's system calls.
     pub(crate) fn is_supervised(&self) -> bool {
         self.supervisor.is_some()
     }
 
-    /// Gives it the request and returns once it executes the shell, or with the step at which it failed.
+    /// Sends the process its request and returns once it executes the shell, or with the step that failed.
     ///
-    /// The supervisor has build folders unmounted by way of `unmounter`; `named_ports` are those at which some name is allowed.
+    /// The supervisor unmounts build folders through `unmounter`; `named_ports` are the ports at which some name is allowed.
     pub(crate) fn start(
         self,
         files: &RequestFiles,
@@ -83,7 +82,7 @@ impl ShellProcess {
         if let Some(supervisor) = self.supervisor {
             supervisor.start(&files.status, unmounter, named_ports)?;
         }
-        // If it ended before, it has said why.
+        // If the process has already ended, it has reported why.
         let _ = channel::send(&self.orders, b"R", &descriptors);
         match answer(&self.orders).at(Step::Fork)? {
             // The other end is closed when a program is executed.
@@ -99,10 +98,10 @@ fn confined(orders: &OwnedFd) -> Result<Option<OwnedFd>, StepError> {
     if said == CONFINED { Ok(descriptors.into_iter().next()) } else { Err(failure(&said)) }
 }
 
-/// Receives what the process says; `None` when its end is closed.
+/// Receives the process's message; `None` when its end is closed.
 fn answer(orders: &OwnedFd) -> rustix::io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
     match channel::receive(orders) {
-        // It ended without taking the request. The kernel says so before it hands out what was sent.
+        // It ended without reading the request. The kernel reports that before it delivers what was sent.
         Err(Errno::CONNRESET) => {
             channel::receive(orders).and_then(|said| said.ok_or(Errno::CONNRESET)).map(Some)
         }
@@ -126,10 +125,10 @@ fn become_shell(
 ) -> Result<Infallible, StepError> {
     if let Some(own_ids) = own_ids {
         own_ids.enter().at(Step::OwnIds)?;
-        // There it has every capability, and could gain every one.
+        // In the namespace it has every capability, and could regain them.
         confine::limit_capabilities().at(Step::Capabilities)?;
     }
-    // Only now: entering a user namespace ends it.
+    // Only now: entering a user namespace clears the setting.
     set_parent_process_death_signal(Some(Signal::KILL)).at(Step::ParentDeath)?;
     rustix::process::setsid().at(Step::Session)?;
     let nothing = File::open("/dev/null").at(Step::Descriptors)?;
@@ -143,7 +142,7 @@ fn become_shell(
     let Restricted { late_rules, listener } = confine::restrict(preparation, filters)?;
     let listener_end = listener.as_ref().map(AsFd::as_fd);
     channel::send(orders, CONFINED, listener_end.as_slice()).at(Step::Descriptors)?;
-    // A process that holds it could answer the calls.
+    // A process that holds the listener could answer the calls.
     drop(listener);
     let packet = channel::receive(orders).ok().flatten();
     // It is not needed any more.
@@ -185,8 +184,8 @@ fn become_shell(
     }
 }
 
-/// Lets the supervisor look into this process as into one that has executed a program.
+/// Lets the supervisor read this process like one that has executed a program.
 fn be_like_a_program() {
-    // If it fails, connections of the attacks are refused without a look at them.
+    // If it fails, connections of the attacks are refused unexamined.
     let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
 }

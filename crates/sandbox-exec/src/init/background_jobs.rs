@@ -1,4 +1,4 @@
-//! Processes that are left when the shell has ended. They end with the command, and its result names them.
+//! Processes that remain when the shell has ended. They are ended with the command, and its result names them.
 
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
@@ -7,7 +7,7 @@ use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open};
 
 use crate::spawner::channel;
 
-/// The first byte of a packet that holds one; its process is in the packet, and its arguments follow.
+/// The first byte of a packet about such a process; its arguments follow, and its pidfd is attached.
 pub(crate) const MARK: u8 = b'J';
 
 /// The most that are reported.
@@ -16,16 +16,16 @@ const MOST_JOBS: usize = 20;
 /// The most bytes of arguments that are sent.
 pub(crate) const ARGUMENTS_LIMIT_BYTES: usize = 200;
 
-/// Sends the launcher what is left of the command, without the processes that those have started in turn.
+/// Sends the launcher the command's remaining processes, without those that they have started in turn.
 ///
-/// `/proc` must be that of the command's own process namespace.
+/// `/proc` must belong to the command's own process namespace.
 pub(crate) fn report(status: &OwnedFd) {
     let Ok(own_arguments) = fs::read("/proc/self/cmdline") else { return };
     let left = numbers().filter_map(|number| {
         let state = ProcessState::read(number).filter(|state| !state.is_ending)?;
         let is_child = state.parent == getpid().as_raw_nonzero().get();
         let arguments = state.arguments(number);
-        // One that has begun to end since then has lost its arguments, and ends by itself.
+        // A process that has begun to end since then has lost its arguments, and ends by itself.
         let is_left = ProcessState::read(number).is_some_and(|state| !state.is_ending);
         // The sandbox's own processes have the arguments of this one.
         (is_child && is_left && arguments != own_arguments).then_some((number, arguments))
@@ -45,11 +45,11 @@ fn numbers() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(|number| *number != 1)
 }
 
-/// The state of a process as `/proc` has it.
+/// The state of a process in `/proc`.
 pub(crate) struct ProcessState {
     name: String,
     parent: i32,
-    /// True if it has begun to end. It does that before it closes its pipes.
+    /// True if the process has begun to end, which it does before it closes its pipes.
     pub(crate) is_ending: bool,
 }
 
@@ -59,7 +59,7 @@ impl ProcessState {
         /// `PF_EXITING` of the kernel.
         const ENDING: u32 = 4;
         let text = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // The name stands in parentheses and may hold anything.
+        // The name is in parentheses and may hold anything.
         let (name, fields) = text.rsplit_once(')')?;
         let fields: Vec<&str> = fields.split_whitespace().collect();
         let flags: u32 = fields.get(6)?.parse().ok()?;
@@ -70,7 +70,7 @@ impl ProcessState {
         })
     }
 
-    /// Reads the arguments, separated by zeros; the name of a process that is executing its program just now.
+    /// Reads the arguments, separated by zeros; for a process that is just executing its program, its name.
     pub(crate) fn arguments(&self, number: i32) -> Vec<u8> {
         let arguments = fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
         if arguments.is_empty() { self.name.as_bytes().to_vec() } else { arguments }

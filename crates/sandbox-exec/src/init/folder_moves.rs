@@ -1,8 +1,8 @@
 //! Renaming and removing folders on a layer, where the kernel refuses what works on an ordinary file system.
 //!
-//! An overlay without redirects answers EXDEV to the rename of a folder that lies in the workspace beneath: the folder is
-//! made anew here, and what it holds is moved. A build folder that is bound through the layer is a mount point, which
-//! can be neither renamed nor removed: it is unmounted first, so that the folder of the layer lies there.
+//! An overlay without redirects answers EXDEV to the rename of a folder of the workspace: the folder is recreated here,
+//! and its entries are moved. A build folder that is bound through the layer is a mount point, which can be neither
+//! renamed nor removed: it is unmounted first, which uncovers the layer's own folder.
 //!
 //! The supervisor does this for the caller, as the same user and in the same file tree. All other calls are left to the
 //! kernel.
@@ -22,14 +22,14 @@ use rustix::io::{Errno, Result};
 use crate::init::unmounter::Unmounter;
 use crate::sys::Notification;
 
-/// The deepest tree that is moved; a deeper one is left to the caller, to which the kernel says EXDEV.
+/// The deepest tree that is moved; for a deeper one the kernel answers EXDEV to the caller.
 const DEPTH_LIMIT: u32 = 200;
 
 const PATH_LIMIT: usize = 4096;
 const PAGE: u64 = 4096;
 const OVERLAY_MAGIC: u64 = 0x794c_7630;
 
-/// The end of a call.
+/// The answer to a call.
 pub(crate) enum Answer {
     /// The kernel carries the call out.
     LeaveToKernel,
@@ -73,16 +73,16 @@ impl FileCall {
     }
 }
 
-/// Answers a call, as far as that takes no long time. Whatever is unclear is left to the kernel, which judges it as the
-/// caller's own call.
+/// Answers a call, unless that takes long. Whatever is unclear is left to the kernel, which judges it as the caller's
+/// own call.
 ///
-/// `is_waiting` says whether the caller still waits for the answer.
+/// `is_waiting` reports whether the caller still waits for the answer.
 pub(crate) fn answer(
     call: &Notification,
     is_waiting: impl Fn() -> bool,
     unmounter: Option<&Unmounter>,
 ) -> Answer {
-    // Numbers of ended threads are given again: what was looked up is the caller's only if it still waits.
+    // Numbers of ended threads are reused: the result is the caller's only if it still waits.
     let find = |at| {
         let entry = Entry::of_caller(call.thread, at)?;
         if is_waiting() { Ok(entry) } else { Err(Errno::INTR) }
@@ -135,7 +135,7 @@ fn rename(
     })
 }
 
-/// Unmounts a build folder that holds nothing: the same folder lies beneath, on the layer.
+/// Unmounts an empty build folder; the layer's own folder is under the mount.
 fn unmount_if_empty(entry: &Entry, unmounter: &Unmounter) -> Result<()> {
     let status = entry.status()?;
     if !status.is_mount_root {
@@ -157,7 +157,7 @@ struct Status {
 }
 
 impl Entry {
-    /// Finds what a descriptor and a path in the caller's memory mean to it.
+    /// Resolves a descriptor and a path in the caller's memory as the caller would.
     fn of_caller(thread: u32, [descriptor, at]: [u64; 2]) -> Result<Entry> {
         let path = read_path(thread, at)?;
         let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
@@ -171,14 +171,14 @@ impl Entry {
         if name.is_empty() || name == b"." || name == b".." {
             return Err(Errno::INVAL);
         }
-        // The kernel looks at the lower half of numbers.
+        // The kernel reads the lower half of numbers.
         let base = match descriptor as u32 as i32 {
             libc::AT_FDCWD => format!("/proc/{thread}/cwd"),
             number => format!("/proc/{thread}/fd/{number}"),
         };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let base = open(base, flags, Mode::empty())?;
-        // Entries of `/proc` that are no names would be this process's own.
+        // Magic links of `/proc` would lead to this process's own files.
         let parent = openat2(base, parent, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS)?;
         Ok(Entry { parent, name: CString::new(name).map_err(|_| Errno::INVAL)? })
     }
@@ -200,7 +200,7 @@ impl Entry {
     }
 }
 
-/// A folder on a layer that gets another name by being made anew.
+/// A folder on a layer that is renamed by recreating it.
 pub(crate) struct FolderMove {
     old: Entry,
     new: Entry,
@@ -211,7 +211,7 @@ impl FolderMove {
     /// Moves the folder, or leaves everything as it was.
     pub(crate) fn run(&self, unmounter: Option<&Unmounter>) -> Result<()> {
         if !self.flags.contains(RenameFlags::NOREPLACE) && self.new.status().is_ok() {
-            // Only an empty folder can be replaced by one.
+            // A folder can only replace an empty folder.
             unlinkat(&self.new.parent, &self.new.name, AtFlags::REMOVEDIR)?;
         }
         move_folder(&self.old, &self.new, unmounter, 0)
@@ -223,7 +223,7 @@ fn move_folder(old: &Entry, new: &Entry, unmounter: Option<&Unmounter>, depth: u
         return Err(Errno::XDEV);
     }
     let source = old.open()?;
-    // Moving what it holds changes its times.
+    // Moving the folder's entries changes its times.
     let status = fstat(&source)?;
     mkdirat(&new.parent, &new.name, Mode::RWXU)?;
     let target = new.open()?;
@@ -269,7 +269,7 @@ fn move_entry(
     }
 }
 
-/// Gives a folder the permissions, times and attributes of another one.
+/// Copies permissions, times and attributes from one folder to another.
 fn copy_attributes(from: &OwnedFd, status: &Stat, to: &OwnedFd) -> Result<()> {
     let mut list = vec![0_u8; 1 << 16];
     let length = flistxattr(from, list.as_mut_slice()).unwrap_or(0);

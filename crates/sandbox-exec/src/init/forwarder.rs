@@ -4,8 +4,8 @@
 //! here and goes to the launcher as a descriptor, with the name and the port. The forwarder connects to nothing itself, reads
 //! no byte of a connection, and its namespace has no route to elsewhere.
 //!
-//! It has the command's own user, no capability, and a filter that leaves it few system calls. Signals and looks of the
-//! command do not reach it.
+//! It has the command's own user, no capability, and a filter that leaves it few system calls. The command can neither
+//! signal nor inspect it.
 
 mod name_server;
 pub(crate) mod names;
@@ -72,7 +72,7 @@ pub(crate) fn start(
     route::add().at(Step::Network)?;
     let datagrams = UdpSocket::bind((NAME_SERVER, NAME_PORT)).at(Step::Network)?;
     let ports = Names::ports(&allowed);
-    // Where some name is allowed at this port, connections to it come here as well.
+    // Where some name is allowed at this port, connections to that name come here as well.
     let own = if ports.contains(&NAME_PORT) { Ipv4Addr::UNSPECIFIED } else { NAME_SERVER };
     let queries = TcpListener::bind((own, NAME_PORT)).at(Step::Network)?;
     let listen = |port| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port));
@@ -110,7 +110,7 @@ pub(crate) fn start(
     }
 }
 
-/// Keeps nothing but the sockets.
+/// Confines the process to its sockets.
 fn confine(own_ids: Option<&OwnIds>, kept: &[&OwnedFd]) -> rustix::io::Result<()> {
     supervisor::confine(own_ids)?;
     sys::close_all_but(kept)?;
@@ -138,7 +138,7 @@ struct Forwarder<'a> {
 /// A connection to the name server.
 struct NameClient {
     stream: TcpStream,
-    /// Received, and not answered yet.
+    /// Bytes received and not answered yet.
     received: Vec<u8>,
 }
 
@@ -163,7 +163,7 @@ impl Forwarder<'_> {
                 return;
             }
             let (ports, clients) = rest.split_at(self.ports.len());
-            // The last one first: those that end are removed.
+            // In reverse, since connections that end are removed.
             for index in (0..clients.len()).rev().filter(|index| clients[*index]) {
                 self.answer_client(index);
             }
@@ -183,7 +183,7 @@ impl Forwarder<'_> {
         let mut query = [0; QUERY_LIMIT_BYTES];
         let Ok((length, sender)) = self.datagrams.recv_from(&mut query) else { return };
         if let Some(reply) = self.answer(&query[..length]) {
-            // The sender asks again.
+            // The sender retries.
             let _ = self.datagrams.send_to(&reply, sender);
         }
     }
@@ -224,7 +224,7 @@ impl Forwarder<'_> {
             let Some(reply) = self.answer(query) else { return };
             client.received.drain(..2 + length);
             let reply_length = u16::try_from(reply.len()).unwrap_or_default();
-            // One that does not read its answers gets no more of them.
+            // A client that does not read its answers is disconnected.
             if client.stream.write_all(&[&reply_length.to_be_bytes()[..], &reply].concat()).is_err() {
                 return;
             }
@@ -240,14 +240,14 @@ impl Forwarder<'_> {
         Some(reply)
     }
 
-    /// Accepts a connection and hands it out, or resets it; false if there is none.
+    /// Accepts a connection and hands it out, or resets it; false if none waits.
     fn hand_out(&mut self, index: usize) -> bool {
         let Ok((stream, _)) = self.ports[index].accept() else { return false };
         self.pass_on(&stream);
         true
     }
 
-    /// Hands out the connections that wait to be accepted. The command has ended, or the launcher is gone.
+    /// Hands out the connections that still wait to be accepted, when the command has ended or the launcher is gone.
     fn hand_out_rest(&mut self) {
         for index in 0..self.ports.len() {
             while self.hand_out(index) {}
@@ -276,7 +276,7 @@ impl Forwarder<'_> {
         }
     }
 
-    /// Reports before the caller has its answer: it may end at once.
+    /// Reports a refusal, before the caller has its answer: it may end at once.
     fn report(&mut self, denial: Denial) {
         if self.denials.note(&denial) {
             // A launcher that is gone needs no receipts.
@@ -285,17 +285,17 @@ impl Forwarder<'_> {
     }
 }
 
-/// Has the end of a connection be an error for its other side.
+/// Makes closing a connection an error for its peer.
 fn reset(stream: &TcpStream) {
     let _ = set_socket_linger(stream, Some(Duration::ZERO));
 }
 
-/// Returns the message beside a connection.
+/// Encodes the message that accompanies a connection.
 fn encode(name: &str, port: u16) -> Vec<u8> {
     [&port.to_le_bytes()[..], name.as_bytes()].concat()
 }
 
-/// Reads the message that comes with a connection.
+/// Decodes the message that accompanies a connection.
 pub(crate) fn decode(message: &[u8]) -> Option<(&str, u16)> {
     let (port, name) = message.split_first_chunk()?;
     let name = std::str::from_utf8(name).ok().filter(|name| !name.is_empty())?;

@@ -1,6 +1,6 @@
-//! The mounts of a kept home: made late, from what was bound aside before the command was known.
+//! The mounts of a kept home: made late, from trees that were bound aside before the command was known.
 //!
-//! A home is written by commands, so mount points in it are opened without following a link.
+//! Commands write to a home, so mount points in it are opened without following links.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use crate::sys::{MountAttributes, set_mount_attributes};
 /// The folder of the new root that holds nothing for commands.
 pub(crate) const HIDDEN: &str = "/.hidden";
 
-/// The folder of the new root that holds what is bound aside, until the home is complete.
+/// The folder of the new root that holds the trees bound aside, until the home is complete.
 pub(crate) const ASIDE: &str = "/.hidden/home";
 
 /// The prefix of the home's own folders there.
 pub(crate) const OWN: &str = "/.hidden/home/own";
 
-/// Shows a folder or file of the new root at another place of it.
+/// Shows a folder or file of the new root at another path of it.
 pub(crate) fn show(root: &NewRoot, from: &Path, target: &Path, read_only: bool) -> rustix::io::Result<()> {
     let source = root.open(from)?;
     let is_folder = FileType::from_raw_mode(fstat(&source)?.st_mode) == FileType::Directory;
@@ -47,13 +47,13 @@ pub(crate) fn overlay(
     root.attach(&layer_mount::mount_over(&lowers?, &upper, &work)?, target)
 }
 
-/// Takes down a mount and everything beneath it. What was mounted from there stays where it is.
+/// Unmounts a mount and everything below it. Mounts made from those trees elsewhere stay.
 pub(crate) fn detach(root: &NewRoot, target: &Path) -> rustix::io::Result<()> {
     rustix::process::fchdir(root.descriptor())?;
     unmount(target, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)
 }
 
-/// Makes a mount point if none is there: in a read-only tree one that is there is all that is needed.
+/// Makes a mount point unless it exists, in which case the tree may be read-only.
 fn make_mount_point(root: &NewRoot, target: &Path, is_folder: bool) -> rustix::io::Result<()> {
     match root.open(target) {
         Err(Errno::NOENT) if is_folder => root.make_folder(target, 0o755),

@@ -11,20 +11,19 @@ use rustix::mount::{
 
 /// A layer that catches what a command changes in its workspace. Every path is absolute and without links.
 ///
-/// The command sees the workspace at its own path and changes it as ever; the changes go to `upper`, and `lower` stays
-/// as it is. Mounts beneath the workspace are shown as they are, read-only but for
+/// The command sees the workspace at its usual path and changes it as usual; the changes go to `upper`, and `lower`
+/// stays unchanged. Mounts inside the workspace are shown as they are, read-only except for
 /// [`Policy::writable_mounts`](crate::Policy::writable_mounts), in which changes are not caught.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LayerMount {
-    /// The folder that stays as it is: the workspace.
+    /// The folder that stays unchanged: the workspace.
     pub lower: PathBuf,
     /// The folder that receives the changes, on the same file system.
     pub upper: PathBuf,
-    /// An empty folder beside it that the kernel needs for itself.
+    /// An empty folder next to it for the kernel's own use.
     pub work: PathBuf,
-    /// Folders of the workspace that are changed directly, such as caches too big to copy. One that does not exist is
-    /// left out.
+    /// Folders of the workspace that are changed directly, such as caches too big to copy. Missing ones are skipped.
     pub uncovered: Vec<PathBuf>,
 }
 
@@ -40,15 +39,15 @@ impl LayerMount {
     }
 }
 
-/// Mounts a layer, not yet anywhere.
+/// Creates a layer's mount, detached.
 ///
-/// - `userxattr` for root too: an ordinary user may write no other attributes, and one family makes one reader.
-/// - Without redirects, partial copies and an index, `upper` tells on its own what was changed, and nothing in it can
+/// - `userxattr` for root too: an ordinary user may write no other attributes, and one family needs only one reader.
+/// - Without redirects, partial copies and an index, `upper` alone says what was changed, and nothing in it can
 ///   make the kernel show another folder's files.
 /// - `volatile`: nothing is synced. The code that adopts the changes syncs them.
 ///
-/// The kernel is given handles by way of `/proc/self/fd`: such a name is short, has nothing that would have to be
-/// escaped, tells a command that reads its list of mounts nothing, and means the folder that was opened.
+/// The folders are named by `/proc/self/fd` paths: these are short, need no escaping, reveal nothing to a command that
+/// reads its list of mounts, and refer to exactly the folder that was opened.
 pub(crate) fn mount(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     mount_over(std::slice::from_ref(lower), upper, work)
 }
@@ -63,7 +62,7 @@ pub(crate) fn mount_over(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) ->
     }
     for (key, value) in [("redirect_dir", "nofollow"), ("metacopy", "off"), ("index", "off")] {
         match fsconfig_set_string(&context, key, value) {
-            // A kernel that does not know an option does not do what it switches off.
+            // A kernel that does not know an option lacks the feature that it switches off.
             Ok(()) | Err(Errno::INVAL) => {}
             Err(errno) => return Err(errno),
         }
@@ -75,21 +74,21 @@ pub(crate) fn mount_over(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) ->
     fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
-/// Returns the mount points beneath a folder, as this process sees them, sorted.
+/// Returns the mount points inside a folder, as this process sees them, sorted.
 ///
-/// A layer does not show what is mounted in the folder that it lies over.
-pub(crate) fn mounts_beneath(folder: &Path) -> Vec<PathBuf> {
-    // Without a list of mounts the command sees the empty folders that lie under them.
+/// A layer does not show mounts inside its lower folder.
+pub(crate) fn mounts_inside(folder: &Path) -> Vec<PathBuf> {
+    // Without a list of mounts the command sees the empty folders under them.
     let list = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
     let paths = list.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
-    let mut beneath: Vec<PathBuf> =
+    let mut inside: Vec<PathBuf> =
         paths.map(unescaped).filter(|path| path != folder && path.starts_with(folder)).collect();
-    beneath.sort();
-    beneath.dedup();
-    beneath
+    inside.sort();
+    inside.dedup();
+    inside
 }
 
-/// Reads a field of the list: blanks and the like are written as a backslash and three octal digits.
+/// Decodes a field of the list: whitespace and the like is written as a backslash and three octal digits.
 fn unescaped(field: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStringExt;
     let mut bytes = Vec::with_capacity(field.len());
@@ -121,9 +120,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_mounted_beneath_a_new_folder_and_proc_is_beneath_the_root() {
+    fn nothing_is_mounted_in_a_new_folder_and_proc_is_mounted_in_the_root() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(mounts_beneath(folder.path()), Vec::<PathBuf>::new());
-        assert!(mounts_beneath(Path::new("/")).contains(&PathBuf::from("/proc")));
+        assert_eq!(mounts_inside(folder.path()), Vec::<PathBuf>::new());
+        assert!(mounts_inside(Path::new("/")).contains(&PathBuf::from("/proc")));
     }
 }

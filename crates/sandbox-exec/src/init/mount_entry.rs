@@ -8,7 +8,7 @@ use crate::spawner::wire::{Decoder, Encoder};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     ReadOnly,
-    /// As [`Access::ReadOnly`]; where commands have a user of their own, it meets these files as a stranger.
+    /// As [`Access::ReadOnly`]; where commands have a user of their own, these files belong to another user.
     System,
     Writable,
     /// A device file: the only kind of mount on which devices work.
@@ -42,9 +42,9 @@ pub(crate) enum MountEntry {
         target: PathBuf,
         upper: PathBuf,
         work: PathBuf,
-        /// Folders of the tree that are seen through the layer, until the command removes or renames them.
+        /// Folders of the tree that show through the layer, until the command removes or renames them.
         uncovered: Vec<PathBuf>,
-        /// The same for mounts of the host, which stay.
+        /// Mounts of the host that show through the layer, permanently.
         mounts: Vec<PathBuf>,
     },
     Tmpfs {
@@ -67,38 +67,38 @@ pub(crate) enum MountEntry {
     Protect {
         target: PathBuf,
     },
-    /// Covers a folder or file of the new root by emptiness, if it exists.
+    /// Covers a folder or file of the new root by an empty one, if it exists.
     Cover {
         target: PathBuf,
     },
-    /// Shows a file instead of one of the new root, or makes it if there is none. It is read-only.
+    /// Replaces a file of the new root by a read-only one, or makes it if there is none.
     Mask {
         target: PathBuf,
         contents: Vec<u8>,
     },
-    /// Makes the mount at this place read-only, but none beneath it.
+    /// Makes the mount at this path read-only, but none inside it.
     Seal {
         target: PathBuf,
     },
-    /// Makes the mounts beneath the one at this place read-only. Itself, and the mounts of these paths in it, stay as they are.
+    /// Makes the mounts inside the one at this path read-only, except those at the given paths and the mount itself.
     SealInner {
         target: PathBuf,
         except: Vec<PathBuf>,
     },
-    /// Shows what the new root holds elsewhere, which may have been bound before the command was known.
+    /// Shows a tree from elsewhere in the new root, which may have been bound before the command was known.
     Show {
         target: PathBuf,
         from: PathBuf,
         read_only: bool,
     },
-    /// Mounts a copy-on-write layer over folders that the new root holds elsewhere, the topmost first.
+    /// Mounts a copy-on-write layer over folders from elsewhere in the new root, the topmost first.
     Overlay {
         target: PathBuf,
         lowers: Vec<PathBuf>,
         upper: PathBuf,
         work: PathBuf,
     },
-    /// Takes a mount of the new root down, with all that are beneath it.
+    /// Unmounts a mount of the new root, with all mounts inside it.
     Detach {
         target: PathBuf,
     },
@@ -127,7 +127,7 @@ impl MountEntry {
         }
     }
 
-    /// Returns the paths at which the entry mounts something: its target, and what is seen through a layer.
+    /// Returns the paths at which the entry mounts something: its target, and folders that show through a layer.
     pub(crate) fn mount_points(&self) -> impl Iterator<Item = &Path> {
         let through: [&[PathBuf]; 2] = match self {
             MountEntry::Layer { uncovered, mounts, .. } => [uncovered, mounts],
@@ -136,10 +136,10 @@ impl MountEntry {
         std::iter::once(self.target()).chain(through.into_iter().flatten().map(PathBuf::as_path))
     }
 
-    /// True if it does no harm to take the mount down a moment after the command's last process has ended.
+    /// True if the mount can safely be taken down a moment after the command's last process has ended.
     ///
-    /// A layer does none either: no process is left that could write through it, its upper folder holds all that was
-    /// written, since an overlay caches no contents of its own, and taking it down writes nothing there.
+    /// So can a layer: no process is left that could write through it, its upper folder holds all that was written, since
+    /// an overlay caches no contents itself, and taking it down writes nothing there.
     pub(crate) fn may_linger(&self) -> bool {
         matches!(
             self,

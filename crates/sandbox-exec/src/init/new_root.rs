@@ -1,7 +1,7 @@
 //! The command's own file tree: built in a memory file system from the launcher's list, then entered for good.
 //!
-//! Everything is reached from descriptors: of the old root for what is shown, of the new root for where it goes. No
-//! link is ever followed inside either, so what a workspace holds cannot redirect a mount.
+//! Everything is opened relative to descriptors: sources to the old root, targets to the new root. No link is ever
+//! followed inside either, so the contents of a workspace cannot redirect a mount.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -31,12 +31,12 @@ const ROOT_SIZE_BYTES: u64 = 4 << 20;
 /// The empty folder and the empty file that cover hidden ones.
 const EMPTY_FOLDER: &str = ".hidden/folder";
 
-/// The only file of that folder, by which git passes over it: without a file that is ignored, `git stash
-/// --include-untracked` and `git clean -d` would try to remove the folder, and fail.
+/// The only file of that folder, which makes git skip it: without an ignored file, `git stash --include-untracked`
+/// and `git clean -d` would try to remove the folder, and fail.
 const EMPTY_FOLDER_IGNORE: &str = ".hidden/folder/.gitignore";
 const EMPTY_FILE: &str = ".hidden/file";
 
-/// The path of a file for the moment in which it is mounted over another one.
+/// The temporary path of a file while it is mounted over another one.
 const MASK: &str = ".hidden/mask";
 
 /// The path of a layer's own folders, if the command does not see them.
@@ -47,7 +47,7 @@ pub(crate) struct NewRoot {
     root: OwnedFd,
     has_own_users: bool,
     own_ids: Option<OwnIds>,
-    /// Folders that are seen through a layer, each with its mount.
+    /// Folders that show through a layer, each with its mount.
     uncovered: RefCell<Vec<(PathBuf, OwnedFd)>>,
 }
 
@@ -68,17 +68,17 @@ impl NewRoot {
         Ok(new_root)
     }
 
-    /// Makes the other entries. Once the root was entered, only those that need nothing of the old one can be made.
+    /// Makes the remaining entries. Once the root was entered, they must not need the old one.
     ///
-    /// Returns the mounts of folders that are seen through a layer and may be unmounted while the command runs. `begun` are
-    /// the entries with which the root began.
+    /// Returns the mounts of folders that show through a layer and may be unmounted while the command runs. `begun` are
+    /// the entries that were passed to [`begin`](Self::begin).
     pub(crate) fn finish(
         &self,
         begun: &[MountEntry],
         entries: &[MountEntry],
     ) -> Result<Vec<OwnedFd>, StepError> {
         entries.iter().try_for_each(|entry| self.make(entry))?;
-        // What is hidden or protected in a folder is a mount within its mount, and would be taken off with it.
+        // A hidden or protected path in a folder is a mount within its mount, and would be unmounted with it.
         let holds_a_mount = |folder: &Path| {
             let is_within = |target: &Path| target != folder && target.starts_with(folder);
             begun.iter().chain(entries).any(|entry| entry.mount_points().any(is_within))
@@ -89,11 +89,11 @@ impl NewRoot {
 
     fn create(has_own_users: bool, own_ids: Option<OwnIds>) -> rustix::io::Result<NewRoot> {
         let root = memory_file_system(ROOT_SIZE_BYTES, 0o755)?;
-        // Mounted over the old root it is out of the way: the old tree is still what absolute paths mean.
+        // Mounted over the old root it is out of the way: absolute paths still resolve in the old tree.
         attach(&root, CWD.as_fd(), Path::new("/"))?;
         let new_root = NewRoot { root, has_own_users, own_ids, uncovered: RefCell::default() };
-        // Readable, so that `grep -r`, `find`, `tar` and `cp -r` do not fail on it; it holds nothing of the other one and is
-        // read-only.
+        // Readable, so that `grep -r`, `find`, `tar` and `cp -r` do not fail on it; it shows nothing of the covered folder
+        // and is read-only.
         new_root.make_folder(Path::new(EMPTY_FOLDER), 0o755)?;
         new_root.make_file(Path::new(EMPTY_FOLDER_IGNORE), b"*\n", 0o444)?;
         new_root.make_file(Path::new(EMPTY_FILE), b"", 0o000)?;
@@ -155,14 +155,14 @@ impl NewRoot {
         self.attach_bound(&source, &tree, target, access).at(bind)
     }
 
-    /// Makes a tree's files of root the command's own.
+    /// Maps files of root in a tree to the command's own user.
     fn map_owners(&self, tree: &OwnedFd, access: Access) -> rustix::io::Result<()> {
         let Some(own_ids) = &self.own_ids else { return Ok(()) };
         if matches!(access, Access::System | Access::Device) {
             return Ok(());
         }
         match (own_ids.map_owners(tree), access) {
-            // The command then sees less of it, and nothing more.
+            // The command can then read less of the tree, never more.
             (Err(Errno::INVAL | Errno::PERM), Access::ReadOnly) => Ok(()),
             (mapped, _) => mapped,
         }
@@ -191,13 +191,13 @@ impl NewRoot {
         self.attach(tree, target)
     }
 
-    /// Makes the mounts beneath the one at the target read-only, but not those at `except`.
+    /// Makes the mounts inside the one at the target read-only, except those at `except`.
     ///
-    /// The kernel does it for all of them at once: no list of mounts can miss one, and one that this process cannot reach by its
-    /// path is not left out.
+    /// The kernel does it for all of them at once, so that none is missed by a stale list or because this process cannot
+    /// reach it by its path.
     fn seal_inner(&self, target: &Path, except: &[PathBuf]) -> rustix::io::Result<()> {
         let outer = self.open(inside(target))?;
-        // One that cannot be reached stays read-only.
+        // An unreachable mount stays read-only.
         let excepted = except.iter().filter_map(|path| self.open(inside(path)).ok());
         let is_writable = |mount: &OwnedFd| {
             !fstatvfs(mount).is_ok_and(|status| status.f_flag.contains(StatVfsMountFlags::RDONLY))
@@ -210,7 +210,7 @@ impl NewRoot {
         }
         for mount in excepted {
             match make_mount_writable(mount) {
-                // Hidden by another mount, which is on the list itself.
+                // Hidden by another mount, which is itself on the list.
                 Err(Errno::INVAL) => {}
                 made => made?,
             }
@@ -220,8 +220,8 @@ impl NewRoot {
 
     /// Mounts a layer over the tree that is bound at the target, and shows the uncovered folders of that tree in it.
     ///
-    /// What lies in the tree is reached there, so that nothing of the old root is needed. This comes before anything of
-    /// it is hidden.
+    /// Folders are opened in the bound tree, so that nothing of the old root is needed. This comes before any of it is
+    /// hidden.
     fn mount_layer(
         &self,
         target: &Path,
@@ -229,7 +229,7 @@ impl NewRoot {
         [uncovered, mounts]: [&[PathBuf]; 2],
     ) -> rustix::io::Result<()> {
         let lower = self.open(inside(target))?;
-        let are_beside = folders.iter().any(|folder| !folder.starts_with(target));
+        let are_outside = folders.iter().any(|folder| !folder.starts_with(target));
         let [upper, work] = self.open_layer(target, folders)?;
         let mut trees = Vec::new();
         for folder in uncovered.iter().chain(mounts) {
@@ -237,14 +237,14 @@ impl NewRoot {
                 Err(Errno::NOENT) => continue,
                 opened => opened?,
             };
-            // One that the host has unmounted since the list was read is a folder like others, for which the layer is there.
+            // A mount that the host has removed since the list was read is an ordinary folder, which belongs to the layer.
             if uncovered.contains(folder) || is_mount(&opened)? {
                 trees.push((folder, copy_tree(&opened)?));
             }
         }
         attach(&layer_mount::mount(&lower, &upper, &work)?, lower.as_fd(), Path::new(""))?;
-        if are_beside && self.own_ids.is_some() {
-            // The layer has them now, and no other process may.
+        if are_outside && self.own_ids.is_some() {
+            // The layer holds them now, and no other process may.
             rustix::process::fchdir(&self.root)?;
             unmount(LAYER, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
         }
@@ -254,14 +254,14 @@ impl NewRoot {
         Ok(())
     }
 
-    /// Opens a layer's own folders: in the new root, if they are seen there.
+    /// Opens a layer's own folders: in the new root, if they are visible there.
     fn open_layer(&self, target: &Path, folders: [&PathBuf; 2]) -> rustix::io::Result<[OwnedFd; 2]> {
         let [upper, work] = folders;
         if folders.iter().all(|folder| folder.starts_with(target)) {
             return Ok([self.open(inside(upper))?, self.open(inside(work))?]);
         }
         let Some(own_ids) = &self.own_ids else { return Ok([open_outside(upper)?, open_outside(work)?]) };
-        // What is made in the layer belongs to root. Both folders must lie on one mount.
+        // Files made in the layer belong to root. Both folders must be on one mount.
         let common = |folder: &&Path| work.starts_with(folder);
         let parent = upper.ancestors().find(common).ok_or(Errno::XDEV)?;
         let tree = copy_tree(&open_outside(parent)?)?;
@@ -285,7 +285,7 @@ impl NewRoot {
         attach(&tree, mount_point.as_fd(), Path::new(""))
     }
 
-    /// Covers a folder by one that git ignores, is empty otherwise, and can be read and not written, and a file by one that cannot be read.
+    /// Covers a folder by a read-only one that is empty except for a `.gitignore`, and a file by one that cannot be read.
     pub(crate) fn cover(&self, target: &Path) -> rustix::io::Result<()> {
         let mount_point = match self.open(target) {
             Err(Errno::NOENT) => return Ok(()),
@@ -297,7 +297,7 @@ impl NewRoot {
         attach(&tree, mount_point.as_fd(), Path::new(""))
     }
 
-    /// Shows a file of the sandbox's own instead of the one that is there; the other one cannot be reached.
+    /// Mounts a file of the sandbox's own over an existing one, which becomes unreachable.
     fn mask(&self, target: &Path, contents: &[u8]) -> rustix::io::Result<()> {
         let mount_point = match self.open(target) {
             Err(Errno::NOENT) => return self.make_file(target, contents, 0o444),
@@ -307,7 +307,7 @@ impl NewRoot {
         let tree = copy_tree(&self.open(Path::new(MASK))?)?;
         set_mount_attributes(&tree, MountAttributes::READ_ONLY, true)?;
         attach(&tree, mount_point.as_fd(), Path::new(""))?;
-        // It lives on in its mount.
+        // The file lives on in its mount.
         unlinkat(&self.root, MASK, AtFlags::empty())
     }
 
@@ -321,12 +321,12 @@ impl NewRoot {
         self.attach(&mount, Path::new("dev/pts"))
     }
 
-    /// Mounts at a place in the new root.
+    /// Attaches a mount at a path in the new root.
     pub(crate) fn attach(&self, mount: &OwnedFd, target: &Path) -> rustix::io::Result<()> {
         attach(mount, self.open(target)?.as_fd(), Path::new(""))
     }
 
-    /// Opens a place in the new root, without following links and without the right to read or write.
+    /// Opens a path in the new root as `O_PATH`, without following links.
     pub(crate) fn open(&self, target: &Path) -> rustix::io::Result<OwnedFd> {
         let target = if target.as_os_str().is_empty() { Path::new(".") } else { target };
         openat2(
@@ -338,7 +338,7 @@ impl NewRoot {
         )
     }
 
-    /// Makes a folder and its parents; one that is there stays as it is.
+    /// Makes a folder and its parents; an existing folder stays unchanged.
     pub(crate) fn make_folder(&self, target: &Path, mode: u32) -> rustix::io::Result<()> {
         match self.in_parent(target, |parent, name| mkdirat(parent, name, Mode::from_raw_mode(mode))) {
             Err(Errno::EXIST) => Ok(()),
@@ -346,9 +346,9 @@ impl NewRoot {
         }
     }
 
-    /// Makes something in the folder that it belongs to, and that folder first if it is missing: mostly it is there.
+    /// Makes an entry in its parent folder, and the parent first if it is missing, which is rare.
     ///
-    /// The folder may be one that commands write to, so no link on the way is followed.
+    /// Commands may write to the folder, so no link on the way is followed.
     fn in_parent<T>(
         &self,
         target: &Path,
@@ -373,7 +373,7 @@ impl NewRoot {
         self.in_parent(target, |parent, name| symlinkat(to, parent, name))
     }
 
-    /// Makes a file with its parents; one that is there stays as it is.
+    /// Makes a file with its parents; an existing file stays unchanged.
     pub(crate) fn make_file(&self, target: &Path, contents: &[u8], mode: u32) -> rustix::io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let make =
@@ -392,34 +392,33 @@ impl NewRoot {
     pub(crate) fn enter(&self) -> rustix::io::Result<()> {
         set_mount_attributes(&self.root, MountAttributes::READ_ONLY, false)?;
         rustix::process::fchdir(&self.root)?;
-        // The old root comes to lie over the new one, at the same place, and is taken off from there.
+        // The old root is stacked on the new one, at the same path, and is unmounted from there.
         rustix::process::pivot_root(".", ".")?;
         unmount(".", UnmountFlags::DETACH)?;
         rustix::process::chdir("/")
     }
 }
 
-/// Checks whether something is mounted at the place that was opened. A kernel that does not say so (before Linux 5.8) counts as one
-/// that does.
+/// Checks whether the opened path is a mount point; true on kernels that cannot report it (before Linux 5.8).
 pub(crate) fn is_mount(opened: &OwnedFd) -> rustix::io::Result<bool> {
     let status = statx(opened, "", AtFlags::EMPTY_PATH, StatxFlags::empty())?;
     let is_known = status.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
     Ok(!is_known || status.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
-/// Opens a place of the present root, to be shown elsewhere. No link on the way is followed.
+/// Opens a path of the current root, to be shown elsewhere. No link on the way is followed.
 pub(crate) fn open_outside(path: &Path) -> rustix::io::Result<OwnedFd> {
     openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), NO_LINKS)
 }
 
 const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
 
-/// Checks whether a path in the new root is one of the kept home's own folders.
+/// Checks whether a path in the new root belongs to the kept home's own folders.
 fn is_of_home(target: &Path) -> bool {
     target.starts_with(inside(Path::new(home_mount::OWN)))
 }
 
-/// Takes the root off an absolute path.
+/// Strips the root from an absolute path.
 pub(crate) fn inside(target: &Path) -> &Path {
     target.strip_prefix("/").unwrap_or(target)
 }

@@ -1,9 +1,9 @@
-//! A user of the commands' own for a root that runs them: root inside, and outside a user who owns nothing.
+//! A separate user for commands that root runs: root inside, and outside a user who owns nothing.
 //!
 //! Root without capabilities still owns what root owns, and the kernel lets owners do a lot. So commands of root run in
-//! a user namespace in which root stands for [`OUTSIDE`]; every other user and group stands for itself. Folders that a
-//! command works with are mounted so that on them root and [`OUTSIDE`] are exchanged: files of root are the command's
-//! own, and what it makes belongs to root on the disk, as ever. What is mounted otherwise it meets as a stranger.
+//! a user namespace in which root maps to [`OUTSIDE`]; every other user and group maps to itself. Folders that a
+//! command works with are mounted with root and [`OUTSIDE`] exchanged: files of root are the command's own, and files
+//! that it makes belong to root on the disk, as usual. To all other mounts it is an unrelated user.
 
 use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
@@ -38,11 +38,11 @@ impl OwnIds {
         match sys::clone_process(libc::CLONE_NEWUSER)? {
             Cloned::Child => {
                 drop((own_end, answer));
-                // It comes when the numbers are mapped.
+                // The byte arrives when the numbers are mapped.
                 let is_mapped = rustix::io::read(&child_end, &mut [0_u8; 1]) == Ok(1);
                 let is_limited = is_mapped && open_proc().is_ok_and(|proc| user_limits::set(&proc).is_ok());
                 if is_limited {
-                    // Without it, the namespace is not used.
+                    // Without this answer, the namespace is not used.
                     let _ = rustix::io::write(&child_answer, b"1");
                 }
                 sys::exit_now(0)
@@ -72,7 +72,7 @@ impl OwnIds {
         Ok(OwnIds { namespace: namespace.into() })
     }
 
-    /// Makes the calling process the user outside, with all of its capabilities. What it then makes is the command's.
+    /// Makes the calling process the user outside, keeping all of its capabilities. Files that it then makes are the command's.
     pub(crate) fn adopt(&self) -> rustix::io::Result<()> {
         set_capabilities_secure_bits(CapabilitiesSecureBits::NO_SETUID_FIXUP)?;
         let (user, group) = (Uid::from_raw(OUTSIDE), Gid::from_raw(OUTSIDE));
@@ -86,15 +86,15 @@ impl OwnIds {
         move_into_link_name_space(self.namespace.as_fd(), Some(LinkNameSpaceType::User))
     }
 
-    /// Exchanges root and the user outside on a tree of mounts that lies nowhere yet.
+    /// Exchanges root and the user outside on a detached tree of mounts.
     ///
     /// # Errors
-    /// [`Errno::INVAL`] and [`Errno::PERM`] mean that one of its file systems cannot do that.
+    /// [`Errno::INVAL`] and [`Errno::PERM`] mean that one of its file systems does not support that.
     pub(crate) fn map_owners(&self, tree: &OwnedFd) -> rustix::io::Result<()> {
         map_mount_ids(tree, &self.namespace)
     }
 
-    /// Gives a pipe to the user, who else could not open it again by its name in `/proc`.
+    /// Gives a pipe to the user, who could not otherwise reopen it by its name in `/proc`.
     pub(crate) fn give(&self, pipe: &OwnedFd) -> rustix::io::Result<()> {
         rustix::fs::fchown(pipe, Some(Uid::from_raw(OUTSIDE)), Some(Gid::from_raw(OUTSIDE)))
     }

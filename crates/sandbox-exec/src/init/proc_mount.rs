@@ -1,4 +1,4 @@
-//! A fresh `/proc`: only the command's own processes, and none of the kernel's settings to write.
+//! A fresh `/proc`: only the command's own processes, and the kernel's settings read-only.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,9 +15,9 @@ use crate::init::user_limits;
 /// Folders that root could change without any capability, because root owns the files.
 const READ_ONLY: [&str; 4] = ["proc/sys", "proc/irq", "proc/bus", "proc/fs"];
 
-/// Files that describe the host, its kernel and its keys, or the activity of other processes: interrupts by the time of key
-/// strokes, locks by the files. The kernel's command line may hold passwords; since Linux 6.10, `bootconfig` repeats it. Programs need
-/// none of it.
+/// Files that describe the host, its kernel and its keys, or the activity of other processes: interrupts reveal the
+/// times of key strokes, locks the files in use. The kernel's command line may hold passwords; since Linux 6.10,
+/// `bootconfig` repeats it. Programs need none of them.
 const COVERED: [&str; 30] = [
     "proc/acpi",
     "proc/asound",
@@ -57,7 +57,7 @@ const PROCESS_LIMIT_SINCE: (u32, u32) = (6, 14);
 /// Numbers that the kernel does not use again once all have been used.
 const RESERVED_PROCESS_NUMBERS: u32 = 300;
 
-/// Mounts it and limits how many processes the namespace can have, where the kernel can.
+/// Mounts `/proc` and limits the number of processes in the namespace, where the kernel supports it.
 pub(crate) fn mount(root: &NewRoot, process_limit: u32) -> Result<(), StepError> {
     let context = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC).at(Step::Proc)?;
     fsconfig_create(&context).at(Step::Proc)?;
@@ -86,7 +86,7 @@ pub(crate) fn mount(root: &NewRoot, process_limit: u32) -> Result<(), StepError>
     Ok(())
 }
 
-/// Checks whether setting it changes nothing outside: on an older kernel the same file is the whole machine's.
+/// Checks whether setting the limit changes nothing outside: on an older kernel the file is machine-wide.
 pub(crate) fn is_process_limit_per_namespace() -> bool {
     let system = rustix::system::uname();
     let release = system.release().to_string_lossy();

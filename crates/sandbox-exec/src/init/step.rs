@@ -1,4 +1,4 @@
-//! The steps that a child takes between its creation and the shell, and how one fails.
+//! The steps that a child takes between its creation and the shell, and their failures.
 
 use std::error::Error;
 use std::{fmt, io};
@@ -11,7 +11,7 @@ macro_rules! steps {
         pub enum Step { $($(#[doc = $doc])+ $variant = $code,)+ }
 
         impl Step {
-            /// Returns the step's name as it stands in messages.
+            /// Returns the step's name in messages.
             pub fn name(self) -> &'static str {
                 match self { $(Step::$variant => $name,)+ }
             }
@@ -74,9 +74,9 @@ steps! {
     ControlGroup = 24, "make a control group";
     /// The copy-on-write layer could not be mounted.
     Layer = 25, "mount a copy-on-write layer";
-    /// A user of the command's own could not be had, or a file system does not take it.
+    /// A user of the command's own could not be made, or a file system does not support it.
     OwnIds = 26, "make a user for commands";
-    /// The kept home, or the caches beneath it, could not be mounted.
+    /// The kept home, or the caches in it, could not be mounted.
     Home = 27, "mount the kept home";
     /// The network of allowed names, or one that commands share, could not be made.
     Network = 28, "make a network for commands";
@@ -104,7 +104,7 @@ impl StepError {
         StepError { step, errno: errno.raw_os_error() }
     }
 
-    /// Takes the error number from wherever it lies among an error's causes.
+    /// Finds the error number among an error's causes.
     pub(crate) fn caused_by(step: Step, error: &(dyn Error + 'static)) -> StepError {
         let mut cause = Some(error);
         while let Some(error) = cause {

@@ -1,11 +1,11 @@
-//! The supervisor of a command: a process beside its init that answers the system calls which the filter leaves to it.
+//! The supervisor of a command: a process next to its init that answers the system calls which the filter leaves to it.
 //!
 //! Refused calls are answered with EPERM. Connections are made here, on the caller's socket and to a copy of the address
-//! that the caller cannot change any more, so that what was judged is what is done. On a layer, it also sees renames and
-//! removals of folders, and does those that the kernel would refuse there: see [`folder_moves`]. When the supervisor is
-//! gone, all of these calls fail.
+//! that the caller cannot change any more, so that the address that was checked is the one connected to. On a layer, it
+//! also receives renames and removals of folders, and does those that the kernel would refuse there: see
+//! [`folder_moves`]. When the supervisor is gone, all of these calls fail.
 //!
-//! It has no capability and the command's own user; signals and looks of the command do not reach it.
+//! It has no capability and the command's own user; the command can neither signal nor inspect it.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -33,7 +33,7 @@ use crate::report::denial::{Denial, Denials};
 use crate::spawner::channel;
 use crate::sys::{self, Cloned, Notification};
 
-/// The longest address of a socket, as the kernel has it.
+/// The kernel's longest socket address.
 const ADDRESS_LIMIT_BYTES: u64 = 128;
 
 /// The most ports that are sent. The names of a list have a few; with more, no refused port is reported.
@@ -45,7 +45,7 @@ pub(crate) struct SupervisorProcess {
 }
 
 impl SupervisorProcess {
-    /// Creates the process. The file tree must be the command's, but for mounts that are still to come.
+    /// Creates the process. The file tree must be the command's, except for mounts that are still to be made.
     pub(crate) fn create(
         listener: OwnedFd,
         own_ids: Option<&OwnIds>,
@@ -54,7 +54,7 @@ impl SupervisorProcess {
         match sys::clone_process(0).at(Step::Fork)? {
             Cloned::Child => {
                 drop(orders);
-                // Among the others are the ends of the command's output, whose end no reader would see.
+                // The others include the ends of the command's output: held open here, readers would never see its end.
                 if confine(own_ids).and_then(|()| sys::close_all_but(&[&listener, &its_end])).is_err() {
                     sys::exit_now(EXIT_BROKEN)
                 }
@@ -73,8 +73,8 @@ impl SupervisorProcess {
         }
     }
 
-    /// Lets it answer calls, write what it refused to the command's status, and have build folders unmounted. `named_ports` are those
-    /// at which some name is allowed.
+    /// Lets the supervisor answer calls, report refusals on the command's status socket, and unmount build folders.
+    /// `named_ports` are the ports at which some name is allowed.
     pub(crate) fn start(
         self,
         status: &OwnedFd,
@@ -98,7 +98,7 @@ fn decode_ports(packet: &[u8]) -> Vec<u16> {
     ports.map(|port| u16::from_be_bytes([port[0], port[1]])).collect()
 }
 
-/// Makes this process one that can look into the command's processes, and can do nothing else that they could not.
+/// Confines this process so that it can inspect the command's processes, and otherwise do no more than they can.
 pub(crate) fn confine(own_ids: Option<&OwnIds>) -> Result<()> {
     if let Some(own_ids) = own_ids {
         own_ids.enter()?;
@@ -125,7 +125,7 @@ pub(crate) struct Supervisor {
 impl Supervisor {
     fn serve(mut self) {
         loop {
-            // Its own children, which have made connections.
+            // Reaps its own children, which have made connections.
             while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
             match sys::receive_notification(self.listener.as_fd()) {
                 Ok(call) => self.answer(&call),
@@ -140,7 +140,7 @@ impl Supervisor {
         }
     }
 
-    /// Checks whether the filter is in force for no process any more.
+    /// Checks whether no process is left under the filter.
     fn is_over(&self) -> bool {
         let mut watched = [PollFd::new(&self.listener, PollFlags::IN)];
         poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok()
@@ -160,7 +160,7 @@ impl Supervisor {
         }
         match self.connection(call) {
             Ok(connection) if connection.may_wait() => {
-                // Another call must not wait for it: it may be the one that this one waits for.
+                // Another call must not wait for this one, which may itself depend on it.
                 match sys::clone_process(0) {
                     Ok(Cloned::Child) => {
                         self.connect(call, &connection);
@@ -196,7 +196,7 @@ impl Supervisor {
         }
     }
 
-    /// Reports a datagram that no route leads to. Whatever there is to read, the kernel judges the call.
+    /// Reports a datagram to an address without a route. The kernel judges the call in any case.
     fn look_at_datagram(&mut self, call: &Notification) {
         let [.., at, length] = call.arguments;
         let denial = self.read_address(call, at, length & 0xffff_ffff).ok().and_then(|address| {
@@ -218,7 +218,7 @@ impl Supervisor {
         self.send(call, made);
     }
 
-    /// Tells the launcher, before the caller has its answer: it may end at once.
+    /// Reports a refusal to the launcher, before the caller has its answer: it may end at once.
     fn report(&mut self, denial: Denial) {
         if self.denials.note(&denial) {
             // A launcher that is gone needs no receipts.
@@ -231,10 +231,10 @@ impl Supervisor {
         let _ = sys::answer_notification(self.listener.as_fd(), call.id, answer);
     }
 
-    /// Takes over what a call wants to connect to what.
+    /// Copies the socket and the address of a call that connects.
     fn connection(&self, call: &Notification) -> Result<Connection> {
         let [descriptor, at, length, ..] = call.arguments;
-        // The kernel looks at the lower half of numbers.
+        // The kernel reads the lower half of numbers.
         let (descriptor, length) = (descriptor as u32 as i32, length & 0xffff_ffff);
         if length > ADDRESS_LIMIT_BYTES {
             return Err(Errno::INVAL);
@@ -262,7 +262,7 @@ impl Supervisor {
         }
         let mut address = vec![0; usize::try_from(length).map_err(|_| Errno::INVAL)?];
         let memory = File::open(format!("/proc/{}/mem", call.thread)).map_err(|_| Errno::PERM)?;
-        // Numbers of ended threads are given again: what was opened is the caller's only if it still waits.
+        // Numbers of ended threads are reused: the process is the caller's only if it still waits.
         if !sys::is_waiting(self.listener.as_fd(), call.id) {
             return Err(Errno::INTR);
         }
@@ -306,7 +306,7 @@ impl Connection {
         }
     }
 
-    /// Returns what there is to report of a connection that was made, or not.
+    /// Returns the refusal to report for a connection attempt, if any.
     fn denial(&self, made: Result<()>, named_ports: &[u16]) -> Option<Denial> {
         let path =
             || String::from_utf8_lossy(unix_socket::path(&self.address).unwrap_or_default()).into_owned();
@@ -328,7 +328,7 @@ impl Connection {
     fn is_refused(&self, made: Result<()>) -> bool {
         let has_failed = || {
             let mut watched = [PollFd::new(&self.socket, PollFlags::OUT)];
-            // Unlike the socket's own error, which is the caller's to read, this can be looked at again.
+            // Unlike reading the socket's own error, which would consume it, polling leaves the state to the caller.
             poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok()
                 && watched[0].revents().contains(PollFlags::ERR)
         };
@@ -343,7 +343,7 @@ fn is_unreachable(address: &[u8]) -> bool {
         Some(libc::AF_INET6) => AddressFamily::INET6,
         _ => return false,
     };
-    // A connection of this kind sends nothing.
+    // Connecting a datagram socket sends nothing.
     let connected = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
         .and_then(|socket| sys::connect(socket.as_fd(), address));
     matches!(connected, Err(Errno::NETUNREACH | Errno::HOSTUNREACH))

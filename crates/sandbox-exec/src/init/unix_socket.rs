@@ -1,7 +1,7 @@
-//! Unix sockets that have a name in the file tree: which file an address means, and whether a socket of the command's own
-//! network namespace is bound to it.
+//! Unix sockets that have a name in the file tree: resolves an address to its file, and checks that a socket of the
+//! command's own network namespace is bound to it.
 //!
-//! Such names are the one kind of address that no namespace separates: a file of a folder that the command shares with
+//! Such names are the only kind of address that no namespace separates: a file in a folder that the command shares with
 //! the host leads to the host's server.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -17,13 +17,13 @@ const PATH_OFFSET: usize = 2;
 
 /// The target of an address.
 pub(crate) enum Target {
-    /// To where the address says: it names no file.
+    /// The address itself, which names no file.
     Address,
-    /// To a socket of the command's own network namespace, which is bound to this file.
+    /// This file, to which a socket of the command's own network namespace is bound.
     Own(OwnedFd),
-    /// To a file to which another socket is bound, or none.
+    /// A file to which another socket is bound, or none.
     Foreign,
-    /// To where services of the host have their sockets, which the command does not see.
+    /// A path at which services of the host have their sockets, hidden from the command.
     HostService,
 }
 
@@ -35,29 +35,29 @@ pub(crate) fn path(address: &[u8]) -> Option<&[u8]> {
     path.filter(|_| is_unix)
 }
 
-/// Checks whether a path, at which nothing is, is one where hosts have a service's socket or an ssh-agent's.
+/// Checks whether a missing path is one at which hosts have the socket of a service or an ssh-agent.
 ///
-/// The C library looks for some of them before it does without, which says nothing.
+/// Excludes sockets that the C library merely tries before it does without them.
 pub(crate) fn is_of_host_service(path: &[u8]) -> bool {
-    let beneath = |folder: &str| path.strip_prefix(folder.as_bytes());
-    if let Some(name) = beneath("/run/").or_else(|| beneath("/var/run/")) {
+    let strip = |folder: &str| path.strip_prefix(folder.as_bytes());
+    if let Some(name) = strip("/run/").or_else(|| strip("/var/run/")) {
         let tried: [&[u8]; 4] = [b"nscd/", b"systemd/", b"avahi-daemon/", b"pcscd/"];
         return !tried.iter().any(|service| name.starts_with(service));
     }
     is_of_agent(path)
 }
 
-/// Checks whether a path is one where an ssh-agent has its socket: `/tmp/ssh-…/agent.…`.
+/// Checks whether a path is that of an ssh-agent's socket: `/tmp/ssh-…/agent.…`.
 pub(crate) fn is_of_agent(path: &[u8]) -> bool {
     let name = path.strip_prefix(b"/tmp/ssh-").and_then(|rest| rest.split(|byte| *byte == b'/').nth(1));
     name.is_some_and(|name| name.starts_with(b"agent."))
 }
 
-/// Opens the file that a path of this thread means.
+/// Opens the file to which a path resolves in this thread.
 ///
 /// # Errors
-/// What the way to it leads to, ECONNREFUSED for a file that is not a socket, and EOPNOTSUPP where the kernel does not list
-/// sockets.
+/// Those of opening the path, ECONNREFUSED for a file that is not a socket, and EOPNOTSUPP where the kernel does not
+/// list sockets.
 pub(crate) fn find(thread: u32, path: &[u8]) -> Result<Target> {
     let folder = open(
         format!("/proc/{thread}/cwd"),
@@ -65,7 +65,7 @@ pub(crate) fn find(thread: u32, path: &[u8]) -> Result<Target> {
         Mode::empty(),
     )?;
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    // Entries of `/proc` that are no names would be this process's own.
+    // Magic links of `/proc` would lead to this process's own files.
     let file = openat2(folder, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS)?;
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
     let status = statx(&file, c"", AtFlags::EMPTY_PATH, wanted)?;
@@ -78,15 +78,15 @@ pub(crate) fn find(thread: u32, path: &[u8]) -> Result<Target> {
     Ok(if is_own { Target::Own(file) } else { Target::Foreign })
 }
 
-/// Returns an address that leads to this very file.
+/// Returns an address that leads to exactly this file.
 pub(crate) fn address_of(file: &OwnedFd) -> Vec<u8> {
     let family = u16::try_from(libc::AF_UNIX).expect("families are small numbers").to_ne_bytes();
     let path = format!("/proc/self/fd/{}\0", file.as_fd().as_raw_fd());
     [family.as_slice(), path.as_bytes()].concat()
 }
 
-/// Returns the number of the file system that is mounted there, as the kernel has it: what a file says of its own differs
-/// from it where a file system holds several.
+/// Returns the kernel's device number of the mounted file system; a file's own device number differs from it where a
+/// file system has several (such as btrfs subvolumes).
 fn device_of_mount(mount: u64) -> Option<u32> {
     let list = std::fs::read("/proc/self/mountinfo").ok()?;
     let text = String::from_utf8_lossy(&list);

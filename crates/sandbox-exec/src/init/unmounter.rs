@@ -1,7 +1,7 @@
-//! The unmounter of a command: a process that can take build folders off a layer, and do nothing else.
+//! The unmounter of a command: a process that can unmount build folders from a layer, and do nothing else.
 //!
-//! It is the one process of a command that keeps a capability, to unmount. A filter of system calls leaves it that
-//! call and what it takes to receive a request and to answer it. It only knows the mounts that it was made with, by descriptor.
+//! It is the only process of a command that keeps a capability, to unmount. A system call filter leaves it that call
+//! and those for receiving and answering requests. It holds the mounts that it was made with, by descriptor.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -40,15 +40,16 @@ pub(crate) struct Unmounter {
 }
 
 impl Unmounter {
-    /// Takes the end that the supervisor was given.
+    /// Wraps the supervisor's end.
     pub(crate) fn new(requests: OwnedFd) -> Unmounter {
         Unmounter { requests }
     }
 
-    /// Unmounts the build folder that has this number among the mounts. Each request has an answer channel of its own: several processes may make one.
+    /// Unmounts the build folder with this mount number. Each request has its own answer channel, since several processes
+    /// may make requests.
     ///
     /// # Errors
-    /// [`Errno::BUSY`] for any other mount, as the kernel says it of mount points.
+    /// [`Errno::BUSY`] for any other mount, as the kernel answers for mount points.
     pub(crate) fn unmount(&self, mount: u64) -> Result<()> {
         let (answer, its_end) = channel::pair()?;
         channel::send(&self.requests, &mount.to_le_bytes(), &[its_end.as_fd()])?;
@@ -84,9 +85,9 @@ pub(crate) fn start(folders: Vec<OwnedFd>) -> Result<OwnedFd> {
     }
 }
 
-/// Keeps nothing but the mounts, the socket and the right to unmount.
+/// Confines the process to the mounts, the socket and the right to unmount.
 fn confine(mounts: &BTreeMap<u64, OwnedFd>, requests: &OwnedFd) -> Result<()> {
-    // Among the others are the ends of the command's output, whose end the launcher waits for.
+    // The others include the ends of the command's output: held open here, the launcher would wait for its end.
     let kept: Vec<&OwnedFd> = mounts.values().chain([requests]).collect();
     sys::close_all_but(&kept)?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -106,7 +107,7 @@ fn confine(mounts: &BTreeMap<u64, OwnedFd>, requests: &OwnedFd) -> Result<()> {
 fn serve(mut mounts: BTreeMap<u64, OwnedFd>, requests: &OwnedFd) {
     while let Ok(Some((bytes, answers))) = channel::receive(requests) {
         let number = bytes.try_into().map(u64::from_le_bytes).ok();
-        // Each can be unmounted once; its descriptor is let go of with that.
+        // Each can be unmounted once, which also closes its descriptor.
         let folder = number.and_then(|number| mounts.remove(&number));
         let is_done = folder.is_some_and(|folder| take_off(folder.as_fd()).is_ok());
         for answer in answers {

@@ -1,7 +1,7 @@
-//! Limits of what the kernel counts for each user: in a user namespace of its own, a command gets a part of it.
+//! Limits on objects that the kernel counts for each user: in its own user namespace, a command is given a share.
 //!
-//! What is counted there is counted for the user outside, too. Without a limit of its own, a command could use up all
-//! that the user has, and the user's editor could not watch files any more.
+//! Objects of the namespace count for the user outside, too. Without its own limit, a command could exhaust the user's,
+//! and the user's editor could not watch files any more.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -10,14 +10,14 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 
-/// The limit of the namespace, what all of the machine's users have each, and which part of that a command gets.
+/// The limit of the namespace, the machine's limit for each user, and the divisor for a command's share of that.
 const SHARES: [(&str, &str, u64); 2] = [
     ("sys/user/max_inotify_instances", "sys/fs/inotify/max_user_instances", 4),
     ("sys/user/max_inotify_watches", "sys/fs/inotify/max_user_watches", 2),
 ];
 
-/// Kinds of objects that a command may not make. Those that it runs in are made already. Mount namespaces are not among them: the kernel
-/// counts every mount that lies nowhere yet as one, and making one takes a user namespace.
+/// Kinds of objects that a command may not make. Those that it runs in exist already. Mount namespaces are missing here:
+/// the kernel counts every detached mount as one, and making one takes a user namespace.
 const NONE: [&str; 9] = [
     "sys/user/max_cgroup_namespaces",
     "sys/user/max_fanotify_groups",
@@ -30,13 +30,13 @@ const NONE: [&str; 9] = [
     "sys/user/max_uts_namespaces",
 ];
 
-/// Sets the limits of the calling process's user namespace by way of this `/proc`.
+/// Sets the limits of the calling process's user namespace through this `/proc`.
 pub(crate) fn set(proc: &OwnedFd) -> std::io::Result<()> {
     for (limit, of_user, part) in SHARES {
         let Some(mut of_user) = open(proc, of_user, OFlags::RDONLY)? else { continue };
         let mut text = String::new();
         of_user.read_to_string(&mut text)?;
-        // A number that is none leaves the command one.
+        // An unreadable number leaves the command one object.
         let share = text.trim().parse::<u64>().unwrap_or_default() / part;
         write(proc, limit, share.max(1))?;
     }
@@ -50,7 +50,7 @@ fn write(proc: &OwnedFd, limit: &str, value: u64) -> std::io::Result<()> {
     }
 }
 
-/// Opens a setting; `None` if the kernel does not have it, and so nothing to limit.
+/// Opens a setting; `None` if the kernel does not have it, so that there is nothing to limit.
 fn open(proc: &OwnedFd, setting: &str, access: OFlags) -> std::io::Result<Option<File>> {
     match openat(proc, setting, access | OFlags::CLOEXEC, Mode::empty()) {
         Err(Errno::NOENT) => Ok(None),

@@ -1,4 +1,4 @@
-//! A command that runs in the background: drained by a thread of its own, without a deadline, until it is stopped.
+//! A command that runs in the background: drained by its own thread, without a deadline, until it is stopped.
 
 mod ready_text;
 
@@ -25,7 +25,7 @@ pub struct BackgroundProcess {
 /// The state of a [`BackgroundProcess`] after a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
-    /// The text has appeared on its output.
+    /// The text has appeared in its output.
     Ready,
     /// It has ended, with or without the text.
     Ended,
@@ -48,9 +48,9 @@ struct State {
 }
 
 impl BackgroundProcess {
-    /// Takes a command over, and keeps `output_limit_bytes` of both of its streams together, half from the start and half
-    /// from the end. `ready` is the text to wait for, with or without control sequences of a terminal between its characters;
-    /// an empty one never appears.
+    /// Starts to drain a running command, and keeps `output_limit_bytes` of both of its streams together, half from the
+    /// start and half from the end. `ready` is the text to wait for, with or without terminal control sequences between
+    /// its characters; an empty text never appears.
     ///
     /// # Errors
     /// The thread that drains the output could not be started; the command has been killed.
@@ -77,8 +77,8 @@ impl BackgroundProcess {
         Ok(BackgroundProcess { shared, killer, drainer: Some(drainer) })
     }
 
-    /// Waits until the text appears or the command ends, at most until `deadline`, or until `is_cancelled` says so after
-    /// a [`wake`](Self::wake).
+    /// Waits until the text appears or the command ends, at most until `deadline`, or until `is_cancelled` returns true
+    /// after a [`wake`](Self::wake).
     pub fn wait_ready(&self, deadline: Instant, is_cancelled: &dyn Fn() -> bool) -> Readiness {
         self.wait(deadline, is_cancelled, |state| state.is_ready || state.end.is_some())
     }
@@ -109,13 +109,13 @@ impl BackgroundProcess {
         }
     }
 
-    /// Has all that wait look again whether they are cancelled.
+    /// Makes all waiters check again whether they are cancelled.
     pub fn wake(&self) {
         let _state = self.shared.lock();
         self.shared.changed.notify_all();
     }
 
-    /// Returns what is kept of the output so far, both streams in the order in which they came.
+    /// Returns the output kept so far, both streams in order of arrival.
     pub fn output(&self) -> Captured {
         self.shared.lock().output.captured()
     }
@@ -125,8 +125,8 @@ impl BackgroundProcess {
         self.shared.lock().end.clone()
     }
 
-    /// Ends the command with all its descendants: it is asked to end, and killed after `grace`. Returns once nothing of it
-    /// is left, or the kernel holds it.
+    /// Ends the command with all its descendants: asks it to end, and kills it after `grace`. Returns once all of them
+    /// have ended, or are stuck in the kernel.
     pub fn stop(&self, grace: Duration) {
         self.killer.terminate();
         if !self.wait_end(Instant::now() + grace) {
@@ -158,7 +158,7 @@ impl Shared {
         let mut state = self.lock();
         state.output.push(bytes);
         if state.ready.as_mut().is_some_and(|ready| ready.is_in(stream, bytes)) {
-            // It is not looked for again.
+            // Stop searching for the text.
             state.ready = None;
             state.is_ready = true;
             self.changed.notify_all();

@@ -6,8 +6,8 @@ use std::{fs, io};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 
-/// Returns the path without links, like [`fs::canonicalize`], but with one look where there are none: a command's
-/// preparation asks about a hundred paths.
+/// Returns the path without links, like [`fs::canonicalize`], but with one system call where there are none: preparing
+/// a command resolves about a hundred paths.
 pub(crate) fn canonicalize(path: &Path) -> io::Result<PathBuf> {
     let is_plain = path.is_absolute()
         && path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
@@ -16,7 +16,7 @@ pub(crate) fn canonicalize(path: &Path) -> io::Result<PathBuf> {
     }
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS) {
-        // Collected anew: doubled and final slashes are gone.
+        // Rebuilt from components to drop doubled and final slashes.
         Ok(_) => Ok(path.components().collect()),
         Err(Errno::NOENT) => Err(Errno::NOENT.into()),
         Err(_) => fs::canonicalize(path),

@@ -1,4 +1,4 @@
-//! A stream's beginning and end, kept within a bound however much was printed.
+//! A stream's beginning and end, kept within a bound.
 
 use std::collections::VecDeque;
 
@@ -24,8 +24,8 @@ impl Captured {
 
     /// Returns the kept text: invalid UTF-8 replaced, and at the cut, if there is one, the text of `gap`.
     ///
-    /// The cut never splits a character: the halves of one that lay across it are left out and counted. `gap`
-    /// receives the number of bytes that the text does not show.
+    /// The cut never splits a character: parts of a character at the cut are dropped and counted. `gap` receives the
+    /// number of bytes that the text omits.
     ///
     /// # Example
     /// ```
@@ -110,7 +110,7 @@ impl HeadTail {
         self.tail.extend(rest);
     }
 
-    /// Returns a copy of what is kept so far.
+    /// Returns a copy of the bytes kept so far.
     pub(crate) fn captured(&self) -> Captured {
         Captured {
             head: self.head.clone(),

@@ -1,11 +1,10 @@
-//! Cargo's settings without what may be secret in them.
+//! Cargo's settings without values that may be secret.
 
 use toml::{Table, Value};
 
 use crate::launcher::tool_settings::without_users_in_urls;
 
-/// Tables in which nothing secret has its place. All others are left out: `env` and `credential-alias` for instance,
-/// which hold whatever their writer likes.
+/// Tables that hold no secrets. All others are left out, such as `env` and `credential-alias`, which can hold anything.
 const HARMLESS_TABLES: [&str; 19] = [
     "alias",
     "build",
@@ -31,7 +30,7 @@ const HARMLESS_TABLES: [&str; 19] = [
 /// The settings of a registry that are not about signing in to it.
 const HARMLESS_IN_REGISTRY: [&str; 3] = ["default", "index", "protocol"];
 
-/// Returns the settings without tokens, passwords, remarks, and what is not known; `None` if they cannot be parsed.
+/// Returns the settings without tokens, passwords, comments and unknown tables; `None` if they cannot be parsed.
 pub(crate) fn without_secrets(text: &str) -> Option<String> {
     let mut settings: Table = text.parse().ok()?;
     settings.retain(|key, value| HARMLESS_TABLES.contains(&key) && !matches!(value, Value::String(_)));
@@ -49,12 +48,12 @@ pub(crate) fn without_secrets(text: &str) -> Option<String> {
     toml::to_string(&without_users(Value::Table(settings))).ok()
 }
 
-/// Takes the users out of all addresses. A source needs its address, so it stays.
+/// Strips the users from all URLs. A source needs its URL, so the rest stays.
 fn without_users(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(without_users_in_urls(&text)),
         Value::Array(values) => Value::Array(values.into_iter().map(without_users).collect()),
-        // An address is also the name of what `patch` replaces.
+        // A `patch` table is keyed by URL.
         Value::Table(table) => Value::Table(
             table
                 .into_iter()

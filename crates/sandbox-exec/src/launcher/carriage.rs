@@ -17,12 +17,12 @@ use crate::spawner::channel;
 pub(crate) struct Carriage {
     thread: JoinHandle<Vec<Denied>>,
     inward: OwnedFd,
-    /// Disconnected when everything has come from the forwarder.
+    /// Disconnected when everything from the forwarder has arrived.
     served: Receiver<()>,
 }
 
 impl Carriage {
-    /// Serves what comes from the forwarder at the other end.
+    /// Serves connections from the forwarder at the other end.
     pub(crate) fn start(inward: OwnedFd, mut carrier: Box<dyn Carrier>) -> std::io::Result<Carriage> {
         let own_end = inward.try_clone()?;
         let (is_serving, served) = mpsc::channel::<()>();
@@ -42,16 +42,16 @@ impl Carriage {
         Ok(Carriage { thread, inward: own_end, served })
     }
 
-    /// Has the forwarder pass on the connections that the command has opened and that it has not accepted yet, and end. Waits for
-    /// that, but no longer than `limit`.
+    /// Makes the forwarder pass on the connections that it has not accepted yet, and end. Waits for that, but no longer
+    /// than `limit`.
     pub(crate) fn hand_over(&self, limit: Duration) {
         // A forwarder that is gone has nothing to pass on.
         let _ = shutdown(&self.inward, Shutdown::Write);
-        // Nothing is ever sent.
+        // The channel carries no messages: it only disconnects.
         let _ = self.served.recv_timeout(limit);
     }
 
-    /// Returns what the carrier refused. The command must have ended.
+    /// Returns the carrier's refusals. The command must have ended.
     pub(crate) fn finish(self) -> Vec<Denied> {
         self.thread.join().unwrap_or_default()
     }

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use crate::launcher::capture::{Captured, HeadTail};
 use crate::launcher::spool::Spool;
 
-/// The most that is read at once, in bytes: what a pipe holds.
+/// The most bytes read at once: a pipe's capacity.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// One of a command's two output streams.
@@ -22,9 +22,9 @@ pub enum OutputStream {
 /// Watches the output of a command as it comes.
 ///
 /// It is called on the thread that waits for the command and must not block: a command whose output is not drained
-/// stands still.
+/// stalls.
 pub trait OutputObserver {
-    /// Takes the next bytes of a stream, as many as were there.
+    /// Takes the next available bytes of a stream.
     fn output(&mut self, stream: OutputStream, bytes: &[u8]);
 }
 
@@ -34,7 +34,7 @@ impl<F: FnMut(OutputStream, &[u8])> OutputObserver for F {
     }
 }
 
-/// Both streams, and what was kept of them so far.
+/// Both streams, and the output kept of them so far.
 #[derive(Debug)]
 pub(crate) struct Drain {
     stdout: Stream,
@@ -50,7 +50,7 @@ struct Stream {
 }
 
 impl Drain {
-    /// Takes the reading ends, which do not block, and keeps so many bytes of each stream.
+    /// Takes the non-blocking reading ends, and keeps at most `limit_bytes` of each stream.
     pub(crate) fn new(stdout: OwnedFd, stderr: OwnedFd, limit_bytes: usize) -> Drain {
         let stream = |pipe| Stream { pipe, kept: HeadTail::new(limit_bytes), is_finished: false };
         Drain { stdout: stream(stdout), stderr: stream(stderr), buffer: Vec::new() }
@@ -61,7 +61,7 @@ impl Drain {
         self.stdout.is_finished && self.stderr.is_finished
     }
 
-    /// Returns the stream's pipe while there is something to wait for: at its end it would report this for ever.
+    /// Returns the stream's pipe until its end; polling an ended pipe would return at once, forever.
     pub(crate) fn pipe(&self, stream: OutputStream) -> Option<BorrowedFd<'_>> {
         let stream = match stream {
             OutputStream::Stdout => &self.stdout,
@@ -70,7 +70,7 @@ impl Drain {
         (!stream.is_finished).then_some(stream.pipe.as_fd())
     }
 
-    /// Reads once: the other stream and the deadline must have their turn however fast this one flows.
+    /// Reads once, so that the other stream and the deadline have their turn however fast this one flows.
     pub(crate) fn read(
         &mut self,
         stream: OutputStream,

@@ -1,7 +1,7 @@
-//! The kept home of commands: which folders it is made of, who may change it, and what it is not to hold.
+//! The kept home of commands: its folders, the lock on it, and the layers over the user's caches.
 //!
-//! A kept home is a folder with `home`, what commands see as their home, and `caches`, where each cache of the user's has
-//! the upper folder of the layer over it. The folder is locked while a command changes it; a command that finds it
+//! A kept home is a folder with `home`, which commands see as their home, and `caches`, which holds the upper folder of
+//! the layer over each of the user's caches. The folder is locked while a command changes it; a command that finds it
 //! locked sees the same through layers of its own, which are discarded.
 
 mod arrangement;
@@ -31,17 +31,17 @@ const CACHES: &str = "caches";
 const PASSING: &str = "passing";
 /// Holds what is being removed.
 const TRASH: &str = "trash";
-/// Holds the path of the workspace, to find out whether it is still there.
+/// Holds the path of the workspace, to find out whether it still exists.
 const WORKSPACE: &str = "workspace";
 
-/// The permission to change a kept home, or a discarded layer over it, while one command runs.
+/// The right to change a kept home, or a discarded layer over it, while one command runs.
 #[derive(Debug)]
 pub(crate) struct HomeLease {
     /// The folder that holds what the command changes.
     own: PathBuf,
-    /// Folders of homes that are seen through it, the topmost first.
-    beneath: Vec<PathBuf>,
-    /// The user's home, and the caches in it that are seen, relative to it.
+    /// Folders of the homes that show through it, the topmost first.
+    lower: Vec<PathBuf>,
+    /// The user's home, and the visible caches in it, relative to it.
     real_home: PathBuf,
     caches: Vec<PathBuf>,
     limit_bytes: u64,
@@ -52,13 +52,13 @@ pub(crate) struct HomeLease {
 }
 
 impl HomeLease {
-    /// Takes the home for a command on this workspace; makes what is missing.
+    /// Acquires the home for a command on this workspace; makes missing folders.
     pub(crate) fn take(kept: &KeptHome, real_home: &Path, workspace: &Path) -> io::Result<HomeLease> {
         make_private(&kept.folder)?;
         let folder = fs::canonicalize(&kept.folder)?;
-        let mut beneath: Vec<PathBuf> = Vec::new();
+        let mut lower: Vec<PathBuf> = Vec::new();
         if let Some(over) = &kept.over {
-            beneath.extend(fs::canonicalize(over).ok().filter(|over| over.join(HOME).is_dir()));
+            lower.extend(fs::canonicalize(over).ok().filter(|over| over.join(HOME).is_dir()));
         }
         let lock = if kept.is_discarded { None } else { lock(&folder)? };
         let (own, passing) = if lock.is_some() {
@@ -68,15 +68,15 @@ impl HomeLease {
             make_private(&parent)?;
             let passing = PrivateFolder::create(&parent, HOME)?;
             let own = passing.path().to_owned();
-            // The command that has locked it may not have come to that yet.
+            // The command that holds the lock may not have made it yet.
             make_private(&folder.join(HOME))?;
-            beneath.insert(0, folder);
+            lower.insert(0, folder);
             (own, Some(passing))
         };
         let caches = host_caches::find(real_home);
         let limit_bytes = kept.limit_bytes;
         let real_home = real_home.to_owned();
-        let lease = HomeLease { own, beneath, real_home, caches, limit_bytes, lock, passing };
+        let lease = HomeLease { own, lower, real_home, caches, limit_bytes, lock, passing };
         lease.prepare(workspace)?;
         Ok(lease)
     }
@@ -85,7 +85,7 @@ impl HomeLease {
     fn prepare(&self, workspace: &Path) -> io::Result<()> {
         if self.lock.is_some() {
             store::remove_leftovers(&self.own);
-            // Short of space, the home is made room for below.
+            // A failure for lack of space is harmless: room is made below.
             let _ = store::note_workspace(&self.own, workspace);
             store::enforce_limit(&self.own, self.limit_bytes);
         }
@@ -104,7 +104,7 @@ impl HomeLease {
         Ok(())
     }
 
-    /// Makes a layer's work folder anew: the kernel takes only one that no layer has used before.
+    /// Recreates a layer's work folder: the kernel accepts only an unused one.
     fn renew_work(&self, layer: &Path) -> io::Result<()> {
         let work = layer.join(WORK);
         removal::remove_tree(&work)?;
@@ -113,7 +113,7 @@ impl HomeLease {
 
     /// Checks whether the home itself is a layer over another one.
     fn is_layered(&self) -> bool {
-        !self.beneath.is_empty()
+        !self.lower.is_empty()
     }
 
     /// The folder of the home's own layer, whose upper folder is the home.
@@ -130,30 +130,30 @@ impl HomeLease {
         self.caches.iter().filter_map(move |cache| Some((host_caches::variable(cache)?, home.join(cache))))
     }
 
-    /// Leaves out the caches that this holds for: what the policy shares on purpose is shared as it is.
+    /// Drops the caches that `is_shared` holds for: the policy shares these on purpose, without a layer.
     pub(crate) fn without_caches(&mut self, is_shared: impl Fn(&Path) -> bool) {
         let real_home = self.real_home.clone();
         self.caches.retain(|cache| !is_shared(&real_home.join(cache)));
     }
 
-    /// Checks whether a path of the user's home lies in a cache, which is shown beneath a layer and not as it is.
+    /// Checks whether a path of the user's home is in a cache, which commands see through a layer.
     pub(crate) fn covers(&self, path: &Path) -> bool {
         let name = path.strip_prefix(&self.real_home);
         name.is_ok_and(|name| self.caches.iter().any(|cache| name.starts_with(cache)))
     }
 
-    /// Checks whether one of these folders shows commands the home elsewhere than in its place, where they could put
-    /// anything beneath a layer; returns the reason.
+    /// Checks whether one of these folders exposes the home at a second path, where commands could change files under a
+    /// layer; returns the reason.
     pub(crate) fn reachable_in<'a>(
         &self,
         mut folders: impl Iterator<Item = &'a PathBuf>,
         hidden: &[PathBuf],
     ) -> Option<io::Error> {
         let is_hidden = |own: &&PathBuf| hidden.iter().any(|hidden| own.starts_with(hidden));
-        let own = [&self.own].into_iter().chain(&self.beneath).filter(|own| !is_hidden(own));
+        let own = [&self.own].into_iter().chain(&self.lower).filter(|own| !is_hidden(own));
         let own: Vec<&PathBuf> = own.collect();
         let shows = |folder: &PathBuf| own.iter().any(|own| own.starts_with(folder));
-        let why = "it lies in a folder that commands are given";
+        let why = "it is in a folder that commands are given";
         folders.any(shows).then(|| io::Error::new(io::ErrorKind::PermissionDenied, why))
     }
 }
@@ -161,13 +161,13 @@ impl HomeLease {
 impl Drop for HomeLease {
     fn drop(&mut self) {
         if let Some(passing) = &self.passing {
-            // What cannot be removed now is when the home is taken the next time.
+            // Leftovers are removed when the home is next acquired.
             let _ = removal::remove_tree(passing.path());
         }
         if self.lock.is_some() {
             furnishing::remove_settings(&self.own.join(HOME), &self.own.join(TRASH));
             for cache in &self.caches {
-                // The kernel leaves a folder without permissions there, which other programs could not remove.
+                // The kernel leaves a folder without permissions, which other programs could not remove.
                 let _ = removal::remove_tree(&self.cache_layer(cache).join(WORK));
             }
             let _ = removal::remove_tree(&self.home_layer());
@@ -184,7 +184,7 @@ fn layer_name(cache: &Path) -> String {
     String::from_utf8_lossy(cache.as_os_str().as_bytes()).replace('/', "+")
 }
 
-/// Makes a folder that only the user can enter, and its parents; one that is there stays as it is.
+/// Makes a folder that only the user can enter, and its parents; an existing folder stays unchanged.
 fn make_private(folder: &Path) -> io::Result<()> {
     match fs::symlink_metadata(folder) {
         Ok(metadata) if metadata.is_dir() => Ok(()),

@@ -8,7 +8,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::spawner::channel;
 
-/// Ends a command from any thread. It stays valid after the command's end, when it does nothing.
+/// Ends a command from any thread. After the command's end it does nothing.
 #[derive(Clone, Debug)]
 pub struct Killer {
     shared: Arc<Shared>,
@@ -36,8 +36,8 @@ impl Killer {
         self.kill();
     }
 
-    /// Asks the command to end: its shell's process group gets SIGTERM, and the command may ignore it. What follows is
-    /// the command's own ending. Where it has no process namespace it is killed instead.
+    /// Asks the command to end: its shell's process group receives SIGTERM, which the command may ignore. Its outcome is
+    /// then its own. Without a process namespace it is killed instead.
     pub fn terminate(&self) {
         // An error says that the init is dead already, and everything in its namespace with it.
         let _ = pidfd_send_signal(&self.shared.init, Signal::TERM);
@@ -56,7 +56,7 @@ impl Killer {
             // An error says that the init is dead already, and everything in its namespace with it.
             let _ = pidfd_send_signal(&self.shared.init, Signal::KILL);
         } else {
-            // The spawner searches and kills. If it is gone, the command's init does so by itself.
+            // The spawner searches and kills. If it is gone, the command's init does so itself.
             let _ = channel::send(&self.shared.status, b"K", &[]);
         }
     }

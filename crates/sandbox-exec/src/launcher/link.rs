@@ -1,4 +1,4 @@
-//! The connection to the spawner, which is started anew when it has died.
+//! The connection to the spawner, which is restarted when it has died.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,7 +19,7 @@ const END_LIMIT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Link {
     program: SpawnerProgram,
-    /// `None` when the spawner has ended and could not be started anew. Closing it is what ends the spawner.
+    /// `None` when the spawner has ended and could not be restarted. Closing the socket ends the spawner.
     socket: Option<OwnedFd>,
     process: Child,
 }
@@ -34,7 +34,7 @@ impl Link {
     pub(crate) fn send(&mut self, kind: RequestKind, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         let sent = match &self.socket {
             Some(socket) => channel::send(socket.as_fd(), kind.encode(), descriptors),
-            // It could not be started anew the last time.
+            // The last restart failed.
             None => Err(Errno::PIPE),
         };
         match sent {
@@ -42,7 +42,7 @@ impl Link {
             Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN | Errno::CONNREFUSED) => {}
             other => return Ok(other?),
         }
-        // Its zombie first: the next one removes the control groups of spawners that are no more.
+        // Reap it first: the next spawner removes the control groups of spawners that no longer exist.
         self.end();
         let (socket, process) = start_process(&self.program)?;
         self.process = process;
@@ -52,7 +52,7 @@ impl Link {
 
     /// Returns the process number of the spawner; `None` if it has died.
     pub(crate) fn live_spawner(&mut self) -> Option<u32> {
-        // One that is killed closes its socket before it can be waited for.
+        // A killed spawner closes its socket before it can be waited for.
         let is_connected = self.socket.as_ref().is_some_and(|socket| {
             let mut sockets = [PollFd::new(socket, PollFlags::empty())];
             poll(&mut sockets, Some(&Timespec::default())) == Ok(0)
@@ -60,14 +60,14 @@ impl Link {
         (is_connected && matches!(self.process.try_wait(), Ok(None))).then(|| self.process.id())
     }
 
-    /// Ends the spawner and takes its zombie away.
+    /// Ends the spawner and reaps it.
     fn end(&mut self) {
         self.socket = None;
-        // It ends by itself when the socket is closed, and after its commands.
+        // The spawner ends by itself once the socket is closed and its commands have ended.
         let started = Instant::now();
         while matches!(self.process.try_wait(), Ok(None)) {
             if started.elapsed() > END_LIMIT {
-                // A command that cannot be killed holds it up. It dies alone; the rest is the kernel's.
+                // A command that cannot be killed holds the spawner up. Kill it alone; the kernel has the rest.
                 let _ = self.process.kill();
                 let _ = self.process.wait();
                 return;
@@ -87,7 +87,7 @@ fn start_process(program: &SpawnerProgram) -> io::Result<(OwnedFd, Child)> {
     let (socket, spawner_end) = channel::pair()?;
     let process = Command::new(&program.path)
         .args(&program.arguments)
-        // The daemon's variables may hold secrets, and what the spawner does not have it cannot pass on.
+        // The daemon's variables may hold secrets; the spawner cannot pass on what it does not have.
         .env_clear()
         .current_dir("/")
         .stdin(Stdio::from(spawner_end))

@@ -11,13 +11,13 @@ use crate::policy::isolation::Isolation;
 use crate::spawner::channel::{self, Status};
 use crate::spawner::request::RequestKind;
 
-/// A loopback network of its own that several commands share, such as a server and what talks to it.
+/// A private loopback network that several commands share, such as a server and its clients.
 ///
 /// It reaches neither the host nor another network, and ends with the last command in it once this is dropped.
 #[derive(Debug)]
 pub struct NetworkHolder {
-    /// The network namespace, and the user namespace that owns it if that is not the launcher's. Empty on a machine that
-    /// gives commands no network of their own.
+    /// The network namespace, and the user namespace that owns it unless that is the launcher's. Empty on a machine where
+    /// commands have no network of their own.
     descriptors: Vec<OwnedFd>,
 }
 
@@ -30,7 +30,7 @@ impl NetworkHolder {
 impl Launcher {
     /// Makes a network for [`Launcher::spawn_in`].
     ///
-    /// On a machine where commands have no network of their own, they are as without it.
+    /// On a machine where commands have no network of their own, it has no effect.
     ///
     /// # Errors
     /// [`SpawnError`]; the launcher stays usable.

@@ -19,20 +19,20 @@ pub struct Outcome {
     pub stdout: Captured,
     /// The bytes of standard error.
     pub stderr: Captured,
-    /// True if both streams were read to their ends. A process that held them open past the shell's end was killed
-    /// 250 ms later, and what it printed after that is lost.
+    /// True if both streams were read to their ends. A process that held them open past the shell's end was killed 250 ms
+    /// later, and its output after that is lost.
     pub output_complete: bool,
-    /// The state of the whole output, when a spool was given.
+    /// The state of the full output, if a spool was given.
     pub spooled: Option<Spooled>,
-    /// Refusals by its confinement, in the order in which they happened first; at most 20 entries. A command that
-    /// succeeded has none, whatever it tried on the way, but for background jobs that ended with it.
+    /// Refusals by its confinement, in order of first occurrence; at most 20 entries. A command that succeeded has none,
+    /// whatever it tried on the way, except for background jobs that ended with it.
     pub denied: Vec<Denied>,
 }
 
 /// The way in which a shell command ended.
 ///
-/// Only [`Ending::Exited`] and [`Ending::Signaled`] are the command's own doing; a command that returns 124 or 137
-/// by itself is never taken for a timeout or a kill.
+/// Only [`Ending::Exited`] and [`Ending::Signaled`] are the command's own doing; a command that itself returns 124 or
+/// 137 is never taken for a timeout or a kill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
@@ -48,8 +48,8 @@ pub enum Ending {
     /// [`Killer::cancel`](crate::Killer::cancel) ended it.
     Cancelled,
     /// The command failed, and the kernel had killed at least one of its processes because the limit on the whole
-    /// command's memory was reached. Where no such limit is to be had, see the report's `missing`, programs are
-    /// refused memory one by one instead and end as they please.
+    /// command's memory was reached. Where that limit is unavailable (see the report's `missing`), each program is refused
+    /// memory instead and ends as it pleases.
     KilledForMemory {
         /// The limit in bytes.
         limit_bytes: u64,

@@ -1,4 +1,4 @@
-//! From a policy to a child: which mounts, which rules, which environment. It reads the host.
+//! Turns a policy into a child's mounts, rules and environment. It reads the host.
 
 mod access;
 mod inner_mounts;
@@ -27,7 +27,7 @@ use crate::report::file_view::FileView;
 use crate::spawner::preparation::{self, Preparation};
 use crate::spawner::request::{ChildLimits, FileAccess, Order, Request, Task};
 
-/// The machine that commands run on, as far as plans are made from it.
+/// The properties of the machine that plans depend on.
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) user: User,
@@ -44,7 +44,7 @@ pub(super) struct Homes<'a> {
     home: &'a Path,
     /// For its temporary files.
     temporary: &'a Path,
-    /// If the child's is kept from command to command.
+    /// Present if the child's home is kept between commands.
     kept: Option<&'a HomeLease>,
 }
 
@@ -64,8 +64,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Plans a child. `folder` holds its home and temporary files if it has no root of its own, and `kept_home` the home
-    /// if one is kept; they are furnished.
+    /// Plans a child. `folder` holds its home and temporary files if it has no root of its own, and `kept_home` its home
+    /// if one is kept; both are furnished here.
     pub(crate) fn new(
         policy: &Policy,
         host: &Host,
@@ -131,7 +131,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns the mounts of the workspace that commands find there.
+    /// Finds the host's mounts inside the workspace.
     fn inner_mounts(&self, policy: &Policy, trees: &SharedTrees) -> InnerMounts {
         let open: Vec<_> = policy.writable_mounts.iter().filter_map(|path| self.mountable(path)).collect();
         let targets = trees.replaced.iter().map(|(_, target)| target);
@@ -139,13 +139,13 @@ impl Plan {
         InnerMounts::find(&self.workspace, &open, &bound)
     }
 
-    /// Returns where a mount can go for this path of the policy: nowhere if it does not exist or leads over a link.
+    /// Returns the mount point for a path of the policy; `None` if the path does not exist or leads over a link.
     fn mountable(&self, path: &Path) -> Option<PathBuf> {
         let path = self.rebase(path);
         (canonicalize(&path).ok()? == path).then_some(path)
     }
 
-    /// Moves a path below the workspace as the caller wrote it to below the workspace's canonical path.
+    /// Rebases a path in the workspace from the caller's spelling to the workspace's canonical path.
     fn rebase(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(&self.given_workspace) {
             // Joining nothing would add a slash at the end.
@@ -155,7 +155,7 @@ impl Plan {
         }
     }
 
-    /// Moves a path below the workspace's canonical path to where the caller has it.
+    /// Rebases a path in the workspace from the canonical path to the caller's spelling.
     fn as_given(&self, path: &Path) -> PathBuf {
         path.strip_prefix(&self.workspace)
             .map_or_else(|_| path.to_owned(), |rest| self.given_workspace.join(rest))

@@ -22,7 +22,7 @@ const NAMES_TRIED: u32 = 10_000;
 
 /// A folder that only the user can enter; removed with everything in it when dropped.
 ///
-/// It is locked as long as it is in use. A process that is killed leaves the folder behind and no lock.
+/// It is locked while in use. A killed process leaves the folder, but not the lock.
 #[derive(Debug)]
 pub(crate) struct PrivateFolder {
     path: PathBuf,
@@ -35,13 +35,13 @@ pub(crate) struct FolderLock(File);
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        // Closing it is not enough: a process that another thread is starting has a copy for a moment.
+        // Closing is not enough: a process that another thread is just starting may hold a copy.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
 impl PrivateFolder {
-    /// Makes one in `parent` with `name` in its name.
+    /// Makes a folder in `parent` with `name` in its name.
     pub(crate) fn create(parent: &Path, name: &str) -> io::Result<PrivateFolder> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let parent = fs::canonicalize(parent)?;
@@ -50,11 +50,11 @@ impl PrivateFolder {
             let path = parent.join(format!("{PREFIX}{name}-{}-{number}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {}
-                // Numbers of processes come again, and one that was killed has left its folder.
+                // Process numbers are reused, and a killed process has left its folder.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             }
-            // A sweep in this moment takes it for left behind; the next name is tried then.
+            // A concurrent sweep may take it for a leftover; then try the next name.
             if let Some(lock) = lock(&path)?
                 && fs::symlink_metadata(&path).is_ok_and(|metadata| is_same(&metadata, &lock))
             {
@@ -64,7 +64,7 @@ impl PrivateFolder {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Removes the folders in `parent` that processes of this user have left behind when they were killed.
+    /// Removes the folders in `parent` that killed processes of this user have left.
     pub(crate) fn sweep(parent: &Path) {
         let Ok(entries) = fs::read_dir(parent) else { return };
         let own = rustix::process::geteuid().as_raw();
@@ -72,7 +72,7 @@ impl PrivateFolder {
             let is_ours = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
                 && entry.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == own);
             if is_ours && let Ok(Some(_lock)) = lock(&entry.path()) {
-                // What cannot be removed now can be the next time.
+                // A failed removal is retried the next time.
                 let _ = remove_tree(&entry.path());
             }
         }
@@ -102,7 +102,7 @@ impl PrivateFolder {
         fs::create_dir(self.temporary())?;
         fs::create_dir(self.home())?;
         fs::write(self.home().join(".gitconfig"), git_settings)?;
-        // As in a root of its own: no shell of the user would read what a command wrote there.
+        // As in a command's own root: no shell of the user may read what a command wrote there.
         for name in START_UP_FILES {
             let path = self.home().join(name);
             fs::write(&path, "")?;
@@ -130,7 +130,7 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        // A command's last file may be made while this runs; what stays is the scratch folder's owner's to clear.
+        // A command may still make a file while this runs; the owner of the scratch folder clears what remains.
         let _ = remove_tree(&self.path);
     }
 }

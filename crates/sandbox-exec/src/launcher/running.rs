@@ -35,8 +35,8 @@ const REAP_LIMIT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The command's init was killed from outside the sandbox, or by the command where it has no process
-    /// namespace. Everything that was left of the command has been killed.
+    /// The command's init was killed from outside the sandbox, or by the command where it has no process namespace. The
+    /// command's remaining processes have been killed.
     #[error("the command's sandbox was killed")]
     Lost,
     /// Everything was killed, but a process does not end: the kernel holds it in an uninterruptible wait.
@@ -56,25 +56,25 @@ pub(crate) struct Started {
     pub(crate) stderr: OwnedFd,
     pub(crate) status: OwnedFd,
     pub(crate) pidfd: OwnedFd,
-    /// The shell's wait status, if it has come already.
+    /// The shell's wait status, if it has already arrived.
     pub(crate) early_end: Option<i32>,
-    /// Refusals that came already.
+    /// Refusals that have already arrived.
     pub(crate) denials: Denials,
-    /// Background jobs that came already.
+    /// Background jobs that have already been reported.
     pub(crate) jobs: Vec<BackgroundJob>,
     pub(crate) owns_namespace: bool,
     pub(crate) folder: Option<PrivateFolder>,
     pub(crate) kept_home: Option<HomeLease>,
-    /// Brings the connections to allowed names.
+    /// Delivers the connections to allowed names.
     pub(crate) inward: Option<OwnedFd>,
-    /// Makes them.
+    /// Serves them.
     pub(crate) carriage: Option<Carriage>,
 }
 
 impl Started {
-    /// Ends the command, which nothing is to wait for.
+    /// Kills the command without waiting for it.
     pub(crate) fn kill(&self) {
-        // An error says that it has ended.
+        // An error means that it has already ended.
         let _ = channel::send(&self.status, b"K", &[]);
     }
 }
@@ -86,7 +86,7 @@ pub struct Running {
     killer: Killer,
     shell_end: Option<i32>,
     denials: Denials,
-    /// Processes that outlived the shell; at the end, those that were killed.
+    /// Processes that outlived the shell; in the end, those that were killed.
     jobs: Vec<BackgroundJob>,
     started_at: Instant,
     timeout: Timeout,
@@ -95,7 +95,7 @@ pub struct Running {
     files: FileView,
     /// Removed when the command has ended.
     _folder: Option<PrivateFolder>,
-    /// Given back when the command has ended.
+    /// Released when the command has ended.
     _kept_home: Option<HomeLease>,
     home_fault: Option<String>,
     carriage: Option<Carriage>,
@@ -133,18 +133,18 @@ impl Running {
         self
     }
 
-    /// Returns the reason for which the command has a fresh home although its policy has a kept one.
+    /// Returns the reason that the command has a fresh home although its policy has a kept one.
     pub fn home_fault(&self) -> Option<&str> {
         self.home_fault.as_deref()
     }
 
-    /// Returns what ends the command from any thread.
+    /// Returns a handle that ends the command from any thread.
     pub fn killer(&self) -> Killer {
         self.killer.clone()
     }
 
-    /// Returns the paths that the policy protects and that no mount could protect, because they do not exist or
-    /// are links. The caller compares them after the command.
+    /// Returns the protected paths of the policy that no mount could protect, because they do not exist or are links. The
+    /// caller compares them after the command.
     pub fn unprotected(&self) -> &[PathBuf] {
         &self.unprotected
     }
@@ -158,7 +158,7 @@ impl Running {
     /// Waits for the end of the command and all its descendants.
     ///
     /// # Errors
-    /// [`WaitError`]; whatever it is, the command has been killed.
+    /// [`WaitError`]; in any case, the command has been killed.
     pub fn wait(self) -> Result<Outcome, WaitError> {
         self.wait_with(&mut |_: OutputStream, _: &[u8]| {}, None)
     }
@@ -214,7 +214,7 @@ impl Running {
         let output_complete = self.output.is_finished();
         let (stdout, stderr) = self.output.take();
         let spooled = spool.map(Spool::finish);
-        // Programs try this and that, and go on without it: what counts is what a failure may be due to.
+        // Programs try calls and cope with refusals: only refusals that may explain a failure count.
         let has_names = self.carriage.is_some();
         let refused_outside = self.carriage.take().map(Carriage::finish).unwrap_or_default();
         let mut denied = Vec::new();
@@ -226,7 +226,7 @@ impl Running {
             let ends = [&stderr, &stdout].map(|stream| stream.text(|_| String::new()));
             denied.extend(printed::refusals(ends.each_ref().map(String::as_str), &self.files));
         }
-        // A success has lost them, too.
+        // Even a successful command has lost its background jobs.
         denied.extend(background_job::describe(&self.jobs));
         denied.truncate(MOST_DENIALS);
         let duration = self.started_at.elapsed();
@@ -273,7 +273,7 @@ impl Running {
                     }
                 }
             },
-            // The end comes when the spawner has reaped the last process, and an error when the spawner died.
+            // The stream ends when the spawner has reaped the last process, and fails when the spawner died.
             Ok(None) | Err(_) => {
                 state.gone = true;
                 state.drain_until.get_or_insert(Instant::now() + DRAIN_LIMIT);
@@ -312,14 +312,14 @@ struct State {
     /// No process of the command is left.
     gone: bool,
     killed_for_memory: bool,
-    /// The number of processes that the limit on them has kept from being made.
+    /// The number of processes that were not made because of the limit.
     refused_processes: u32,
     drain_until: Option<Instant>,
     reap_until: Option<Instant>,
 }
 
 impl State {
-    /// Returns when something is to be done even if nothing happens.
+    /// Returns the time of the next timer, if no event comes first.
     fn next_wake(&self, deadline: Instant, output_finished: bool) -> Instant {
         let drain = self.drain_until.filter(|_| !output_finished && (self.gone || !self.killed));
         let kill = (!self.killed).then_some(deadline);

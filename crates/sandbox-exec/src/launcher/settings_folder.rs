@@ -1,9 +1,8 @@
-//! `/etc` as commands see it: everything that every user of the machine may read, apart from names that hold secrets
-//! wherever they are readable.
+//! `/etc` as commands see it: everything that every user of the machine may read, apart from names that hold secrets.
 //!
 //! Commands see the folder itself, and rules by path let them read the entries that are listed here. So an entry that
-//! appears or is replaced while a command runs stays closed until the folder is listed anew, and the permissions of a
-//! file count in any case: commands of root run as a user who owns nothing.
+//! appears or is replaced while a command runs stays closed until the folder is listed again, and the permissions of a
+//! file apply in any case: commands of root run as a user who owns nothing.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -16,10 +15,10 @@ use std::time::{Duration, Instant};
 use crate::launcher::canonical::canonicalize;
 use crate::policy::isolation::Isolation;
 
-/// The folder in which commands see it.
+/// The path at which commands see the folder.
 pub(crate) const ETC: &str = "/etc";
 
-/// Files that commands see otherwise than they are: accounts and host names of the sandbox.
+/// Files that are replaced for commands: accounts and host names of the sandbox.
 pub(crate) const REPLACED: [&str; 3] = ["passwd", "group", "hosts"];
 
 /// Names that only the network needs.
@@ -89,22 +88,22 @@ const SECRET_NAMES: &[&str] = &[
     "wpa_supplicant",
 ];
 
-/// Ends of names of files that hold private keys or passwords.
+/// Suffixes of names of files that hold private keys or passwords.
 const SECRET_ENDS: &[&str] = &[
     "_dsa", "_ecdsa", "_ed25519", "_key", "_rsa", ".jks", ".kdbx", ".key", ".keytab", ".p12", ".pfx", ".ppk",
 ];
 
-/// Parts of names of files that may hold certificates, private keys, or both: their contents decide.
+/// Substrings of names of files that may hold certificates, private keys, or both: their contents decide.
 const CERTIFICATE_PARTS: &[&str] = &[".cer", ".crt", ".pem", "cert"];
 const PRIVATE_KEY: &[u8] = b"PRIVATE KEY-----";
 
-/// The most bytes of one such file that are looked at. A longer one is a bundle of certificates.
+/// The most bytes of such a file that are read. A longer file is a bundle of certificates.
 const CERTIFICATE_LIMIT_BYTES: u64 = 1 << 16;
 
-/// The most entries that are looked at. What lies behind them is not shown.
+/// The most entries that are examined. Further ones stay closed.
 const ENTRY_LIMIT: usize = 20_000;
 
-/// The age at which the list is made anew, even if the folder itself has not changed.
+/// The age at which the list is refreshed, even if the folder itself has not changed.
 const AGE_LIMIT: Duration = Duration::from_secs(60);
 
 /// The machine's folder of settings, and the list of its entries that commands may read.
@@ -138,7 +137,7 @@ impl SettingsFolder {
     pub(crate) fn view(&self, isolation: Isolation, with_network: bool) -> EtcView {
         let has_rules = isolation.contains(Isolation::LANDLOCK);
         let has_root = isolation.contains(Isolation::ROOT);
-        // Files of the sandbox's own are mounted over these, and no mount can lie on a link.
+        // The sandbox's own files are mounted over these, and a link cannot be a mount point.
         let is_file =
             |name: &str| fs::symlink_metadata(self.path.join(name)).is_ok_and(|file| file.is_file());
         EtcView {
@@ -149,7 +148,7 @@ impl SettingsFolder {
         }
     }
 
-    /// Returns the files and folders in it, as names relative to it, that a command may read with all that they contain.
+    /// Returns the relative names of the files and folders that a command may read, including their contents.
     fn entries(&self, with_network: bool) -> Vec<PathBuf> {
         let is_for_all =
             |path: &&PathBuf| with_network || !NETWORK_NAMES.iter().any(|name| path.ends_with(name));
@@ -167,7 +166,7 @@ impl SettingsFolder {
             return list.entries.clone();
         }
         let mut walk = Walk { device: metadata.dev(), left: ENTRY_LIMIT, entries: BTreeSet::new() };
-        // The folder itself is never one entry: what appears in it later is to be looked at first.
+        // Never list the folder itself: entries that appear in it later must be checked first.
         walk.folder(&self.path, Path::new(""));
         let entries = Arc::new(walk.entries);
         *list = Some(List { identity, made: Instant::now(), entries: entries.clone() });
@@ -181,13 +180,13 @@ pub(crate) struct EtcView {
     source: PathBuf,
     has_root: bool,
     is_whole: bool,
-    /// Names relative to it.
+    /// Names relative to the folder.
     entries: Vec<PathBuf>,
 }
 
 impl EtcView {
-    /// True if a root of the command's own has the folder itself, and rules by path keep closed entries closed. Otherwise
-    /// such a root has a few files of it.
+    /// True if the command's own root has the whole folder, and rules by path keep closed entries closed. Otherwise such a
+    /// root has a few of its files.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -202,7 +201,7 @@ impl EtcView {
         if self.has_root { Path::new(ETC) } else { &self.source }
     }
 
-    /// Returns the paths that rules let through, with what lies beneath them.
+    /// Returns the paths that rules let through, with their contents.
     pub(crate) fn rules(&self) -> Vec<PathBuf> {
         let replaced = REPLACED.iter().map(Path::new).filter(|_| self.is_whole);
         self.entries
@@ -213,13 +212,13 @@ impl EtcView {
             .collect()
     }
 
-    /// Returns where to mount something over a file of the machine's folder; `None` for other files.
+    /// Returns the path at which to mount a mask over a file of the machine's folder; `None` for other files.
     pub(crate) fn mask_target(&self, path: &Path) -> Option<PathBuf> {
         let name = path.strip_prefix(&self.source).ok().filter(|_| self.is_whole)?;
         Some(self.target().join(name))
     }
 
-    /// Checks whether a path that lies in the folder, with its links resolved, can be read.
+    /// Checks whether a path in the folder, with its links resolved, can be read.
     pub(crate) fn shows(&self, path: &Path) -> bool {
         let Ok(path) = canonicalize(path) else { return false };
         let is_open = |name: &Path| self.entries.iter().any(|entry| name.starts_with(entry));
@@ -234,7 +233,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Lists what may be read in a folder. Returns whether nothing in it is closed.
+    /// Lists the readable entries of a folder. Returns whether all of them are.
     fn folder(&mut self, path: &Path, name: &Path) -> bool {
         let Ok(entries) = fs::read_dir(path) else { return false };
         let mut is_open = true;
@@ -248,10 +247,10 @@ impl Walk {
         is_open
     }
 
-    /// Lists one entry, or what may be read of it. Returns whether nothing of it is closed.
+    /// Lists one entry, or its readable parts. Returns whether all of it is readable.
     fn entry(&mut self, path: &Path, name: PathBuf) -> bool {
         let Ok(metadata) = fs::symlink_metadata(path) else { return false };
-        // A link gives nothing away: the file that it leads to decides, and one outside does not exist for a command.
+        // A link reveals nothing: its target decides, and a target outside does not exist for a command.
         if metadata.is_symlink() {
             return true;
         }
@@ -268,7 +267,7 @@ impl Walk {
         }
         let is_open = self.folder(path, &name);
         if is_open {
-            // One rule for the folder does for all in it, and shows at once what is installed there later.
+            // One rule for the folder covers all its entries, including those installed later.
             self.entries.retain(|entry| !entry.starts_with(&name));
             self.entries.insert(name);
         }
@@ -281,7 +280,7 @@ fn is_secret(path: &Path) -> bool {
     SECRET_NAMES.contains(&name.as_str()) || SECRET_ENDS.iter().any(|end| name.ends_with(end))
 }
 
-/// Checks whether a file that may hold certificates holds a private key as well; one that cannot be read counts as one.
+/// Checks whether a file that may hold certificates also holds a private key; an unreadable file counts as one.
 fn holds_private_key(path: &Path, length: u64) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     if length > CERTIFICATE_LIMIT_BYTES || !CERTIFICATE_PARTS.iter().any(|part| name.contains(part)) {
@@ -331,7 +330,7 @@ mod tests {
         assert_eq!(names(&settings), ["java-17", "maven", "ssl/certs"]);
         assert!(settings.entries(true).contains(&"resolv.conf".into()));
         assert!(!settings.view(Isolation::ALL, false).is_whole());
-        // An entry that comes later is listed, once the folder's time differs: older kernels count in steps of 4 ms.
+        // A later entry is listed once the folder's time differs: older kernels count in steps of 4 ms.
         let is_listed = || {
             fs::write(root.join("later.conf"), "").unwrap();
             let is_listed = names(&settings) == ["java-17", "later.conf", "maven", "ssl/certs"];

@@ -16,7 +16,7 @@ impl SpawnerProgram {
     /// Starts the calling program a second time; its `main` must begin with
     /// [`spawner_main_if_requested`](crate::spawner_main_if_requested).
     ///
-    /// It works even when the program's file was replaced meanwhile.
+    /// It works even if the program's file was replaced meanwhile.
     pub fn this_program() -> SpawnerProgram {
         SpawnerProgram { path: "/proc/self/exe".into(), arguments: vec![SPAWNER_ARGUMENT.into()] }
     }

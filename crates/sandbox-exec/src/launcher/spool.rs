@@ -1,9 +1,9 @@
-//! The whole output of a command, written to a file up to a cap.
+//! The full output of a command, written to a file up to a cap.
 
 use std::fs::File;
 use std::io::{self, Write};
 
-/// The destination of the whole output: both streams, in the order in which their chunks arrived.
+/// The destination of the full output: both streams, in the order in which their chunks arrived.
 #[derive(Debug)]
 pub struct Spool {
     file: File,

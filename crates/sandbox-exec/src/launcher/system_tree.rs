@@ -1,4 +1,4 @@
-//! The read-only system that every command sees: which parts of the host, and what is made up instead.
+//! The read-only system that every command sees: parts of the host, and generated files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::launcher::settings_folder::{ETC, EtcView};
 use crate::policy::Policy;
 use crate::policy::network::NetworkPolicy;
 
-/// Trees that hold installed programs and nothing of the user's.
+/// Trees that hold installed programs and no user data.
 const TREES: [&str; 11] = [
     "/usr",
     "/bin",
@@ -26,8 +26,8 @@ const TREES: [&str; 11] = [
     "/snap",
 ];
 
-/// Settings in `/etc` that programs need most, where rules by path cannot keep the other ones closed: it holds keys, and as
-/// root the command could read them.
+/// The settings in `/etc` that programs need most, for machines where rules by path cannot close the others: `/etc` holds
+/// keys, which a command could read as root.
 const SETTINGS: [&str; 21] = [
     "/etc/alternatives",
     "/etc/ld.so.cache",
@@ -60,10 +60,10 @@ const RESOLVER_SETTINGS: &str = "/etc/resolv.conf";
 
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// Folders that the sandbox lays out by itself: a workspace can be neither one of them nor above one.
+/// Folders that the sandbox lays out itself: a workspace can neither be nor contain one of them.
 const OWN_FOLDERS: [&str; 8] = ["/usr", "/etc", "/dev", "/proc", "/sys", "/tmp", "/var/tmp", "/run"];
 
-/// Checks whether showing this folder as a workspace would show, or lose, the system.
+/// Checks whether showing this folder as a workspace would expose or cover the system.
 pub(crate) fn is_made_of(workspace: &Path) -> bool {
     let below = ["/dev", "/proc", "/sys"];
     OWN_FOLDERS.iter().chain(&TREES).any(|folder| Path::new(folder).starts_with(workspace))
@@ -75,7 +75,7 @@ pub(crate) fn shows(folder: &Path) -> bool {
     TREES.iter().any(|tree| folder.starts_with(tree))
 }
 
-/// Returns what of the system may be read, for rules by path.
+/// Returns the readable paths of the system, for rules by path.
 pub(crate) fn readable() -> impl Iterator<Item = PathBuf> {
     let made_up = ["/proc", "/etc/passwd", "/etc/group", "/etc/hosts"];
     TREES
@@ -91,7 +91,7 @@ pub(crate) fn devices_to_open() -> impl Iterator<Item = PathBuf> {
     DEVICES.iter().map(PathBuf::from)
 }
 
-/// Returns where the private home lies: in the real one's place, so that absolute paths in toolchains hold.
+/// Returns the path of the private home: the real home's, so that absolute paths in toolchains hold.
 pub(crate) fn private_home(real_home: &Path) -> PathBuf {
     let is_usable = real_home.is_absolute() && !is_made_of(real_home) && !shows(real_home);
     if is_usable { real_home.to_owned() } else { "/home/user".into() }
@@ -124,7 +124,7 @@ pub(crate) fn entries(policy: &Policy, home: &Path, etc: &EtcView) -> Vec<MountE
         }
         if matches!(policy.network, NetworkPolicy::Named(_)) {
             let path = etc.source().join("resolv.conf");
-            // A mask lies where a link leads to.
+            // A mask is mounted at a link's target.
             let path = canonicalize(&path).unwrap_or(path);
             let target = etc.mask_target(&path).unwrap_or(path);
             entries.push(MountEntry::Mask { target, contents: resolver_settings() });
@@ -166,12 +166,12 @@ fn devices() -> Vec<MountEntry> {
     entries
 }
 
-/// Names the name server of a command that may connect to some names.
+/// Returns the `resolv.conf` of a command that may connect to some names.
 fn resolver_settings() -> Vec<u8> {
     format!("nameserver {NAME_SERVER}\noptions timeout:2 attempts:2\n").into()
 }
 
-/// Accounts and host names that give nothing of the host away.
+/// Returns accounts and host names that reveal nothing of the host.
 fn accounts(home: &Path) -> [(PathBuf, String); 3] {
     let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let home = home.display();
@@ -188,7 +188,7 @@ fn accounts(home: &Path) -> [(PathBuf, String); 3] {
     [("/etc/passwd".into(), passwd), ("/etc/group".into(), group), ("/etc/hosts".into(), hosts.into())]
 }
 
-/// Returns git's settings: who commits are from, and that the workspace may belong to another user.
+/// Returns git's settings: the author of commits, and that the workspace may belong to another user.
 pub(crate) fn git_settings(policy: &Policy, workspace: &Path) -> String {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
     format!(
@@ -215,13 +215,13 @@ pub(crate) fn home_files(policy: &Policy, home: &Path, workspace: &Path) -> Vec<
     entries
 }
 
-/// Shows something of the host at its own place, if it exists; a link is followed and shown as what it leads to.
+/// Binds a path of the host at the same path, if it exists; a link is resolved to its target.
 fn bind(path: &Path, access: Access) -> Option<MountEntry> {
     let source = canonicalize(path).ok()?;
     Some(MountEntry::Bind { source, target: path.into(), access })
 }
 
-/// Shows at its own path what a link of `/etc` leads to, if that lies in no tree that is shown: systemd keeps
+/// Binds the target of a link in `/etc` at its own path, if it is outside of all visible trees: systemd keeps
 /// `resolv.conf` in `/run`.
 fn bind_target(link: &Path) -> Option<MountEntry> {
     let source = canonicalize(link).ok().filter(|source| !source.starts_with(ETC) && !shows(source))?;

@@ -1,4 +1,4 @@
-//! Files of settings among what a command sees, in which people keep passwords and tokens: shown without them.
+//! Settings files in which people keep passwords and tokens: commands see them without these.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 
 use crate::launcher::cargo_settings;
 
-/// The most bytes of one such file that are looked at. A longer one is shown empty.
+/// The most bytes of such a file that are read. A longer file is shown empty.
 const LENGTH_LIMIT_BYTES: u64 = 1 << 20;
 
-/// A file of settings that a command sees otherwise than it is.
+/// A settings file that is replaced for commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MaskedFile {
     pub(crate) path: PathBuf,
-    /// The contents that are shown instead.
+    /// The replacement contents.
     pub(crate) contents: Vec<u8>,
 }
 
 /// The path of cargo's settings in the home folder.
 const CARGO_SETTINGS: &str = ".cargo/config.toml";
 
-/// The contents shown for a file that holds a secret: the least that its program takes.
+/// The contents shown for a file that holds a secret: the least that its program accepts.
 const NOTHING: &str = "";
 const NO_XML_SETTINGS: &str = "<settings/>\n";
 const NO_OBJECT: &str = "{}\n";
 const NO_REPOSITORIES: &str = "opam-version: \"2.0\"\nrepositories: []\n";
 
-/// Files beneath the home folder, a star for any one name, with what is shown if they hold a secret.
+/// Files in the home folder, `*` for any one name, with the contents shown if they hold a secret.
 const IN_HOME: &[(&str, &str)] = &[
     (".asdf/installs/maven/*/conf/settings.xml", NO_XML_SETTINGS),
     (".asdf/installs/nodejs/*/etc/npmrc", NOTHING),
@@ -73,7 +73,7 @@ const IN_HOME: &[(&str, &str)] = &[
     ("go/pkg/mod/cache/vcs/*/config", NOTHING),
 ];
 
-/// The same beneath the root.
+/// The same under the root.
 const IN_SYSTEM: &[(&str, &str)] = &[
     ("opt/*/conf/settings.xml", NO_XML_SETTINGS),
     ("opt/*/etc/npmrc", NOTHING),
@@ -88,7 +88,7 @@ const IN_SYSTEM: &[(&str, &str)] = &[
     ("usr/share/gradle/gradle.properties", NOTHING),
 ];
 
-/// The same beneath `/etc`.
+/// The same in `/etc`.
 const IN_ETC: &[(&str, &str)] = &[
     ("environment", NOTHING),
     ("gemrc", NOTHING),
@@ -101,14 +101,14 @@ const IN_ETC: &[(&str, &str)] = &[
     ("yarnrc", NOTHING),
 ];
 
-/// Returns what a command is to see instead of files of settings that hold secrets, and of cargo's in any case.
+/// Returns replacements for settings files that hold secrets, and always for cargo's.
 ///
 /// `etc` is the folder that commands see as `/etc`.
 pub(crate) fn masked(home: &Path, etc: &Path) -> Vec<MaskedFile> {
-    masked_beneath(home, Path::new("/"), etc)
+    masked_in(home, Path::new("/"), etc)
 }
 
-fn masked_beneath(home: &Path, root: &Path, etc: &Path) -> Vec<MaskedFile> {
+fn masked_in(home: &Path, root: &Path, etc: &Path) -> Vec<MaskedFile> {
     let mut masked = Vec::new();
     for (folder, patterns) in [(home, IN_HOME), (root, IN_SYSTEM), (etc, IN_ETC)] {
         for (pattern, instead) in patterns {
@@ -121,19 +121,19 @@ fn masked_beneath(home: &Path, root: &Path, etc: &Path) -> Vec<MaskedFile> {
     }
     let cargo = home.join(CARGO_SETTINGS);
     if is_file(&cargo) {
-        // Without a way to tell what in it is secret, nothing of it is shown.
+        // If its secrets cannot be told apart, show none of it.
         let text = contents(&cargo).and_then(|text| cargo_settings::without_secrets(&text));
         masked.push(MaskedFile { path: cargo, contents: text.unwrap_or_default().into() });
     }
     masked
 }
 
-/// Checks whether the file is shown although nothing of what lies around it is: cargo's settings.
+/// Checks whether the file is shown although its folder is not: cargo's settings.
 pub(crate) fn is_always_shown(home: &Path, path: &Path) -> bool {
     path == home.join(CARGO_SETTINGS)
 }
 
-/// Returns a folder, or where it holds masked files, all in it but them: rules by path can show nothing in their place.
+/// Returns a folder, or all its entries except masked files, which rules by path cannot replace.
 pub(crate) fn without(path: PathBuf, masked: &[MaskedFile]) -> Vec<PathBuf> {
     if masked.iter().any(|file| file.path == path) {
         return Vec::new();
@@ -145,7 +145,7 @@ pub(crate) fn without(path: PathBuf, masked: &[MaskedFile]) -> Vec<PathBuf> {
     entries.flat_map(|entry| without(entry.path(), masked)).collect()
 }
 
-/// Returns the paths of files that fit a pattern. Links are not followed: mounts do not lie on them either.
+/// Returns the paths of files that match a pattern. Links are not followed: they cannot be mount points.
 fn fitting(folder: &Path, pattern: &str) -> Vec<PathBuf> {
     let mut matches = vec![folder.to_owned()];
     let mut parts = pattern.split('/').peekable();
@@ -162,7 +162,7 @@ fn fitting(folder: &Path, pattern: &str) -> Vec<PathBuf> {
         for path in &mut matches {
             path.push(part);
         }
-        // Most tools are not there at all: that takes one look.
+        // Most tools are not installed: one lookup rules them out.
         let kept = |path: &PathBuf| match parts.peek() {
             Some(_) => fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()),
             None => is_file(path),
@@ -201,18 +201,18 @@ const SECRET_WORDS: [&str; 11] = [
     "api_key",
 ];
 
-/// Checks whether a text looks as if there were a secret in it. A word too many is harmless: the file is shown empty.
+/// Checks whether a text looks as if it held a secret. A false positive is harmless: the file is shown empty.
 fn holds_secret(text: &str) -> bool {
     let text = without_remarks(text).to_ascii_lowercase();
     SECRET_WORDS.iter().any(|word| text.contains(word)) || holds_user_in_url(&text)
 }
 
-/// Checks whether an address in the text names a user who may have a password. The user of `ssh` has none.
+/// Checks whether a URL in the text names a user who may have a password. The user of `ssh` has none.
 fn holds_user_in_url(text: &str) -> bool {
     without_users_in_urls(text).len() < text.len()
 }
 
-/// Returns the text without the users, and their passwords, of the addresses in it.
+/// Returns the text without the users and passwords in its URLs.
 pub(crate) fn without_users_in_urls(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
@@ -227,7 +227,7 @@ pub(crate) fn without_users_in_urls(text: &str) -> String {
     kept + rest
 }
 
-/// Takes the remarks out of a text in XML: the files that come with a program hold examples in them.
+/// Strips the comments from XML: default settings files hold examples in them.
 fn without_remarks(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
@@ -273,7 +273,7 @@ mod tests {
         write(&root, "etc/gitconfig", "[url \"https://me:pw@git.example/\"]\n\tinsteadOf = x:\n");
         fs::create_dir_all(root.join("usr/local/etc")).unwrap();
         std::os::unix::fs::symlink("/opt/node/etc/npmrc", root.join("usr/local/etc/npmrc")).unwrap();
-        let masked = masked_beneath(&home, &root, &root.join("etc"));
+        let masked = masked_in(&home, &root, &root.join("etc"));
         let names: Vec<_> =
             masked.iter().map(|file| file.path.strip_prefix(folder.path()).unwrap()).collect();
         let expected = [
@@ -293,7 +293,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let copy = |text: &str| {
             write(home.path(), ".cargo/config.toml", text);
-            let masked = masked_beneath(home.path(), &home.path().join("none"), &home.path().join("none"));
+            let masked = masked_in(home.path(), &home.path().join("none"), &home.path().join("none"));
             String::from_utf8(masked.into_iter().next().unwrap().contents).unwrap()
         };
         assert_eq!(

@@ -1,11 +1,11 @@
-//! Toolchains in the home folder: found by name and shown read-only, without the secrets that lie beside them.
+//! Toolchains in the home folder: found by name and shown read-only, without the secrets next to them.
 
 use std::path::{Path, PathBuf};
 
 use crate::launcher::canonical::canonicalize;
 
-/// Folders in the home that hold programs and packages, each with the parts of it that are shown. A tool that puts
-/// something new beside them, such as a file with credentials, does not show it by that.
+/// Folders in the home that hold programs and packages, each with its visible parts. New entries next to these, such as a
+/// file with credentials, stay hidden.
 const TOOLS: &[(&str, &[&str])] = &[
     (
         ".asdf",
@@ -13,17 +13,17 @@ const TOOLS: &[(&str, &[&str])] = &[
     ),
     (".bun", &["bin", "install"]),
     (".cabal", &["bin"]),
-    // `config.toml` is shown as a copy without what may be secret.
+    // `config.toml` is shown as a copy without secrets.
     (".cargo", &["bin", "env", "git", "registry"]),
     (".conda", &["envs"]),
     (".deno", &["bin"]),
-    // Beside them lie the private keys of certificates.
+    // Next to them are the private keys of certificates.
     (".dotnet", &["dotnet", "host", "packs", "sdk", "sdk-manifests", "shared", "templates", "tools"]),
     (".elan", &["bin", "env", "settings.toml", "toolchains"]),
     (".fnm", &["aliases", "node-versions"]),
     (".ghcup", &["bin", "cabal", "env", "ghc", "hls", "lib", "share"]),
     (".gradle", &["wrapper"]),
-    // Beside it lie tokens for package servers.
+    // Next to it are tokens for package servers.
     (".julia", &["juliaup"]),
     (".juliaup", &["bin"]),
     (".local", &["bin", "lib"]),
@@ -33,7 +33,7 @@ const TOOLS: &[(&str, &[&str])] = &[
     (".local/share/pipx", &["shared", "venvs"]),
     (".local/share", &["pnpm"]),
     (".local/share/rtx", &["installs", "plugins", "shims"]),
-    // Beside them lie the credentials for indexes.
+    // Next to them are the credentials for indexes.
     (".local/share/uv", &["python", "tools"]),
     (".m2", &["repository"]),
     (".nodenv", VERSION_MANAGER),
@@ -66,7 +66,7 @@ const VERSION_MANAGER: &[&str] = &[
     "versions",
 ];
 
-/// Returns those that exist. One that is a link is left out: what it leads to was not asked for.
+/// Returns the toolchains that exist. A link is left out: its target was not requested.
 pub(crate) fn find(home: &Path) -> Vec<PathBuf> {
     let is_there = |path: &PathBuf| canonicalize(path).is_ok_and(|canonical| canonical == *path);
     let parts = |(folder, parts): &(&str, &'static [&str])| {

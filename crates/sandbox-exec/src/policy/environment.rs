@@ -1,17 +1,17 @@
-//! The environment of a command: cleared to a short list.
+//! The environment of a command: reduced to a short list.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The person whose machine it is: what a command's environment is made from.
+/// The user of the machine, from whom a command's environment is derived.
 #[derive(Clone, Debug)]
 pub struct User {
     /// The login name, for `USER`.
     pub name: String,
     /// The home folder, absolute. It is hidden from commands where the machine allows it.
     pub home: PathBuf,
-    /// The person's own `PATH`; only folders that a command can see are kept.
+    /// The user's `PATH`; only folders that a command can see are kept.
     pub search_path: OsString,
     /// The value of `LANG`.
     pub language: OsString,
@@ -21,9 +21,9 @@ pub struct User {
 const SYSTEM_SEARCH_PATH: [&str; 6] =
     ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// Makes the environment that every command gets before the user's and the request's own variables.
+/// Makes the base environment of every command, without the policy's and the request's variables.
 ///
-/// `is_visible` says whether a folder of the user's `PATH` exists for the command.
+/// `is_visible` reports whether a folder of the user's `PATH` exists for the command.
 pub(crate) fn base_environment(
     user: &User,
     home: &Path,
@@ -46,7 +46,7 @@ pub(crate) fn base_environment(
     pairs.into_iter().map(|(name, value)| (OsString::from(name), value)).collect()
 }
 
-/// Variables by which programs find the certificates that they trust. Those with a list separate it by colons.
+/// Variables by which programs find trusted certificates. Lists are separated by colons.
 const CERTIFICATES: [&str; 15] = [
     "AWS_CA_BUNDLE",
     "BUNDLE_SSL_CA_CERT",
@@ -70,7 +70,7 @@ pub(crate) fn certificate_variables() -> BTreeMap<OsString, OsString> {
     CERTIFICATES.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?))).collect()
 }
 
-/// Returns those variables all of whose files a command can see.
+/// Returns the variables of which a command can see all files.
 pub(crate) fn visible_certificates(
     variables: &BTreeMap<OsString, OsString>,
     is_visible: impl Fn(&Path) -> bool,

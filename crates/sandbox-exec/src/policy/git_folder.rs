@@ -1,4 +1,4 @@
-//! Places of git, whose files decide which programs git starts.
+//! Git's folders and settings, which decide the programs that git starts.
 
 mod git_variables;
 mod hook_links;
@@ -26,17 +26,17 @@ use self::looks::Looks;
 use self::program_search::ProgramSearch;
 use self::started_programs::{Surroundings, is_command};
 
-/// The settings of the machine, by the folders under which git is usually installed.
+/// The machine's settings, for the usual installation prefixes of git.
 const OF_MACHINE: [&str; 3] = ["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
-/// The places from which git reads the settings of a user: files, and folders of files.
+/// The files and folders from which git reads the settings of a user.
 #[derive(Clone, Debug)]
 pub struct GitSettings(Vec<PathBuf>);
 
 impl GitSettings {
-    /// Finds them by git's own rules: `.gitconfig` in the home folder, `git` beneath the folder of configurations, the files that
-    /// `GIT_CONFIG_GLOBAL` and `GIT_CONFIG_SYSTEM` name, those of the machine, and all paths that these files name, or settings in
-    /// variables (`GIT_CONFIG_COUNT`): further files, folders of hooks, programs.
+    /// Finds them by git's own rules: `.gitconfig` in the home folder, `git` in the configuration folder, the files named by
+    /// `GIT_CONFIG_GLOBAL` and `GIT_CONFIG_SYSTEM`, those of the machine, and all paths that these files or settings in
+    /// variables (`GIT_CONFIG_COUNT`) name: further files, folders of hooks, programs.
     ///
     /// `home` is absolute; `variable` returns a variable of the user's environment.
     pub fn of_user(home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> GitSettings {
@@ -50,13 +50,13 @@ impl GitSettings {
         GitSettings(all.into_iter().flat_map(|path| [target(&path), real(&path)]).collect())
     }
 
-    /// Checks whether git takes settings or hooks from what a program that may change a file or folder writes there: it is, or lies
-    /// in, a folder that git keeps for itself (that of a repository, a submodule or a linked worktree), it has a `.git`, or it is,
-    /// holds or lies in a place of the user's settings.
+    /// Checks whether a program that may change this file or folder could give git settings or hooks: it is, or is in, a
+    /// folder that git keeps for itself (that of a repository, a submodule or a linked worktree), it has a `.git`, or it is,
+    /// contains or is in one of the paths of the user's settings.
     ///
-    /// Such a program can have git start others later, outside of all confinement: by `config`, by `hooks`, or by the `commondir`
-    /// or `gitdir` that leads to those. A folder of git is known by its name, `.git`, or by its files, as git knows it. Links to
-    /// `path` are followed. Repositories further down are not looked for.
+    /// Such a program can make git start others later, outside of all confinement: by `config`, by `hooks`, or by the
+    /// `commondir` or `gitdir` that leads to those. A folder of git is recognized by its name, `.git`, or by its files, as git
+    /// does. Links to `path` are followed. Nested repositories are not searched for.
     #[must_use]
     pub fn would_read(&self, path: &Path) -> bool {
         let path = real(path);
@@ -65,7 +65,7 @@ impl GitSettings {
     }
 }
 
-/// The usual files and folders of a user's settings, and those that variables name.
+/// Returns the usual files and folders of a user's settings, and those that variables name.
 fn usual_paths(home: &Path, variable: &impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let usual = [home.join(".gitconfig"), home.join(".config/git")];
@@ -74,18 +74,18 @@ fn usual_paths(home: &Path, variable: &impl Fn(&str) -> Option<OsString>) -> Vec
     usual.into_iter().chain(configurations).chain(named).chain(OF_MACHINE.map(PathBuf::from)).collect()
 }
 
-/// The files in which settings may be, of files and folders of settings.
+/// Returns the files that may hold settings among files and folders of settings.
 fn files_among(paths: &[PathBuf]) -> Vec<PathBuf> {
     paths.iter().flat_map(|path| [path.clone(), path.join("config")]).collect()
 }
 
-/// The files of a user's settings, also missing ones.
+/// Returns the files of a user's settings, including missing ones.
 fn files_of_user(home: &Path, variable: &impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     files_among(&usual_paths(home, variable))
 }
 
-/// The programs that files of settings and variables name by their paths. What is relative lies in a repository. Beyond the limits,
-/// where commands would stay unread, the root stands for all paths.
+/// Returns the programs that settings files and variables name by absolute paths; relative ones are in a repository.
+/// Beyond the limits, where commands would stay unread, the root stands for all paths.
 fn programs_of_user<'f>(
     files: impl Iterator<Item = &'f PathBuf>,
     home: &Path,
@@ -103,13 +103,13 @@ fn programs_of_user<'f>(
     if looks.is_complete() { programs } else { vec![PathBuf::from("/")] }
 }
 
-/// The path to which a link leads, also one to a file that is still to be made; the path itself if it is not a link.
+/// Returns the target of a link, which may not exist yet; the path itself if it is not a link.
 fn target(path: &Path) -> PathBuf {
     let leads = fs::read_link(path).map(|target| path.parent().unwrap_or(path).join(target));
     real(leads.as_deref().unwrap_or(path))
 }
 
-/// The path without links, as far as it is there: a missing file lies in a folder that may be reached by one.
+/// Resolves the links of the part of the path that exists: a missing file's folder may be reached by a link.
 fn real(path: &Path) -> PathBuf {
     let present = path.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
     let Some((above, resolved)) = present else { return path.to_owned() };
@@ -117,7 +117,7 @@ fn real(path: &Path) -> PathBuf {
     if rest.as_os_str().is_empty() { resolved } else { resolved.join(rest) }
 }
 
-/// Checks whether a path is, or lies in, a folder that git keeps for itself, or is the file that names one.
+/// Checks whether a path is, or is in, a folder that git keeps for itself, or is the file that names one.
 fn is_in_git_folder(path: &Path) -> bool {
     path.ancestors().any(is_git_folder)
 }
@@ -194,7 +194,7 @@ mod tests {
         for path in ["named", "named/git", "elsewhere", "elsewhere/config"] {
             assert!(named.would_read(&at(path)) && !usual.would_read(&at(path)), "{path}");
         }
-        // A link whose file a command would make.
+        // A link whose target a command would create.
         std::os::unix::fs::symlink("../dotfiles/missing", at("home/dangling")).unwrap();
         let dangling =
             |name: &str| (name == "GIT_CONFIG_GLOBAL").then(|| at("home/dangling").into_os_string());

@@ -1,4 +1,4 @@
-//! The confinement steps that a child gets.
+//! The confinement steps of a child.
 
 use std::ops::BitOr;
 
@@ -11,11 +11,11 @@ impl Isolation {
     pub(crate) const NOTHING: Isolation = Isolation(0);
     /// A user namespace with ids mapped one to one: for everyone but root.
     pub(crate) const USER: Isolation = Isolation(1);
-    /// A process namespace: its end is the end of every process in it.
+    /// A process namespace: when it ends, so does every process in it.
     pub(crate) const PROCESSES: Isolation = Isolation(1 << 1);
     /// A mount namespace with a small root.
     pub(crate) const ROOT: Isolation = Isolation(1 << 2);
-    /// A network namespace that holds nothing but its own loopback interface.
+    /// A network namespace with only its own loopback interface.
     pub(crate) const NETWORK: Isolation = Isolation(1 << 3);
     /// Namespaces for IPC objects and the host's name.
     pub(crate) const IPC_AND_NAME: Isolation = Isolation(1 << 4);
@@ -27,7 +27,7 @@ impl Isolation {
     pub(crate) const LANDLOCK: Isolation = Isolation(1 << 7);
     /// The system call filter.
     pub(crate) const FILTER: Isolation = Isolation(1 << 8);
-    /// With the filter: no sockets but those of the command's own network namespace, and none at all without one.
+    /// With the filter: only sockets of the command's own network namespace, and none at all without one.
     pub(crate) const NO_SOCKETS: Isolation = Isolation(1 << 9);
 
     /// A control group with limits on the whole command's memory and processes.
@@ -39,7 +39,7 @@ impl Isolation {
     /// A user of the command's own, who is root inside and owns nothing outside: for root.
     pub(crate) const OWN_IDS: Isolation = Isolation(1 << 12);
 
-    /// The steps that a network of allowed names is made of.
+    /// The steps required for a network of allowed names.
     pub(crate) const FOR_NAMES: Isolation = Isolation(
         Isolation::ROOT.0
             | Isolation::PROCESSES.0
@@ -105,11 +105,11 @@ impl Isolation {
 pub(crate) enum Sockets {
     /// Socket pairs only: the network namespace is the host's.
     None,
-    /// Those that reach the command's own processes over the loopback interface of its own network namespace.
+    /// Sockets that reach the command's own processes over the loopback interface of its own network namespace.
     Loopback,
-    /// Those of the network, and Unix sockets.
+    /// Network sockets and Unix sockets.
     Network,
-    /// Those of the network alone: a Unix socket could lead to any server of the host.
+    /// Network sockets only: a Unix socket could lead to any server of the host.
     Internet,
 }
 

@@ -9,12 +9,12 @@ use crate::report::denial::Denied;
 /// The network of a command.
 #[derive(Clone, Debug, Default)]
 pub enum NetworkPolicy {
-    /// None but the command's own loopback interface.
+    /// Only the command's own loopback interface.
     #[default]
     Off,
-    /// All of the host's.
+    /// The host's network.
     Host,
-    /// These names. The command is refused where its connections cannot be kept to them, see
+    /// These names. The command is refused where its connections cannot be limited to them, see
     /// [`PolicyError::NoNetworkForNames`](crate::PolicyError::NoNetworkForNames).
     Named(Arc<dyn Outward>),
 }
@@ -26,12 +26,12 @@ impl NetworkPolicy {
     }
 }
 
-/// Names that commands may connect to, and the way to them from outside of the sandbox.
+/// Names that commands may connect to, and the means to connect to them from outside of the sandbox.
 pub trait Outward: Debug + Send + Sync {
-    /// Returns the names, which the command's own name server answers; all others end there.
+    /// Returns the names that the command's own name server resolves; it refuses all others.
     fn names(&self) -> Vec<AllowedName>;
 
-    /// Begins to serve one command. The carrier is dropped when the command has ended, and ends its connections then.
+    /// Begins to serve one command. The carrier is dropped when the command has ended, which ends its connections.
     fn begin(&self) -> Box<dyn Carrier>;
 }
 
@@ -40,17 +40,17 @@ pub trait Carrier: Send {
     /// Connects a stream that the command opened to a port of a name; `stream` is its other end, a TCP socket in the
     /// command's network namespace. Dropping it ends the command's connection.
     ///
-    /// It returns at once, and judges name and port again: they come from inside the sandbox. `name` is in lower case,
+    /// Must return at once, and check name and port again: they come from inside the sandbox. `name` is in lower case,
     /// without a final dot, and has at most 253 bytes.
     fn carry(&mut self, name: &str, port: u16, stream: OwnedFd);
 
-    /// Returns the connections that were refused, each once with a count. It is called when the command has ended.
+    /// Returns the refused connections, each once with a count. Called when the command has ended.
     fn refusals(&mut self) -> Vec<Denied> {
         Vec::new()
     }
 }
 
-/// A name, or all names beneath one, with the ports that may be connected to.
+/// A name, or all subdomains of one, with the ports that may be connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedName {
     /// A host name in lower case without a final dot; `*.` before it stands for one or more labels.

@@ -1,14 +1,14 @@
 //! Variables that a request may not set: those through which programs find programs, load code or look things up, and
 //! those that the sandbox sets itself.
 //!
-//! A command's own text may set any of them; this is about requests doing it out of sight of who reads the command.
-//! By the same rule some pass although they choose code: what a build is ordinarily asked for with (`CC`, `CFLAGS`,
-//! `LDFLAGS`, `RUSTFLAGS`) and `PYTHONPATH`, which half of all test runs are started with.
+//! A command's own text may set any of them; a request would do it out of sight of a user who reads the command. Some
+//! variables pass although they select code, because builds and tests commonly need them: `CC`, `CFLAGS`, `LDFLAGS`,
+//! `RUSTFLAGS` and `PYTHONPATH`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Variables that are refused for the same reason. Names are compared as they are, upper and lower case apart.
+/// Variables that are refused for the same reason. Names are compared case-sensitively.
 struct VariableGroup {
     /// The effect of such a variable.
     #[cfg_attr(
@@ -328,10 +328,10 @@ const GROUPS: &[VariableGroup] = &[
     },
 ];
 
-/// Prefixes whose programs do not tell upper and lower case apart.
+/// Prefixes that their programs match in any case.
 const PREFIXES_OF_ANY_CASE: [&str; 2] = ["npm_config_", "pnpm_config_"];
 
-/// Beginnings and ends of names with a platform, a language or the like between.
+/// Prefixes and suffixes of names with a platform, a language or the like between.
 const FRAMES: [(&str, &str); 5] = [
     ("CARGO_TARGET_", "_RUNNER"),
     ("CARGO_TARGET_", "_LINKER"),
@@ -367,7 +367,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_and_prefix_stands_once_and_is_refused() {
+    fn every_name_and_prefix_is_listed_once_and_refused() {
         let mut names = BTreeSet::new();
         for group in GROUPS {
             for name in group.names.iter().chain(group.prefixes) {
@@ -377,7 +377,7 @@ mod tests {
             for name in group.names {
                 let is_covered =
                     GROUPS.iter().flat_map(|group| group.prefixes).any(|prefix| name.starts_with(prefix));
-                assert!(!is_covered, "{name}: a prefix says it already");
+                assert!(!is_covered, "{name}: already covered by a prefix");
             }
         }
     }

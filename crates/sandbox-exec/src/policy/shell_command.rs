@@ -1,4 +1,4 @@
-//! One shell command as a caller asks for it, checked before anything starts.
+//! One shell command as requested by a caller, checked before anything starts.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use crate::policy::refused_variables;
 /// The longest command text in bytes: Linux takes one argument of 128 KiB, the final NUL included.
 pub const COMMAND_LIMIT_BYTES: usize = 128 * 1024 - 1;
 
-/// The most bytes that the variables of one request may have, each counted as `NAME=VALUE` and a NUL.
+/// The most bytes of one request's variables, each counted as `NAME=VALUE` and a NUL.
 pub const ENVIRONMENT_LIMIT_BYTES: usize = 128 * 1024;
 
 /// The reason that a command is refused before anything starts.
@@ -47,7 +47,7 @@ pub enum CommandError {
         /// The variable's name, invalid UTF-8 replaced.
         name: String,
     },
-    /// The request's variables are longer than [`ENVIRONMENT_LIMIT_BYTES`] together.
+    /// The request's variables together are longer than [`ENVIRONMENT_LIMIT_BYTES`].
     #[error("the environment has {length_bytes} bytes, the limit is {limit_bytes}")]
     EnvironmentTooLong {
         /// The variables' length.
@@ -57,7 +57,7 @@ pub enum CommandError {
     },
 }
 
-/// The time that a command may take, all its descendants and pipes included: more than nothing, at most an hour.
+/// The time that a command may take, including all its descendants and pipes: more than zero, at most an hour.
 ///
 /// Time is measured on the monotonic clock: a changed wall clock does not matter, and time during which the
 /// machine is suspended does not count.
@@ -71,7 +71,7 @@ impl Timeout {
     /// The longest timeout.
     pub const LIMIT: Duration = Duration::from_secs(3600);
 
-    /// Takes a duration; one over [`Timeout::LIMIT`] is clamped, see [`Timeout::was_clamped`].
+    /// Takes a duration, clamped to [`Timeout::LIMIT`]; see [`Timeout::was_clamped`].
     ///
     /// # Errors
     /// [`CommandError::Timeout`] for zero.
@@ -88,7 +88,7 @@ impl Timeout {
         Timeout { duration: CENTURY, clamped: false }
     }
 
-    /// Takes whole seconds as a protocol carries them.
+    /// Takes whole seconds, as protocols pass them.
     ///
     /// # Errors
     /// [`CommandError::Timeout`] for zero and for negative numbers.
@@ -101,7 +101,7 @@ impl Timeout {
         self.duration
     }
 
-    /// Checks whether more than [`Timeout::LIMIT`] was requested; the caller owes its user a warning then.
+    /// Checks whether more than [`Timeout::LIMIT`] was requested; the caller should then warn its user.
     pub fn was_clamped(self) -> bool {
         self.clamped
     }
@@ -199,7 +199,7 @@ impl ShellCommand {
         Ok(self)
     }
 
-    /// Returns the text that the shell gets.
+    /// Returns the text for the shell.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -1,6 +1,6 @@
-//! The attacks of the self-test: tried in a confined child in place of a shell, one line of output for each.
+//! The attacks of the self-test: tried in a confined child instead of a shell, one line of output for each.
 //!
-//! They run on machines where nothing refuses them, as root too: none may change anything when it succeeds.
+//! They also run unconfined and as root: none may change anything when it succeeds.
 
 use std::fs;
 use std::net::TcpStream;
@@ -42,7 +42,7 @@ attacks! {
     ListHome = "list home";
     /// Connects to a port of the host.
     Connect = "connect to the host";
-    /// Makes a raw socket, one of a family that leads out of the command's own network, or any in the host's network.
+    /// Makes a raw socket, a socket of a family that leads out of the command's own network, or any in the host's network.
     MakeSocket = "make a socket beyond loopback";
     /// Signals a process outside the sandbox.
     SignalOutside = "signal a process outside";
@@ -52,7 +52,7 @@ attacks! {
     UserNamespace = "make a user namespace";
     /// Has a capability, or can gain one by executing a program.
     KeepPrivileges = "keep privileges";
-    /// Reads the variables of a process that is not its own.
+    /// Reads the environment of another command's process.
     ReadForeignEnvironment = "read a foreign environment";
     /// Lets others run a file with its owner's rights, gives a file away, or makes a device.
     SetIdBits = "set set-user-ID bits";
@@ -64,7 +64,7 @@ attacks! {
     UseSharedObjects = "use objects that other programs share";
 }
 
-/// First words of a line.
+/// The first words of a line.
 pub(crate) const REFUSED: &str = "refused";
 pub(crate) const SUCCEEDED: &str = "succeeded";
 
@@ -73,7 +73,7 @@ pub(crate) fn run(targets: &Targets) {
     for attack in Attack::ALL {
         let verdict = if succeeds(*attack, targets) { SUCCEEDED } else { REFUSED };
         let line = format!("{verdict} {}\n", attack.name());
-        // A line that is lost counts as an attack that succeeded.
+        // A lost line counts as an attack that succeeded.
         let _ = rustix::io::write(rustix::stdio::stdout(), line.as_bytes());
     }
 }
@@ -92,11 +92,11 @@ pub(crate) fn succeeds(attack: Attack, targets: &Targets) -> bool {
             .listener
             .is_none_or(|address| TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()),
         Attack::MakeSocket => makes_socket_beyond_loopback(targets),
-        // In a namespace of its own the launcher's number would mean some other process, or none.
+        // In a separate namespace the launcher's number would mean another process, or none.
         Attack::SignalOutside => {
             is_outside_visible && process(targets).is_some_and(|pid| test_kill_process(pid).is_ok())
         }
-        // The right to prepare a mount is the right to mount. Where nothing refuses it, nothing is changed either.
+        // The right to prepare a mount is the right to mount. Preparing changes nothing.
         Attack::Mount => fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC).is_ok(),
         Attack::UserNamespace => makes_user_namespace(),
         Attack::KeepPrivileges => !has_no_privileges(),
@@ -104,11 +104,11 @@ pub(crate) fn succeeds(attack: Attack, targets: &Targets) -> bool {
             is_outside_visible && fs::read(format!("/proc/{}/environ", targets.process)).is_ok()
         }
         Attack::SetIdBits => AttemptedCall::MODES.iter().any(AttemptedCall::gets_through),
-        // They are what they were.
+        // Sets the same permissions again.
         Attack::ChangePermissions => fs::symlink_metadata(&targets.secret)
             .is_ok_and(|secret| fs::set_permissions(&targets.secret, secret.permissions()).is_ok()),
         Attack::LimitOutside => is_outside_visible && AttemptedCall::FOREIGN_LIMIT.gets_through(),
-        // Namespaces for processes and for such objects come together.
+        // Process and IPC namespaces are always made together.
         Attack::UseSharedObjects => {
             is_outside_visible && AttemptedCall::SHARED.iter().any(AttemptedCall::gets_through)
         }
@@ -144,7 +144,7 @@ fn makes_user_namespace() -> bool {
     match sys::clone_process(libc::CLONE_NEWUSER) {
         Ok(Cloned::Child) => sys::exit_now(0),
         Ok(Cloned::Parent { child, .. }) => {
-            // Its exit code is of no interest.
+            // Its exit code does not matter.
             let _ = waitpid(Some(child), WaitOptions::empty());
             true
         }

@@ -1,6 +1,6 @@
-//! The long list of ways out of a sandbox, tried in a confined child in place of a shell, one line of output for each.
+//! The long list of escapes, tried in a confined child instead of a shell, one line of output for each.
 //!
-//! They are run on machines where nothing refuses them, as root too: none may change anything when it succeeds.
+//! They also run unconfined and as root: none may change anything when it succeeds.
 
 use std::num::NonZeroU32;
 
@@ -105,11 +105,11 @@ pub(crate) fn run(targets: &Targets) {
 
 fn say(name: &str, has_succeeded: bool) {
     let verdict = if has_succeeded { SUCCEEDED } else { REFUSED };
-    // A line that is lost is missed by the reader.
+    // The reader notices a lost line.
     let _ = rustix::io::write(rustix::stdio::stdout(), format!("{verdict} {name}\n").as_bytes());
 }
 
-/// Checks whether nothing but the kernel's lack of the family is in the way.
+/// Checks whether a socket is made, or fails only because the kernel lacks the family.
 fn makes_socket(family: u16, kind: SocketType, protocol: u32) -> bool {
     let protocol = NonZeroU32::new(protocol).map(Protocol::from_raw);
     match socket(AddressFamily::from_raw(family), kind, protocol) {
@@ -119,7 +119,7 @@ fn makes_socket(family: u16, kind: SocketType, protocol: u32) -> bool {
 }
 
 fn opens(path: &str, access: OFlags) -> bool {
-    // What does not exist cannot be opened.
+    // A missing file counts as refused.
     let flags = access | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     rustix::fs::open(path, flags, Mode::empty()).is_ok()
 }

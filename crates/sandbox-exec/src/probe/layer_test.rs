@@ -1,4 +1,4 @@
-//! Checks whether commands can work on a copy-on-write layer here: one is mounted, written to, and looked at from outside.
+//! Checks that commands can work on a copy-on-write layer: mounts one, writes to it, and inspects it from outside.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -18,7 +18,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// A command that changes one file, removes one and makes one.
 const COMMAND: &str = "echo changed > kept && rm gone && echo made > made && test ! -e gone";
 
-/// Tries one out in `folder`; the error is a few words for the report.
+/// Tries a layer in `folder`; the error is a few words for the report.
 pub(crate) fn try_out(launcher: &Launcher, isolation: Isolation, folder: &Path) -> Result<(), String> {
     if !isolation.contains(Isolation::ROOT) {
         return Err("no root of the command's own".into());
@@ -48,7 +48,7 @@ fn attempt(launcher: &Launcher, isolation: Isolation, folder: &Path) -> Result<(
         return Err(format!("a command on it ended with {}", outcome.ending));
     }
     if !is_untouched(&lower) {
-        return Err("the folder beneath was changed".into());
+        return Err("the lower folder was changed".into());
     }
     if !holds_changes(&upper) {
         return Err("it does not hold what was changed".into());
@@ -78,7 +78,7 @@ fn holds_changes(upper: &Path) -> bool {
     holds("kept", "changed\n") && holds("made", "made\n") && is_removed
 }
 
-/// Gives every folder beneath its owner's permissions back, as far as possible.
+/// Restores the owner's permissions on every folder in the tree, as far as possible.
 fn open_up(folder: &Path) {
     let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -33,7 +33,7 @@ pub(crate) const OWN_IDS: &str = "user for commands of root";
 /// The time that each part of the self-test may take.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// Finds the layers that this machine gives, up to `highest`, and what they are worth.
+/// Finds the confinement steps that this machine supports, up to `highest`, and reports their effect.
 pub(crate) fn find_confinement(
     launcher: &Launcher,
     highest: Level,
@@ -62,7 +62,7 @@ pub(crate) fn find_confinement(
     }
 }
 
-/// Returns the layers that a level stands for.
+/// Returns the confinement steps of a level.
 fn wanted(highest: Level) -> Isolation {
     let all = match highest {
         Level::None => Isolation::NOTHING,
@@ -73,12 +73,12 @@ fn wanted(highest: Level) -> Isolation {
         }
         Level::Full => Isolation::ALL,
     };
-    // Root needs no user namespace to make the others. It gets a user for commands instead.
+    // Root needs no user namespace to make the others; commands get a separate user instead.
     let is_root = rustix::process::geteuid().is_root();
     all.without(if is_root { Isolation::USER } else { Isolation::OWN_IDS })
 }
 
-/// Returns the layers that cannot be had when this step fails.
+/// Returns the confinement steps that are unavailable when this step fails.
 fn layers_of(step: Step, isolation: Isolation) -> Isolation {
     match step {
         Step::Clone if isolation.contains(Isolation::CGROUP) => Isolation::CGROUP,
@@ -157,7 +157,7 @@ fn judge(
             missing.push(name.to_owned());
         }
     }
-    // One that succeeded although its layers are there is worth a word of its own.
+    // An attack that succeeded although its steps are in force is reported separately.
     let succeeded = Attack::ALL.iter().filter(|attack| !refused.contains(attack));
     missing.extend(succeeded.map(|attack| format!("refusal of: {}", attack.name())));
     if !kill_reaches_all {
@@ -188,7 +188,7 @@ fn judge(
     SandboxReport { level, fs, net, home, kill, layer: LayerKind::None, missing }
 }
 
-/// Tries the long list of escapes with these layers.
+/// Tries the long list of escapes with these confinement steps.
 pub(crate) fn probe(launcher: &Launcher, isolation: Isolation) -> Result<Vec<Escape>, ProbeError> {
     let fixture = Fixture::prepare(launcher.scratch()).map_err(ProbeError::Fixture)?;
     let lines = fixture.lines(launcher, isolation, Task::Escapes(fixture.targets(launcher)))?;
@@ -199,13 +199,13 @@ pub(crate) fn probe(launcher: &Launcher, isolation: Isolation) -> Result<Vec<Esc
     Ok(escapes.collect())
 }
 
-/// One way out of a sandbox that was tried.
+/// One attempted escape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Escape {
     /// The attempt, in a few words.
     pub name: String,
-    /// True if it was refused, or its target is not there.
+    /// True if it was refused, or its target does not exist.
     pub is_refused: bool,
 }
 
@@ -213,8 +213,8 @@ pub struct Escape {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
-    /// The files that are attacked could not be made.
-    #[error("cannot prepare what the escapes aim at")]
+    /// The target files could not be made.
+    #[error("cannot prepare the targets of the escapes")]
     Fixture(#[source] io::Error),
     /// The child that tries them did not start.
     #[error(transparent)]
@@ -274,14 +274,14 @@ impl Fixture {
         }
     }
 
-    /// Runs a task in place of a shell and returns what it printed.
+    /// Runs a task instead of a shell and returns its output.
     fn lines(&self, launcher: &Launcher, isolation: Isolation, task: Task) -> Result<String, SpawnError> {
         let running = self.run(launcher, isolation, ":", Some(task))?;
         let outcome = running.wait().map_err(|_| SpawnError::NotStarted)?;
         Ok(outcome.stdout.text(|_| String::new()))
     }
 
-    /// Checks whether a descendant in a session of its own dies with its command: it holds the output open until then.
+    /// Checks whether a descendant in its own session dies with its command: until then it holds the output open.
     fn kill_reaches_all(&self, launcher: &Launcher, isolation: Isolation) -> bool {
         let text = "sh -c 'trap : HUP TERM; echo ready; sleep 60' & echo ready; sleep 60";
         let Ok(running) = self.run(launcher, isolation, text, None) else { return false };

@@ -1,4 +1,4 @@
-//! Receipts: what a command was refused by its confinement, as the supervisor saw it.
+//! Receipts: a command's refusals by its confinement, as seen by the supervisor.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -24,7 +24,7 @@ const KILL_JOB: &str = "kill background job";
 
 /// Something that a command was refused, with the option that would allow it.
 ///
-/// Displays as one line: `connect 192.0.2.1:443 · network is off · --network on`, with `· N times` behind it.
+/// Displays as one line: `connect 192.0.2.1:443 · network is off · --network on`, followed by `· N times`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denied {
@@ -44,7 +44,7 @@ impl Denied {
         Denied { what, why, allow, count }
     }
 
-    /// The end of a background job with its command; `arguments` are those of the job.
+    /// A background job with these arguments that ended with its command.
     pub(crate) fn of_background_job(arguments: &str) -> Denied {
         let what = format!("{KILL_JOB} \"{arguments}\"");
         Denied::new(what, "ended with the command".into(), Some("background=\"NAME\"".into()), 1)
@@ -66,14 +66,14 @@ impl std::fmt::Display for Denied {
     }
 }
 
-/// One refusal, as it goes from the supervisor to the launcher.
+/// One refusal, as sent from the supervisor to the launcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Denial {
     /// No route leads to this address.
     Unreachable(SocketAddr),
-    /// A name server was asked.
+    /// A query to a name server.
     NameLookup,
-    /// A name that is not allowed was asked for.
+    /// A query for a name that is not allowed.
     Lookup(String),
     /// A port of an allowed name is not allowed.
     Port(String, u16),
@@ -98,7 +98,7 @@ pub(crate) enum Denial {
 }
 
 impl Denial {
-    /// The first byte of a packet that holds one.
+    /// The first byte of a packet with a refusal.
     pub(crate) const MARK: u8 = b'D';
 
     /// Returns the refusal of a connection to an address, if there is one.
@@ -111,8 +111,8 @@ impl Denial {
         is_unreachable.then_some(Denial::Unreachable(address))
     }
 
-    /// Returns the refusal of a TCP connection to an address that stands for a name, at a port at which none is allowed. There is
-    /// nothing that could accept it and name it.
+    /// Returns the refusal of a TCP connection to an address of a name, at a port at which no name is allowed. There is no
+    /// listener that could accept it and learn the name.
     pub(crate) fn of_other_port(address: &[u8], allowed: &[u16]) -> Option<Denial> {
         let address = internet_address(address).filter(|address| names::is_in_range(address.ip()))?;
         let port = address.port();
@@ -120,15 +120,15 @@ impl Denial {
         is_other.then_some(Denial::OtherPort(port))
     }
 
-    /// Returns the refusal of a TCP connection to the loopback interface that nothing of the command has accepted. It was meant
-    /// for the host's, if that has a server there.
+    /// Returns the refusal of a TCP connection to the loopback interface at which no process of the command listens. It was
+    /// meant for the host, if that has a server there.
     pub(crate) fn of_loopback(address: &[u8]) -> Option<Denial> {
         internet_address(address).filter(|address| address.ip().is_loopback()).map(Denial::Loopback)
     }
 
     /// Returns the refusal of a system call other than a connection.
     pub(crate) fn of_call(call: i64, arguments: &[u64; 6]) -> Denial {
-        // The kernel looks at the lower half.
+        // The kernel reads the lower half.
         let argument = |index: usize| (arguments[index] & 0xffff_ffff) as u32;
         let family = libc::AF_UNIX.unsigned_abs();
         match call {
@@ -187,11 +187,11 @@ impl Denial {
         })
     }
 
-    /// Describes it for readers; `has_names` says that the command may connect to some names.
+    /// Describes the refusal; `has_names` is true if the command may connect to some names.
     fn describe(&self, count: u32, has_names: bool) -> Denied {
         match self {
             Denial::Unreachable(address) if has_names => {
-                // Clouds serve the credentials of a machine on its own segment: nothing suggests to allow that.
+                // Clouds serve a machine's credentials on its own segment: do not suggest to allow that.
                 let allow = (!is_of_segment(address.ip()))
                     .then(|| format!("--network allow=NAME:{}@{}", address.port(), address.ip()));
                 Denied::new(format!("connect {address}"), NOT_ALLOWED.into(), allow, count)
@@ -224,7 +224,7 @@ impl Denial {
             Denial::Unreachable(address) => (format!("connect {address}"), OFF.to_owned(), ON),
             Denial::NameLookup => ("look up a host name".to_owned(), OFF.to_owned(), ON),
             Denial::UnixSocket(path) => (
-                // A name is the command's own choice; a receipt is one line.
+                // The command chooses the name, and a receipt is one line.
                 format!("connect Unix socket {}", one_line(path)),
                 "no process of this command listens there".to_owned(),
                 Some("start the server in the same command"),
@@ -296,7 +296,7 @@ impl Denials {
         true
     }
 
-    /// Leaves out connections to ports of the loopback interface at which the host has no server either.
+    /// Drops connections to ports of the loopback interface at which the host has no server either.
     pub(crate) fn retain_loopback(&mut self, is_served: impl Fn(u16) -> bool) {
         self.entries.retain(|(denial, _)| match denial {
             Denial::Loopback(address) => is_served(address.port()),
@@ -304,23 +304,23 @@ impl Denials {
         });
     }
 
-    /// Describes them for readers.
+    /// Describes the refusals.
     pub(crate) fn describe(&self, has_names: bool) -> Vec<Denied> {
         self.entries.iter().map(|(denial, count)| denial.describe(*count, has_names)).collect()
     }
 }
 
-/// Returns a name that is the command's own choice as a part of one line.
+/// Escapes a text that the command has chosen, so that it fits in one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
-/// Returns the option that allows a name; `None` for one that no host has, which could be anything but a word of a shell.
+/// Returns the option that allows a name; `None` if it is not a host name, which might be unsafe to paste into a shell.
 fn allowing(name: &str, port: &str) -> Option<String> {
     names::is_of_host(name).then(|| format!("--network allow={name}{port}"))
 }
 
-/// Checks whether an address is one of the machine's own network segment.
+/// Checks whether an address belongs to the machine's own network segment.
 fn is_of_segment(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_link_local(),
@@ -328,7 +328,7 @@ fn is_of_segment(address: IpAddr) -> bool {
     }
 }
 
-/// Reads an address of the Internet as the kernel has it.
+/// Decodes the kernel's form of an Internet address.
 fn internet_address(bytes: &[u8]) -> Option<SocketAddr> {
     let family = i32::from(u16::from_ne_bytes(*bytes.first_chunk()?));
     let port = u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?);

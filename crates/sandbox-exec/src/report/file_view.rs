@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::report::denial::{Denied, one_line};
 
-/// Folders of the system: no option lets a command change what lies there.
+/// Folders of the system: no option lets a command change files there.
 const SYSTEM: [&str; 17] = [
     "/bin",
     "/boot",
@@ -26,10 +26,10 @@ const SYSTEM: [&str; 17] = [
     "/usr",
 ];
 
-/// Settings that the sandbox makes for each command, and that it can read.
+/// Settings that the sandbox makes for each command, readable by it.
 const MADE_UP: [&str; 3] = ["/etc/passwd", "/etc/group", "/etc/hosts"];
 
-/// The reason for which a mount of the host is read-only.
+/// The reason that a mount of the host is read-only.
 const OF_MOUNT: &str = "it is a mount of its own, which commands cannot change";
 
 /// The mounts that one receipt names.
@@ -38,23 +38,23 @@ const MOST_MOUNTS: usize = 3;
 /// The trees that a command may change. Every path is absolute.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileView {
-    /// The folder to which the paths in receipts are relative. Where it lies is not shown.
+    /// The base of paths in receipts, which do not show its location.
     pub(crate) workspace: PathBuf,
     /// The start of relative paths.
     pub(crate) working_directory: PathBuf,
-    /// Trees that it may change.
+    /// Trees that the command may change.
     pub(crate) writable: Vec<PathBuf>,
-    /// Trees within those that it may read only: of the host's home, for instance.
+    /// Trees inside those that it may only read, such as parts of the host's home.
     pub(crate) shared: Vec<PathBuf>,
     /// Paths that git or an editor would obey and that no layer catches.
     pub(crate) obeyed: Vec<PathBuf>,
     /// Paths that can be neither renamed nor removed for the same reason.
     pub(crate) pinned: Vec<PathBuf>,
-    /// Paths of the daemon's own, which show as empty.
+    /// The daemon's own paths, which appear empty.
     pub(crate) hidden: Vec<PathBuf>,
     /// Mounts of the host in the workspace that a command may only read.
     pub(crate) mounts: Vec<PathBuf>,
-    /// The folders of the workspace in which mounts lie.
+    /// The folders of the workspace that contain mounts.
     pub(crate) around_mounts: BTreeSet<PathBuf>,
     /// The workspace, if this command may only read it.
     pub(crate) unchanging: Option<PathBuf>,
@@ -97,7 +97,7 @@ impl FileView {
         denied("outside the workspace", sharing().filter(|_| !is_system))
     }
 
-    /// Returns the receipt for a removal or a new name that failed because something is mounted there.
+    /// Returns the receipt for a removal or rename that failed because of a mount.
     pub(crate) fn refused_removal(&self, path: &Path) -> Option<Denied> {
         let path = self.absolute(path)?;
         if let Some(mount) = self.mounts.iter().find(|mount| **mount == path) {
@@ -109,7 +109,7 @@ impl FileView {
             ));
         }
         if self.around_mounts.contains(&path) {
-            let why = "a mount lies in it, which would be moved".to_owned();
+            let why = "it contains a mount, which would be moved".to_owned();
             return Some(Denied::new(self.named("rename or remove", &path), why, None, 1));
         }
         let is_mounted = self.obeyed.contains(&path) || self.pinned.contains(&path);
@@ -117,8 +117,8 @@ impl FileView {
         is_mounted.then(|| Denied::new(self.named("rename or remove", &path), why, None, 1))
     }
 
-    /// Returns the receipt for a change of something read-only that the program has named by no path of the above: it was in another
-    /// folder. In the workspace only mounts are read-only.
+    /// Returns the receipt for a change of a read-only file that the program has printed without a usable path, since it was
+    /// in another folder. In the workspace only mounts are read-only.
     pub(crate) fn refused_in_mount(&self) -> Option<Denied> {
         let mut names: Vec<String> =
             self.mounts.iter().take(MOST_MOUNTS).map(|mount| self.name_of(mount)).collect();
@@ -133,7 +133,7 @@ impl FileView {
         Some(Denied::new(what, OF_MOUNT.to_owned(), allow, 1))
     }
 
-    /// Returns the read-only mount that a path lies in, unless it lies in something deeper that is given to the command.
+    /// Returns the read-only mount that contains a path, unless a nested tree that is given to the command contains it.
     fn mount_around(&self, path: &Path) -> Option<&Path> {
         let depth = |tree: &&PathBuf| tree.components().count();
         let mount = self.mounts.iter().filter(|mount| path.starts_with(mount)).max_by_key(depth)?;
@@ -152,14 +152,14 @@ impl FileView {
         Some(Denied::new(self.named("read", &path), why, None, 1))
     }
 
-    /// Says what to do instead of a change in a mount: give it to commands as a whole, but no repository.
+    /// Returns the remedy for a refused change in a mount: give all of it to commands, unless it is a repository.
     fn instead_of(&self, mount: &Path) -> Option<String> {
         let word = word_of_shell(&self.relative(mount).to_string_lossy());
         let word = word.filter(|_| !is_named_as_git_folder(mount));
         word.map(|word| format!("--cache {word}")).or_else(outside)
     }
 
-    /// Names an attempt at a path that a program has printed, as a part of one line.
+    /// Names an attempt at a path that a program has printed, escaped to fit in one line.
     fn named(&self, attempt: &str, path: &Path) -> String {
         format!("{attempt} {}", self.name_of(path))
     }
@@ -168,7 +168,7 @@ impl FileView {
         one_line(&self.relative(path).to_string_lossy())
     }
 
-    /// Returns a path beneath the workspace relative to it, and any other as it is.
+    /// Returns a path inside the workspace relative to it, and any other path unchanged.
     fn relative<'p>(&self, path: &'p Path) -> &'p Path {
         match path.strip_prefix(&self.workspace) {
             Ok(rest) if rest.as_os_str().is_empty() => Path::new("."),
@@ -177,7 +177,7 @@ impl FileView {
         }
     }
 
-    /// Makes a path absolute, by its text alone.
+    /// Makes a path absolute, lexically.
     fn absolute(&self, path: &Path) -> Option<PathBuf> {
         let mut absolute = PathBuf::new();
         for component in self.working_directory.join(path).components() {
@@ -198,8 +198,8 @@ fn outside() -> Option<String> {
     Some("change it outside of the sandbox".to_owned())
 }
 
-/// Writes a text as one word of a shell, in quotation marks if it needs them; `None` for one that a person should not copy. It comes
-/// from a program's output, and could otherwise be a command of its own.
+/// Quotes a text as one shell word if necessary; `None` if a person should not copy it: it comes from a program's output,
+/// and could be a command.
 fn word_of_shell(text: &str) -> Option<String> {
     let is_plain = |character: char| character.is_alphanumeric() || "/._-+@:,%".contains(character);
     if text.chars().all(is_plain) {
@@ -209,8 +209,8 @@ fn word_of_shell(text: &str) -> Option<String> {
     (!text.contains(is_unquotable)).then(|| format!("'{text}'"))
 }
 
-/// Checks whether a path leads through a folder of git, by its names alone: what a receipt says about a path that a program has
-/// printed must not depend on what is there on the host. `--cache` itself looks.
+/// Checks whether a path leads through a folder of git, by its names alone: a receipt about a path that a program has
+/// printed must not depend on the host's files. `--cache` itself checks them.
 fn is_named_as_git_folder(path: &Path) -> bool {
     path.components().any(|component| component.as_os_str().as_encoded_bytes().ends_with(b".git"))
 }
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_refused_by_where_it_lies() {
+    fn a_change_is_refused_by_its_location() {
         let paths = |list: &[&str]| list.iter().map(PathBuf::from).collect::<Vec<_>>();
         let mut view = FileView {
             workspace: "/w".into(),

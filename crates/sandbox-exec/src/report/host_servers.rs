@@ -1,11 +1,11 @@
-//! The servers of the host, as far as a receipt names them.
+//! Finds servers of the host, for receipts.
 
 use std::fs;
 
 /// The state of a socket that listens, as the kernel writes it.
 const LISTENING: &str = "0A";
 
-/// Checks whether a program of this process's network listens at a TCP port, at any address.
+/// Checks whether a program in this process's network listens on a TCP port, at any address.
 pub(crate) fn has_loopback_server(port: u16) -> bool {
     ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
         .iter()
@@ -13,7 +13,7 @@ pub(crate) fn has_loopback_server(port: u16) -> bool {
         .any(|table| table.lines().any(|line| is_server(line, port)))
 }
 
-/// Checks one line: a number, the own address, the other one, the state.
+/// Checks one line: a number, the local address, the remote address, the state.
 fn is_server(line: &str, port: u16) -> bool {
     let mut fields = line.split_whitespace().skip(1);
     let own = fields.next().and_then(|own| own.rsplit_once(':'));

@@ -1,24 +1,23 @@
-//! Refusals that only the failed program knows of: the kernel answered its call with an error, and it printed that.
+//! Refusals that only the failed program has seen: the kernel answered its call with an error, and the program printed it.
 //!
 //! Output is free text. A line counts only in the form in which programs report such an error, and a path only where this
-//! command was kept from it. The output can at most add a receipt to a command that has
-//! failed; nothing is allowed or refused by it.
+//! command was kept from it. The output can at most add a receipt to a failed command; it allows or refuses nothing.
 
 use std::path::Path;
 
 use crate::report::denial::Denied;
 use crate::report::file_view::FileView;
 
-/// The most bytes at the end of each stream that are looked at.
+/// The most bytes at the end of each stream that are searched.
 const LOOKED_AT_BYTES: usize = 64 << 10;
 
-/// The longest line that is looked at. Programs report an error in fewer bytes.
+/// The longest line that is parsed. Programs report an error in fewer bytes.
 const LONGEST_LINE_BYTES: usize = 1000;
 
-/// The error of a change beneath a read-only mount, in lower case, as programs print it.
+/// The error of a change in a read-only mount, in lower case, as programs print it.
 const READ_ONLY: [&str; 3] = ["read-only file system", "erofs", "readonlyfilesystem"];
 
-/// The error of a missing folder, as programs print it that were to make a file.
+/// The error of a missing folder, as printed by programs that create a file.
 const CANNOT_CREATE: [&str; 4] = ["cannot create", "cannot touch", "can't create", "cannot move"];
 
 const NO_FOLDER: [&str; 2] = ["directory nonexistent", "no such file or directory"];
@@ -32,7 +31,7 @@ const CLOSED: [&str; 2] = ["permission denied", "eacces"];
 /// The refusal, its reason, and what to do instead.
 type Says = (&'static str, &'static str, &'static str);
 
-/// A line with which a program says that it lacks keys, an agent or a service of the host, or what an overlay does not do.
+/// A line by which a program reports missing keys, a missing agent or service of the host, or a limitation of an overlay.
 struct Symptom {
     /// The beginnings of the line, in lower case.
     starts: &'static [&'static str],
@@ -89,7 +88,7 @@ const SYMPTOMS: &[Symptom] = &[
     symptom(&["fatal: hardlink different from source at "], "", LINKING),
 ];
 
-/// Returns what the ends of these streams say was refused, each once.
+/// Returns the refusals reported at the ends of these streams, each once.
 pub(crate) fn refusals(streams: [&str; 2], view: &FileView) -> Vec<Denied> {
     let mut refusals: Vec<Denied> = Vec::new();
     for text in streams {
@@ -116,7 +115,7 @@ fn symptom_of(line: &str) -> Option<Denied> {
     let fits = |symptom: &&Symptom| {
         symptom.starts.iter().any(|start| line.starts_with(start)) && line.contains(symptom.part)
     };
-    // With the user and the host in front of it.
+    // Preceded by the user and the host.
     let is_login = line
         .split_once(": permission denied (publickey")
         .is_some_and(|(who, _)| who.contains('@') && !who.contains(char::is_whitespace));
@@ -125,13 +124,13 @@ fn symptom_of(line: &str) -> Option<Denied> {
     Some(Denied::new(what.into(), why.into(), Some(instead.into()), 1))
 }
 
-/// Reads a line about a file that could not be changed, made or opened.
+/// Parses a line about a file that could not be changed, made or opened.
 fn refused_file(line: &str, earlier: &[&str], view: &FileView) -> Option<Denied> {
     let lower = line.to_lowercase();
     let has = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
     let change = |path: &str| view.refused_change(Path::new(path));
     if has(&READ_ONLY) {
-        // Some programs name the file in a line of its own, before the error.
+        // Some programs name the file on a separate line, before the error.
         let lines = std::iter::once(&line).chain(earlier.iter().rev());
         return lines.flat_map(|line| paths(line)).find_map(change).or_else(|| view.refused_in_mount());
     }
@@ -150,8 +149,8 @@ fn refused_file(line: &str, earlier: &[&str], view: &FileView) -> Option<Denied>
     None
 }
 
-/// Returns what may be a path in a line: first what stands in quotation marks, then words with a slash. The first word of the
-/// line comes last, because it names the program that reports the error, as a rule.
+/// Returns possible paths in a line: first quoted text, then words with a slash. The first word of the line comes last,
+/// because it usually names the program that reports the error.
 fn paths(line: &str) -> Vec<&str> {
     const QUOTES: [char; 5] = ['\'', '"', '`', '‘', '’'];
     let is_path = |text: &&str| text.len() > 1 && !text.contains("://");
@@ -268,7 +267,7 @@ mod tests {
         assert!(lines(text).starts_with("clone by hard links · on an overlay"), "{}", lines(text));
         let denied = &refusals([text, ""], &FileView::default())[0];
         assert_eq!(denied.allow.as_deref(), Some("clone with --no-hardlinks"));
-        // The control: git copies by itself where the file system makes no links at all.
+        // The control: git itself copies where the file system has no links at all.
         assert_eq!(
             lines("warning: failed to create link 'c/.git/objects/5a/624ccd': Operation not permitted"),
             ""

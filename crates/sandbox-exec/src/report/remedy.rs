@@ -1,19 +1,19 @@
-//! Changes of the machine by which a person gets more confinement.
+//! Changes of the machine that enable more confinement.
 
 use std::fs;
 use std::path::Path;
 
-/// A setting of the machine that keeps a layer from being used.
+/// A setting of the machine that disables a confinement step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remedy {
-    /// The layer, as the report's `missing` names it.
+    /// The step, as the report's `missing` names it.
     pub layer: &'static str,
     /// The instruction, a sentence without a final period.
     pub text: &'static str,
 }
 
-/// A setting under `/proc/sys`, the value with which it is in the way, and what to do.
+/// A setting under `/proc/sys`, its obstructive value, and the remedy.
 const SETTINGS: [(&str, &str, Remedy); 9] = [
     namespace_setting(
         "kernel/unprivileged_userns_clone",
@@ -42,14 +42,14 @@ const fn namespace_setting(
     (name, value, Remedy { layer: "namespaces", text })
 }
 
-/// Returns what would bring the layers that a report says are missing, as far as the machine tells.
+/// Returns remedies for the steps that a report lists as missing, as far as the machine's settings show the cause.
 ///
 /// `missing` is the field of a [`SandboxReport`](crate::SandboxReport).
 pub fn remedies(missing: &[String]) -> Vec<Remedy> {
     remedies_on(Path::new("/"), missing)
 }
 
-/// As [`remedies`], on the machine whose root folder this is.
+/// As [`remedies`], on the machine with this root folder.
 fn remedies_on(root: &Path, missing: &[String]) -> Vec<Remedy> {
     let lacks = |layer: &str| missing.iter().any(|entry| entry.starts_with(layer));
     let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_default();

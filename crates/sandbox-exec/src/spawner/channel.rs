@@ -15,7 +15,7 @@ use crate::init::step::{Step, StepError};
 /// The most descriptors in one packet.
 const DESCRIPTOR_LIMIT: usize = 6;
 
-/// Makes two connected sockets that keep packets whole and say when the other end is gone.
+/// Makes two connected sockets that preserve packet boundaries and report when the other end is gone.
 pub(crate) fn pair() -> Result<(OwnedFd, OwnedFd)> {
     socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
 }
@@ -61,7 +61,7 @@ pub(crate) fn receive(socket: impl AsFd) -> Result<Option<(Vec<u8>, Vec<OwnedFd>
 
 /// A message on a command's socket from the spawner and from the command's init to the launcher.
 ///
-/// The end of the stream comes after all of these: it says that no process of the command is left.
+/// The end of the stream follows all of these: it means that no process of the command is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     /// The init was created; its pidfd is in the packet.
@@ -72,9 +72,9 @@ pub(crate) enum Status {
     Started,
     /// The shell ended with this wait status.
     Ended(i32),
-    /// All processes have ended; the kernel killed so many of them for want of memory.
+    /// All processes have ended; the kernel killed this many of them for lack of memory.
     MemoryKills(i32),
-    /// All processes have ended; the kernel did not make so many further ones because of the limit on them.
+    /// All processes have ended; the kernel refused to make this many because of the limit.
     RefusedProcesses(i32),
 }
 

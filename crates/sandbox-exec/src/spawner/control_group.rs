@@ -1,8 +1,8 @@
 //! Control groups: limits on the memory and the processes of a whole command, where this user may make them.
 //!
-//! Both versions are used as they are found. With version 1 a group is made in the `memory` and the `pids`
-//! hierarchy below the spawner's own; with version 2 beside or below its own, wherever both controllers are
-//! delegated. Groups are empty folders once their processes have ended, and are removed then.
+//! Both versions are supported. With version 1 a group is made in the `memory` and the `pids` hierarchy below the
+//! spawner's own; with version 2 next to or below its own, wherever both controllers are delegated. Groups are removed
+//! once their processes have ended.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ use crate::spawner::request::ChildLimits;
 /// The prefix of every group's name; the spawner's process number and a count follow.
 const NAME: &str = "sandbox-exec-";
 
-/// The number of attempts to remove a group: its last process may still be on its way out.
+/// The number of attempts to remove a group: its last process may still be exiting.
 const REMOVAL_ATTEMPTS: u32 = 20;
 
 /// The parent of the groups.
@@ -42,7 +42,7 @@ pub(crate) struct ControlGroup {
 }
 
 impl ControlGroups {
-    /// Looks where this process may make groups, and removes what a killed predecessor has left there.
+    /// Finds where this process may make groups, and removes those of a killed predecessor.
     pub(crate) fn find() -> ControlGroups {
         let hierarchy = find_hierarchy();
         for parent in hierarchy.iter().flat_map(Hierarchy::parents) {
@@ -88,7 +88,7 @@ impl ControlGroup {
         self.limit(limits)
     }
 
-    /// Sets the limits, or sets others.
+    /// Sets or changes the limits.
     pub(crate) fn limit(&self, limits: &ChildLimits) -> io::Result<()> {
         let memory = limits.memory_bytes.to_string();
         let first = &self.folders[0];
@@ -101,7 +101,7 @@ impl ControlGroup {
             fs::write(first.join("memory.limit_in_bytes"), &memory)?;
             let _ = fs::write(first.join("memory.memsw.limit_in_bytes"), &memory);
         }
-        // One more: the init is no process of the command's own.
+        // One more, for the init, which does not count as the command's.
         fs::write(last.join("pids.max"), limits.processes.saturating_add(1).to_string())
     }
 
@@ -161,7 +161,7 @@ fn find_hierarchy() -> Option<Hierarchy> {
     if let Some(path) = own.lines().find_map(|line| line.strip_prefix("0::"))
         && let Some(folder) = own_folder(&mounts, "cgroup2", None, path)
     {
-        // Beside the own group first: a group with processes of its own can have no controlled groups below it.
+        // First next to this process's group: a group that contains processes cannot have controlled groups below it.
         let parents = [folder.parent().map(Path::to_owned), Some(folder)];
         if let Some(parent) = parents.into_iter().flatten().find(|parent| delegates(parent)) {
             return Some(Hierarchy::Two { parent });
@@ -177,7 +177,7 @@ fn find_hierarchy() -> Option<Hierarchy> {
     Some(Hierarchy::One { memory: version_one("memory")?, processes: version_one("pids")? })
 }
 
-/// Checks whether groups below this one have both controllers, and can be made.
+/// Checks whether groups below this one can be made and have both controllers.
 fn delegates(parent: &Path) -> bool {
     let controllers = fs::read_to_string(parent.join("cgroup.subtree_control")).unwrap_or_default();
     let has = |name| controllers.split_whitespace().any(|controller| controller == name);
@@ -188,7 +188,7 @@ fn is_writable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
-/// Finds the folder of a group by the list of mounts: that of this file system type which has the controller.
+/// Finds the folder of a group in the list of mounts: the mount of this file system type with the controller.
 fn own_folder(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (mount, source) = line.split_once(" - ")?;

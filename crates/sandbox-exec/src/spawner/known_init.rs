@@ -11,13 +11,13 @@ use crate::spawner::preparation::{Identity, Preparation};
 pub(crate) struct Child {
     pub(crate) pid: Pid,
     pub(crate) pidfd: OwnedFd,
-    /// To the launcher; `None` while it is in reserve.
+    /// The socket to the launcher; `None` while the init is in reserve.
     pub(crate) status: Option<OwnedFd>,
     /// Carries orders to the init, and back its report that it has begun.
     pub(crate) orders: OwnedFd,
-    /// The reserve to make for the next command, once this one has begun: this one comes first.
+    /// The reserve to make for the next command, once this one has begun.
     pub(crate) next: Option<Reserve>,
-    /// Keeps the command's mounts, which are taken down when it is dropped.
+    /// Keeps the command's mounts, which are unmounted when it is dropped.
     pub(crate) mounts: Option<OwnedFd>,
     /// Not removed when dropped: a child drops its copy while the group is in use.
     pub(crate) group: Option<ControlGroup>,
@@ -29,10 +29,10 @@ pub(crate) struct Child {
 /// The init in reserve.
 pub(crate) struct Reserve {
     pub(crate) pid: Pid,
-    /// The preparation as it stands in requests.
+    /// The preparation, encoded as in requests.
     pub(crate) encoded: Vec<u8>,
     pub(crate) preparation: Preparation,
-    /// The files that the preparation showed when it was made; `None` if not all of it was there.
+    /// The files that the preparation showed when it was made; `None` if some were missing.
     pub(crate) identities: Option<Vec<Identity>>,
 }
 
@@ -41,7 +41,7 @@ impl Reserve {
         Reserve { pid, encoded, preparation, identities: None }
     }
 
-    /// Checks whether the files that it shows are still the same.
+    /// Checks that its visible files are still the same.
     pub(crate) fn is_the_same(&self) -> bool {
         self.identities.is_some() && self.preparation.identities() == self.identities
     }

@@ -1,11 +1,11 @@
-//! Noticing that something was mounted or unmounted on the host.
+//! Notices mounts and unmounts on the host.
 
 use std::fs::File;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
-/// Tells whether the list of mounts of this process's namespace has changed.
+/// Watches the list of mounts of this process's namespace.
 #[derive(Debug)]
 pub(crate) struct MountWatch {
     list: Option<File>,
@@ -17,13 +17,13 @@ impl MountWatch {
         MountWatch { list: File::open("/proc/self/mountinfo").ok() }
     }
 
-    /// Returns what to wait for; it is ready once after a change: each wait counts as having asked.
+    /// Returns the descriptor to poll; it is ready once after each change, since polling resets it.
     pub(crate) fn poll_fd(&self) -> Option<PollFd<'_>> {
         self.list.as_ref().map(|list| PollFd::new(list, PollFlags::PRI))
     }
 
-    /// Checks whether anything has changed since the last call, or since the start. Where the kernel does not report
-    /// it, it always has.
+    /// Checks whether the list has changed since the last call, or since the start; always true where the kernel does not
+    /// report it.
     pub(crate) fn has_changed(&self) -> bool {
         let Some(list) = &self.list else { return true };
         let mut watched = [PollFd::new(list, PollFlags::PRI)];

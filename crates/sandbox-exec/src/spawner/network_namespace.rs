@@ -2,7 +2,7 @@
 //!
 //! A network namespace belongs to a user namespace, and only a process with capabilities there may enter it. For an
 //! ordinary user both are made together: the user who made the user namespace may enter it and then has the capabilities.
-//! A command's init gets a user namespace of its own beneath it, so that it has none of them itself.
+//! A command's init gets a nested user namespace, so that it has none of these capabilities itself.
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,7 +19,7 @@ use crate::init::step::{AtStep, Step, StepError};
 use crate::spawner::channel::{self, Status};
 use crate::sys::{self, Cloned};
 
-/// The namespaces to enter. They last as long as a process is in them or a descriptor of theirs is open.
+/// The namespaces to enter. They last as long as a process is in them or a descriptor to them is open.
 #[derive(Debug)]
 pub(crate) struct NetworkNamespace {
     network: OwnedFd,
@@ -28,7 +28,7 @@ pub(crate) struct NetworkNamespace {
 }
 
 impl NetworkNamespace {
-    /// Takes the descriptors of a request; none stand for a network of the command's own.
+    /// Takes the descriptors of a request; `None` without any, for a network of the command's own.
     pub(crate) fn from_descriptors(descriptors: Vec<OwnedFd>) -> Option<NetworkNamespace> {
         let mut descriptors = descriptors.into_iter();
         let network = descriptors.next()?;
@@ -79,7 +79,7 @@ impl NetworkNamespace {
                     errno if errno < 0 => Err(Errno::from_raw_os_error(-errno)),
                     number => {
                         let child = Pid::from_raw(number).ok_or(Errno::CHILD)?;
-                        // Its number is not given again before this process has reaped it.
+                        // Its number is not reused before this process has reaped it.
                         Ok(Cloned::Parent { child, pidfd: pidfd_open(child, PidfdFlags::empty())? })
                     }
                 }
@@ -98,7 +98,7 @@ impl NetworkNamespace {
 /// Makes the calling process's new network usable and sends its descriptors. `ids` are to be mapped to themselves.
 fn furnish(answer: &OwnedFd, ids: Option<(u32, u32)>) -> Result<(), StepError> {
     if let Some(ids) = ids {
-        // Its own id files belong to root while it cannot be dumped.
+        // The process's own id files belong to root while it is not dumpable.
         set_dumpable_behavior(DumpableBehavior::Dumpable).at(Step::IdMaps)?;
         map_ids(ids).at(Step::IdMaps)?;
     }

@@ -1,7 +1,7 @@
 //! The part of a command's sandbox that is made before the command is known: all but the inside of its workspace.
 //!
-//! The spawner keeps one init in reserve that has made this much, so that a command need not wait for it. An init is
-//! used for one command only; nothing that a command did can be there for the next.
+//! The spawner keeps one init in reserve that has made this part, so that a command need not wait for it. An init is
+//! used for one command only, so a command leaves no traces for the next.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub(crate) struct Preparation {
     pub(crate) access: FileAccess,
     /// The first entries of the new root, in this order; used with [`Isolation::ROOT`].
     pub(crate) mounts: Vec<MountEntry>,
-    /// True if the other entries show nothing more of the old root, so that it can be left before they are made.
+    /// True if the remaining entries need nothing of the old root, so that it can be left before they are made.
     pub(crate) is_closed: bool,
 }
 
@@ -72,7 +72,7 @@ impl Preparation {
         self.isolation.contains(Isolation::ROOT) && !self.access.late_writable.is_empty()
     }
 
-    /// Notes which files the entries show now, to be compared when the preparation is to be used.
+    /// Records the files that the entries show now, to be compared when the preparation is used.
     pub(crate) fn identities(&self) -> Option<Vec<Identity>> {
         let sources = self.mounts.iter().filter_map(|entry| match entry {
             MountEntry::Bind { source, .. } => Some(source),
@@ -82,7 +82,7 @@ impl Preparation {
     }
 }
 
-/// The identity of the file at a path. The time of its birth tells it from a later file with the same inode number.
+/// The identity of the file at a path. Its creation time distinguishes it from a later file with the same inode number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     device: (u32, u32),
@@ -106,7 +106,7 @@ impl Identity {
 
 /// Splits the entries of a new root into those that can be made before the command is known and the others.
 ///
-/// Each part keeps its order. An entry moves ahead of another only if neither lies beneath the other.
+/// Each part keeps its order. An entry moves ahead of another only if neither is inside the other.
 pub(crate) fn split(entries: Vec<MountEntry>) -> (Vec<MountEntry>, Vec<MountEntry>) {
     let (mut first, mut rest) = (Vec::new(), Vec::<MountEntry>::new());
     for entry in entries {
@@ -122,7 +122,7 @@ pub(crate) fn split(entries: Vec<MountEntry>) -> (Vec<MountEntry>, Vec<MountEntr
     (first, rest)
 }
 
-/// Checks whether these entries change only what is in the new root already.
+/// Checks whether these entries use only what is already in the new root.
 pub(crate) fn is_closed(entries: &[MountEntry]) -> bool {
     let is_inside = |entry: &MountEntry| match entry {
         MountEntry::Pin { .. }
@@ -132,7 +132,7 @@ pub(crate) fn is_closed(entries: &[MountEntry]) -> bool {
         | MountEntry::Overlay { .. }
         | MountEntry::SealInner { .. }
         | MountEntry::Detach { .. } => true,
-        // The tree that it lies over is bound before it, with its own folders if they are in there.
+        // Its lower tree is bound before it, along with the layer's own folders if they are inside.
         MountEntry::Layer { target, upper, work, .. } => {
             upper.starts_with(target) && work.starts_with(target)
         }
@@ -141,7 +141,7 @@ pub(crate) fn is_closed(entries: &[MountEntry]) -> bool {
     entries.iter().all(is_inside)
 }
 
-/// Checks whether an entry stays right however long ago it was made, as long as what it shows is the same file.
+/// Checks whether an entry stays valid over time, as long as the file that it shows is the same.
 fn is_lasting(entry: &MountEntry, before: &[MountEntry]) -> bool {
     let is_own_file = |path: &PathBuf| {
         before.iter().any(|entry| matches!(entry, MountEntry::File { target, .. } if target == path))
@@ -156,10 +156,10 @@ fn is_lasting(entry: &MountEntry, before: &[MountEntry]) -> bool {
         | MountEntry::Terminals
         | MountEntry::Mask { .. }
         | MountEntry::Seal { .. } => true,
-        // Without exceptions it names no path that could lead elsewhere by then.
+        // Without exceptions it names no path that could later lead elsewhere.
         MountEntry::SealInner { except, .. } => except.is_empty(),
         MountEntry::Protect { target } => is_own_file(target),
-        // What lies in a workspace can be another file the next moment.
+        // A path in a workspace may be another file the next moment.
         _ => false,
     }
 }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_the_workspace_waits_for_the_command() {
+    fn entries_in_the_workspace_wait_for_the_command() {
         let protect = |path: &str| MountEntry::Protect { target: path.into() };
         let entries = vec![
             bind("/usr", Access::ReadOnly),

@@ -1,4 +1,4 @@
-//! A request of the launcher to the spawner: one child, described completely.
+//! The launcher's request to the spawner: the complete description of one child.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -9,14 +9,14 @@ use crate::policy::network::AllowedName;
 use crate::spawner::preparation::Preparation;
 use crate::spawner::wire::{Decoder, Encoder};
 
-/// The kind of a request, which differs by the bytes of its packet.
+/// The kind of a request, encoded in the bytes of its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestKind {
     /// Runs a command.
     Run,
-    /// Runs a command in the network whose namespaces are the last descriptors.
+    /// Runs a command in a network, whose namespaces are the last descriptors.
     RunInNetwork,
-    /// Makes a network that commands share, in a user namespace of its own if so requested.
+    /// Makes a network that commands share, in a new user namespace if `has_user`.
     MakeNetwork { has_user: bool },
 }
 
@@ -44,7 +44,7 @@ impl RequestKind {
 /// One child to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// The part that can be made before the rest is known.
+    /// The part that can be made before the command is known.
     pub(crate) preparation: Preparation,
     pub(crate) order: Order,
 }
@@ -66,13 +66,13 @@ pub(crate) struct Order {
 pub(crate) enum Task {
     /// Executes `/bin/sh -c` with this text.
     Shell(String),
-    /// Runs the attacks of the self-test and prints what came of them.
+    /// Runs the attacks of the self-test and prints their results.
     Attacks(Targets),
-    /// Tries the long list of escapes and prints what came of them.
+    /// Tries the long list of escapes and prints their results.
     Escapes(Targets),
 }
 
-/// The targets of the self-test's attacks: all of it belongs to the launcher, outside the sandbox.
+/// The targets of the self-test's attacks: all belong to the launcher, outside the sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Targets {
     /// A file outside the workspace that must not be read or changed.
@@ -94,13 +94,13 @@ pub(crate) struct Targets {
 /// Files and folders that Landlock lets a command reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileAccess {
-    /// Folders whose names, and those of all folders beneath, may be listed.
+    /// Folders that may be listed, including all folders inside.
     pub(crate) listable: Vec<PathBuf>,
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) writable: Vec<PathBuf>,
-    /// Writable files that are there only when all mounts are made.
+    /// Writable files that exist only once all mounts are made.
     pub(crate) late_writable: Vec<PathBuf>,
-    /// Those of the writable folders in which no links and pipes can be made.
+    /// Writable folders in which no links and pipes can be made.
     pub(crate) plain: Vec<PathBuf>,
 }
 
@@ -121,7 +121,7 @@ impl Request {
         out.finish()
     }
 
-    /// Splits a request into its preparation, which the spawner compares as it is, and its order.
+    /// Splits a request into its preparation, which the spawner compares bytewise, and its order.
     pub(crate) fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
         let mut input = Decoder::new(bytes);
         let preparation = input.bytes()?;
@@ -309,7 +309,7 @@ mod tests {
             value: u8,
         ) {
             let _ = decode(&bytes);
-            // Near misses reach further than noise.
+            // Near misses get further into the decoder than noise.
             bytes = sample().encode();
             let index = index % bytes.len();
             bytes[index] = value;

@@ -1,7 +1,7 @@
 //! Killing a process with all its descendants where no process namespace does it.
 //!
 //! Descendants are found through `/proc`, stopped so that they can create no more, and killed when the search finds
-//! nothing new. Those that were given a new parent in between come back to the spawner, which is a subreaper.
+//! nothing new. Those that lose their parent in between become children of the spawner, which is a subreaper.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,7 +22,7 @@ pub(crate) fn kill_tree(root: Pid) {
 
 fn kill_trees(roots: &[Pid]) {
     let stopped = stop_descendants(roots);
-    // First the roots: was one still alive, it would report the death of a shell that is killed here.
+    // The roots first: if one were still alive, it would report the death of a shell that is killed here.
     for root in roots {
         signal_process(*root, None, Signal::KILL);
     }
@@ -32,18 +32,18 @@ fn kill_trees(roots: &[Pid]) {
     }
 }
 
-/// Kills every descendant of this process and takes leave of it, however long that takes.
+/// Kills and reaps every descendant of this process, however long that takes.
 pub(crate) fn kill_descendants() {
     while !kill_orphans(&[]) {}
 }
 
-/// Kills every child of this process that is not `spared`, with its descendants, until there is none. After a time it
-/// gives up, and says so by `false`: something makes new ones faster.
+/// Kills every child of this process that is not `spared`, with its descendants, until none is left. Gives up after some
+/// time and returns false if new ones keep appearing.
 pub(crate) fn kill_orphans(spared: &[Pid]) -> bool {
     let started = Instant::now();
     loop {
         let orphans: Vec<Pid> = own_children().into_iter().filter(|pid| !spared.contains(pid)).collect();
-        // Those that are dead are taken at once: there may be thousands, and each search reads all of `/proc`.
+        // Dead children are reaped at once: there may be thousands, and each search reads all of `/proc`.
         let is_alive = |pid: &Pid| matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
         let found_any = !orphans.is_empty();
         let orphans: Vec<Pid> = orphans.into_iter().filter(is_alive).collect();
@@ -62,7 +62,7 @@ pub(crate) fn kill_orphans(spared: &[Pid]) -> bool {
 
 /// Returns the children of this process, which has one thread.
 fn own_children() -> Vec<Pid> {
-    // Most kernels keep a list, which saves reading the state of every process on the machine.
+    // Most kernels provide a list, which saves reading the state of every process on the machine.
     let own = getpid();
     match fs::read_to_string(format!("/proc/self/task/{}/children", own.as_raw_nonzero())) {
         Ok(list) => list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect(),
@@ -70,7 +70,7 @@ fn own_children() -> Vec<Pid> {
     }
 }
 
-/// Stops all descendants and returns them with the parent that each was last found under.
+/// Stops all descendants and returns each with its last observed parent.
 fn stop_descendants(roots: &[Pid]) -> HashMap<Pid, Pid> {
     let started = Instant::now();
     let mut stopped = HashMap::new();
@@ -102,10 +102,10 @@ fn children_of(parent: Pid, parents: &HashMap<Pid, Pid>) -> Vec<Pid> {
 
 /// Sends a signal, if `parent` is given only while the process still has that parent.
 ///
-/// The descriptor is opened before the check: a number that another process has by now is noticed.
+/// The descriptor is opened before the check, so that a reused number is noticed.
 fn signal_process(pid: Pid, parent: Option<Pid>, signal: Signal) {
     let process = match pidfd_open(pid, PidfdFlags::empty()) {
-        // Before Linux 5.3 a number is all that there is.
+        // Before Linux 5.3 there are only numbers.
         Err(Errno::NOSYS) => {
             if parent.is_none() || parent_of(pid) == parent {
                 let _ = kill_process(pid, signal);
@@ -134,7 +134,7 @@ fn parents() -> HashMap<Pid, Pid> {
 
 fn parent_of(pid: Pid) -> Option<Pid> {
     let stat = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-    // The name in parentheses may itself hold parentheses and blanks; the fields after it cannot.
+    // The name in parentheses may itself hold parentheses and whitespace; the fields after it cannot.
     let end_of_name = stat.iter().rposition(|byte| *byte == b')')?;
     let fields = std::str::from_utf8(&stat[end_of_name + 1..]).ok()?;
     Pid::from_raw(fields.split_ascii_whitespace().nth(1)?.parse().ok()?)

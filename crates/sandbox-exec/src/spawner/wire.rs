@@ -1,4 +1,4 @@
-//! The private encoding of a request between the launcher and its spawner: both are the same build.
+//! The private encoding of a request between the launcher and its spawner, which come from the same build.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -78,16 +78,16 @@ impl<'a> Decoder<'a> {
 
     pub(crate) fn list<T>(&mut self, mut each: impl FnMut(&mut Decoder<'a>) -> Option<T>) -> Option<Vec<T>> {
         let count = self.number()?;
-        // Not `with_capacity(count)`: the number is only believed as far as there are bytes behind it.
+        // Not `with_capacity(count)`: the count is trusted only as far as there are bytes for it.
         (0..count).map(|_| each(self)).collect()
     }
 
-    /// Returns what has not been read yet.
+    /// Returns the unread bytes.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Says that nothing may follow.
+    /// Requires that all bytes have been read.
     pub(crate) fn end(&self) -> Option<()> {
         self.rest.is_empty().then_some(())
     }

@@ -1,7 +1,7 @@
-//! System calls that a confined program must not be let through to, each with arguments that make it fail harmlessly.
+//! System calls that must be refused to a confined program, each with arguments that make it fail harmlessly.
 //!
-//! A filter, or a missing capability, answers before the kernel looks at the arguments; a call that gets through to
-//! them answers that they are wrong. So nothing is ever changed by trying.
+//! A filter, or a missing capability, answers before the kernel checks the arguments; a call that gets through fails
+//! because they are wrong. So trying never changes anything.
 
 use rustix::io::Errno;
 
@@ -116,7 +116,7 @@ impl AttemptedCall {
     pub(crate) const FOREIGN_LIMIT: AttemptedCall =
         call("prlimit64", libc::SYS_prlimit64, [UNKNOWN, 0, NOWHERE, 0, 0]);
 
-    /// Those that use objects which programs share where they are in one IPC namespace.
+    /// Calls that use objects shared by the programs of an IPC namespace.
     pub(crate) const SHARED: &[AttemptedCall] = &[
         call("mq_open", libc::SYS_mq_open, [NOWHERE, 0, 0, 0, 0]),
         call("mq_unlink", libc::SYS_mq_unlink, [NOWHERE, 0, 0, 0, 0]),
@@ -126,7 +126,7 @@ impl AttemptedCall {
         call("shmctl", libc::SYS_shmctl, [NONE, UNKNOWN, NOWHERE, 0, 0]),
     ];
 
-    /// Tries it; `true` says that it got through to its arguments.
+    /// Tries the call; true if it was not refused.
     pub(crate) fn gets_through(&self) -> bool {
         let [a, b, c, d, e] = self.arguments;
         // SAFETY: the numbers come from the table above and that of modes only. Every argument is a number, a descriptor that is not

@@ -1,5 +1,5 @@
-//! Calls that would let others run a file with its owner's rights, give it away, or make a device, each with arguments
-//! that make it fail harmlessly: a path or handle that is none.
+//! Calls that would let others run a file with its owner's rights, give it away, or make a device, each with an invalid
+//! path or handle, which makes it fail harmlessly.
 
 use super::attempted_calls::{AttemptedCall, NONE, NOWHERE, call};
 
@@ -8,7 +8,7 @@ const SET_USER_ID: libc::c_long = 0o4755;
 const SET_GROUP_ID: libc::c_long = 0o2755;
 const CHARACTER_DEVICE: libc::c_long = 0o020_666;
 const BLOCK_DEVICE: libc::c_long = 0o060_666;
-/// The owner or group that means "leave it unchanged", with upper bits that no call looks at.
+/// The owner or group that means "leave it unchanged", without the upper bits, which no call reads.
 const UNCHANGED: libc::c_long = 0xffff_ffff;
 /// A user or group that no process here is.
 const OTHER: libc::c_long = 0x7fff_fff1;
@@ -16,7 +16,7 @@ const MAKE: libc::c_long = libc::O_CREAT as libc::c_long | libc::O_WRONLY as lib
 const UNNAMED: libc::c_long = libc::O_TMPFILE as libc::c_long | libc::O_WRONLY as libc::c_long;
 
 impl AttemptedCall {
-    /// Those that the filter of modes and owners refuses.
+    /// Calls that the filter of modes and owners refuses.
     pub(crate) const MODES: &[AttemptedCall] = &[
         #[cfg(target_arch = "x86_64")]
         call("chmod u+s", libc::SYS_chmod, [NOWHERE, SET_USER_ID, 0, 0, 0]),

@@ -6,7 +6,7 @@ use rustix::io::{Errno, Result};
 
 /// Closes every descriptor from 3 on.
 ///
-/// Only for a process that has opened none of them itself: what it inherited has no owner among its objects.
+/// Only for a process that has opened none of them itself: inherited descriptors have no owner among its objects.
 pub(crate) fn close_inherited() -> Result<()> {
     // SAFETY: the call takes three integers and touches no memory. The caller is a program at its very beginning,
     // so no object of this process owns a descriptor that is closed here.
@@ -14,8 +14,8 @@ pub(crate) fn close_inherited() -> Result<()> {
     match if done == 0 { Ok(()) } else { Err(last_errno()) } {
         Err(Errno::NOSYS) => {
             for descriptor in open_from(3)? {
-                // SAFETY: as above. The one by which the list was read is closed already, and closing it again only
-                // fails: nothing was opened in between.
+                // SAFETY: as above. The descriptor of the listing is already closed, and closing it again only fails:
+                // nothing was opened in between.
                 unsafe { libc::close(descriptor) };
             }
             Ok(())
@@ -24,10 +24,10 @@ pub(crate) fn close_inherited() -> Result<()> {
     }
 }
 
-/// Closes every descriptor from 3 on but these.
+/// Closes every descriptor from 3 on except these.
 ///
-/// Only for a process that ends in [`exit_now`](super::exit_now) and uses no other object of the one that it is a copy of:
-/// their descriptors are closed here.
+/// Only for a process that ends in [`exit_now`](super::exit_now) and uses no other object of the process that it was
+/// cloned from: their descriptors are closed here.
 pub(crate) fn close_all_but(kept: &[&OwnedFd]) -> Result<()> {
     let mut kept: Vec<libc::c_int> = kept.iter().map(|descriptor| descriptor.as_raw_fd()).collect();
     kept.sort_unstable();
@@ -53,10 +53,10 @@ pub(crate) fn close_on_execute_from(first: u32) -> Result<()> {
     // SAFETY: the call takes three integers and touches no memory; no descriptor is closed now.
     let done = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     match if done == 0 { Ok(()) } else { Err(last_errno()) } {
-        // The flag for it is younger than the call.
+        // The flag is newer than the call.
         Err(Errno::NOSYS | Errno::INVAL) => {
             for descriptor in open_from(first.try_into().map_err(|_| Errno::INVAL)?)? {
-                // SAFETY: the call takes integers and touches no memory; on what is not open it only fails.
+                // SAFETY: the call takes integers and touches no memory; on a closed descriptor it only fails.
                 unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
             }
             Ok(())

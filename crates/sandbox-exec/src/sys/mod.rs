@@ -1,4 +1,4 @@
-//! The few system calls that no safe crate wraps. The only module with unsafe code; nothing here decides anything.
+//! The few system calls that no safe crate wraps. The only module with unsafe code; it makes no decisions.
 #![expect(
     unsafe_code,
     reason = "process creation, signal masks, three raw system calls and the allocator's settings have no safe wrapper"

@@ -1,4 +1,4 @@
-//! `mount_setattr`, which restricts a whole tree of mounts without touching the flags it does not name.
+//! `mount_setattr`, which restricts a whole tree of mounts without touching other flags.
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -11,7 +11,7 @@ use super::descriptors::last_errno;
 pub(crate) struct MountAttributes(u64);
 
 impl MountAttributes {
-    /// Nothing beneath can be written.
+    /// Files in the mount cannot be written.
     pub(crate) const READ_ONLY: MountAttributes = MountAttributes(libc::MOUNT_ATTR_RDONLY);
     /// Set-user-id bits have no effect.
     pub(crate) const NO_SETUID: MountAttributes = MountAttributes(libc::MOUNT_ATTR_NOSUID);
@@ -24,14 +24,14 @@ impl MountAttributes {
     }
 }
 
-/// Maps the ids of a whole tree of mounts as a user namespace says: what the namespace calls 0 is who owns the files of
-/// root. No mount of the tree may be attached anywhere.
+/// Maps the ids of a whole tree of mounts by a user namespace: files of root appear to belong to the namespace's user 0.
+/// No mount of the tree may be attached anywhere.
 pub(crate) fn map_mount_ids(mount: impl AsFd, namespace: impl AsFd) -> Result<()> {
     let descriptor = u64::try_from(namespace.as_fd().as_raw_fd()).map_err(|_| Errno::BADF)?;
     set_attributes(mount, [libc::MOUNT_ATTR_IDMAP, 0], descriptor, true)
 }
 
-/// Switches attributes on for the mount that `mount` refers to, and with `recursive` for all mounts beneath it.
+/// Switches attributes on for the mount that `mount` refers to, and with `recursive` for all mounts below it.
 pub(crate) fn set_mount_attributes(
     mount: impl AsFd,
     attributes: MountAttributes,
@@ -40,7 +40,7 @@ pub(crate) fn set_mount_attributes(
     set_attributes(mount, [attributes.0, 0], 0, recursive)
 }
 
-/// Switches [`MountAttributes::READ_ONLY`] off for the mount that `mount` refers to, but for none beneath it.
+/// Switches [`MountAttributes::READ_ONLY`] off for the mount that `mount` refers to, but for none below it.
 pub(crate) fn make_mount_writable(mount: impl AsFd) -> Result<()> {
     set_attributes(mount, [0, MountAttributes::READ_ONLY.0], 0, false)
 }

@@ -24,7 +24,7 @@ pub(crate) fn install_with_listener(program: &[sock_filter]) -> Result<OwnedFd> 
     let length = program.len().try_into().map_err(|_| Errno::TOOBIG)?;
     let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut().cast() };
     let listener = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
-    // A signal must not break off a call that is being answered; older kernels do not have the flag.
+    // A signal must not interrupt a call that is being answered; older kernels lack the flag.
     let patient = listener | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     let mut result = Err(Errno::INVAL);
     for flags in [patient, listener] {
@@ -56,7 +56,7 @@ pub(crate) fn receive_notification(listener: BorrowedFd<'_>) -> Result<Notificat
     Ok(Notification { id: notification.id, thread: notification.pid, call: nr.into(), arguments: args })
 }
 
-/// Checks whether the call still waits: if so, its thread's number has not been given to another one so far.
+/// Checks whether the call still waits: if so, its thread's number has not been reused yet.
 pub(crate) fn is_waiting(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: the kernel reads one number.
     unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
@@ -68,7 +68,7 @@ pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, answer: Res
     respond(listener, libc::seccomp_notif_resp { id, val: 0, error, flags: 0 })
 }
 
-/// Has the kernel carry a call out, with arguments that the caller may have changed since: nothing may depend on them.
+/// Has the kernel carry a call out. The caller may have changed its arguments since, so nothing may depend on them.
 pub(crate) fn leave_to_kernel(listener: BorrowedFd<'_>, id: u64) -> Result<()> {
     let flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE.try_into().map_err(|_| Errno::INVAL)?;
     respond(listener, libc::seccomp_notif_resp { id, val: 0, error: 0, flags })
@@ -81,7 +81,7 @@ fn respond(listener: BorrowedFd<'_>, response: libc::seccomp_notif_resp) -> Resu
     if done == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
-/// Connects a socket to an address that is given as the kernel's bytes.
+/// Connects a socket to an address in the kernel's binary form.
 pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result<()> {
     let length = address.len().try_into().map_err(|_| Errno::INVAL)?;
     // SAFETY: the kernel reads as many bytes as are given.

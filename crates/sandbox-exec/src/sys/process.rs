@@ -9,7 +9,7 @@ use rustix::process::Pid;
 
 use super::descriptors::last_errno;
 
-/// The side of a clone that the caller is now.
+/// The side of a clone on which the caller now runs.
 #[derive(Debug)]
 pub(crate) enum Cloned {
     /// The new process. It must end in [`execute`] or [`exit_now`].
@@ -25,7 +25,7 @@ pub(crate) enum Cloned {
 
 /// Creates a process like [`clone_process`] does, in a control group of version 2.
 ///
-/// An error may only mean that the kernel cannot do that; without the group it may be able to.
+/// An error may only mean that the kernel does not support it; without the group the call may succeed.
 pub(crate) fn clone_process_into(namespaces: libc::c_int, group: &OwnedFd) -> Result<Cloned> {
     debug_assert_eq!(thread_count(), Some(1), "a process with threads may not be cloned");
     let mut pidfd: libc::c_int = -1;
@@ -60,7 +60,7 @@ pub(crate) fn clone_process(namespaces: libc::c_int) -> Result<Cloned> {
     debug_assert_eq!(thread_count(), Some(1), "a process with threads may not be cloned");
     let mut pidfd: libc::c_int = -1;
     let flags = libc::CLONE_PIDFD | namespaces | libc::SIGCHLD;
-    // SAFETY: without CLONE_VM and with a null stack this is `fork`: the child goes on with a copy of the memory.
+    // SAFETY: without CLONE_VM and with a null stack this is `fork`: the child continues with a copy of the memory.
     // CLONE_PIDFD makes the kernel store one integer at the third argument, which outlives the call. The process
     // has a single thread, so no lock is held by anyone else in the copy.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
@@ -70,11 +70,11 @@ pub(crate) fn clone_process(namespaces: libc::c_int) -> Result<Cloned> {
 
 /// Creates a process like [`clone_process`] does, but as a child of the calling process's parent.
 pub(crate) fn clone_sibling(namespaces: libc::c_int) -> Result<Cloned> {
-    // The kernel takes the signal of its end from the calling process.
+    // The kernel copies the exit signal from the calling process.
     clone_process(namespaces | libc::CLONE_PARENT)
 }
 
-/// Sorts out what a call that creates a process has returned.
+/// Interprets the result of a call that creates a process.
 fn cloned(pid: libc::c_long, pidfd: libc::c_int) -> Result<Cloned> {
     match pid {
         -1 => Err(last_errno()),

@@ -15,14 +15,14 @@ pub(crate) fn block_all_signals() -> Result<()> {
     set_mask(libc::SIG_SETMASK, &all_signals())
 }
 
-/// Gives every signal its default effect and blocks none: what a program expects at its start.
+/// Gives every signal its default effect and blocks none, as a program expects at its start.
 pub(crate) fn default_signals() -> Result<()> {
-    // The C library refuses to touch the two signals that it keeps to itself, and a parent may have ignored them.
+    // The C library refuses to touch the two signals that it reserves, and a parent may have ignored them.
     let default = [0_u64; 4];
     for number in 1..=SIGNAL_COUNT {
         // SAFETY: the kernel reads its own `sigaction` from memory that is at least as long. All zero, it means
-        // the default effect, so no code of ours is installed. SIGKILL and SIGSTOP answer with an error that is
-        // of no interest: their effect is the default.
+        // the default effect, so no code of ours is installed. SIGKILL and SIGSTOP answer with an error that does
+        // not matter: their effect is the default.
         unsafe {
             libc::syscall(
                 libc::SYS_rt_sigaction,

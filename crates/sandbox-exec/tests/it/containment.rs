@@ -323,7 +323,7 @@ fn the_home_itself_is_no_workspace() {
 }
 
 #[test]
-fn toolchains_in_the_home_are_found_without_the_secrets_beside_them() {
+fn toolchains_in_the_home_are_found_without_the_secrets_next_to_them() {
     for highest in [Level::Process, Level::Landlock, Level::Namespaces, Level::Full] {
         let fixture = Fixture::at_level(highest);
         let home = fixture.root().join("home");
@@ -366,7 +366,7 @@ fn settings_of_toolchains_are_shown_without_their_secrets() {
         for text in ["[net]\noffline = true\n", "\nnode\n", "tools\n"] {
             assert!(said.contains(text), "{highest}: {text}: {said}");
         }
-        // The control: what the policy shares is shown as it is.
+        // The control: files that the policy shares are shown unmasked.
         fixture.policy.readable =
             [".cargo/config.toml", ".nvm/versions/node/v1/etc/npmrc"].map(|name| home.join(name)).into();
         assert!(stdout(&fixture.run(show)).matches(CANARY).count() >= 2, "{highest}");
@@ -400,7 +400,7 @@ fn proc_shows_the_command_line_of_no_kernel_and_what_programs_need() {
     assert_eq!(stdout(&fixture.run(hidden)), "0\n0\n");
     let outcome = fixture.run(needed);
     assert_eq!(stdout(&outcome), "all\n", "{}", stderr(&outcome));
-    // The control: the host's kernel says it to everybody.
+    // The control: the host's kernel shows it to every user.
     assert_eq!(stdout(&Fixture::at_level(Level::Process).run(hidden)), "1\n1\n");
 }
 
@@ -418,5 +418,5 @@ fn the_network_is_there_only_when_the_policy_says_so() {
     assert!(outcome.ending.is_success(), "{}", stderr(&outcome));
     let outcome =
         fixture.run("python3 -c \"import socket; socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)\"");
-    assert!(!outcome.ending.is_success(), "a family that is none of the network's");
+    assert!(!outcome.ending.is_success(), "a family outside of the network's");
 }

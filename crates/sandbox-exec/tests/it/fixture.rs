@@ -1,4 +1,4 @@
-//! A workspace, a secret beside it, a made-up home, and a launcher.
+//! A workspace, a secret next to it, a made-up home, and a launcher.
 
 use std::ffi::OsString;
 use std::fs;
@@ -28,7 +28,7 @@ impl Fixture {
         Fixture::at_level(Level::Full)
     }
 
-    /// Uses all the confinement that the machine has; fails, and says so, if that is less than a root of its own.
+    /// Uses all the confinement that the machine has; fails if that does not include a root of the command's own.
     pub(crate) fn contained() -> Fixture {
         let fixture = Fixture::new();
         let report = fixture.launcher.report();
@@ -72,8 +72,8 @@ impl Fixture {
         self.run_within(text, Duration::from_secs(60))
     }
 
-    /// Runs something that does not end by itself until its time is up, and again with more of it as long as the machine
-    /// was too busy for what `is_enough` looks for. Returns the limit and the last outcome.
+    /// Runs an endless command until its time is up, and again with more time as long as the machine was too busy for
+    /// `is_enough`. Returns the limit and the last outcome.
     pub(crate) fn run_until_stopped(
         &self,
         text: &str,
@@ -95,7 +95,7 @@ impl Fixture {
     }
 }
 
-/// Longer than what waits for nothing takes on a busy machine, and far shorter than what commands here sleep for.
+/// Longer than any immediate command takes on a busy machine, and far shorter than the sleeps of commands here.
 pub(crate) const HANG: Duration = Duration::from_secs(60);
 
 /// Names the spawner's program where the usual one cannot be reached by its path.

@@ -1,5 +1,5 @@
-//! The report equals reality where the machine gives less: kernels and containers that refuse things are made by a
-//! filter around a second run of the test, and what the line says is checked by attacks.
+//! The report equals reality where the machine gives less: a filter around a second run of the test simulates kernels
+//! and containers that refuse calls, and the report is checked by attacks.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -14,10 +14,10 @@ use seccompiler::{
 use crate::attack::exec_attacks::become_ordinary;
 use crate::fixture::{CANARY, Fixture, marker, stdout, survivors};
 
-/// Tells a copy of this program that it is the one to be restricted.
+/// Tells a copy of this program that it is to be restricted.
 const STAND_IN: &str = "SANDBOX_EXEC_TEST_RESTRICTED";
 
-/// Runs a test again as itself and as an ordinary user, there restricted by `forbid`, and has `check` look at it.
+/// Runs a test again as the same and as an ordinary user, restricted by `forbid`, and passes its fixture to `check`.
 fn restricted(test: &str, forbid: impl Fn(), check: impl Fn(&Fixture)) {
     if std::env::var_os(STAND_IN).is_some() {
         forbid();
@@ -43,7 +43,7 @@ fn restricted(test: &str, forbid: impl Fn(), check: impl Fn(&Fixture)) {
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }
 
-/// Checks every field of the report by what a command can really do.
+/// Checks every field of the report against what a command can really do.
 fn report_is_true(fixture: &Fixture) {
     let report = fixture.launcher.report();
     let secret = fixture.outside("secret.txt");
@@ -71,7 +71,7 @@ fn report_is_true(fixture: &Fixture) {
     let text = format!("(setsid sh -c 'trap : TERM; sleep 300; : {marker}' &) ; sleep 0.1");
     assert!(fixture.run(&text).ending.is_success(), "{report}");
     assert_eq!(survivors(&marker), Vec::<String>::new(), "{report}");
-    // A command cannot gain privileges at any level that says it drops them.
+    // A command cannot gain privileges at any level that claims to drop them.
     let status = stdout(&fixture.run("grep -e NoNewPrivs -e CapEff /proc/self/status"));
     let is_bare = status.contains("NoNewPrivs:\t1") && status.contains("CapEff:\t0000000000000000");
     assert!(is_bare || report.level == Level::None, "{report}: {status}");
@@ -140,7 +140,7 @@ fn without_landlock_the_report_is_true() {
 
 #[test]
 fn without_a_filter_the_report_is_true() {
-    // Later filters are refused, this one is in force.
+    // Later filters are refused; this one is in force.
     let forbid = || answer(&[libc::SYS_seccomp], libc::EPERM);
     restricted("without_a_filter_the_report_is_true", forbid, |fixture| {
         let report = fixture.launcher.report();
@@ -151,7 +151,7 @@ fn without_a_filter_the_report_is_true() {
         );
         assert!(lacks(fixture, "system call filter"), "{report}");
         let outcome = fixture.run("python3 -c 'import socket; socket.socket(socket.AF_UNIX)'");
-        assert!(outcome.ending.is_success(), "it is said that sockets can be made: {outcome:?}");
+        assert!(outcome.ending.is_success(), "the report says that sockets can be made: {outcome:?}");
     });
 }
 
@@ -170,7 +170,7 @@ fn without_anything_the_report_is_true() {
 
 #[test]
 fn on_an_old_kernel_the_report_is_true() {
-    // What Linux 5.2 does not know of what is used.
+    // The calls that Linux 5.2 lacks.
     let forbid = || {
         answer(&LANDLOCK, libc::ENOSYS);
         let unknown = [

@@ -14,7 +14,7 @@ use sandbox_exec::{KeptHome, Outcome};
 
 use crate::fixture::{Fixture, stderr, stdout};
 
-/// A fixture with a kept home, and a user's home with caches and credentials beside them.
+/// A fixture with a kept home, and a user's home with caches and credentials next to them.
 fn kept() -> Fixture {
     let mut fixture = Fixture::contained();
     let home = fixture.root().join("home");

@@ -1,6 +1,6 @@
-//! Mounts of the host beneath the workspace: commands read them, and write to build folders only.
+//! Mounts of the host inside the workspace: commands read them, and write to build folders only.
 //!
-//! Each test runs itself again in a mount namespace of its own, so that no mount is left behind.
+//! Each test runs itself again in its own mount namespace, so that no mount is left behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn is_in_namespace(name: &str) -> bool {
     }
     let flags = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
     let test = format!("inner_mounts::{name}");
-    // Within, its fixture cannot be removed: there are mounts in it.
+    // Inside, its fixture cannot be removed: it contains mounts.
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new("unshare")
         .arg(flags)
@@ -36,7 +36,7 @@ fn is_in_namespace(name: &str) -> bool {
     false
 }
 
-/// Binds a folder from beside the workspace over a folder or file in it.
+/// Binds a folder from next to the workspace over a folder or file in it.
 fn bind(fixture: &Fixture, source: &str, target: &str) -> PathBuf {
     let (source, target) = (fixture.outside(source), fixture.workspace().join(target));
     let mounted = Command::new("mount").arg("--bind").args([&source, &target]).status().unwrap();
@@ -44,7 +44,7 @@ fn bind(fixture: &Fixture, source: &str, target: &str) -> PathBuf {
     target
 }
 
-/// A repository, a folder and a file that are mounts, a build folder that is one and one that has one deep in it.
+/// Mounts a repository, a folder and a file, a build folder, and a folder deep in another build folder.
 fn prepare(mut fixture: Fixture) -> Fixture {
     let made = ["gitdir/hooks", "data", "modules", "volume"];
     made.iter().for_each(|name| fs::create_dir_all(fixture.outside(name)).unwrap());
@@ -98,7 +98,7 @@ fn check(fixture: &mut Fixture) {
     }
     let wide = run(fixture, 10, "chmod 777 deep/data/old; touch -d @0 deep/data/old; rm -f deep/data/old");
     assert!(!wide.ending.is_success() && fixture.outside("data/old").exists());
-    // The controls: outside of a mount, in mounts that are or lie in build folders, and in what the policy names.
+    // The controls: outside of a mount, in mounts that are or are inside build folders, and in paths of the policy.
     let written = [
         ("plain/x", None),
         ("node_modules/x", Some("modules/x")),
@@ -147,7 +147,7 @@ fn no_command_carries_a_mount_elsewhere() {
                 if fixture.policy.layer.is_none() {
                     let receipts: Vec<String> = outcome.denied.iter().map(Denied::to_string).collect();
                     let is_named =
-                        |line: &String| line.contains(folder) && line.contains("a mount lies in it");
+                        |line: &String| line.contains(folder) && line.contains("it contains a mount");
                     assert!(receipts.iter().any(is_named), "{folder}: {receipts:?}");
                 }
             }

@@ -1,4 +1,4 @@
-//! Commands on a copy-on-write layer: the workspace stays as it is, and nothing of the confinement is lost.
+//! Commands on a copy-on-write layer: the workspace stays unchanged, and no confinement is lost.
 
 mod folders;
 mod scripts;
@@ -12,7 +12,7 @@ use sandbox_exec::{Ending, LayerKind, LayerMount, Level, PolicyError, ShellComma
 
 use crate::fixture::{CANARY, Fixture, stderr, stdout};
 
-/// A fixture whose policy has a layer, beside the workspace.
+/// A fixture whose policy has a layer, next to the workspace.
 pub(crate) fn layered() -> Fixture {
     let mut fixture = Fixture::contained();
     let report = fixture.launcher.report();
@@ -68,7 +68,7 @@ fn the_confinement_is_the_same_on_a_layer() {
     let outcome = fixture.run(&text);
     assert_eq!(stdout(&outcome), "done\n", "{}", stderr(&outcome));
     assert!(!stderr(&outcome).contains(CANARY) && !root.join("outside/new").exists());
-    // The list of mounts does not tell where the layer is.
+    // The list of mounts does not reveal the layer's location.
     renew(&mut fixture, "second");
     let outcome = fixture.run("cat /proc/self/mountinfo");
     assert!(
@@ -167,7 +167,7 @@ fn git_may_write_its_configuration_where_the_policy_says_so() {
     let outcome = fixture.run(text);
     assert!(outcome.ending.is_success(), "{}", stderr(&outcome));
     assert!(!fixture.workspace().join(".git").exists());
-    // The control: in a repository that is there, they are protected unless the policy says otherwise.
+    // The control: in an existing repository, they are protected unless the policy says otherwise.
     let init =
         std::process::Command::new("git").args(["init", "-q"]).arg(fixture.workspace()).status().unwrap();
     assert!(init.success());

@@ -1,4 +1,4 @@
-//! Tests through the public API. What cannot be had on a machine is asserted against the launcher's own report.
+//! Tests through the public API. Confinement that a machine lacks is asserted against the launcher's own report.
 
 #[cfg(test)]
 mod attack;

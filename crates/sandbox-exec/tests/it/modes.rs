@@ -1,5 +1,5 @@
 //! `fixtures/modes/tricks.json`: no command leaves a set-user-ID program, a capability, a device or a foreign file
-//! anywhere that it may write, at any level with a filter; unconfined every trick does.
+//! anywhere that it may write, at any level with a filter; unconfined, every trick does.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +19,7 @@ const CONFINED: [Level; 4] = [Level::Full, Level::Namespaces, Level::Landlock, L
 fn nothing_is_left_at(level: Level) {
     let fixture = Fixture::at_level(level);
     assert_eq!(fixture.launcher.report().level, level, "not run: {}", fixture.launcher.report());
-    // What happens to a file of the user's that had the bits before is not up to calls, but to who looks afterwards.
+    // A user's file that already had the bits is judged afterwards, not by the filter of calls.
     for trick in tricks().iter().filter(|trick| !trick.is_own) {
         let folder = trick.set_up(&fixture.workspace());
         let outcome = fixture.run(&trick.in_folder("."));
@@ -35,7 +35,7 @@ fn every_trick_bites() {
         let folder = trick.set_up(&fixture.workspace());
         let outcome = fixture.run(&trick.in_folder("."));
         let left = left_in(&folder);
-        // Nothing of this kind stays for longer than it takes to look.
+        // Remove them as soon as they have been checked.
         fs::remove_dir_all(&folder).unwrap();
         let is_left = left.iter().any(|(kind, _)| *kind == trick.leaves);
         assert!(is_left, "{trick:?}: {left:?}\n{}", stderr(&outcome));
@@ -56,7 +56,7 @@ fn as_member(test: &str) {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::chown(folder.path(), Some(1000), Some(1000)).unwrap();
     let groups = format!("--groups=1000,{GROUP}");
-    // The programs of the test lie where this user may not look.
+    // The programs of the test are in folders that this user may not read.
     let copies = ["test", "spawner"].map(|name| folder.path().join(name));
     for (from, to) in [std::env::current_exe().unwrap(), crate::fixture::spawner_path()].iter().zip(&copies) {
         let copied = Command::new("install").args(["-m", "755"]).args([from, to]).status().unwrap();

@@ -33,13 +33,13 @@ fn at_level_full(test: &str, body: impl Fn(&mut Fixture)) {
     }
 }
 
-/// Returns a command that runs this Python text, which holds no quotation marks of the shell's.
+/// Returns a command that runs this Python text, which holds no single quotes.
 fn python(text: &str) -> String {
     assert!(!text.contains('\''), "{text}");
     format!("python3 -c '{text}'")
 }
 
-/// Runs a command, on a layer of its own where the policy has one: a layer serves one command at a time.
+/// Runs a command, on a fresh layer if the policy has one: a layer serves one command at a time.
 fn run(fixture: &mut Fixture, text: &str) -> Outcome {
     if fixture.policy.layer.is_some() {
         layer::renew(fixture, &marker());

@@ -8,7 +8,7 @@ use sandbox_exec::{LayerMount, Level};
 
 use crate::fixture::{CANARY, Fixture, stderr, stdout};
 
-/// A fixture of root with a user for commands; `None` where the tests are not run by root.
+/// A fixture of root with a user for commands; `None` if the tests are not run by root.
 fn fixture_of_root() -> Option<Fixture> {
     if !rustix::process::geteuid().is_root() {
         println!("not run by root: nothing is claimed about it");
@@ -93,9 +93,9 @@ fn files_of_the_workspace_keep_their_owners_with_and_without_a_layer() {
         names.iter().map(|name| owner(name).unwrap()).collect()
     };
     let made = ["own", "made", "folder", "folder/inner", "link", "pipe", ".git", ".git/HEAD"];
-    let beside = fixture.root().join("beside");
+    let outside = fixture.root().join("layers");
     for (upper, work) in
-        [(beside.join("upper"), beside.join("work")), (workspace.join(".l/u"), workspace.join(".l/w"))]
+        [(outside.join("upper"), outside.join("work")), (workspace.join(".l/u"), workspace.join(".l/w"))]
     {
         fs::create_dir_all(&upper).unwrap();
         fs::create_dir_all(&work).unwrap();
@@ -108,7 +108,7 @@ fn files_of_the_workspace_keep_their_owners_with_and_without_a_layer() {
         assert!(stderr(&outcome).contains("to-stderr"), "{}", stderr(&outcome));
         assert_eq!(owners(&upper, &made), [(0, 0); 8]);
         assert_eq!(owners(&upper, &["open"]), [(1000, 1000)]);
-        assert!(!upper.join("theirs").exists(), "it was not the command's to change");
+        assert!(!upper.join("theirs").exists(), "the command could change another user's file");
         fs::remove_dir_all(workspace.join(".l")).ok();
     }
     fixture.policy = sandbox_exec::Policy::for_workspace(&workspace);
@@ -123,7 +123,7 @@ fn files_of_the_workspace_keep_their_owners_with_and_without_a_layer() {
 #[test]
 fn a_folder_that_cannot_map_owners_is_worked_with_as_root_and_the_report_says_so() {
     let Some(mut fixture) = fixture_of_root() else { return };
-    // The file system of processes is one that cannot: a folder of it as a cache.
+    // `/proc` cannot map owners: use a folder of it as a cache.
     assert_eq!(
         stdout(&fixture.run("cut -d: -f2 /dev/null; awk 'NR == 1 { print ($2 > 0) }' /proc/self/uid_map")),
         "1\n"

@@ -1,4 +1,4 @@
-//! A sandbox that was prepared before its command came is the same as one that was not.
+//! A sandbox prepared before its command is the same as one that was not.
 
 use std::fs;
 use std::process::{Command, Stdio};

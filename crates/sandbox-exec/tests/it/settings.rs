@@ -119,7 +119,7 @@ fn closed_files_readable_secrets_and_links_out_are_not_there() {
 fn a_secret_that_appears_while_a_command_runs_stays_closed() {
     let mut fixture = Fixture::contained();
     let folder = with_settings(&mut fixture, Level::Full);
-    // It waits for the word of this test in its workspace, and reads then.
+    // It waits for this test's signal in its workspace, and then reads.
     let text = "while ! test -e go; do sleep 0.01; done; cat /etc/later.conf /etc/closed.conf; cat /etc/unknown.conf";
     let command = sandbox_exec::ShellCommand::new(text).unwrap();
     let running = fixture.launcher.spawn(&fixture.policy, &command).unwrap();

@@ -1,4 +1,4 @@
-//! The spawner's own death, and what many commands leave behind.
+//! The spawner's own death, and leftovers of many commands.
 
 use std::fs;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use test_support::write_program;
 
 #[test]
 fn a_command_that_kills_its_own_init_or_spawner_is_lost_and_leaves_nothing() {
-    // Only without a process namespace can it see them; with one its init is the namespace's end.
+    // Only without a process namespace can a command see them; with one, the death of its init ends the namespace.
     let fixture = Fixture::at_level(Level::Process);
     for target in ["$PPID", "$(ps -o ppid= -p $PPID)"] {
         let marker = marker();
@@ -29,8 +29,7 @@ fn a_command_that_kills_its_own_init_or_spawner_is_lost_and_leaves_nothing() {
     }
 }
 
-/// A request to a spawner that is just dying may be lost with it, without a word. Nothing has run then, and another one
-/// takes it.
+/// A request to a dying spawner may be lost with it silently. Nothing has run then, and another spawner takes it.
 #[test]
 fn a_command_runs_however_recently_the_spawner_was_killed() {
     let tools = tempfile::tempdir().unwrap();
@@ -52,7 +51,7 @@ fn a_spawner_that_dies_during_the_self_test_does_not_lower_the_level() {
     for pause in (0..12).map(|round| round * 5) {
         let tools = tempfile::tempdir().unwrap();
         let script = tools.path().join("spawner");
-        // The first one is killed some milliseconds after its start.
+        // The first spawner is killed some milliseconds after its start.
         let text = format!(
             "#!/bin/sh\nif mkdir '{0}/first' 2>/dev/null; then\n\
              (sleep 0.{pause:03}; kill -9 $$\n\
@@ -64,7 +63,7 @@ fn a_spawner_that_dies_during_the_self_test_does_not_lower_the_level() {
         write_program(&script, &text);
         let fixture = Fixture::with_spawner(SpawnerProgram::at(script), Level::Full);
         assert_eq!(fixture.launcher.report().to_string(), undisturbed, "{pause} ms");
-        // A command that was being started when its spawner died has an unknown end, rightly: this one starts afterwards.
+        // A command that was just starting when its spawner died has an unknown end, rightly: this one starts afterwards.
         let started = std::time::Instant::now();
         while !tools.path().join("dead").exists() {
             assert!(started.elapsed().as_secs() < 20, "{pause} ms: the first spawner lives");
@@ -77,7 +76,7 @@ fn a_spawner_that_dies_during_the_self_test_does_not_lower_the_level() {
 /// The processor time that a process has used, in hundredths of a second.
 fn processor_time(process: &str) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    // The name, in parentheses, may hold blanks; the two times are the 14th and 15th field.
+    // The name, in parentheses, may hold spaces; the two times are the 14th and 15th field.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     fields.split(' ').skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
 }
@@ -95,7 +94,7 @@ fn a_command_that_runs_costs_the_spawner_no_time() {
             std::thread::sleep(Duration::from_secs(1));
             processor_time(spawner.trim()) - before
         };
-        // It makes the next command's sandbox first, which takes its time on a busy machine.
+        // The spawner first makes the next command's sandbox, which is slow on a busy machine.
         let used: Vec<u64> = (0..20).map(|_| used_in_a_second()).take_while(|used| *used > 5).collect();
         running.killer().cancel();
         running.wait().unwrap();
@@ -116,7 +115,7 @@ fn many_commands_leave_no_descriptor_and_no_process() {
         assert_eq!(stdout(&fixture.run(&format!("ulimit -n; : {marker}"))), "40\n");
     }
     assert_eq!(survivors(&marker), Vec::<String>::new());
-    // In this process, where other tests run as well, one for each command would still stand out.
+    // Even with other tests in this process, one leaked descriptor for each command would stand out.
     let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
     let links = links.filter_map(|entry| fs::read_link(entry.path()).ok());
     let left = links.filter(|link| link.to_string_lossy().contains("memfd:request")).count();

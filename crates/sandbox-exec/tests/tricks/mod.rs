@@ -1,5 +1,5 @@
-//! `fixtures/modes/tricks.json`, and a look at what they leave. Used by the tests of every crate through which a command or
-//! an agent may write.
+//! `fixtures/modes/tricks.json`, and a search for their leftovers. Used by the tests of every crate through which a command
+//! or an agent may write.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -9,19 +9,19 @@ use std::process::Command;
 use rustix::io::Errno;
 use serde_json::Value;
 
-/// The group of the tricks that want one more than the user's own.
+/// The group of tricks that need one besides the user's own.
 pub(crate) const GROUP: &str = "12345";
 
-/// One way to leave what no command may leave.
+/// One way to leave a forbidden file.
 #[derive(Clone, Debug)]
 pub(crate) struct Trick {
     pub(crate) name: String,
     pub(crate) command: String,
     /// Commands of the user beforehand.
     pub(crate) setup: String,
-    /// The kind of thing that is left where nothing refuses it.
+    /// The kind of file that is left if nothing refuses it.
     pub(crate) leaves: String,
-    /// True if it is about a file of the user's that had the bits before.
+    /// True if it uses a file of the user's that already had the bits.
     pub(crate) is_own: bool,
     pub(crate) who: String,
     pub(crate) program: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) fn tricks() -> Vec<Trick> {
 }
 
 impl Trick {
-    /// Checks whether this user can carry it out where nothing refuses it.
+    /// Checks whether this user can carry it out if nothing refuses it.
     pub(crate) fn is_possible(&self) -> bool {
         let is_root = rustix::process::geteuid().is_root();
         let is_installed = self.program.as_ref().is_none_or(|program| {
@@ -61,23 +61,23 @@ impl Trick {
             }
     }
 
-    /// The command, in a folder of its own beneath `folder`, in which the shell fills variables in.
+    /// Returns the command in its own subfolder of `folder`, in which the shell expands variables.
     pub(crate) fn in_folder(&self, folder: &str) -> String {
         format!("mkdir -p \"{folder}/{0}\" && cd \"{folder}/{0}\" && {{ {1}; }}", self.name, self.command)
     }
 
-    /// Makes the trick's folder with what the user has in it.
+    /// Makes the trick's folder with the user's files in it.
     pub(crate) fn set_up(&self, folder: &Path) -> PathBuf {
         let own = folder.join(&self.name);
         fs::create_dir(&own).unwrap();
-        // Whatever group a temporary folder hands on.
+        // Overrides a group inherited from the temporary folder.
         std::os::unix::fs::chown(&own, None, Some(rustix::process::getegid().as_raw())).unwrap();
         let setup = Command::new("sh").args(["-c", &self.setup]).current_dir(&own).status().unwrap();
         assert!(setup.success(), "{self:?}");
         own
     }
 
-    /// Carries it out unconfined, and panics unless it leaves what it says. Nothing of that stays.
+    /// Carries it out unconfined, and panics unless it leaves the expected file, which is then removed.
     pub(crate) fn bites(&self, folder: &Path) {
         let own = self.set_up(folder);
         let done = Command::new("sh").args(["-c", &self.command]).current_dir(&own).output().unwrap();

@@ -15,7 +15,7 @@ use crate::root::FileRoot;
 struct Missing {
     /// The canonical path of the deepest folder that exists.
     existing: RelPath,
-    /// The names beneath it, outermost first.
+    /// The names below it, outermost first.
     names: Vec<Vec<u8>>,
     /// Their canonical paths.
     paths: Vec<RelPath>,
@@ -83,7 +83,7 @@ impl FileRoot {
         Ok(Missing { existing, names: missing, paths })
     }
 
-    /// Splits `path` into the canonical path of its deepest existing folder and the names beneath that are missing.
+    /// Splits `path` into the canonical path of its deepest existing folder and the names below that are missing.
     fn split_existing(&self, path: &RelPath) -> Result<(RelPath, Vec<Vec<u8>>), FsError> {
         let mut prefix = path.clone();
         let mut missing = Vec::new();

@@ -1,4 +1,4 @@
-//! Temporary files that a crash left behind.
+//! Temporary files left by a crash.
 
 use rel_path::RelPath;
 

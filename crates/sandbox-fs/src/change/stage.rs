@@ -1,4 +1,4 @@
-//! A new version of a file, written to a temporary file beside it.
+//! A new version of a file, written to a temporary file next to it.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -54,7 +54,7 @@ pub struct Staged<'root> {
 }
 
 impl FileRoot {
-    /// Writes `content` beside the file at `path`, whose folder must exist.
+    /// Writes `content` next to the file at `path`, whose folder must exist.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl FileRoot {
         self.stage_with(path, mode, None, |file| file.write_all(content))
     }
 
-    /// Writes `content` beside the file at `path` as a version with exactly these attributes, to restore a
+    /// Writes `content` next to the file at `path` as a version with exactly these attributes, to restore a
     /// recorded one. It does not inherit the folder's default access list.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl FileRoot {
         self.stage_with(path, mode, Some(attributes), |file| file.write_all(content))
     }
 
-    /// Writes the rest of `reader` beside the file at `path`.
+    /// Writes the rest of `reader` next to the file at `path`.
     ///
     /// # Errors
     ///

@@ -64,7 +64,7 @@ impl FileRoot {
         self.checked_stored_path(entry.path)
     }
 
-    /// Returns the path as it is stored, unless that is protected: a short name of vfat stands for another one.
+    /// Returns the path as it is stored, unless that is protected: a short name of vfat stands for a long one.
     fn checked_stored_path(&self, canonical: RelPath) -> Result<RelPath, FsError> {
         let stored = self.stored_path(&canonical)?;
         if stored != canonical {

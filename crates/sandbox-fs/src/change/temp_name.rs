@@ -23,7 +23,7 @@ fn with_random(prefix: &[u8]) -> Vec<u8> {
 
 /// Returns true for a name of this crate's temporary files: `.agentd-tmp-` and 32 hexadecimal digits.
 ///
-/// Walks leave such files out, and writing to such a name is refused. A crash may leave one behind for
+/// Walks leave such files out, and writing to such a name is refused. A crash may leave one for
 /// [`FileRoot::sweep_leftovers`](crate::FileRoot::sweep_leftovers).
 pub fn is_temp_name(name: &[u8]) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|random| {

@@ -76,8 +76,8 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The factor of time limits beside other tests. What the limits guard against takes far longer.
-const BESIDE_OTHERS: u32 = 5;
+/// The factor of time limits alongside other tests. The faults that the limits guard against take far longer.
+const SHARED_FACTOR: u32 = 5;
 
 impl Case {
     pub(crate) fn path(&self, sandbox: &Sandbox) -> String {
@@ -89,11 +89,11 @@ impl Case {
         self.setup.iter().filter(move |step| step.first().is_some_and(|word| word == verb)).map(Vec::as_slice)
     }
 
-    /// Returns the time limit of a reply. It is of an idle machine, which a soak has for itself; beside other tests, which
+    /// Returns the time limit of a reply. It is for an idle machine, as in a soak; alongside other tests, which
     /// take caches and the other half of a core, several times as much is allowed.
     pub(super) fn time_limit(&self) -> Duration {
         let limit = phrases(&self.check).find_map(time_limit).unwrap_or(REPLY);
-        if std::env::var_os("SOAK_FACTOR").is_some() { limit } else { limit * BESIDE_OTHERS }
+        if std::env::var_os("SOAK_FACTOR").is_some() { limit } else { limit * SHARED_FACTOR }
     }
 
     /// Returns whether the set-up takes long.

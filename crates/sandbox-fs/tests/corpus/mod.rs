@@ -222,7 +222,7 @@ fn attack<S: Subject>(
     }
     let leftovers = sandbox.leftovers();
     if !leftovers.is_empty() {
-        return Err(format!("left behind: {leftovers:?}").into());
+        return Err(format!("leftovers: {leftovers:?}").into());
     }
     if case.expect == Expectation::Either && rounds > 1 && disturbances == 0 {
         return Err("the racer never ran".to_owned().into());

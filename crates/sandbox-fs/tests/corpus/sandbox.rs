@@ -1,4 +1,4 @@
-//! A workspace beside a folder to protect.
+//! A workspace next to a folder to protect.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 pub(crate) const CANARY: &str = "CANARY";
 
-/// A folder with `workspace`, and beside it `outside` with a secret.
+/// A folder with `workspace`, and next to it `outside` with a secret.
 pub(crate) struct Sandbox {
     folder: TempDir,
 }
@@ -36,12 +36,12 @@ impl Sandbox {
         self.top().join("outside")
     }
 
-    /// Returns a path beneath the workspace, for set-ups and checks.
+    /// Returns a path below the workspace, for set-ups and checks.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.workspace().join(path)
     }
 
-    /// Returns every path in the folders beside the workspace, with the content of files, for a comparison.
+    /// Returns every path in the folders next to the workspace, with the content of files, for a comparison.
     pub(crate) fn outside_snapshot(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         let mut paths = Vec::new();
         for folder in ["outside", "workspace-evil"] {

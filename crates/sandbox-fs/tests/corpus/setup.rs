@@ -21,7 +21,7 @@ use super::racer::Racer;
 /// The reason why this machine or user cannot set a case up.
 pub(super) struct Unable(pub(super) String);
 
-/// The state to undo after a case, beside removing the folder.
+/// The state to undo after a case, besides removing the folder.
 #[derive(Default)]
 pub(super) struct World {
     root: Option<PathBuf>,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The largest file whose contents are compared, in bytes; larger ones are compared by size.
 const COMPARED_BYTES: u64 = 1 << 16;
 
-/// All entries beneath a folder.
+/// All entries below a folder.
 #[derive(Default)]
 pub(super) struct Tree(BTreeMap<PathBuf, Entry>);
 

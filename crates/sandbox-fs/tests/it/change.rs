@@ -173,7 +173,7 @@ fn missing_folders_are_created() {
 }
 
 #[test]
-fn refused_folders_leave_nothing_behind() {
+fn refused_folders_leave_no_files() {
     for method in METHODS {
         let sandbox = Sandbox::new();
         sandbox.file("d/a.txt", "");
@@ -306,7 +306,7 @@ fn a_sweep_removes_known_files_and_keeps_unknown_ones() {
         assert_eq!(
             root.list(&path("d")).unwrap().len(),
             3,
-            "what is kept is listed, beside the user's own file"
+            "the kept version is listed next to the user's own file"
         );
         assert_eq!(root.sweep_leftovers(&path("d"), |_| true).unwrap(), Default::default());
     }

@@ -1,4 +1,4 @@
-//! A workspace beside a folder to protect, with shorthands for its files.
+//! A workspace next to a folder to protect, with shorthands for its files.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Ignored tests of this binary that run in a mount namespace of their own, so that no mount is left behind.
+//! Ignored tests of this binary that run in a separate mount namespace, so that no mount outlives them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -39,7 +39,7 @@ trait Actor {
     fn read(&self, path: &str) -> Option<Vec<u8>>;
     fn write(&self, path: &str) -> Option<()>;
     fn delete(&self, path: &str) -> Option<()>;
-    /// The names in a folder and beneath it.
+    /// The names in a folder and below it.
     fn list(&self, folder: &str) -> Option<Vec<String>>;
 }
 

@@ -113,9 +113,9 @@ fn a_handle_of_a_file_is_refused_as_a_root() {
 fn openat2_is_used_if_the_kernel_has_it() {
     let sandbox = Sandbox::new();
     let root = FileRoot::open(&sandbox.workspace(), &RootRules::default(), FsPolicy::default()).unwrap();
-    let beneath = rustix::fs::ResolveFlags::BENEATH;
+    let resolve_flags = rustix::fs::ResolveFlags::BENEATH;
     let flags = rustix::fs::OFlags::PATH;
-    let probe = rustix::fs::openat2(&root, ".", flags, rustix::fs::Mode::empty(), beneath);
+    let probe = rustix::fs::openat2(&root, ".", flags, rustix::fs::Mode::empty(), resolve_flags);
     let expected = if probe.is_ok() { ResolveMethod::Openat2 } else { ResolveMethod::Walker };
     assert_eq!(root.method(), expected);
 }

@@ -49,7 +49,7 @@ struct AgentView {
     run: String,
     state: String,
     is_final: bool,
-    /// 0 for ready and checked, 1 for ready by its own word, 2 for all others.
+    /// 0 for ready and checked, 1 for ready by its own claim, 2 for all others.
     rank: u8,
     branch: String,
     commits: u64,
@@ -59,7 +59,7 @@ struct AgentView {
     check: Option<String>,
     check_passed: Option<bool>,
     seconds: Option<f64>,
-    /// The reason why it is not ready, or remarks.
+    /// The reason that it is not ready, or remarks.
     why: Vec<String>,
 }
 
@@ -184,13 +184,13 @@ pub(crate) async fn cancel(State(page): State<Arc<Page>>, Path(key): Path<String
     .await
 }
 
-/// The work of an agent that continued a conversation, as [`cocode_runner::Picked`] describes that of others.
+/// The adopted work of an agent that continued a conversation; the counterpart of [`cocode_runner::Picked`].
 #[derive(Serialize)]
 struct ContinuedPick {
     way: &'static str,
     #[serde(flatten)]
     work: ContinuedWork,
-    /// Remarks of the command that has taken it in, such as what of it is not kept.
+    /// Remarks of the command that has adopted it, such as changes that are not kept.
     warnings: Vec<String>,
 }
 
@@ -200,7 +200,7 @@ struct Picking {
     dry_run: bool,
 }
 
-/// Takes an agent's work into the current branch, or says how that would be done.
+/// Merges an agent's work into the current branch, or describes how that would be done.
 pub(crate) async fn pick(State(page): State<Arc<Page>>, Path(key): Path<String>, body: Bytes) -> Response {
     page.answer_long(move |page| {
         let Picking { dry_run } = read(&body)?;

@@ -24,11 +24,11 @@ use crate::page::{Page, call, origin};
 const MOST_RUNS: u32 = 50;
 const MOST_CHANGES: usize = 200;
 
-/// The most files of a difference that are sent at once.
+/// The most files of a difference in one answer.
 const MOST_FILES: usize = 50;
 
-/// The most bytes of all contents that are compared for one answer about a range of changes, and the number of changes that are read
-/// at a time.
+/// The most bytes of all contents that are compared for one answer about a range of changes, and the number of changes that
+/// are read at a time.
 const MOST_COMPARED_BYTES: u64 = 128 << 20;
 const PAGE_OF_CHANGES: u32 = 1_000;
 
@@ -49,7 +49,7 @@ struct Timeline {
 pub(crate) async fn list(State(page): State<Arc<Page>>, Query(part): Query<Before>) -> Response {
     page.answer(move |page| {
         let limit = part.limit.unwrap_or(MOST_RUNS).clamp(1, MOST_RUNS);
-        // One more than is sent says whether there are more.
+        // One more than is sent, to know whether there are more.
         let range = LogRange { before: part.before, limit: limit + 1, changes: MOST_CHANGES };
         let mut runs = log_range(&page.config.paths, &range)?;
         let most = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -67,7 +67,7 @@ pub(crate) struct Between {
     /// The first and the last change.
     from: Option<u64>,
     to: Option<u64>,
-    /// The files that earlier answers had.
+    /// The number of files in earlier answers.
     #[serde(default)]
     skip: usize,
 }
@@ -88,7 +88,7 @@ struct FileView {
     difference: BoundedText,
 }
 
-/// Returns the difference that changes have made, file by file.
+/// Returns the difference made by changes, file by file.
 pub(crate) async fn difference(State(page): State<Arc<Page>>, Query(between): Query<Between>) -> Response {
     page.answer(move |page| {
         let mut answer = Differences { files: Vec::new(), total: 0 };
@@ -105,7 +105,7 @@ pub(crate) async fn difference(State(page): State<Arc<Page>>, Query(between): Qu
                 differences(&journal, numbers)
             }
         };
-        // File by file: only what is sent is kept in memory, and the others are counted.
+        // File by file: only the files to send are kept in memory, and the others are counted.
         for file in files.map_err(unreadable)? {
             answer.add(file.map_err(unreadable)?, between.skip);
         }
@@ -115,7 +115,7 @@ pub(crate) async fn difference(State(page): State<Arc<Page>>, Query(between): Qu
 }
 
 impl Differences {
-    /// Counts a file that differs, and takes it in if it belongs to this part of the answer.
+    /// Counts a differing file, and adds it if it belongs to this part of the answer.
     fn add(&mut self, file: Option<FileDifference>, skip: usize) {
         let Some(file) = file.filter(|file| !file.diff.is_empty()) else { return };
         if self.total >= skip && self.files.len() < MOST_FILES {
@@ -125,7 +125,7 @@ impl Differences {
     }
 }
 
-/// Refuses changes whose files take too long to be compared, all of them for each answer, because those that differ are counted.
+/// Refuses changes whose files take too long to compare: each answer compares all of them, to count those that differ.
 fn check_size(
     journal: &JournalReader,
     numbers: &RangeInclusive<ChangeNumber>,
@@ -233,7 +233,7 @@ pub(crate) async fn lines(State(page): State<Arc<Page>>, Query(request): Query<T
     .await
 }
 
-/// Names what is undone; exactly one of them.
+/// The changes to undo; exactly one of the fields is set.
 #[derive(Deserialize)]
 struct Undoing {
     run: Option<u64>,
@@ -266,7 +266,7 @@ struct ObstacleView {
     difference: BoundedText,
 }
 
-/// Undoes changes. A refusal lists the paths that prevent it, and is an answer.
+/// Undoes changes. A refusal is a normal answer, which lists the paths that prevent it.
 pub(crate) async fn undo(State(page): State<Arc<Page>>, body: Bytes) -> Response {
     page.answer(move |page| {
         let Undoing { run, change, session } = read(&body)?;
@@ -356,11 +356,11 @@ mod tests {
             let refused = check_size(journal.reader(), &numbers(first, last), most).err();
             refused.map(|refused| format!("{refused:?}"))
         };
-        // Twenty files, of which nothing was there before, and eight bytes are there after.
+        // Twenty files, missing before and of eight bytes after.
         assert_eq!(check(1, u64::MAX, 160), None);
         let refused = check(1, u64::MAX, 159).unwrap();
         assert!(refused.contains("about 20 files") && refused.contains("choose fewer changes"), "{refused}");
-        // The first twenty changes, and the second, which found four bytes each.
+        // The first twenty changes, and the next twenty, with four bytes each before.
         assert_eq!((check(1, 20, 80), check(21, 40, 240)), (None, None));
         assert!(check(1, 20, 79).is_some() && check(21, 40, 239).is_some());
     }

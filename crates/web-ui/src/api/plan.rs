@@ -1,4 +1,4 @@
-//! The plan of a reply: what running it would do.
+//! The plan of a reply: the effects of running it.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const MOST_BLOCKS: usize = 300;
 /// The most characters of a title, and of a command or text that is shown in full.
 const TITLE_CHARACTERS: usize = 200;
 
-/// The lines before and behind an error that are shown with it.
+/// The lines before and after an error that are shown with it.
 const CONTEXT_LINES: usize = 2;
 
 /// The most lines of an error.
@@ -34,7 +34,7 @@ const ERROR_LINES: usize = 12;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Submitted {
-    /// The text; `None` for the reply of the inbox that is named.
+    /// The text; `None` for the named reply in the inbox.
     pub(super) text: Option<String>,
     /// The name of the file in the inbox.
     pub(super) file: Option<String>,
@@ -44,7 +44,7 @@ pub(super) struct Submitted {
     /// True to run the complete blocks of a reply that was cut off.
     #[serde(default)]
     pub(super) run_complete: bool,
-    /// The mark of the text that was planned: a file of the inbox may hold another one by now.
+    /// The mark of the planned text: the file in the inbox may have changed since.
     mark: Option<String>,
     /// The message that was pending then.
     pub(super) sequence: Option<u32>,
@@ -54,18 +54,18 @@ pub(super) struct Submitted {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PlanView {
-    /// The mark of the text that was planned, and the message that was pending: a request to run the reply repeats both.
+    /// The mark of the planned text; a request to run the reply repeats it along with the pending message.
     mark: String,
     sequence: u32,
     /// False if it was executed before.
     would_execute: bool,
-    /// The reason why nothing of it would be executed; `None` if it would.
+    /// The reason that nothing would be executed; `None` if something would.
     held: Option<&'static str>,
     /// The refusal of the reply as a whole; `None` if it is accepted.
     refused: Option<RefusedReply>,
-    /// The damage of pasting that is repaired, described for a person.
+    /// The repaired paste damage, described for the user.
     repairs: Vec<&'static str>,
-    /// True if a command stands before a change of a file, which may then be another.
+    /// True if a command precedes a change of a file, which the command may have modified.
     changes_behind_a_command: bool,
     blocks: Vec<BlockPlan>,
     blocks_left_out: usize,
@@ -90,9 +90,9 @@ struct BlockPlan {
     summary: String,
     output: BoundedText,
     difference: BoundedText,
-    /// The command, or the text for the person.
+    /// The command, or the text for the user.
     text: Option<BoundedText>,
-    /// The reason why other programs obey the file.
+    /// The reason that other programs obey the file.
     obeyed: Option<String>,
     /// The lines of a malformed block.
     excerpt: Option<Excerpt>,
@@ -108,7 +108,7 @@ struct Excerpt {
 }
 
 impl Submitted {
-    /// Takes the text of the reply, and its file if it is in the inbox.
+    /// Loads the text of the reply, and its file if it is in the inbox.
     pub(super) fn take(&mut self, page: &Page) -> Result<(String, Option<InboxFile>), Refused> {
         if let Some(name) = &self.file {
             let gone = || Refused::missing(format!("inbox/{name} is not there any more"));
@@ -129,12 +129,12 @@ impl Submitted {
     }
 }
 
-/// Returns a mark that another text does not have.
+/// Returns a mark that is unique to the text.
 fn mark_of(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// Returns what a reply would do; nothing is done.
+/// Returns the effects of a reply without executing it.
 pub(crate) async fn plan(State(page): State<Arc<Page>>, Path(id): Path<String>, body: Bytes) -> Response {
     page.answer(move |page| {
         let mut submitted: Submitted = read(&body)?;
@@ -211,7 +211,7 @@ fn block(
                 let changes = !matches!(block.value, Block::ReadFile { .. });
                 reported_reason(&page.protected, path).filter(|_| changes).map(str::to_owned)
             }),
-            // Apart from the others: all of these are together not longer than the reply.
+            // Bounded separately: together these are not longer than the reply.
             whole_text(&block.value).map(|text| bounded(text, TextBounds::OUTPUT)),
         ),
         Item::Error(_) => (None, None),
@@ -233,7 +233,7 @@ fn block(
     }
 }
 
-/// Returns the text of a block that a person has to read as a whole.
+/// Returns the text of a block that the user has to read completely.
 fn whole_text<'a>(block: &'a Block<'_>) -> Option<&'a str> {
     match block {
         Block::RunCommand { command, .. } => Some(command),
@@ -242,7 +242,7 @@ fn whole_text<'a>(block: &'a Block<'_>) -> Option<&'a str> {
     }
 }
 
-/// Returns a line for a block: the file, the command or the text that it is about.
+/// Returns a title for a block: its file, command or text.
 pub(crate) fn block_title(item: &Item<'_>) -> String {
     let Item::Block(block) = item else { return "cannot be read".to_owned() };
     let title = match &block.value {
@@ -287,12 +287,12 @@ fn held_reason(incoming: &Incoming<'_>) -> &'static str {
     }
 }
 
-/// Checks whether a block that changes a file stands behind a command.
+/// Checks whether a block that changes a file follows a command.
 fn changes_behind_a_command(items: &[Item<'_>]) -> bool {
     let blocks = items.iter().filter_map(|item| match item {
         Item::Block(block) => Some(&block.value),
         Item::Error(_) => None,
     });
-    let mut behind = blocks.skip_while(|block| !matches!(block, Block::RunCommand { .. }));
-    behind.any(|block| block.path().is_some() && !matches!(block, Block::ReadFile { .. }))
+    let mut rest = blocks.skip_while(|block| !matches!(block, Block::RunCommand { .. }));
+    rest.any(|block| block.path().is_some() && !matches!(block, Block::ReadFile { .. }))
 }

@@ -1,4 +1,4 @@
-//! The queue of changes that wait for a person: looked at, commented, tried, landed and sent back.
+//! The queue of changes that wait for review: shown, commented, tried, landed and sent back.
 
 mod decisions;
 mod drafts;
@@ -21,11 +21,11 @@ use crate::answer::{Refused, json};
 use crate::bounded_text::cut;
 use crate::page::Page;
 
-/// The most proposals that are over in a list, and the most characters of a subject.
+/// The most finished proposals in a list, and the most characters of a subject.
 const MOST_OVER: usize = 20;
 const SUBJECT_CHARACTERS: usize = 300;
 
-/// The most proposals that are tried at once. The others of a page's long calls are left for landing.
+/// The most concurrent trials. The rest of the page's long calls are left for landing.
 const MOST_TRIALS: usize = 8;
 
 /// Returns the routes.
@@ -43,26 +43,26 @@ pub(super) fn routes() -> Router<Arc<Page>> {
         .route("/ui/api/review/{id}/drop", post(decisions::drop_unreadable))
 }
 
-/// The draft that stands, beside the reason why a request about another one is refused.
+/// The current draft, with the reason that a request with an outdated one is refused.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Outdated<'a> {
     error: &'a str,
     advice: &'a str,
-    /// The draft as it is now; the page continues with it.
+    /// The current draft, with which the page continues.
     draft: &'a Draft,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listed {
-    /// Those that wait, and those that cannot be read.
+    /// The waiting proposals, and those that cannot be read.
     waiting: Vec<ProposalSummary>,
-    /// The newest of those that are over, the newest first.
+    /// The latest finished proposals, the newest first.
     over: Vec<ProposalSummary>,
 }
 
-/// Lists the proposals that wait, the oldest first, and the last ones that are over.
+/// Lists the waiting proposals, the oldest first, and the latest finished ones.
 async fn list(State(page): State<Arc<Page>>) -> Response {
     page.answer(|page| {
         let mut all = page.sessions()?.call(&ListProposals, &CancelFlag::new())?;
@@ -80,7 +80,7 @@ async fn list(State(page): State<Arc<Page>>) -> Response {
     .await
 }
 
-/// Shows a proposal on the folder as it is now, within bounds.
+/// Shows a proposal against the folder's current state, within bounds.
 async fn show(State(page): State<Arc<Page>>, Path(id): Path<u64>) -> Response {
     page.answer(move |page| {
         let review = current(&*page.sessions()?, ProposalId(id))?;
@@ -104,7 +104,7 @@ fn current(sessions: &SharedSessions, id: ProposalId) -> Result<ShownProposal, R
     Ok(sessions.call(&ShowProposal(id), &CancelFlag::new())?)
 }
 
-/// A trial that runs, with what stops it. Dropped, also by a panic, the proposal can be tried again.
+/// A running trial, with its cancel flag. Once it is dropped, even by a panic, the proposal can be tried again.
 struct RunningTrial<'p> {
     page: &'p Page,
     id: ProposalId,
@@ -124,7 +124,7 @@ impl Page {
         all.iter().filter(|proposal| proposal.is_pending).count()
     }
 
-    /// Tells every open page that the queue has changed.
+    /// Notifies every open page that the queue has changed.
     pub(crate) fn publish_reviews(&self, sessions: &SharedSessions) {
         self.events.publish(&value!({ "type": "review", "waiting": self.waiting_reviews(sessions) }));
     }

@@ -28,9 +28,9 @@ pub(crate) async fn begin(State(page): State<Arc<Page>>, Path(id): Path<String>,
         let request = ApplyReply {
             reply: SessionReply { session: session.session_id, text, again, run_complete },
             file,
-            // A reply that was planned for an earlier message answers that one: it has been run, or is refused.
+            // A reply that was planned for an earlier message answers that message: it has been run, or is refused.
             answering: sequence.unwrap_or(session.sequence_number),
-            // The person has seen the plan.
+            // The user has seen the plan.
             confirmed: true,
             timeout: page.timeout(),
         };

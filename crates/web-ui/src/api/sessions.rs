@@ -1,4 +1,4 @@
-//! Sessions: the list, one of them, and what a person does with one apart from replies.
+//! Sessions: the list, single sessions, and the user's actions apart from replies.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ struct SessionList {
     total: usize,
 }
 
-/// A session as the loop shows it.
+/// A session, as shown by the loop view.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SessionView {
@@ -43,9 +43,9 @@ pub(super) struct SessionView {
     sequence: u32,
     complete: bool,
     done: Option<String>,
-    /// The question of the model in its last reply, if it has asked something.
+    /// The model's question in its last reply, if any.
     question: Option<String>,
-    /// The answers that the pending message has.
+    /// The answers in the pending message.
     answers: Vec<String>,
     results: Vec<ResultView>,
     results_left_out: usize,
@@ -101,7 +101,7 @@ pub(super) fn view(sessions: &SharedSessions, session: &Session) -> Result<Sessi
     })
 }
 
-/// Lists a part of the sessions, the one that changed last first.
+/// Lists a part of the sessions, the most recently changed first.
 pub(crate) async fn list(State(page): State<Arc<Page>>, Query(part): Query<Part>) -> Response {
     page.answer(move |page| {
         let limit = part.limit.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
@@ -208,7 +208,7 @@ struct AnswerText {
     text: String,
 }
 
-/// Puts an answer of the person into the pending message.
+/// Adds the user's answer to the pending message.
 pub(crate) async fn answer(State(page): State<Arc<Page>>, Path(id): Path<String>, body: Bytes) -> Response {
     page.answer(move |page| {
         let AnswerText { sequence, text } = read(&body)?;
@@ -220,7 +220,7 @@ pub(crate) async fn answer(State(page): State<Arc<Page>>, Path(id): Path<String>
     .await
 }
 
-/// Continues a session that was complete.
+/// Reopens a completed session.
 pub(crate) async fn reopen(State(page): State<Arc<Page>>, Path(id): Path<String>) -> Response {
     page.answer(move |page| {
         let sessions = page.sessions()?;

@@ -19,7 +19,7 @@ use crate::page::Page;
 use crate::page_host::Finding;
 use crate::watching::WaitingReply;
 
-/// The sessions whose last receipts are listed, and the most receipts.
+/// The number of sessions whose last receipts are listed, and the most receipts.
 const RECENT_SESSIONS: usize = 20;
 const MOST_RECEIPTS: usize = 100;
 
@@ -40,7 +40,7 @@ struct Overview {
     last_event: String,
 }
 
-/// Returns what every view shows.
+/// Returns the figures that every view shows.
 pub(crate) async fn overview(State(page): State<Arc<Page>>) -> Response {
     page.answer(|page| {
         let folder = &page.config.paths.workspace;

@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::bounded_text::cut;
 
-/// The most bytes that are kept of the beginning, and about half as many as are kept of the end.
+/// The most bytes that are kept of the beginning, and of the end, of which up to twice as many are buffered.
 const HEAD_BYTES: usize = 512 * 1024;
 const TAIL_BYTES: usize = 128 * 1024;
 
-/// The same where the outputs of the run have used up its bytes.
+/// The same once the outputs of the run have used up its budget.
 const LEAST_HEAD_BYTES: usize = 4 * 1024;
 const LEAST_TAIL_BYTES: usize = 1024;
 
@@ -27,15 +27,15 @@ pub(super) struct LiveOutput {
     left_out_bytes: u64,
     /// The amount left out when it was published last.
     published_left_out: u64,
-    /// The bytes of a character that is not complete.
+    /// The bytes of an incomplete character.
     incomplete: Vec<u8>,
-    /// The characters of the line that is being printed.
+    /// The characters of the current line.
     line_characters: usize,
-    /// The characters of it that were cut.
+    /// The omitted characters of the current line.
     line_cut: usize,
 }
 
-/// An output as a page reads it.
+/// An output, as read by a page.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OutputState {
@@ -46,7 +46,7 @@ pub(crate) struct OutputState {
 }
 
 impl LiveOutput {
-    /// Returns an output of which so many bytes may be kept, and some in any case.
+    /// Returns an output that keeps at most about `bytes`, but a minimum in any case.
     pub(super) fn within(bytes: usize) -> LiveOutput {
         LiveOutput {
             most_bytes: (
@@ -64,7 +64,7 @@ impl LiveOutput {
         }
     }
 
-    /// Returns the bytes that are kept.
+    /// Returns the number of kept bytes.
     pub(super) fn bytes(&self) -> usize {
         self.head.len() + self.tail.len()
     }
@@ -95,7 +95,7 @@ impl LiveOutput {
         }
     }
 
-    /// Completes the output of a program that has ended, perhaps in the middle of a line or of a character.
+    /// Completes the output of a program that has ended, possibly in the middle of a line or a character.
     pub(super) fn end(&mut self) {
         if !std::mem::take(&mut self.incomplete).is_empty() {
             self.add("\u{fffd}");
@@ -116,7 +116,7 @@ impl LiveOutput {
         }
     }
 
-    /// Adds what is missing of a line that was cut.
+    /// Adds the note about a cut line.
     fn say_cut(&mut self) {
         if self.line_cut > 0 {
             self.keep(&format!("… [{} more characters]", self.line_cut));
@@ -141,8 +141,7 @@ impl LiveOutput {
         }
     }
 
-    /// Returns the text that was not published yet, and the bytes left out behind the beginning so far; `None` if nothing is
-    /// new.
+    /// Returns the unpublished text, and the number of bytes omitted after the beginning so far; `None` if nothing is new.
     pub(super) fn take_new(&mut self) -> Option<(String, u64)> {
         let left_out = self.left_out_bytes + self.tail.len() as u64;
         if self.published == self.head.len() && left_out == self.published_left_out {
@@ -154,7 +153,7 @@ impl LiveOutput {
         Some((text, left_out))
     }
 
-    /// Returns all that is kept.
+    /// Returns all kept output.
     pub(super) fn state(&self) -> OutputState {
         OutputState { text: self.head.clone(), left_out_bytes: self.left_out_bytes, end: self.tail.clone() }
     }
@@ -182,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_is_not_text_spoils_no_character_behind_it() {
+    fn an_invalid_byte_does_not_spoil_the_next_character() {
         let mut output = LiveOutput::within(usize::MAX);
         let text = "\u{e9}\n".as_bytes();
         output.push(&[b"a\xff", &text[..1]].concat());
         output.push(&text[1..]);
         assert_eq!(output.state().text, "a\u{fffd}\u{e9}\n");
-        // A program that ends within a character.
+        // A program that ends in the middle of a character.
         output.push(b"b\xe2\x9c");
         output.end();
         assert_eq!(output.state().text, "a\u{fffd}\u{e9}\nb\u{fffd}");

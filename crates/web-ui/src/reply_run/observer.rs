@@ -1,4 +1,4 @@
-//! The observer of a reply, which turns its progress into events.
+//! The observer of a reply, which publishes its progress as events.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl RunObserver {
         RunObserver { run: Arc::clone(run) }
     }
 
-    /// Publishes the block at a position of the items, if it is among those that are shown.
+    /// Publishes the block at a position of the items, if it is shown.
     fn changed(&self, index: usize, change: impl FnOnce(&mut BlockProgress)) {
         let mut progress = self.run.lock();
         self.run.flush(&mut progress);
@@ -65,7 +65,7 @@ impl ExecutionObserver for RunObserver {
     fn output(&mut self, _: OutputStream, bytes: &[u8]) {
         // Published by the thread that flushes: a program that prints byte by byte must not flood the pages.
         let mut progress = self.run.lock();
-        // What a block prints that is not shown would stand at the last one that is.
+        // The output of a block that is not shown would appear at the last shown block.
         if progress.blocks_left_out > 0 {
             return;
         }
@@ -119,7 +119,7 @@ mod tests {
     use super::RunObserver;
     use crate::reply_run::{MOST_BLOCKS, Run, RunView};
 
-    /// Returns a run of so many commands, each of which has printed so many bytes of its own letter.
+    /// Returns a run of `commands` commands, each of which has printed `bytes` bytes of its own letter.
     fn run(commands: usize, bytes: usize) -> RunView {
         let command = |number: usize| format!("[RUN_COMMAND]\necho {number}\n[/RUN_COMMAND]\n");
         let text: String = (0..commands).map(command).collect();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_block_prints_that_is_not_shown_stands_at_no_other() {
+    fn output_of_a_block_that_is_not_shown_appears_at_no_other() {
         let view = run(MOST_BLOCKS + 1, 100);
         assert_eq!((view.blocks.len(), view.blocks_left_out), (MOST_BLOCKS, 1));
         // The letter of the last block, which is the 1,001st.

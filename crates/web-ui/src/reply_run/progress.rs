@@ -7,14 +7,14 @@ use workspace_host::AppliedReply;
 use super::live_output::{LiveOutput, OutputState};
 use crate::bounded_text::{BoundedText, TextBounds, bounded};
 
-/// The bytes of a run's outputs and explanations that are kept. Blocks behind them keep a few thousand bytes each.
+/// The kept bytes of a run's outputs and explanations. Blocks beyond the limit keep a few thousand bytes each.
 const RUN_BYTES: usize = 8 << 20;
 
-/// The bounds of a note, and of the explanation of a block where the bytes of its run are used up.
+/// The bounds of a note, and of the explanation of a block once the bytes of its run are used up.
 const NOTE: TextBounds = TextBounds { lines: 50, line_characters: 2_000, bytes: 4 * 1024 };
 const LEAST_BYTES: usize = 4 * 1024;
 
-/// The part of a run that is shown.
+/// The visible state of a run.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     pub(super) blocks: Vec<BlockProgress>,
@@ -24,7 +24,7 @@ pub(super) struct Progress {
     pub(super) last_event: u64,
 }
 
-/// The part of a block that is shown.
+/// The visible state of a block.
 #[derive(Debug)]
 pub(super) struct BlockProgress {
     pub(super) kind: String,
@@ -39,7 +39,7 @@ pub(super) struct BlockProgress {
     pub(super) output: LiveOutput,
 }
 
-/// A run as a page reads it.
+/// A run, as read by a page.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunView {
@@ -48,7 +48,7 @@ pub(crate) struct RunView {
     pub(super) blocks: Vec<BlockView>,
     pub(super) blocks_left_out: usize,
     pub(super) ended: Option<Ended>,
-    /// The number of the last event that is part of this.
+    /// The number of the last event that is included.
     pub(super) last_event: u64,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct BlockView {
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ended {
-    /// The reason why the reply was refused or stopped; `None` if it was executed.
+    /// The reason that the reply was refused or stopped; `None` if it was executed.
     pub(super) error: Option<String>,
     pub(super) advice: Option<String>,
     /// False if it was executed before, so that nothing was done.
@@ -85,12 +85,12 @@ pub(super) struct Ended {
 }
 
 impl Progress {
-    /// Returns the bytes that are kept.
+    /// Returns the number of kept bytes.
     pub(super) fn bytes(&self) -> usize {
         self.blocks.iter().map(BlockProgress::bytes).sum()
     }
 
-    /// Returns the bytes that further outputs of the run may have.
+    /// Returns the remaining budget for outputs of the run.
     pub(super) fn bytes_left(&self) -> usize {
         RUN_BYTES.saturating_sub(self.bytes())
     }
@@ -127,7 +127,7 @@ impl BlockProgress {
         self.denied = result.denied.iter().take(50).cloned().collect();
         let notes = result.notes.iter().take(50);
         self.notes = notes.map(|note| bounded(note, NOTE).text).collect();
-        // What a command has printed was shown as it arrived.
+        // A command's output was shown as it arrived.
         if self.output.is_empty() {
             self.result_output = bounded(&result.output, within(TextBounds::OUTPUT));
         }

@@ -50,7 +50,7 @@ fn no_text_becomes_markup_and_nothing_comes_from_elsewhere() {
         let foreign = text.replace("http://www.w3.org/2000/svg", "");
         assert!(!foreign.contains("http://") && !foreign.contains("https://"), "{name}");
     }
-    // The policy forbids them; they would only be dead.
+    // The policy forbids them; they would have no effect.
     let document = text("");
     assert!(
         !document.contains("<script>") && !document.contains("style=\"") && !document.contains(" onclick")

@@ -1,4 +1,4 @@
-//! Replies that a page has planned, and what has happened before they are run.
+//! Replies that a page has planned, with changes before they are run.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn making(name: &str) -> String {
     format!("[CREATE_FILE path=\"{name}\"]\nmade\n[/CREATE_FILE]\n")
 }
 
-/// Adds what a plan says about itself to the request that it was made for.
+/// Adds a plan's mark and sequence to the request that it was made for.
 fn planned(site: &Site, session: &str, mut reply: Value) -> Value {
     let (status, plan) = site.send(&format!("sessions/{session}/plan"), &reply);
     assert_eq!(status, 200, "{plan}");

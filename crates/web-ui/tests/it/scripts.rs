@@ -23,7 +23,7 @@ fn keys_clicks_and_answers_do_what_they_should() {
     for (name, text) in SCRIPTS {
         fs::write(folder.path().join(name), text).unwrap();
     }
-    // The page's own files have no other mark of being modules.
+    // Nothing else marks the page's files as modules.
     fs::write(folder.path().join("package.json"), r#"{"type":"module"}"#).unwrap();
     let ran = Command::new("node").arg("page.mjs").current_dir(folder.path()).output().unwrap();
     let printed = String::from_utf8_lossy(&ran.stdout);

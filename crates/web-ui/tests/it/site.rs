@@ -15,7 +15,7 @@ use wap_http::{Guard, Metrics, Shutdown, Sockets, serve};
 use web_ui::{Access, Finding, Page, PageConfig, PageHost, site};
 use workspace_host::{Exit, Failure, HostOptions, NoNotices, SharedNotices, SharedWorkspace, WorkspacePaths};
 
-/// A page in this process, gone when it is dropped.
+/// A page in this process, closed when it is dropped.
 pub(crate) struct Site {
     folder: TempDir,
     address: SocketAddr,
@@ -27,7 +27,7 @@ pub(crate) struct Site {
     key: String,
 }
 
-/// A program that knows nothing.
+/// A program without answers.
 struct NoProgram;
 
 impl PageHost for NoProgram {
@@ -113,7 +113,7 @@ impl Site {
         std::fs::rename(unfinished, self.folder.path().join(".agentd/inbox").join(name)).unwrap();
     }
 
-    /// Makes a request; returns the head of the answer in small letters, and its body.
+    /// Makes a request; returns the head of the answer in lower case, and its body.
     fn ask(&self, line: &str, body: Option<&Value>) -> (String, Value) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -175,7 +175,7 @@ impl Drop for Site {
     }
 }
 
-/// Asks again and again until there is an answer.
+/// Retries until there is an answer.
 pub(crate) fn eventually<T>(what: &str, ask: impl Fn() -> Option<T>) -> T {
     let began = Instant::now();
     loop {

@@ -37,7 +37,7 @@ proptest! {
     }
 }
 
-/// Counts the marks that the kept beginnings of lines hold themselves.
+/// Counts the marks that the kept beginnings of lines contain themselves.
 fn text_matches(text: &str, lines: usize, line_characters: usize) -> usize {
     let beginnings =
         text.split('\n').take(lines).map(|line| line.chars().take(line_characters).collect::<String>());

@@ -1,4 +1,4 @@
-//! The page's table of unseen characters is that of the rest of the program.
+//! The page's table of invisible characters equals that of the rest of the program.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,19 @@ use wap_core::is_invisible;
 
 const SCRIPT: &str = include_str!("../../page/visible.js");
 
-/// Reads the class of characters in front of the pattern: escapes, and ranges of them.
+/// Parses the character class at the start of the pattern: escapes, and ranges of them.
 fn class() -> BTreeSet<char> {
     let pattern = SCRIPT.split_once("const UNSEEN =\n  /[").expect("the table is there").1;
     let mut rest = pattern.split_once(']').expect("the class ends").0;
     let mut next = || {
         let escape = rest.strip_prefix("\\u")?;
-        let (digits, behind) = match escape.strip_prefix('{') {
+        let (digits, after) = match escape.strip_prefix('{') {
             Some(long) => long.split_once('}')?,
             None => escape.split_at_checked(4)?,
         };
         let code = u32::from_str_radix(digits, 16).ok()?;
-        let (is_range, behind) = behind.strip_prefix('-').map_or((false, behind), |behind| (true, behind));
-        rest = behind;
+        let (is_range, after) = after.strip_prefix('-').map_or((false, after), |after| (true, after));
+        rest = after;
         Some((char::from_u32(code)?, is_range))
     };
     let mut characters = BTreeSet::new();
@@ -34,7 +34,7 @@ fn class() -> BTreeSet<char> {
 fn the_page_marks_what_the_rest_of_the_program_marks() {
     let expected: BTreeSet<char> = (char::MIN..=char::MAX)
         .filter(|character| is_invisible(*character) || character.is_control())
-        // Lines and stops of the tabulator are shown as such; the selector of pictures has a rule of its own.
+        // Line breaks and tabs are shown as such; the emoji selector has its own rule.
         .filter(|character| !matches!(character, '\t' | '\n' | '\u{fe0f}'))
         .collect();
     let class = class();

@@ -21,7 +21,7 @@ struct Plan {
     sequence: u32,
     repairs: Vec<String>,
     plan: Vec<PlanLine>,
-    /// The reason why nothing would be done, of a reply that would be held.
+    /// The reason that nothing would be done, for a reply that would be held.
     #[serde(skip_serializing_if = "Option::is_none")]
     held: Option<&'static str>,
 }
@@ -78,7 +78,7 @@ pub(crate) fn dry_run(
     Ok(Exit::Done)
 }
 
-/// Returns the reason why nothing of a reply would be carried out.
+/// Returns the reason that nothing of a reply would be carried out.
 fn held_reason(incoming: &Incoming<'_>) -> &'static str {
     match incoming {
         Incoming::NotContinued => "the reply does not go on where the one before it was cut off",

@@ -1,4 +1,4 @@
-//! `agentd cocode run --compare`: the agents of one run beside each other.
+//! `agentd cocode run --compare`: the agents of one run, side by side.
 
 use cocode_env::{AgentName, AgentState, Verdict};
 use cocode_runner::{AgentRecord, Runner, WorkSize};
@@ -34,7 +34,7 @@ pub(crate) fn rank(record: &AgentRecord) -> u8 {
 }
 
 /// Prints a table of the agents: those that are ready and have passed a check first, then those that only say themselves that
-/// they are done, and among each those with the smallest change. None is recommended that no check has passed.
+/// they are done, and among each those with the smallest change. An agent without a passed check is never recommended.
 pub(crate) fn compare(console: Console, runner: &Runner, records: &[AgentRecord]) -> Result<(), Failure> {
     #[derive(Serialize)]
     struct Compared<'a> {

@@ -53,7 +53,7 @@ pub(crate) fn start_from_the_folder(
     if let Some(conversation) = &request.continues {
         let title = format!("The files as agents found them that continue {conversation}");
         let rules = SecretRules::open(&common.host(), &WorkspacePaths::find(&common.host())?)?;
-        // A file of credentials that is not committed is none of theirs, and a commit would keep it.
+        // An uncommitted file of credentials is not for agents, and a commit would keep it.
         let leaves_out = |path: &str| rules.withheld.may_leave_out(path);
         request.base = Some(runner.snapshot(&title, &leaves_out).map_err(explain)?);
     }
@@ -68,7 +68,7 @@ struct TakenIn<'a> {
     done: bool,
     /// True if the files have all of the work.
     whole: bool,
-    /// Remarks of the command that has taken it in, such as what of it is not kept.
+    /// Remarks of the command that took in the work, such as about parts that are not kept.
     warnings: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn pick(
         workspace.open()?;
         warnings = take_in(&workspace, &work, &cancel_flag()?)
             .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
-        // Of what a command changes, the workspace keeps some things back.
+        // The workspace holds back some of a command's changes.
         whole = runner.continued_work(record, conversation).is_ok_and(|work| work.is_there);
     }
     let exit = if done && !whole { Exit::Failed } else { Exit::Done };

@@ -55,7 +55,7 @@ fn advice_for(error: &RunnerError) -> &'static str {
             "allow less with --sandbox allow=LEVEL, or set sandbox = \"off\" in the agent's definition"
         }
         BranchExists { branch } if !branch.contains('/') => {
-            "agents' branches are named cocode/…, which git cannot make beside it: rename it with `git branch -m cocode \
+            "agents' branches are named cocode/…, which git cannot create next to it: rename it with `git branch -m cocode \
              NEW-NAME`"
         }
         BranchExists { .. } | FolderExists { .. } => {
@@ -126,7 +126,7 @@ fn advice_for(error: &RunnerError) -> &'static str {
             "`git refs migrate --ref-format=files` turns them into files, once no other worktree is there"
         }
         Repository(RepositoryError::Path) => {
-            "rename the folder, or clone the repository to another one, whose path is one line of UTF-8"
+            "rename the folder, or clone the repository to one whose path is a single line of UTF-8"
         }
         Repository(RepositoryError::NoCommits) => "make a first commit; agents start from one",
         RunnerError::InsideRepository { .. } => "choose another folder with --worktrees DIR",

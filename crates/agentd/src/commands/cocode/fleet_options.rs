@@ -6,8 +6,8 @@ use cocode_fleet::ClassName;
 use crate::exit::{Exit, Failure};
 use crate::fleet::address::FleetAccess;
 
-/// The options that are about agents of this machine alone. Where one of them is given, `requires = "url"` is not enough: what
-/// contradicts an option that is there is not missed.
+/// The options for agents of this machine only. With one of them, `requires = "url"` is not enough: the parser does not miss an
+/// option that conflicts with a given one.
 const LOCAL: [&str; 3] = ["commands", "parallel", "dry_run"];
 
 #[derive(Debug, Args)]

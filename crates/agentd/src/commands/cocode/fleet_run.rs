@@ -33,10 +33,10 @@ use crate::fleet::early_home::EarlyHome;
 use crate::views::console::Console;
 use crate::views::count::counted;
 
-/// The interval at which requests to cancel are looked at, which come as files. Ends of agents are noticed at once.
+/// The polling interval for requests to cancel, which come as files. Ends of agents are noticed at once.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// The time within which all agents have ended that were cancelled, while the fleet can be reached.
+/// The time limit for cancelled agents to end, while the fleet can be reached.
 const ENDING: Duration = Duration::from_secs(15);
 
 /// Submits the agents of a request, and judges what hosts deliver until all have ended.
@@ -101,7 +101,7 @@ pub(crate) fn collect(
     let cancel = cancel_flag()?;
     let runner = open_hiding(common, worktrees, server.access.key_file.as_slice())?;
     let folder = home_folder(common)?;
-    // A submitter that was killed early leaves records without tasks, for which this would wait for ever.
+    // A submitter that was killed early leaves records without tasks; this would wait for them for ever.
     fail_unsubmitted(&folder, &runner, &runner.records().map_err(explain)?)?;
     let records = runner.records().map_err(explain)?;
     let is_open = |record: &&AgentRecord| {
@@ -129,7 +129,7 @@ fn home_folder(common: &CommonOptions) -> Result<HomeFolder, Failure> {
     })
 }
 
-/// Gives each agent of a request a name of its own, `count` times, and returns the names of their definitions.
+/// Gives each agent of a request a unique name, `count` times, and returns the names of their definitions.
 fn expand(request: &mut RunRequest, count: Option<u16>) -> Result<HashMap<String, String>, Failure> {
     let mut definitions = HashMap::new();
     let mut agents = Vec::new();
@@ -149,7 +149,7 @@ fn expand(request: &mut RunRequest, count: Option<u16>) -> Result<HashMap<String
     Ok(definitions)
 }
 
-/// Writes the tasks, from which on they are submitted.
+/// Writes the tasks; from then on they are submitted.
 fn submit(
     common: &CommonOptions,
     options: &CocodeRun,

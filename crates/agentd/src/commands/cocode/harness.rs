@@ -91,7 +91,7 @@ fn definition(command: &[OsString]) -> Result<AgentDefinition, Failure> {
     }
     let name = "check".parse().expect("it is letters only");
     let mut definition = AgentDefinition::new(name);
-    // Programs may have parts beside them.
+    // Programs may have files next to them.
     definition.readable = words.iter().map(PathBuf::from).filter(|path| path.is_absolute()).collect();
     let program = words.remove(0);
     definition.command = AgentCommand::Program { program, arguments: words };

@@ -19,10 +19,10 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
-/// The interval at which a followed log is read.
+/// The polling interval for a followed log.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Lists the agents, those of the newest run first.
+/// Lists the agents, newest run first.
 pub(crate) fn status(common: &CommonOptions, console: Console) -> Outcome {
     #[derive(Serialize)]
     struct Status {

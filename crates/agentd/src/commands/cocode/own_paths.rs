@@ -2,10 +2,10 @@
 
 use crate::exit::{Exit, Failure};
 
-/// The names in the folder of a process in `/proc` that lead to what belongs to that process alone.
+/// The names in a process's folder in `/proc` that lead to its private resources.
 const OF_ONE_PROCESS: [&str; 4] = ["fd", "exe", "root", "cwd"];
 
-/// Refuses a word of an agent's command that leads through a process of the user: an agent has processes of its own, and
+/// Refuses a word of an agent's command that leads through a process of the user: an agent has its own processes, and
 /// none of the open files. A shell writes such a word for `<(…)`.
 pub(super) fn check(word: &str) -> Result<(), Failure> {
     if !is_of_a_process(word) {

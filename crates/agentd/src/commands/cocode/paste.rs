@@ -40,7 +40,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 /// takes it away. It is the one folder in there that the user sees while the agent runs.
 const STATE_FOLDER: &str = SESSION_FOLDER;
 
-/// The instructions for the model beside the issue.
+/// The instructions for the model in addition to the issue.
 const RULES: &str = "Change what this issue asks for. Do not commit: after DONE, everything is committed with your \
      summary as the message.";
 

@@ -8,7 +8,7 @@ use super::runner_config::{open, state_folder};
 use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure};
 
-/// Reads the records of agents. If no process runs agents, those that an earlier one left behind are marked as lost first,
+/// Reads the records of agents. If no process runs agents, those that an earlier one left are marked as lost first,
 /// unless nothing may be changed.
 pub(crate) fn records(common: &CommonOptions) -> Result<Vec<AgentRecord>, Failure> {
     let records = recorded(common)?;
@@ -22,7 +22,7 @@ pub(crate) fn records(common: &CommonOptions) -> Result<Vec<AgentRecord>, Failur
     }
 }
 
-/// Reads the records of agents as they are: those of a process that has died still run by them.
+/// Reads the records of agents as they are: they list the agents of a dead process as running.
 pub(crate) fn recorded(common: &CommonOptions) -> Result<Vec<AgentRecord>, Failure> {
     let folder = state_folder(common)?;
     match folder.is_dir() {

@@ -35,7 +35,7 @@ pub(crate) fn state_folder(common: &CommonOptions) -> Result<PathBuf, Failure> {
     Ok(WorkspacePaths::find(&common.host())?.base.join("cocode"))
 }
 
-/// The least confinement under which agents run that are to be confined.
+/// The least confinement of agents that are to be confined.
 pub(crate) fn least_level(common: &CommonOptions) -> Level {
     match common.sandbox {
         Some(SandboxChoice::Require(level) | SandboxChoice::Allow(level)) => level,

@@ -18,7 +18,7 @@ use crate::views::terminal_text::visible;
 #[cfg(feature = "fleet")]
 mod fleet;
 
-/// The most agents that have a line of their own on a terminal.
+/// The most agents with their own line on a terminal.
 const MOST_LIVE: usize = 40;
 
 /// Shows the events of a run.

@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 const PATTERN: [char; 4] = ['*', '?', '[', '{'];
 
 /// Returns the paths in the workspace that an option names. A path that a link leads to, or that its folder lists in other case,
-/// stands behind the one that was typed.
+/// follows the one that was typed.
 ///
 /// # Errors
 ///
@@ -38,7 +38,7 @@ pub(super) fn resolved(workspace: &Path, option: &str, typed: &[String]) -> Resu
     Ok(paths)
 }
 
-/// Returns those of the paths at which nothing stands. A name that is not there yet can be meant, or mistyped.
+/// Returns the paths that do not exist. A name may be that of a future file, or mistyped.
 pub(super) fn missing<'a>(workspace: &Path, paths: &'a [String]) -> impl Iterator<Item = &'a str> {
     let is_missing = |path: &&str| fs::symlink_metadata(workspace.join(path)).is_err();
     paths.iter().map(String::as_str).filter(is_missing)
@@ -47,18 +47,18 @@ pub(super) fn missing<'a>(workspace: &Path, paths: &'a [String]) -> impl Iterato
 /// Returns the path that an item of a list names, as it was typed and as it is stored.
 fn spellings(root: &FileRoot, workspace: &Path, option: &str, item: &str) -> Result<Vec<RelPath>, Failure> {
     let is_there = |text: &str| fs::symlink_metadata(workspace.join(text)).is_ok();
-    // Blanks around an item are those of the list, unless the name of a file has them.
+    // White space around an item belongs to the list, unless the name of a file has it.
     let text = if is_there(item) { item } else { item.trim() };
     let refused = |why: String| Failure::new(Exit::Usage, format!("--{option} {text}: {why}"));
     if (text.contains(PATTERN) || text.starts_with("~/")) && !is_there(text) {
         return Err(refused("it is not expanded, and there is no file of this name".to_owned())
-            .advise("name files and folders: a folder stands for everything beneath it"));
+            .advise("name files and folders: a folder stands for everything in it"));
     }
-    let beneath = match text.strip_prefix('/') {
-        Some(_) => beneath(workspace, Path::new(text)),
+    let relative = match text.strip_prefix('/') {
+        Some(_) => relative_to(workspace, Path::new(text)),
         None => Some(PathBuf::from(text)),
     };
-    let parsed = match &beneath {
+    let parsed = match &relative {
         Some(path) if path.as_os_str().is_empty() => Ok(RelPath::root()),
         Some(path) => RelPath::from_bytes(path.as_os_str().as_bytes()).map_err(|error| error.to_string()),
         None => Err("it is outside of the workspace".to_owned()),
@@ -66,16 +66,16 @@ fn spellings(root: &FileRoot, workspace: &Path, option: &str, item: &str) -> Res
     let path = parsed.map_err(|why| {
         refused(why).advise("name a file or folder of the workspace; paths are relative to the workspace")
     })?;
-    // Of what is missing, or leads out of the workspace, there is only the name that was typed.
+    // A path that is missing, or leads out of the workspace, has only the name that was typed.
     let stored = |path: &RelPath| root.stored_path(path).ok();
     let led_to = root.canonical_path(&path).ok().and_then(|path| stored(&path));
     let as_listed = Some(&path).filter(|path| !path.has_parent_steps()).and_then(stored);
     Ok([Some(path), as_listed, led_to].into_iter().flatten().collect())
 }
 
-/// Returns the path beneath the workspace of an absolute one, which may be missing; `None` if it is outside. Links in the folders on
-/// its way are followed, one at its end is not: it can be changed itself.
-fn beneath(workspace: &Path, path: &Path) -> Option<PathBuf> {
+/// Returns an absolute path, which may be missing, relative to the workspace; `None` if it is outside. Links in its folders
+/// are followed; a link at its end is not, since it can be changed itself.
+fn relative_to(workspace: &Path, path: &Path) -> Option<PathBuf> {
     if fs::canonicalize(path).is_ok_and(|path| path == workspace) {
         return Some(PathBuf::new());
     }

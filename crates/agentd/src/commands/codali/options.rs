@@ -68,7 +68,7 @@ pub(crate) struct FlowOptions {
     pub resume: Option<String>,
     #[command(flatten)]
     pub agents: AgentOptions,
-    /// Stop after so many rounds of plan, edits and verdict.
+    /// Stop after this many rounds of plan, edits and verdict.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: u32,
     /// The size of the agents' window in tokens.
@@ -99,7 +99,7 @@ pub(crate) struct AgentOptions {
     /// The program that edits.
     #[arg(long, value_name = "COMMAND")]
     pub builder: Option<String>,
-    /// The program that judges beside the check.
+    /// The program that judges in addition to the check.
     #[arg(long, value_name = "COMMAND")]
     pub critic: Option<String>,
     /// A program that collects context before the first plan.

@@ -20,10 +20,10 @@ use crate::common_options::CommonOptions;
 use crate::exit::Failure;
 use crate::views::console::Console;
 
-/// The bytes of text that a token stands for, roughly.
+/// The bytes of text per token, roughly.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// The limits of a file list of which only the feed of changes is wanted: it reads no content.
+/// The limits of a file list that only serves the feed of changes: it reads no content.
 const FEED_LIMITS: fn() -> IndexLimits =
     || IndexLimits { file_bytes: 0, memory_bytes: 64 << 20, ..IndexLimits::default() };
 

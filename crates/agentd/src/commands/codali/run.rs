@@ -115,7 +115,7 @@ impl Running<'_> {
         let rules = SecretRules::open(&common.host(), sessions.paths())?;
         let programs = Programs::of(&options.agents, settings, &rules)?;
         console.styled(Tone::Strong, &format!("session {id}: {}", one_line(&settings.task)));
-        // One that exists is returned: the process may have been killed before or behind this.
+        // One that exists is returned: the process may have been killed before or after this.
         let create = CreateSession {
             id,
             task: settings.task.clone(),

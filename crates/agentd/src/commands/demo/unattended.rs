@@ -11,8 +11,8 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Outcome};
 use crate::views::console::Console;
 
-/// The program that stands for a model: it gives the reply of the message's number. The line that says what is answered is
-/// added to replies without one.
+/// The program that stands for a model: it prints the reply with the message's number, without the line for the token, which
+/// `agentd` adds to replies that have none.
 const MODEL: &str =
     "number=$(sed -n 's/^Sequence: //p' | head -n 1)\nsed '/{reply-to}/d' \"reply-$number\"\n";
 

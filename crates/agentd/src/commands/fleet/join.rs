@@ -44,7 +44,7 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
         },
     )?;
     let incoming = folder.join("incoming");
-    // What a process that was killed has left.
+    // Remains of a killed process.
     let _ = fs::remove_dir_all(&incoming);
     make_private_folder(&incoming).map_err(failed)?;
     let definitions = definitions(common, options)?;
@@ -88,7 +88,7 @@ pub(crate) fn join(common: &CommonOptions, console: Console, options: &JoinOptio
     }
 }
 
-/// The reason for which a host leaves its fleet.
+/// The reason that a host leaves its fleet.
 enum Ending {
     /// A signal, or the end of the worker itself.
     Stopped,
@@ -147,8 +147,7 @@ fn own_folder(options: &JoinOptions) -> Result<PathBuf, Failure> {
     let folder = fs::canonicalize(&folder).map_err(|error| file_failure(&folder, &error))?;
     let state = user_file::state_folder().and_then(|state| fs::canonicalize(state).ok());
     if state.is_some_and(|state| folder.starts_with(state)) {
-        let text =
-            format!("{} lies in the user's state folder, which is hidden from agents", folder.display());
+        let text = format!("{} is in the user's state folder, which is hidden from agents", folder.display());
         return Err(Failure::new(Exit::Usage, text)
             .advise("give a folder elsewhere with --folder DIR, or leave it out"));
     }
@@ -231,7 +230,7 @@ fn definitions(common: &CommonOptions, options: &JoinOptions) -> Result<Vec<Agen
     Ok(definitions)
 }
 
-/// Returns the configuration of the runners of tasks; repository, state and worktrees are those of each task.
+/// Returns the configuration of the runners of tasks; repository, state and worktrees come from each task.
 fn runner_config(common: &CommonOptions, folder: &Path, options: &JoinOptions) -> RunnerConfig {
     RunnerConfig {
         repository: folder.to_owned(),

@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 use crate::views::count::counted;
 
-/// The most tasks that are listed, those that are not over first.
+/// The most tasks that are listed, unfinished ones first.
 const MOST_TASKS: usize = 200;
 
 /// Connects, and runs what needs a connection.
@@ -36,7 +36,7 @@ fn with<T, F: Future<Output = Result<T, FleetError>>>(
     })
 }
 
-/// Returns the way out of a connection that could not be made.
+/// Returns the advice for a failed connection.
 fn advice(error: &ConnectError) -> &'static str {
     match error {
         ConnectError::Credentials { .. } => {
@@ -44,7 +44,7 @@ fn advice(error: &ConnectError) -> &'static str {
         }
         ConnectError::OtherRole { .. } => {
             "a host's key only lets `agentd fleet join` work; this command needs --key-file with home.seed, which \
-             `agentd fleet up` writes beside the keys of the hosts"
+             `agentd fleet up` writes next to the keys of the hosts"
         }
         ConnectError::Tls { .. } => {
             "--authority FILE names the certificates of the authority that signed the server's"

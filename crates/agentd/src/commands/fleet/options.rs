@@ -83,10 +83,10 @@ pub(crate) struct UpOptions {
     /// The name of the fleet.
     #[arg(long, value_name = "NAME", default_value = "agentd")]
     pub fleet_name: FleetName,
-    /// The address and port to listen on; another one than this machine's own needs --tls-certificate, --tls-key and --host.
+    /// The address and port to listen on; any but this machine's own needs --tls-certificate, --tls-key and --host.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4222")]
     pub listen: SocketAddr,
-    /// A host that may join, with a key of its own; without any, every program of this machine may.
+    /// A host that may join, with its own key; without any, every program of this machine may.
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<HostName>,
     /// The server's certificate, with those between it and the authority.

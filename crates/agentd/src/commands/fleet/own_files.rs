@@ -1,5 +1,5 @@
-//! The files in a server's folder. They may have come with a repository: a link instead of one leads to any other file, and a
-//! pipe never opens.
+//! The files in a server's folder. They may have come with a repository, in which a link could lead to any other file, and a
+//! pipe would never open.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_a_file()) }
 }
 
-/// Replaces a file by another one that only this user can read.
+/// Replaces a file by one that only this user can read.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(&new, path)
 }
 
-/// Checks whether a key is known to its owner alone. One that others can read may have come with a repository, and its writer
+/// Checks whether a key is known to its owner alone. A key that others can read may have come with a repository, and its writer
 /// would have the key.
 ///
 /// # Errors

@@ -24,10 +24,10 @@ pub(super) const PROGRAM: &str = "nats-server";
 /// The variable of the server's environment with the digest of the configuration that it was started with.
 const DIGEST: &str = "AGENTD_FLEET_CONFIGURATION";
 
-/// The most characters of what a server says about its configuration.
+/// The most characters of a server's message about its configuration.
 const FAULT_CHARACTERS: usize = 400;
 
-/// The time in which a server that was asked to end does so.
+/// The time limit for a server to end after a request.
 const END: Duration = Duration::from_secs(10);
 
 /// The unit of times in `/proc`, the same on every Linux.
@@ -73,11 +73,11 @@ pub(super) fn version() -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The files by which a server is started, and found again.
+/// The files with which a server is started, and later located.
 pub(super) struct ServerFiles {
     /// Its configuration.
     pub(super) configuration: PathBuf,
-    /// The file into which it writes the number of its process.
+    /// The file with the number of its process.
     pub(super) process: PathBuf,
 }
 
@@ -147,7 +147,7 @@ impl ServerFiles {
     }
 }
 
-/// Returns the time at which a process was started, to a second.
+/// Returns the start time of a process, to a second.
 fn started(id: u32) -> Option<SystemTime> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     // After the name in parentheses, which may contain anything, the start is the twentieth field.
@@ -224,7 +224,7 @@ impl Drop for Server {
         if self.ended().is_some() {
             return;
         }
-        // Not killed at once: it writes what it has to the disk first.
+        // Not killed at once: it first writes its data to the disk.
         self.signal(Signal::TERM);
         let deadline = Instant::now() + END;
         while self.ended().is_none() && Instant::now() < deadline {

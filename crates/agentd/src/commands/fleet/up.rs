@@ -25,7 +25,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::fleet::address::read_seed;
 use crate::views::console::Console;
 
-/// The time in which a server has to answer.
+/// The time limit for a server to answer.
 const START: Duration = Duration::from_secs(15);
 
 #[derive(Serialize)]
@@ -36,9 +36,9 @@ struct Up<'a> {
     configuration: String,
     /// The file of home's key; `None` where no key is needed.
     key_file: Option<String>,
-    /// The line with which each host joins.
+    /// The line for each host to join.
     joins: Vec<String>,
-    /// The options that every command about the fleet needs beside these.
+    /// The options that every command about the fleet needs in addition to these.
     #[serde(skip)]
     further: String,
     /// The process of the server; `None` if none was started.
@@ -50,8 +50,8 @@ pub(crate) fn up(console: Console, options: &UpOptions) -> Outcome {
     let folder = own_folder(options)?;
     let files = ServerFiles::of(&folder);
     let version = version();
-    // Only one process has a server in a folder, so what is found there was left by one that was killed; and only one makes keys,
-    // of which the server's configuration has the other half.
+    // Only one process has a server in a folder, so a server there was left by a killed process; and only one makes keys,
+    // whose other half is in the server's configuration.
     let lock = (!options.write_only).then(|| FolderLock::take(&folder)).transpose()?;
     let is_open = !options.listen.ip().is_loopback();
     let has_keys = is_open || !options.hosts.is_empty();
@@ -146,7 +146,7 @@ fn server_config(
     })
 }
 
-/// Returns the failure for options of which no server can be made.
+/// Returns the failure for options that no server can be started with.
 fn unusable(error: &ServerConfigError) -> Failure {
     let failure = Failure::new(Exit::Usage, error.to_string());
     match error {
@@ -170,7 +170,7 @@ fn users(keys: &Path, options: &UpOptions) -> Result<ServerUsers, Failure> {
         .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", keys.display())))?;
     let key = |name: &str| -> Result<UserKey, Failure> {
         let file = keys.join(format!("{name}.seed"));
-        // A link that leads nowhere is there, too.
+        // A dangling link exists, too.
         if file.symlink_metadata().is_ok() {
             own_files::check_secret(&file).map_err(|error| {
                 Failure::new(Exit::Refused, format!("the key {}: {error}", file.display()))
@@ -206,7 +206,7 @@ fn join_lines(options: &UpOptions, url: &str, keys: &Path) -> Vec<String> {
     }
 }
 
-/// Returns the options that every command about the fleet needs beside its address and a key.
+/// Returns the options that every command about the fleet needs in addition to its address and a key.
 fn further(options: &UpOptions) -> String {
     let name = options.fleet_name.as_str();
     let name = Some(name).filter(|name| *name != "agentd").map(|name| format!(" --fleet-name {name}"));
@@ -285,7 +285,7 @@ fn ended_at_start(files: &ServerFiles, status: ExitStatus) -> Failure {
     }
 }
 
-/// Returns the way out of a connection to one's own server that could not be made, if the error does not say it.
+/// Returns the advice for a failed connection to one's own server, if the error does not say it.
 fn advice(error: &ConnectError) -> Option<&'static str> {
     match error {
         ConnectError::Tls { .. } => Some(

@@ -27,7 +27,7 @@ struct DiffLine {
 
 /// Prints a unified diff for each file, of the changes in a range of numbers or of all.
 ///
-/// Unless all are wanted, files are folded into one line to which nothing but bookkeeping was done.
+/// Unless all are wanted, files with nothing but bookkeeping are folded into one line.
 pub(crate) fn diff(
     common: &CommonOptions,
     console: Console,
@@ -91,7 +91,8 @@ pub(crate) fn diff(
     Ok(Exit::Done)
 }
 
-/// Checks whether there is a change of these numbers, one of a folder or one that was not made included: neither has a difference.
+/// Checks whether there is a change of these numbers, including those of folders and those that were not made: neither has a
+/// difference.
 fn has_change(journal: &JournalReader, numbers: &RangeInclusive<ChangeNumber>) -> Result<bool, JournalError> {
     let before = ChangeNumber(numbers.start().0.saturating_sub(1));
     let first = journal.changes(before, 1)?;

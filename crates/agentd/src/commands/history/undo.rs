@@ -108,7 +108,7 @@ fn origin() -> Origin {
     }
 }
 
-/// Undoes changes as a run of its own.
+/// Undoes changes as a separate run.
 pub(crate) fn carry_out(
     workspace: &LocalWorkspace,
     what: &Undo,

@@ -197,7 +197,7 @@ fn show(console: Console, reply: &Reply<'_>, plan: &[PlanLine]) {
             ));
         }
     }
-    if changes_behind_a_command(reply) {
+    if changes_after_a_command(reply) {
         console.notice("the differences are those of the files as they are now: a command before an edit may change them");
     }
 }
@@ -219,14 +219,14 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// Checks whether a block that changes a file stands behind a command.
-fn changes_behind_a_command(reply: &Reply<'_>) -> bool {
+/// Checks whether a block that changes a file follows a command.
+fn changes_after_a_command(reply: &Reply<'_>) -> bool {
     let blocks = reply.items.iter().filter_map(|item| match item {
         Item::Block(block) => Some(&block.value),
         Item::Error(_) => None,
     });
-    let mut behind = blocks.skip_while(|block| !matches!(block, Block::RunCommand { .. }));
-    behind.any(|block| {
+    let mut following = blocks.skip_while(|block| !matches!(block, Block::RunCommand { .. }));
+    following.any(|block| {
         matches!(
             block,
             Block::CreateFile { .. }

@@ -14,7 +14,7 @@ use crate::common_options::CommonOptions;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::views::console::Console;
 
-/// Carries out the request on standard input and prints what came of it.
+/// Carries out the request on standard input and prints the result.
 pub(crate) fn carry_out(common: &CommonOptions, console: Console) -> Outcome {
     let cancel = cancel_flag()?;
     let unreadable = |why: String| Failure::new(Exit::Usage, format!("the request cannot be read: {why}"));
@@ -28,7 +28,7 @@ pub(crate) fn carry_out(common: &CommonOptions, console: Console) -> Outcome {
         serde_json::from_slice(&request).map_err(|error| unreadable(error.to_string()))?;
     let host = common.host();
     let opened = state::open(&host, &WorkspacePaths::find(&host)?, &console.shared())?;
-    // The calls have origins of their own; this one is for what belongs to none.
+    // The calls have their own origins; this one is for everything else.
     let origin = Origin {
         conversation: ConversationId(request.conversation.clone()),
         run: RunKey::unnumbered(uuid::Uuid::new_v4().to_string()),

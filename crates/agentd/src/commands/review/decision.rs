@@ -11,7 +11,8 @@ use crate::exit::Failure;
 ///
 /// # Errors
 ///
-/// If another window has saved the draft or tried all of it since, or the folder has changed, and those of landing. The proposal waits on then.
+/// If another window has saved the draft or tried all of it since, or the folder has changed, and the errors of landing. The
+/// proposal then stays in the queue.
 pub(super) fn decide(
     sessions: &SharedSessions,
     id: ProposalId,
@@ -46,7 +47,7 @@ pub(super) fn has_landed_now(decided: &DecidedProposal) -> bool {
     decided.proposal.end() == Some(ProposalEnd::Landed) && !decided.carried.steps.is_empty()
 }
 
-/// Returns the words for the end of a proposal of which nothing landed by the decision.
+/// Returns the words for the end of a proposal if the decision landed nothing of it.
 pub(super) fn end_without_landing(decided: &DecidedProposal) -> &'static str {
     match decided.proposal.end() {
         Some(ProposalEnd::Closed) => {

@@ -198,8 +198,8 @@ impl Questions<'_> {
         self.save().map(drop)
     }
 
-    /// Saves the draft and reads the proposal again. Returns false if another window has saved another one, or if the folder has
-    /// changed: then what was asked has to be asked again.
+    /// Saves the draft and reads the proposal again. Returns false if another window has saved a different one, or if the
+    /// folder has changed: then what was asked has to be asked again.
     fn save(&mut self) -> Result<bool, Failure> {
         let id = self.review.proposal.id;
         let request = SaveDraft { id, draft: self.review.draft.clone() };

@@ -79,7 +79,7 @@ pub(super) fn step(console: Console, review: &ShownProposal, index: usize, is_si
     }
     match (&step.effect, since.filter(|_| is_since)) {
         (StepEffect::File(_), Some(since)) => {
-            // What was left out of it stands in the other form only: its hunks are those against the folder.
+            // Hunks that were left out are only in the other form, whose hunks are those against the folder.
             if let Some(changed) = &since.changed {
                 self::file(console, changed, |_| true);
             }
@@ -109,7 +109,7 @@ pub(super) fn step(console: Console, review: &ShownProposal, index: usize, is_si
     }
 }
 
-/// Prints what a command is given besides its text, in front of it: a variable can matter more than the command does.
+/// Prints a command's settings before its text: a variable can matter more than the command does.
 fn surroundings(console: Console, command: &CommandStep) {
     if let Some(folder) = &command.folder {
         console.result_row(&[(Tone::Plain, &format!("  in the folder {}", one_line(folder)))]);

@@ -18,7 +18,7 @@ use crate::views::console::Console;
 /// The pause between two looks at a proposal of another process.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The longest time for which one call waits.
+/// The longest time that one call waits.
 const WAIT: Duration = Duration::from_secs(5);
 
 /// The end of the wait for a review.

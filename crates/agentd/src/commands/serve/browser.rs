@@ -20,7 +20,7 @@ pub(super) fn open(programs: &OwnPrograms, url: &str) -> bool {
     })
 }
 
-/// Starts a program that stays when this one ends. Its end is awaited beside the rest, so that no dead process stays.
+/// Starts a program that outlives this one. A thread waits for its end, so that no zombie process remains.
 fn start(command: &mut Command) -> bool {
     use std::os::unix::process::CommandExt as _;
 

@@ -30,7 +30,7 @@ pub(crate) struct McpOptions {
     /// Answer exact WAP JSON in place of text.
     #[arg(long)]
     pub wap_json: bool,
-    /// Tools beside the usual ones.
+    /// Tools in addition to the usual ones.
     #[arg(long, value_name = "TOOL", value_delimiter = ',', value_parser = extra_tool())]
     pub tools: Vec<ExtraTool>,
     /// Longest answer in characters, 0 for no limit.

@@ -1,4 +1,4 @@
-//! The answers of the page that only this program has.
+//! The answers of the page that only this program can give.
 
 use cocode_runner::RunnerConfig;
 use wap_core::{CancelFlag, TaskFile};
@@ -14,7 +14,7 @@ use crate::common_options::CommonOptions;
 use crate::config::ConfigFile;
 use crate::views::console::Console;
 
-/// The options with which this program serves the page.
+/// The options for this program to serve the page.
 pub(crate) struct PageProgram {
     common: CommonOptions,
     config: ConfigFile,

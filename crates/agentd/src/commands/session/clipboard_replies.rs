@@ -64,7 +64,7 @@ impl Drop for ClipboardReplies {
 
 /// Holds each message and looks for its reply, until no more messages come.
 ///
-/// Of other texts nothing is kept but the last one, in memory, to recognise a change.
+/// Of all other texts, only the last is kept, in memory, to recognise a change.
 fn watch(mut clipboard: DesktopClipboard, folders: &StateFolders, messages: &Receiver<Message>) {
     let mut pending: Option<Session> = None;
     let mut last = clipboard.read().unwrap_or_default();
@@ -88,7 +88,7 @@ fn watch(mut clipboard: DesktopClipboard, folders: &StateFolders, messages: &Rec
         if is_long || text == last {
             continue;
         }
-        // The message stays pending: of a reply that is declined or refused, another one may be copied. One too many is refused.
+        // The message stays pending: after a declined or refused reply, another may be copied. One too many is refused.
         let is_reply = session.clipped(&text) == Clipped::Reply;
         if is_reply && !save(folders, session, &text) {
             continue;

@@ -292,9 +292,9 @@ impl Loop<'_> {
 /// The session that a reply in the inbox is for.
 enum Whose {
     This,
-    /// One that another process follows.
+    /// A session that another process follows.
     Other,
-    /// An unfinished one that no process follows.
+    /// An unfinished session that no process follows.
     Unfollowed(SessionId),
     Unknown,
 }
@@ -318,7 +318,7 @@ pub(super) fn mark(sessions: &SharedSessions, id: SessionId) -> Result<FollowedS
     begin(sessions, id)?.ok_or_else(|| followed_already(id))
 }
 
-/// The failure of a process that would follow a session that another one follows.
+/// The failure of a process that is to follow a session that another process follows.
 fn followed_already(id: SessionId) -> Failure {
     Failure::new(Exit::Held, format!("another agentd waits for replies to session {id} already")).advise(
         "save the reply in the inbox and that one executes it; `agentd apply FILE` executes one from here. \

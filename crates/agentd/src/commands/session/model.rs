@@ -30,7 +30,7 @@ pub(crate) struct ModelOptions {
         conflicts_with_all = ["copy", "clipboard"]
     )]
     pub model: Option<String>,
-    /// Stop after so many replies that do not end the session.
+    /// Stop after this many replies that do not end the session.
     #[arg(long, value_name = "N", default_value_t = 25, requires = "model")]
     pub rounds: u32,
     /// The seconds that the command may take for one reply.
@@ -56,7 +56,7 @@ impl Loop<'_> {
         let mut inbox = Inbox::default();
         loop {
             let session = self.sessions.session(self.id)?;
-            // One that had arrived before this process began is not requested again.
+            // A reply that had arrived before this process began is not requested again.
             let file = match self.arrived(&session)? {
                 Some(file) => Some(file),
                 None => match self.ask(program, rounds, &session)? {
@@ -115,7 +115,7 @@ impl Loop<'_> {
         Ok(Requested::Reply)
     }
 
-    /// Returns the reply to the pending message that lies in the inbox; `None` if there is none.
+    /// Returns the reply to the pending message from the inbox; `None` if there is none.
     fn arrived(&self, session: &Session) -> Result<Option<InboxFile>, Failure> {
         let name = reply_name(session);
         self.sessions.folders().reply(&name).map_err(|why| {

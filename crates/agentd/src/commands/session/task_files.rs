@@ -13,7 +13,7 @@ use crate::views::console::Console;
 /// The most files that are ranked.
 const MOST_FILES: usize = 32;
 
-/// The longest time for reading the folder. A larger folder is ranked as far as it was read; an index that is kept is read
+/// The longest time for reading the folder. A larger folder is ranked by the part that was read; an index that is kept is read
 /// only where files have changed.
 const READING_TIME: Duration = Duration::from_secs(5);
 

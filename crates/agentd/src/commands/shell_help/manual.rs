@@ -24,7 +24,7 @@ pub(crate) struct ManualOptions {
 /// A file of a set, by its name, with its text.
 pub(super) type Page = (String, String);
 
-/// Renders the page of the program, or that of the command with these words.
+/// Renders the page of the program, or of the command with these words.
 pub(super) fn page_of(root: &Command, words: &[String]) -> Result<Vec<u8>, Failure> {
     let mut command = root;
     for word in words {
@@ -42,7 +42,7 @@ pub(super) fn page_of(root: &Command, words: &[String]) -> Result<Vec<u8>, Failu
     Ok(page)
 }
 
-/// Renders the page of the program and those of all commands that help lists, by the names under which `man` looks for them.
+/// Renders the pages of the program and of all commands that help lists, by the names that `man` looks for.
 pub(super) fn pages(root: &Command) -> Result<Vec<Page>, Failure> {
     let mut pages = Vec::new();
     let mut pending = vec![(root, Vec::<String>::new())];

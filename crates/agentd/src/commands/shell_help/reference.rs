@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 use super::manual::Page;
 use crate::exit::MEANINGS;
 
-/// A page of the reference: its file, its title, and its commands in the order in which they stand there.
+/// A page of the reference: its file, its title, and its commands in their order there.
 struct Group {
     file: &'static str,
     title: &'static str,
@@ -44,7 +44,7 @@ const GENERATED: &str =
 
 /// Renders all pages: the overview with the common options, and one for each group.
 ///
-/// A command that is in no group stands on the page of this machine, so that none is missing.
+/// A command that is in no group is on the page of this machine, so that none is missing.
 pub(super) fn pages(root: &Command) -> Vec<Page> {
     let mut pages = vec![("commands.md".to_owned(), overview(root))];
     for group in &GROUPS {
@@ -57,7 +57,7 @@ pub(super) fn pages(root: &Command) -> Vec<Page> {
     pages
 }
 
-/// The commands of a group; those of no group belong to the last one.
+/// The commands of a group; commands without a group belong to the last one.
 fn members<'a>(root: &'a Command, group: &Group) -> Vec<&'a Command> {
     let listed = group.commands.iter().filter_map(|name| root.find_subcommand(name));
     let is_grouped = |name: &str| GROUPS.iter().any(|group| group.commands.contains(&name));
@@ -66,7 +66,7 @@ fn members<'a>(root: &'a Command, group: &Group) -> Vec<&'a Command> {
     listed.chain(others).collect()
 }
 
-/// The commands directly beneath one that help lists.
+/// A command's direct subcommands that help lists.
 fn subcommands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
 }
@@ -87,7 +87,7 @@ fn overview(root: &Command) -> String {
             );
         }
     }
-    text.push_str("\n## Common options\n\nThey may stand before or after the command.\n\n");
+    text.push_str("\n## Common options\n\nThey may come before or after the command.\n\n");
     table(&mut text, root.get_arguments().filter(|arg| !arg.is_hide_set()));
     text.push_str("\n## Exit codes\n\n| code | |\n| --- | --- |\n");
     for (exit, meaning) in &MEANINGS {
@@ -96,7 +96,7 @@ fn overview(root: &Command) -> String {
     text
 }
 
-/// Describes a command and those beneath it, each with a heading.
+/// Describes a command and its subcommands, each with a heading.
 fn describe(text: &mut String, command: &Command, words: &str) {
     let _ = write!(text, "\n## `{words}`\n");
     push(text, &about(command));

@@ -33,7 +33,7 @@ fn some_number(last: u64) -> u64 {
     (now.as_nanos() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) % (last + 1)
 }
 
-/// Starts three agents and kills `agentd` after so many milliseconds.
+/// Starts three agents and kills `agentd` after this many milliseconds.
 fn run_and_kill(desk: &Desk, after: u64) -> Events {
     let work =
         "n=0; while [ $n -lt 60 ]; do n=$((n+1)); echo $n > f; git add f; git commit -qm \"step $n\"; done";

@@ -25,7 +25,7 @@ impl Desk {
         Desk::of(Project::new())
     }
 
-    /// Makes the repository in a project, and the home folder beside it.
+    /// Makes the repository in a project, and the home folder next to it.
     pub(crate) fn of(project: Project) -> Desk {
         let desk = Desk { project };
         fs::create_dir(desk.home()).unwrap();
@@ -117,7 +117,7 @@ impl Desk {
     }
 }
 
-/// Every path beneath a folder, sorted.
+/// Every path inside a folder, sorted.
 pub(crate) fn listing(folder: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

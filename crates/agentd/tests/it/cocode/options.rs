@@ -225,7 +225,7 @@ fn every_report_says_how_agents_are_confined() {
     let ran = desk.run(&["-v", "--agent-cmd", &format!("a={MARKED}")]).ok();
     let level = desk.status()["agents"][0]["confinement"]["level"].as_str().unwrap().to_owned();
     assert!(ran.stderr.contains(&format!(", at level {level}, network on")), "{ran}");
-    // Less than all of it stands in the list of agents, too.
+    // Part of it is in the list of agents, too.
     let is_named = |name: &str, text: &str| {
         let listed = desk.cocode(&["status"]).stdout;
         listed.lines().any(|line| line.contains(&format!(" {name} ")) && line.contains(text))
@@ -302,11 +302,11 @@ fn what_is_kept_is_not_removed_or_carried_out_where_nothing_may_be_changed() {
 #[test]
 fn a_command_without_a_workspace_says_nothing_of_one_above() {
     let desk = Desk::new();
-    let beneath = desk.project.workspace().join("beneath");
-    fs::create_dir(&beneath).unwrap();
+    let subfolder = desk.project.workspace().join("subfolder");
+    fs::create_dir(&subfolder).unwrap();
     let run = |words: &[&str]| {
         let mut command = desk.command(words);
-        crate::fixture::project::Ran::of(command.current_dir(&beneath).output().unwrap())
+        crate::fixture::project::Ran::of(command.current_dir(&subfolder).output().unwrap())
     };
     let is_named = |words: &[&str]| run(words).stderr.contains("--workspace . takes this folder");
     assert!(is_named(&["status"]), "the control");

@@ -174,7 +174,7 @@ fn a_reply_cannot_reach_out_of_the_worktree() {
     let second = chat.message();
     let count = |text: &str| second.matches(text).count();
     assert_eq!((count("[FAILED] CREATE_FILE"), count("[OK] CREATE_FILE")), (3, 1), "{second}");
-    // The home folder of a command is one of its own, which is gone afterwards.
+    // A command has its own home folder, which is gone afterwards.
     let wrote: Vec<&str> = second.lines().filter_map(|line| line.trim().strip_prefix("wrote ")).collect();
     let inside = |path: &str| path == "c.txt" || path.starts_with("/tmp/") && path.ends_with("/evil");
     assert!(wrote.contains(&"c.txt") && wrote.iter().all(|path| inside(path)), "{second}");

@@ -42,7 +42,7 @@ fn texts_of_any_size_and_shape_are_refused_in_time() {
     let anchors: String = (1..40)
         .map(|level| format!("a{level}: &a{level} [{0}, {0}, {0}]\n", format!("*a{}", level - 1)))
         .collect();
-    // What is refused as a whole, and by which code; the others are answered need by need.
+    // Requests that are refused as a whole, with the code; the others are answered need by need.
     let texts: Vec<(&str, String, Option<&str>)> = vec![
         (
             "10 MB of needs",
@@ -313,7 +313,7 @@ fn a_state_folder_that_came_along_leads_nowhere() {
         assert_eq!(answered["results"][0]["hits"][0]["path"], "src/fruit.py", "{what}: {answered}");
         let answer = project.run(&["index", "search", "apricot", "--json"]).ok().json();
         assert_eq!(answer["hits"][0]["path"], "src/fruit.py", "{what}");
-        // It says that it cannot, or builds a store of its own.
+        // It says that it cannot, or builds its own store.
         let built = project.run(&["index", "build"]);
         assert!([0, 1].contains(&built.code), "{what}: {built}");
         let names: Vec<_> = fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();

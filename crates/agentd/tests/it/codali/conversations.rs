@@ -12,7 +12,7 @@ use crate::fixture::project::{Project, Ran, program};
 use crate::session::interrupts::runs_anywhere;
 use test_support::write_program;
 
-/// An agent that knows nothing but what it reads: it looks around, opens what it has found, and says what stands there.
+/// An agent that knows nothing but what it reads: it looks around, opens what it has found, and reports the content.
 const AGENT: &str = r#"#!/bin/sh
 prompt=$(cat)
 echo "$prompt" >> agent.log
@@ -36,7 +36,7 @@ fn project() -> Project {
     project
 }
 
-/// The loop as it stands in the documentation.
+/// The loop from the documentation.
 fn documented_loop() -> String {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/codali.md");
     let text = fs::read_to_string(file).unwrap();

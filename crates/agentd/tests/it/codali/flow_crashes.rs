@@ -14,7 +14,7 @@ use super::flow_project::{FlowProject, LONG};
 /// The flows of an ordinary run of the tests.
 const USUAL_RUNS: usize = 3;
 
-/// The kills of one flow, before it may come to its end.
+/// The kills of one flow, before it may end.
 const KILLS: u32 = 4;
 
 /// The reply of the builder after the crash has cut off its command, which is not run again by itself.

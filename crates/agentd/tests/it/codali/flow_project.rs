@@ -53,7 +53,7 @@ impl FlowProject {
         self.project.folder().join("agents")
     }
 
-    /// The command of the agents. What it has answered is noted behind the answer: a call that is killed does not count.
+    /// The command of the agents. It notes each call after the answer: a call that is killed does not count.
     pub(crate) fn command(&self) -> String {
         format!(
             "cd '{}'; number=$(($(grep -c \"^$CODALI_ROLE \" calls) + 1)); cat > prompt-$CODALI_ROLE-$number; \
@@ -62,7 +62,7 @@ impl FlowProject {
         )
     }
 
-    /// The same for a flow that is killed: the number of a call is that of the role's replies in the prompt, so that a reply that
+    /// The same for a flow that is killed: a call's number is the number of the role's replies in the prompt, so that a reply that
     /// did not arrive is given again. Each call is noted when it begins, with the variable `RUN`.
     pub(crate) fn steady_command(&self) -> String {
         format!(

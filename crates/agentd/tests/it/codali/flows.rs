@@ -253,7 +253,7 @@ fn no_command_hides_a_change_behind_rules_of_git() {
             "linked",
             "linked/.gitignore, linked/f.txt",
         ),
-        // The controls: what git ignored before, and a cache that ignores itself, such as those of test runs.
+        // The controls: what git ignored before, and a cache that ignores itself, such as that of a test run.
         ("echo x > .env", "tests", ""),
         ("echo x > tests/old.cache; echo x > tests/new.cache", "tests", ""),
         ("mkdir tests/c; echo '*' > tests/c/.gitignore; echo x > tests/c/file", "tests", ""),

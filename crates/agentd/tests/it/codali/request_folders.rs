@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::fixture::daemon::{Daemon, eventually};
 use crate::fixture::project::{Project, Ran};
 
-/// A project, and a folder beside it for requests.
+/// A project, and a folder next to it for requests.
 struct Fixture {
     project: Project,
     requests: PathBuf,
@@ -44,9 +44,9 @@ impl Fixture {
 
     /// Puts a file in place as a whole.
     fn put(&self, name: &str, text: impl AsRef<[u8]>) {
-        let beside = self.project.folder().join("beside");
-        fs::write(&beside, text).unwrap();
-        fs::rename(beside, self.requests.join(name)).unwrap();
+        let staged = self.project.folder().join("staged");
+        fs::write(&staged, text).unwrap();
+        fs::rename(staged, self.requests.join(name)).unwrap();
     }
 
     #[track_caller]
@@ -166,11 +166,11 @@ fn a_request_that_takes_the_place_of_another_is_answered_whatever_its_time() {
     let fixture = fixture();
     let daemon = fixture.watch(&[]);
     let put = |id: &str| {
-        let beside = fixture.project.folder().join("beside");
-        fs::write(&beside, request(id)).unwrap();
+        let staged = fixture.project.folder().join("staged");
+        fs::write(&staged, request(id)).unwrap();
         let time = std::time::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
-        File::options().write(true).open(&beside).unwrap().set_modified(time).unwrap();
-        fs::rename(beside, fixture.requests.join("a.request.yaml")).unwrap();
+        File::options().write(true).open(&staged).unwrap().set_modified(time).unwrap();
+        fs::rename(staged, fixture.requests.join("a.request.yaml")).unwrap();
     };
     put("early");
     assert!(fixture.wait_for("a.response.yaml").contains("early"));
@@ -316,10 +316,10 @@ fn a_response_has_the_permissions_of_its_request() {
     let daemon = fixture.watch(&[]);
     for mode in [0o600, 0o644] {
         let name = format!("m{mode:o}.request.yaml");
-        let beside = fixture.project.folder().join("beside");
-        fs::write(&beside, request("mode")).unwrap();
-        fs::set_permissions(&beside, fs::Permissions::from_mode(mode)).unwrap();
-        fs::rename(&beside, fixture.requests.join(&name)).unwrap();
+        let staged = fixture.project.folder().join("staged");
+        fs::write(&staged, request("mode")).unwrap();
+        fs::set_permissions(&staged, fs::Permissions::from_mode(mode)).unwrap();
+        fs::rename(&staged, fixture.requests.join(&name)).unwrap();
         let response = name.replace("request", "response");
         fixture.wait_for(&response);
         assert_eq!(mode_of(&fixture.requests.join(response)), mode);

@@ -177,7 +177,7 @@ fn a_host_works_in_no_folder_that_is_hidden_from_agents() {
     let folder = state.join("host");
     let join = ["join", "nats://127.0.0.1:1", "--host-name", "north", "--sandbox", "allow=none", "--folder"];
     let ran = fleet_command(&desk, &[&join[..], &[folder.to_str().unwrap()]].concat());
-    ran.exits(2).says("lies in the user's state folder, which is hidden from agents");
+    ran.exits(2).says("is in the user's state folder, which is hidden from agents");
 }
 
 #[test]

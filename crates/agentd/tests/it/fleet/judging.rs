@@ -63,7 +63,7 @@ fn the_command_of_a_check_stays_at_home() {
     assert!(!holds(&store, b"s3cr3t"));
 }
 
-/// Every path beneath a folder, which may be missing.
+/// Every path inside a folder, which may be missing.
 fn listing_of(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut paths = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -78,7 +78,7 @@ fn listing_of(folder: &Path) -> Vec<std::path::PathBuf> {
     paths
 }
 
-/// Checks whether any file beneath a folder has these bytes.
+/// Checks whether any file inside a folder has these bytes.
 fn holds(folder: &Path, text: &[u8]) -> bool {
     let files = listing_of(folder).into_iter().filter_map(|path| fs::read(path).ok());
     files.into_iter().any(|bytes| bytes.windows(text.len()).any(|window| window == text))

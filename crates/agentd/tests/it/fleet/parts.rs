@@ -78,7 +78,7 @@ impl Fleet {
             return None;
         }
         let folder = tempfile::Builder::new().prefix("agentd-fleet-").tempdir().unwrap();
-        // Free a moment ago; the server takes no port of its own choice.
+        // Free a moment ago; the server does not choose a port itself.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let options = options.iter().map(|option| (*option).to_owned()).collect();
         let address = format!("127.0.0.1:{port}");

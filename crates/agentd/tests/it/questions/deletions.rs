@@ -66,7 +66,7 @@ fn a_command_that_deletes_many_files_is_asked_about_and_lands_as_it_was_tried() 
     let message = form["params"]["message"].as_str().unwrap();
     let files = "It deletes 3 files:\n- old/a.txt\n- old/b.txt\n- old/c.txt\n";
     assert!(message.contains(files) && message.contains("$ rm -r old; echo ran"), "{message}");
-    assert!(project.has("old/a.txt") && !project.has("ran"), "it was tried beside the folder only");
+    assert!(project.has("old/a.txt") && !project.has("ran"), "it was only tried outside of the folder");
     say(&mut client, &form, &carry_out());
     let answer = client.answer(call);
     assert!(text(&answer).ends_with("\ndone\n"), "{answer}");

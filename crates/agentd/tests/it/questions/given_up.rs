@@ -12,7 +12,7 @@ use crate::tasks::client::{bare, meta, older_with};
 
 const REVIEW: [&str; 2] = ["--review", "--questions"];
 
-/// A command that runs for long under a name of its own.
+/// A command that runs for long under a unique name.
 fn long(name: u32) -> String {
     format!("sleep 6{name}.{}", process::id())
 }

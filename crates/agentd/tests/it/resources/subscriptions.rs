@@ -41,7 +41,7 @@ fn the_older_era_hears_of_a_process_that_prints_until_it_unsubscribes() {
     client.does("resources/unsubscribe", json!({ "uri": PROCESS }));
     project.write("go3", "");
     while !read(&mut client, PROCESS).contains("line 3") {}
-    // A notification that was on its way may have come before the answer to the unsubscription, none comes behind it.
+    // A notification that was on its way may have come before the answer to the unsubscription; none comes after it.
     while client.take_early().is_some() {}
     assert!(client.is_silent());
 }

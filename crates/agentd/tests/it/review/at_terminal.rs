@@ -83,7 +83,7 @@ fn a_terminal_that_changes_its_size_is_drawn_anew() {
     };
     assert!(tmux.screen().contains('│'));
     tmux.resize(70, 20);
-    tmux.wait_until("the queue stands on top", |screen| {
+    tmux.wait_until("the queue is on top", |screen| {
         !screen.contains('│') && screen.contains("────") && screen.contains("hunk 1 of 2")
     });
     tmux.types("q");

@@ -17,7 +17,7 @@ fn a_damaged_proposal_is_listed_and_dropped_and_the_others_are_reviewed() {
     assert!(listed[0]["fault"].as_str().is_some_and(|fault| fault.contains("cannot be read")), "{listed}");
     project.run(&["review"]).ok().prints("damaged").prints("`agentd review 1 --drop` removes it");
     project.run(&["review", "1"]).exits(1).says("proposal 1 cannot be read");
-    // The same reply is proposed again, beside the damaged one.
+    // The same reply is proposed again, in addition to the damaged one.
     let mut daemon = crate::fixture::daemon::Daemon::start(project.command(&["resume", "--review"]));
     daemon.wait_for("waits for your review: `agentd review 2`");
     project

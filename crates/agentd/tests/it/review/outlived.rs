@@ -113,7 +113,7 @@ fn a_reply_that_would_be_refused_waits_for_no_review() {
     assert!(!project.has("new.txt"));
 }
 
-/// A process that waits for a review and is held back: another one owns the state folder meanwhile. Returns the session's id as well.
+/// A process that waits for a review and is held back: another process owns the state folder meanwhile. Returns the session's id as well.
 fn held_back() -> (Project, String, Daemon, LineClient) {
     let project = Project::new();
     let id = project.begin("make a file");
@@ -133,7 +133,7 @@ fn the_process_that_waited_executes_nothing_of_a_closed_proposal() {
     let file = project.base().join("inbox/reply.txt");
     fs::remove_file(&file).unwrap();
     project.run(&["review", "1", "--send-back"]).ok().says("closed without an answer");
-    // The same reply is there again before the other process learns of the end: it waits for a review of its own.
+    // The same reply is there again before the other process learns of the end: it waits for its own review.
     project.put_reply("reply.txt", REPLY);
     daemon.signal("CONT");
     daemon.wait_for("its proposal was closed");

@@ -159,14 +159,14 @@ fn a_call_of_mcp_holds_its_body_until_it_is_answered() {
     thread::scope(|scope| {
         let first = scope.spawn(|| post(&server, Some(&session), &call(3, "touch begun; sleep 30")));
         eventually("the command runs", || project.written("begun").is_some());
-        // The answers are streams whose heads are sent at once. These wait behind the first.
+        // The answers are streams whose heads are sent at once. These wait after the first.
         let others: Vec<_> = (4..7)
             .map(|id| {
                 let (server, session, call) = (&server, &session, call(id, "true"));
                 scope.spawn(move || post(server, Some(session), &call))
             })
             .collect();
-        eventually("there is no room beside four of them", || large() == 503);
+        eventually("there is no room for a fifth of them", || large() == 503);
         first.join().unwrap().has_status(200);
         for other in others {
             other.join().unwrap().has_status(200);

@@ -1,6 +1,6 @@
 //! Every tool over every transport, and every reader of a text, with hostile sizes and shapes, in processes of little memory.
 //!
-//! `HOSTILE_SECONDS` has each test go through its cases again until so many seconds are over, with the cases and sizes of a long
+//! `HOSTILE_SECONDS` has each test go through its cases again until this many seconds are over, with the cases and sizes of a long
 //! run if that is long enough for a round of these.
 
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ const MOST_ANSWER_BYTES: usize = 32 << 20;
 /// The most that a program prints which reads one text: results of 20,000 blocks, or an envelope as far as its budget goes.
 const MOST_PRINTED_BYTES: usize = 64 << 20;
 
-/// The program with these arguments on a project, with so much memory.
+/// The program with these arguments on a project, with this much memory.
 fn limited(project: &Project, arguments: &[&str], memory_kib: u64) -> Command {
     let plain = project.command(arguments);
     let mut limited = Command::new("sh");
@@ -74,7 +74,7 @@ fn without_long(cases: Vec<HostileCase>) -> Vec<HostileCase> {
     cases.into_iter().filter(|case| is_long_run() || !case.is_long).collect()
 }
 
-/// Leaves out also the cases whose tool takes long whatever the transport, except in a long run.
+/// Also leaves out the cases whose tool takes long whatever the transport, except in a long run.
 fn without_slow(cases: Vec<HostileCase>) -> Vec<HostileCase> {
     without_long(cases).into_iter().filter(|case| is_long_run() || !case.is_slow).collect()
 }

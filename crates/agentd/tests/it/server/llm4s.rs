@@ -531,6 +531,6 @@ fn a_process_that_does_not_own_the_state_folder_streams_too() {
     let story = client.until_completed("c");
     assert_eq!(outline(&story), STORY);
     assert_eq!(story[story.len() - 2]["response"]["stdout"], "through the owner\n");
-    let mut beside = SocketClient::connect(&owner);
-    heartbeat(&mut beside);
+    let mut other = SocketClient::connect(&owner);
+    heartbeat(&mut other);
 }

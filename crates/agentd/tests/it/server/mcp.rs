@@ -207,7 +207,7 @@ fn arguments_that_a_tool_does_not_know_are_named() {
     assert!(read.lines().next().unwrap().ends_with(&format!("; {note}")), "{read}");
     let written = call(&mut client, "writeFile", json!({ "path": "b.txt", "content": "", "verbose": true }));
     assert_eq!(written["structuredContent"]["warnings"], json!([note]), "{written}");
-    // Tools beside the document's, and failures.
+    // Tools in addition to the document's, and failures.
     let logged = call(&mut client, "log", json!({ "verbose": true }));
     assert_eq!(logged["content"][1]["text"], format!("[{note}]"), "{logged}");
     let deleted = call(&mut client, "deleteFile", json!({ "path": "b.txt", "verbose": true }));
@@ -368,7 +368,7 @@ fn a_long_output_keeps_its_end_and_names_how_to_read_the_rest() {
     let first = next["startLine"].as_u64().unwrap();
     assert!(!ran.contains(&format!("\n{first}\n")) && ran.contains(&format!("\n{}\n", first - 1)));
     assert!(gap.split_once('\n').unwrap().1.starts_with(&format!("{first}\n")), "{}", &gap[..200]);
-    // The tool of its own reads the same.
+    // The separate tool reads the same.
     let name = next["path"].take();
     let part =
         text(&mut client, "readOutput", json!({ "name": name, "startLine": 20_000, "endLine": 20_001 }));

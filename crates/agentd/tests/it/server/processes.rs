@@ -12,7 +12,7 @@ use crate::fixture::socket_client::{SocketClient, streamed};
 use crate::fixture::web_server::WebServer;
 use crate::tasks::client::meta;
 
-/// Serves the folder on a port of its own and prints the port; the marker finds it among the processes of the machine.
+/// Serves the folder on a free port and prints the port; the marker finds it among the processes of the machine.
 const SERVER: &str = "exec python3 -u -c 'import http.server as h
 server = h.ThreadingHTTPServer((\"127.0.0.1\", 8123), h.SimpleHTTPRequestHandler)
 print(\"Listening on 8123\")
@@ -177,7 +177,7 @@ fn http_needs_a_conversation_and_llm4s_has_one() {
     all_gone(&marker);
 }
 
-/// In this era each request is a client of its own, but for its commands and what they leave running.
+/// In this era each request is a separate client, except for its commands and what they leave running.
 #[test]
 fn mcp_without_sessions_keeps_what_a_request_leaves_running() {
     let project = Project::new();

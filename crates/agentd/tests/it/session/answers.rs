@@ -13,7 +13,7 @@ use crate::fixture::project::Project;
 
 const QUESTION: &str = "[MESSAGE]\nWhich database should the tests use?\n[/MESSAGE]\n";
 
-/// A program on a terminal of its own, of 80 columns.
+/// A program on a separate terminal, of 80 columns.
 struct OnTerminal {
     child: std::process::Child,
     pieces: std::sync::mpsc::Receiver<String>,
@@ -114,7 +114,7 @@ fn without_a_terminal_the_user_learns_how_to_answer_and_can() {
     let line = daemon.wait_for("the model asks something: `agentd resume");
     daemon.wait_until_it_waits();
     let id = line.split("resume ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-    // The line stands on the screen of the process that waits, so it is obeyed in another window.
+    // The line is on the screen of the waiting process, so it is obeyed in another window.
     project.run(&["resume", &id, "--answer", "sqlite"]).ok().says("another agentd waits for its reply");
     assert_eq!(read_outbox(&project.outbox(&id, 2)).unwrap().answer, "sqlite");
     daemon.interrupt().exits(130);

@@ -20,7 +20,7 @@ fn a_task_in_quotes_is_new_and_a_mistyped_command_is_not_a_task() {
     let project = Project::new();
     for mistyped in [&["sesions"][..], &["rsume", "0123abcd"], &["Apply", "file"]] {
         let ran = project.run(mistyped).exits(2).says(&format!("there is no command '{}'", mistyped[0]));
-        ran.says("a task of several words stands in quotes, or behind `new`");
+        ran.says("a task of several words goes in quotes, or after `new`");
     }
     project.run(&["sesions"]).exits(2).says("did you mean `agentd sessions`?");
     project.run(&["rsume", "0123abcd"]).exits(2).says("did you mean `agentd resume`?");

@@ -104,7 +104,7 @@ fn edit_at_greps_number(project: &Project, client: &mut dyn Client, edit: &mut d
     let stdout = printed["stdout"].as_str().unwrap();
     assert!(stdout.contains(&format!("{}:{WANTED}", 50 + MOVED)), "{stdout}");
     let before = project.read("a.txt");
-    // The number can be that of the old view, too: there it is another line.
+    // The number can be that of the old view, too: there it is a different line.
     let refused = client.call("modifyFile", replace(50 + MOVED, None)).unwrap_err();
     assert!(refused.contains("line 60 or line 70"), "{refused}");
     assert!(refused.contains("60|line 50") && refused.contains("70|line 60"), "{refused}");
@@ -228,14 +228,14 @@ fn the_compatible_dialect_stays_sequential() {
     project.begin_with(&["new", "--no-wait", "--json", "--dialect", "codingagent", "Edit"]);
     project.apply("[READ_FILE path=\"a.txt\"]\n", &[]).ok();
     project.apply(&edit_block(1, 1, "", &format!("{}line 1\n", top())), &[]).ok();
-    // The control of the tests above: here the number hits what stands there now.
+    // The control of the tests above: here the number hits the current line.
     project.apply(&edit_block(60, 60, "", "X\n"), &[]).ok();
     assert!(project.read("a.txt").contains("\nline 49\nX\nline 51\n"));
 }
 
 #[test]
 fn one_reply_may_add_the_same_lines_at_two_places() {
-    // With secrets hidden, as by default, each edit of a file is a call of its own; so is one behind a command.
+    // With secrets hidden, as by default, each edit of a file is a separate call; so is an edit after a command.
     for (options, between) in [
         (&[][..], ""),
         (&["--secrets", "show"][..], ""),

@@ -14,7 +14,7 @@ use crate::fixture::project::{Project, Ran};
 /// The sessions of an ordinary run of the tests.
 const USUAL_RUNS: usize = 3;
 
-/// The kills of one session, before it may come to its end.
+/// The kills of one session, before it may end.
 const KILLS: u32 = 4;
 
 /// The replies by the number of the message: each edits a file and has a command append to another one.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use crate::fixture::daemon::{Daemon, eventually};
 use crate::fixture::project::{Project, Ran};
 
-/// A model that answers message N with the file N of a folder, and writes down which messages it was requests.
+/// A model that answers message N with the file N of a folder, and writes down which messages it was asked to answer.
 struct Script {
     project: Project,
 }
@@ -96,7 +96,7 @@ fn each_end_without_done_is_a_failure_that_says_why() {
         (&[EDIT], &[], "the program has failed: exit status: 1"),
         (&["", ""], &[], "the program has printed nothing"),
         (&[other], &[], "the reply is for another session"),
-        // A DONE beside a block that failed ends nothing.
+        // A DONE next to a block that failed ends nothing.
         (&[failing, failing], &[], "the model gave the same reply twice"),
     ];
     for (replies, more, text) in cases {

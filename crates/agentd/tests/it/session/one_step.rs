@@ -26,7 +26,7 @@ fn new_without_waiting_prints_where_the_outbox_is() {
     assert_eq!(started["outbox"], outbox.to_str().unwrap());
     let text = fs::read_to_string(outbox).unwrap();
     assert!(text.contains("Task: do this\n") && text.contains(&format!("Reply-To: {id}-1\n")), "{text}");
-    // Options may stand in front of the command too.
+    // Options may come before the command too.
     assert_eq!(project.run(&["--json", "new", "--no-wait", "more"]).ok().json()["sequence"], 1);
 }
 
@@ -175,7 +175,7 @@ fn a_dry_run_shows_plan_and_differences_and_changes_nothing() {
     assert_eq!(project.tree(), [("a.txt".to_owned(), "one\ntwo\nthree\n".to_owned())]);
     assert_eq!(project.session_file(&id), before);
     assert_eq!(project.run(&["log", "--json"]).ok().json(), json!([]));
-    // And then it is executed as if nothing had been.
+    // Then it is executed as if nothing had happened.
     project.apply(&reply, &[]).ok().prints("[OK] CREATE_FILE").prints("[OK] DONE: planned");
     project.apply(&reply, &["--dry-run"]).exits(4).says("already executed");
 }

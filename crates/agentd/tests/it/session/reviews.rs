@@ -94,7 +94,7 @@ fn keys_from_before_the_question_answer_nothing() {
     tmux.types("n").press("Enter");
     tmux.wait_for("the reply was not accepted");
     assert!(!project.has("new"));
-    // The control: the same answer behind the question counts.
+    // The control: the same answer after the question counts.
     project.put_reply("again.txt", "[CREATE_FILE path=\"new\"]\nx\n[/CREATE_FILE]\n");
     tmux.wait_until("a second question", |screen| screen.matches("execute this reply?").count() == 2);
     tmux.types("y").press("Enter");

@@ -20,7 +20,7 @@ fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
-/// Fails unless every word of a text stands in another one, in order.
+/// Fails unless every word of a text occurs in another one, in order.
 #[track_caller]
 fn assert_holds_all_of(report: &str, text: &str) {
     let mut rest = report;

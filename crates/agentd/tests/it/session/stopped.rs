@@ -44,7 +44,7 @@ fn edits_commands_and_failures_of_a_stopped_reply_are_reported() {
     assert_eq!(parts.notes, [note]);
     assert_eq!(project.read("f1"), "new one\ntwo\nnew three\n");
     assert_eq!((project.read("ran"), project.has("later")), ("ran\n".to_owned(), false));
-    // Its run is over: no unfinished reply stays behind, and the transcript has the reply that was gone on with.
+    // Its run is over: no unfinished reply remains, and the transcript has the reply that was gone on with.
     let report = project.run(&["show", &id]).ok();
     assert!(!report.stdout.contains("not finished"), "{report}");
     let transcript = project.folder().join("transcript.json");

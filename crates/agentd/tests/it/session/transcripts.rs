@@ -62,7 +62,7 @@ fn watched(project: &Project, transcript: &Transcript, more: &[&str]) -> Played 
     played(project, transcript, id, ran)
 }
 
-/// Replays a session by `apply`, one reply at a time, each by a process of its own.
+/// Replays a session by `apply`, one reply at a time, each by a new process.
 fn applied(project: &Project, transcript: &Transcript, more: &[&str]) -> Played {
     let id = project.begin(&transcript.task);
     let (mut short, mut full) = (Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ fn applied(project: &Project, transcript: &Transcript, more: &[&str]) -> Played 
             full.push(project.run(&["outbox", "--full"]).ok().stdout.len());
         }
     }
-    // The second to fifth message, beside the same with everything that a new chat needs.
+    // The second to fifth message, compared with the same with everything that a new chat needs.
     let (of_short, of_full): (usize, usize) = (short.iter().sum(), full.iter().sum());
     assert!(of_short * 3 <= of_full, "{short:?} of {full:?}: {} %", of_short * 100 / of_full);
     played(project, transcript, id, last.unwrap())
@@ -242,7 +242,7 @@ fn a_newcomers_session_is_replayed_by_apply() {
     check_newcomer(&project, &played);
 }
 
-/// A repository whose code stands beside a large folder of data.
+/// A repository whose code is next to a large folder of data.
 fn sums() -> Project {
     let project = Project::new();
     for number in 0..700 {
@@ -264,7 +264,7 @@ fn sums() -> Project {
     project
 }
 
-/// Line numbers that moved, commands that walk the whole folder, a listing beside much data, an undo of a commit.
+/// Line numbers that moved, commands that walk the whole folder, a listing among much data, an undo of a commit.
 fn check_sums(project: &Project, played: &Played) {
     let first = project.outbox(&played.id, 1);
     assert_has(&first, &["  src/sums.py (", "  aaa/data/ (700 entries, *.txt)\n", "1|def add(a, b):\n"]);
@@ -325,7 +325,7 @@ fn moved_lines_and_much_data_are_replayed_by_apply() {
     check_sums(&project, &played);
 }
 
-/// A small script with notes, beside some data.
+/// A small script with notes, next to some data.
 fn forms() -> Project {
     let project = Project::new();
     let notes: String = (1..=900).map(|line| format!("note {line}\n")).collect();
@@ -358,7 +358,7 @@ fn check_forms(project: &Project, played: &Played) {
             "[OK] RUN_COMMAND",
         ],
     );
-    // A diff whose line numbers are not those of the file.
+    // A diff whose line numbers differ from the file's.
     assert_has(played.after(3), &["[OK] EDIT_FILE: Edited 'src/tally.py'", "return 2\n"]);
     assert_has(
         played.after(4),

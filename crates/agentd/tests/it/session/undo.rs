@@ -141,7 +141,7 @@ fn diff_shows_a_range_of_changes_from_the_journal() {
     let one = project.run(&["diff", &number, "--json"]).ok().json();
     assert_eq!(one.as_array().unwrap().len(), 1);
     assert_eq!((&one[0]["path"], &one[0]["linesAdded"]), (&"a".into(), &1.into()));
-    // What was undone comes to nothing.
+    // An undone change leaves no difference.
     project.run(&["undo", "--reply"]).ok();
     project.run(&["diff"]).ok().says("no file has changed");
     let still = project.run(&["diff", &format!("{number}..{number}")]).ok();

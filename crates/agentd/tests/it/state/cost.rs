@@ -95,7 +95,7 @@ fn edits(files: std::ops::Range<u32>, word: &str) -> String {
 #[test]
 fn ten_file_blocks_wait_for_at_most_three_syncs() {
     let fixture = Fixture::new();
-    // None of the files was shown, so what the line numbers mean is a commit of its own.
+    // None of the files was shown, so the meaning of the line numbers is a separate commit.
     let (executed, counts) = fixture.apply(&edits(0..10, "changed"));
     assert_eq!(executed.results.len(), 10);
     assert_eq!((counts.commits, counts.file_syncs), (3, 0));

@@ -69,7 +69,7 @@ fn waiting() -> Waiting {
     Waiting { project, id, reply }
 }
 
-/// Everything that a reply leaves behind.
+/// Everything that a reply leaves.
 #[derive(Debug, PartialEq)]
 struct Left {
     tree: Vec<(String, String)>,

@@ -123,7 +123,7 @@ fn a_damaged_journal_is_kept_and_its_sessions_are_taken_over() {
     ran.says(&format!("session {id} was imported from its file"));
     assert_eq!(project.session_file(&id)["sequenceNumber"], 3);
     assert_eq!(project.outbox(&id, 2), outbox);
-    // What the model was shown before is known still: the line numbers are those of the second message.
+    // What the model was shown before is still known: the line numbers are from the second message.
     project.apply(TWO, &[]).ok();
     assert_eq!(project.read("file.txt"), "one\nnew two\nthree\n");
 }

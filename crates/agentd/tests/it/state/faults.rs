@@ -26,7 +26,7 @@ use trials::carry_out;
 
 use crate::fixture::project::Project;
 
-/// The calls by which a reply reaches the disk.
+/// The calls that bring a reply to the disk.
 const WRITING: [&str; 10] = [
     "write",
     "pwrite64",

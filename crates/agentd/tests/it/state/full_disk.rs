@@ -8,13 +8,13 @@ use crate::fixture::daemon::eventually;
 use crate::fixture::project::Project;
 use test_support::skip;
 
-/// A small file system in a mount namespace of its own, reached through the process that keeps the namespace.
+/// A small file system in its own mount namespace, reached through the process that keeps the namespace.
 pub(crate) struct SmallDisk {
     keeper: Child,
 }
 
 impl SmallDisk {
-    /// Makes one of so many bytes and inodes; `None` where this user may not.
+    /// Makes one of this many bytes and inodes; `None` where this user may not.
     fn new(mount_point: &Path, size: &str) -> Option<SmallDisk> {
         let script = format!(
             "mount -t tmpfs -o size={size},mode=0755 tmpfs '{}' && echo mounted && exec sleep 600",

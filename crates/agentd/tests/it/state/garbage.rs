@@ -79,7 +79,7 @@ fn held_bytes(project: &Project) -> u64 {
     change_journal::JournalReader::open(&project.base().join("journal")).unwrap().held_bytes().unwrap()
 }
 
-/// Writes so many files of 10,000 bytes each through a client.
+/// Writes this many files of 10,000 bytes each through a client.
 fn write(client: &mut LineClient, name: &str, count: u32) {
     for number in 0..count {
         let content = format!("{name} {number} ").repeat(2_000)[..10_000].to_owned();

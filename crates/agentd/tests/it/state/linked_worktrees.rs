@@ -1,4 +1,4 @@
-//! A workspace whose repository lies elsewhere: a linked worktree, or a submodule.
+//! A workspace whose repository is elsewhere: a linked worktree, or a submodule.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(command.status().unwrap().success(), "{arguments:?}");
 }
 
-/// A project whose workspace is a worktree of a repository beside it.
+/// A project whose workspace is a worktree of a repository next to it.
 fn worktree() -> Project {
     let project = Project::new();
     let repository = project.folder().join("repository");

@@ -332,7 +332,7 @@ fn the_command_of_a_client_that_was_killed_is_ended() {
     );
     eventually("the command runs", || project.written("begun").is_some());
     other.kill();
-    // Commands queue: this one gets its turn because the other one is gone.
+    // Commands queue: this one has its turn because the other one is gone.
     assert_eq!(owner.does("executeCommand", json!({ "command": "echo free" }))["stdout"], "free\n");
     assert!(!project.has("ended"));
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::fixture::{Fixture, MARKED, agent};
 
-/// The reason for which the only agent is kept.
+/// The reason that the only agent is kept.
 fn why(fixture: &Fixture) -> Option<String> {
     fixture.runner().clean(true, false).unwrap().remove(0).why
 }

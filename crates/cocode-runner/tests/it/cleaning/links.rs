@@ -1,4 +1,4 @@
-//! Worktrees in a folder behind a symlink are worktrees like others.
+//! Worktrees in a folder that is reached through a symlink are ordinary worktrees.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,10 +10,10 @@ use sandbox_exec::Level;
 use crate::fixture::{Fixture, Log, MARKED, agent, request};
 
 #[test]
-fn worktrees_behind_a_link_are_used_and_cleaned() {
+fn worktrees_reached_through_a_link_are_used_and_cleaned() {
     for level in [Level::Full, Level::Landlock] {
         let fixture = Fixture::at_level(level);
-        // The folder of the program itself, which is hidden from agents, is behind another link.
+        // The folder of the program itself, which is hidden from agents, is reached through another link.
         let data = fixture.root.join("data");
         fs::create_dir_all(data.join("program")).unwrap();
         symlink(&data, fixture.root.join("link")).unwrap();
@@ -36,7 +36,7 @@ fn worktrees_behind_a_link_are_used_and_cleaned() {
 }
 
 #[test]
-fn worktrees_whose_folder_was_moved_behind_a_link_are_cleaned() {
+fn worktrees_whose_folder_was_replaced_by_a_link_are_cleaned() {
     let fixture = Fixture::new();
     let record = fixture.run(MARKED);
     let moved = fixture.root.join("moved");

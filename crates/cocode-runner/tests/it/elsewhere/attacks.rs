@@ -260,8 +260,8 @@ fn an_object_that_claims_any_size_takes_no_memory() {
     let runner = machines.home.runner();
     let record = machines.begin(&runner, agent("a", MARKED));
     let work = machines.work(vec![agent("a", MARKED)]).remove(0);
-    // A pack with one tree of three GiB, by its own account: four bits of its size are beside its kind, and seven in each
-    // of the bytes that follow.
+    // A pack that claims one tree of three GiB: four bits of its size are next to its kind, and seven in each of the bytes
+    // that follow.
     let mut size: u64 = 3 << 30;
     let mut pack = [&b"PACK"[..], &2_u32.to_be_bytes(), &1_u32.to_be_bytes(), &[0xa0]].concat();
     size >>= 4;

@@ -9,7 +9,7 @@ use test_support::copy_folder;
 use crate::elsewhere::machines::{Machines, judge, wait_until};
 use crate::fixture::{MARKED, agent, failures};
 
-/// Stops a judgement in its check, and returns what a second one by a runner with the records of that moment comes to.
+/// Stops a judgement in its check, and returns the result of a second judgement by a runner with the records of that moment.
 /// `between` changes the repository meanwhile.
 fn judged_again(between: impl Fn(&Machines)) -> (Machines, cocode_runner::AgentRecord) {
     let machines = Machines::new();

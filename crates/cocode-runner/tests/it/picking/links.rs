@@ -65,7 +65,7 @@ fn files_that_links_of_the_user_lead_to_are_judged_by_the_names_of_the_links() {
         "mkdir editor shared; echo x > shared/t; ln -s ../shared/t editor/tasks.json; ln -s ./editor .vscode";
     let around = "mkdir editor; echo x > editor/settings.json; ln -s ../repository/editor .vscode";
     let cases = [
-        // The controls: without a link, with one of another name, and beside what it leads to.
+        // The controls: without a link, with a link of another name, and next to the link's target.
         (folder.to_owned(), "echo y > editor/settings.json", named(&[])),
         (format!("{folder}; ln -s editor other"), "echo y > editor/settings.json", named(&[])),
         (format!("{folder}; ln -s editor .vscode"), "echo y > data/settings.json", named(&[])),

@@ -51,7 +51,7 @@ const CASES: [(&str, &str); 12] = [
 
 const COMMIT: &str = "git commit -q --allow-empty -m mine";
 
-/// Makes a repository with a tag, a branch and a reference of a remote beside `main`.
+/// Makes a repository with a tag, a branch and a reference of a remote in addition to `main`.
 fn with_references(level: Level) -> Fixture {
     let fixture = Fixture::at_level(level);
     fixture.git(&["commit", "-q", "--allow-empty", "-m", "second"]);

@@ -1,4 +1,4 @@
-//! Repositories that an agent leaves beneath its worktree start no program of its choice.
+//! Repositories that an agent leaves below its worktree start no program of its choice.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ const NESTED: &str = "git init -q sub; git -C sub commit -q --allow-empty -m x; 
                       touch sub/f";
 
 #[test]
-fn a_repository_of_an_agent_beneath_its_worktree_starts_no_program() {
+fn a_repository_of_an_agent_in_its_worktree_starts_no_program() {
     let cases = [
         "git add sub",
         "mv sub/.git $W/sub; echo gitdir: $W/sub > sub/.git; git add sub",

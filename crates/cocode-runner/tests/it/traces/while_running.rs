@@ -55,7 +55,7 @@ fn run_meanwhile<T>(fixture: &Fixture, script: &str, meanwhile: impl FnOnce() ->
     })
 }
 
-/// Returns all entries beneath a folder that are neither files nor folders, but for what the runner keeps for itself.
+/// Returns all entries below a folder that are neither files nor folders, but for what the runner keeps for itself.
 fn unusual(folder: &Path) -> Vec<PathBuf> {
     let mut unusual = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {

@@ -1,4 +1,4 @@
-//! Names, the addresses that they lead to, and what is dialled.
+//! Names, their addresses, and the addresses that are dialled.
 
 use egress::{Outside, SystemOutside};
 
@@ -64,7 +64,7 @@ fn a_name_that_leads_to_this_machine_by_its_own_address_is_not_dialled() {
     assert_reset(network.open(&grant, "a.example", 8080));
     insta::assert_snapshot!(network.receipt(), @"connect a.example:8080 · the name leads to 93.184.215.14, an address of this machine · --network allow=a.example:8080@93.184.215.14");
     assert_eq!(network.dialled(), [""; 0]);
-    // The control: the address beside it is another machine's.
+    // The control: the adjacent address is another machine's.
     assert_connected(network.open(&grant, "a.example", 8080), network.accept());
     assert_eq!(network.dialled(), ["93.184.215.15:8080"]);
 }

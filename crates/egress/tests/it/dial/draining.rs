@@ -14,7 +14,7 @@ use super::fixture::{Network, PATIENCE, read_all, read_byte};
 
 const LIST: &str = "a.example:8080@127.0.0.1";
 
-/// A time for draining that no test sees the end of.
+/// A draining time longer than any test.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A command that is connected with a server.
@@ -36,7 +36,7 @@ fn connected(draining: Duration) -> Connected {
 /// Ends a command whose connections need no draining.
 fn finish_at_once(grant: Grant) {
     let (done, is_done) = channel();
-    // It is left behind where it does not end, so that the test fails instead of hanging.
+    // In a detached thread, so that the test fails instead of hanging.
     thread::spawn(move || {
         grant.finish();
         let _ = done.send(());
@@ -123,13 +123,13 @@ fn a_server_that_reads_nothing_holds_a_command_up_for_a_bounded_time() {
     drop(command);
     grant.finish();
     drop(grant);
-    // Its own end comes, whatever of the bytes.
+    // The end of the stream arrives, whatever arrives of the bytes.
     let mut bytes = vec![0; 1 << 20];
     while io::Read::read(&mut server, &mut bytes).is_ok_and(|count| count > 0) {}
 }
 
 #[test]
-fn bytes_that_were_sent_last_arrive_beside_an_answer_that_no_process_reads() {
+fn last_sent_bytes_arrive_despite_an_unread_answer() {
     // A machine that is paused must not end the draining before the server reads.
     let Connected { grant, mut command, mut server } = connected(PATIENCE);
     let (begin, begun) = channel();
@@ -148,7 +148,7 @@ fn bytes_that_were_sent_last_arrive_beside_an_answer_that_no_process_reads() {
     assert_eq!(reader.join().unwrap(), 20_000);
 }
 
-/// A connection whose command has closed it with an answer unread, after it has sent `sent`: it is reset behind these bytes.
+/// A connection that its command has closed with an unread answer, after it has sent `sent`: it is reset after these bytes.
 fn reset_by_command(draining: Duration, sent: &[u8]) -> (Grant, TcpStream) {
     let Connected { grant, mut command, mut server } = connected(draining);
     server.write_all(&[1; 1 << 16]).unwrap();

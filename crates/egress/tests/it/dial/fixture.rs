@@ -171,7 +171,7 @@ fn record(fragment: &[u8]) -> Vec<u8> {
     [&[22, 3, 1], short(fragment).as_slice()].concat()
 }
 
-/// Bytes behind their length in two bytes.
+/// Prefixes bytes with their length in two bytes.
 fn short(bytes: &[u8]) -> Vec<u8> {
     [&u16::try_from(bytes.len()).unwrap().to_be_bytes(), bytes].concat()
 }

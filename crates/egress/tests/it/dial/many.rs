@@ -109,7 +109,7 @@ fn one_command_leaves_connections_to_the_others() {
     let (held, held_by) = (network.open(&other, "a.example", 8080), network.accept());
     let other_waiting = network.open(&other, "a.example", 8080);
     assert_eq!(network.dialled().len(), 3);
-    // What waits longer is of a command that has all it may have.
+    // The longer waiting connection is of a command at its limit.
     assert_connected(held, held_by);
     assert_connected(other_waiting, network.accept());
     let (command, server) = open.pop().unwrap();
@@ -117,7 +117,7 @@ fn one_command_leaves_connections_to_the_others() {
     assert_connected(waiting, network.accept());
 }
 
-/// A resolver that answers for slow names when it is let, and knows how many it was asked for at a time.
+/// A resolver that answers for slow names when released, and counts concurrent look-ups.
 struct SlowResolver {
     server: SocketAddr,
     running: AtomicUsize,

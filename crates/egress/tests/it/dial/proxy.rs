@@ -154,7 +154,7 @@ fn a_proxy_that_cannot_be_used_refuses_what_would_go_through_it() {
     network.dialer = Dialer::new(DialLimits::default(), network.script.clone(), Err(ProxyError::Scheme));
     let grant: Grant = network.grant("git.example:22,int.example:22@127.0.0.1");
     assert_reset(network.open(&grant, "git.example", 22));
-    assert_snapshot!(network.receipt(), @"connect git.example:22 · the proxy of HTTPS_PROXY cannot be used: only proxies by http:// are");
+    assert_snapshot!(network.receipt(), @"connect git.example:22 · the proxy of HTTPS_PROXY cannot be used: only http:// proxies are supported");
     assert_connected(network.open(&grant, "int.example", 22), network.accept());
 }
 

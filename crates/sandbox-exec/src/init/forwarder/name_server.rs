@@ -9,10 +9,10 @@ use crate::report::denial::Denial;
 /// The time in seconds for which an answer may be kept; it holds until the command's end.
 const TIME_TO_LIVE: u32 = 60;
 
-/// The longest query that is looked at.
+/// The longest query that is parsed.
 pub(super) const QUERY_LIMIT_BYTES: usize = 1024;
 
-/// Answers one query, with a refusal to report; `None` if it is none that could be answered.
+/// Answers one query, with a refusal to report; `None` if it cannot be answered.
 pub(super) fn answer(query: &[u8], names: &mut Names) -> Option<(Vec<u8>, Option<Denial>)> {
     let query = Packet::parse(query.get(..query.len().min(QUERY_LIMIT_BYTES))?).ok()?;
     if query.has_flags(PacketFlag::RESPONSE) {
@@ -39,11 +39,11 @@ pub(super) fn answer(query: &[u8], names: &mut Names) -> Option<(Vec<u8>, Option
                     let name = question.qname.clone();
                     reply.answers.push(ResourceRecord::new(name, CLASS::IN, TIME_TO_LIVE, data));
                 }
-                // It has no records of other types.
+                // The server has no records of other types.
                 Lookup::Address(_) => {}
                 Lookup::NotAllowed => {
                     *reply.rcode_mut() = RCODE::NameError;
-                    // Resolvers ask for both kinds of addresses: one lookup is one refusal.
+                    // Resolvers query both kinds of addresses: report one refusal for each lookup.
                     denial = (!wants(TYPE::AAAA)).then_some(Denial::Lookup(name));
                 }
                 Lookup::Full => *reply.rcode_mut() = RCODE::ServerFailure,

@@ -17,24 +17,24 @@ pub(crate) const NAME_SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 /// The address of the first name; the others follow.
 const FIRST: Ipv4Addr = Ipv4Addr::new(198, 18, 1, 0);
 
-/// The most names that get an address: a wildcard stands for any number.
+/// The most names that are given an address: a wildcard matches any number.
 const MOST_NAMES: usize = 4096;
 
 /// The longest name in bytes.
 pub(crate) const LONGEST_NAME: usize = 253;
 
-/// Checks whether an address is one that stands for a name, or could.
+/// Checks whether an address stands for a name, or could.
 pub(crate) fn is_in_range(address: IpAddr) -> bool {
     let IpAddr::V4(address) = address else { return false };
     (address.to_bits() ^ RANGE.to_bits()) >> (32 - PREFIX_BITS) == 0
 }
 
-/// The answer to the question for a name's address.
+/// The result of looking up a name's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lookup {
     Address(Ipv4Addr),
     NotAllowed,
-    /// As many names as there can be have addresses already.
+    /// All addresses are in use.
     Full,
 }
 
@@ -58,9 +58,9 @@ impl Names {
         ports
     }
 
-    /// Finds the address of a name in lower case; one that has none yet gets one.
+    /// Finds the address of a name in lower case, and assigns one if it has none yet.
     pub(super) fn find(&mut self, name: &str) -> Lookup {
-        // A label of a query may hold any byte. What no host name has reaches no list; the engine makes it visible in receipts.
+        // A label of a query may hold any byte. Bytes that no host name has match no list; the engine escapes them in receipts.
         if !is_of_host(name) || !self.allowed.iter().any(|allowed| matches(&allowed.pattern, name)) {
             return Lookup::NotAllowed;
         }
@@ -89,12 +89,12 @@ impl Names {
     }
 }
 
-/// Checks whether a name has characters of host names alone.
+/// Checks whether a name consists of host name characters.
 pub(crate) fn is_of_host(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
-/// Checks whether a pattern stands for a name.
+/// Checks whether a pattern matches a name.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.strip_prefix('*') {
         Some(end) => end.starts_with('.') && name.len() > end.len() && name.ends_with(end),

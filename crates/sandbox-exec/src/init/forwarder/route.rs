@@ -1,11 +1,11 @@
-//! The route that makes the addresses of allowed names the command's own.
+//! The route that leads the addresses of allowed names to the command's own loopback interface.
 
 use rustix::io::{Errno, Result};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
 
 use super::names::{PREFIX_BITS, RANGE};
 
-/// Has every address of the range lead to the loopback interface of the calling process's network namespace.
+/// Routes every address of the range to the loopback interface of the calling process's network namespace.
 pub(super) fn add() -> Result<()> {
     const ERROR: u16 = 2;
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
@@ -22,7 +22,7 @@ pub(super) fn add() -> Result<()> {
     }
 }
 
-/// Asks for what `ip route add local 198.18.0.0/15 dev lo` does.
+/// Encodes the request of `ip route add local 198.18.0.0/15 dev lo`.
 fn request() -> Vec<u8> {
     const NEW_ROUTE: u16 = 24;
     const REQUEST_ACKNOWLEDGE_CREATE_EXCLUSIVE: u16 = 0x605;

@@ -2,18 +2,18 @@
 
 use crate::launcher::drain::OutputStream;
 
-/// A text that is looked for in two streams, which come in pieces: as they are, and without their colours.
+/// A search for a text in two streams that arrive in pieces: verbatim, and without their control sequences.
 #[derive(Debug)]
 pub(super) struct ReadyText {
     text: Vec<u8>,
-    /// For each length of the beginning, the longest shorter beginning that it ends with.
+    /// For each prefix length, the longest shorter prefix that it ends with (Knuth–Morris–Pratt).
     fallback: Vec<usize>,
     streams: [Stream; 2],
 }
 
 #[derive(Debug, Default)]
 struct Stream {
-    /// The length of the beginning of the text that it has just ended with.
+    /// The length of the text's prefix that the stream currently ends with.
     matched: usize,
     /// The same without control sequences.
     matched_plain: usize,
@@ -35,7 +35,7 @@ impl ReadyText {
         ReadyText { text, fallback, streams: Default::default() }
     }
 
-    /// Checks whether the next piece of a stream completes the text. It is not to be called again once it has.
+    /// Checks whether the next piece of a stream completes the text. Must not be called again once it has.
     pub(super) fn is_in(&mut self, stream: OutputStream, bytes: &[u8]) -> bool {
         let ReadyText { text, fallback, streams } = self;
         let Stream { matched, matched_plain, sequence } =
@@ -54,15 +54,15 @@ impl ReadyText {
     }
 }
 
-/// The beginning of what may be a control sequence.
+/// The start of what may be a control sequence.
 ///
-/// They are those that answers leave out of an output: of colours, of the cursor and of modes.
+/// Recognizes the sequences that answers strip from an output: colours, cursor movements and modes.
 #[derive(Debug, Default)]
 struct Sequence {
     bytes: Vec<u8>,
 }
 
-/// The most bytes of a sequence. Real ones are far shorter, and what begins as one is not kept without end.
+/// The most bytes of a sequence. Real ones are far shorter; the limit bounds the buffer.
 const MOST_BYTES: usize = 64;
 
 /// The relation of bytes to a control sequence.
@@ -74,8 +74,8 @@ enum Part {
 }
 
 impl Sequence {
-    /// Takes the next byte of a stream, and gives to `completes` those that turn out to be in no sequence. Returns whether one of
-    /// them completed the text.
+    /// Takes the next byte of a stream, and passes to `completes` the bytes that turn out not to be in a sequence. Returns
+    /// whether one of them completed the text.
     fn push(&mut self, byte: u8, mut completes: impl FnMut(u8) -> bool) -> bool {
         let begins = part(&[byte]) == Part::Beginning;
         if self.bytes.is_empty() && !begins {
@@ -100,9 +100,9 @@ impl Sequence {
 fn part(bytes: &[u8]) -> Part {
     match bytes {
         [0x1b] | [0xc2] | [0x1b, b'('] => Part::Beginning,
-        // The usual character set, which stands beside colours.
+        // The default character set, which programs emit along with colours.
         [0x1b, b'(', b'B'] => Part::Whole,
-        // Numbers and a letter, behind ESC and `[` or the one character for both.
+        // Numbers and a letter after ESC and `[`, or after the single character for both.
         [0x1b, b'[', rest @ ..] | [0xc2, 0x9b, rest @ ..] => match rest.last() {
             None => Part::Beginning,
             Some(last) if last.is_ascii_alphabetic() => Part::Whole,

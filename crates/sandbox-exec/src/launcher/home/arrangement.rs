@@ -1,7 +1,7 @@
-//! The mounts of a kept home: what is bound aside before the command is known, and what is mounted once it is.
+//! The mounts of a kept home: trees bound aside before the command is known, and mounts made once it is.
 //!
-//! The home is mounted late, because no two live mounts may share the upper folder of a layer, and because the command
-//! before it may write to the home until it ends.
+//! The home is mounted late, because no two live mounts may share the upper folder of a layer, and because the previous
+//! command may write to the home until it ends.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::init::mount_entry::{Access, MountEntry};
 use crate::launcher::home::{CACHES, HOME, HomeLease, UPPER, WORK, host_caches, layer_name};
 use crate::launcher::private_folder::START_UP_FILES;
 
-/// The size of the memory file system that holds masks and mount points aside.
+/// The size of the memory file system for masks and mount points.
 const ASIDE_BYTES: u64 = 16 << 20;
 
 /// A mount point that must be in the home.
@@ -35,7 +35,7 @@ impl HomeLease {
         let home_entry = if self.is_layered() {
             MountEntry::Overlay {
                 target: home.to_owned(),
-                lowers: (0..self.beneath.len()).map(|index| beneath(index).join(HOME)).collect(),
+                lowers: (0..self.lower.len()).map(|index| aside_lower(index).join(HOME)).collect(),
                 upper: own.join(HOME),
                 work: own.join("layer").join(WORK),
             }
@@ -44,10 +44,10 @@ impl HomeLease {
         };
         let caches = self.caches.iter().enumerate().map(|(index, cache)| {
             let layer = Path::new(CACHES).join(layer_name(cache));
-            let uppers = self.beneath.iter().map(|folder| folder.join(&layer).join(UPPER).is_dir());
+            let uppers = self.lower.iter().map(|folder| folder.join(&layer).join(UPPER).is_dir());
             let uppers = uppers.enumerate().filter(|(_, is_there)| *is_there);
             let uppers = uppers.filter(|_| !host_caches::is_discarded(cache));
-            let lowers = uppers.map(|(index, _)| beneath(index).join(&layer).join(UPPER));
+            let lowers = uppers.map(|(index, _)| aside_lower(index).join(&layer).join(UPPER));
             MountEntry::Overlay {
                 target: home.join(cache),
                 lowers: lowers.chain([cache_aside(index)]).collect(),
@@ -58,13 +58,13 @@ impl HomeLease {
         [home_entry].into_iter().chain(caches).collect()
     }
 
-    /// Returns what is bound aside for those.
+    /// Returns the trees bound aside for those mounts.
     fn bound_aside(&self) -> Vec<MountEntry> {
         let bind = |source: PathBuf, target: PathBuf, access| MountEntry::Bind { source, target, access };
         let tmpfs = MountEntry::Tmpfs { target: ASIDE.into(), size_bytes: ASIDE_BYTES, mode: 0o700 };
         let own = bind(self.own.clone(), OWN.into(), Access::Writable);
-        let homes = self.beneath.iter().enumerate();
-        let homes = homes.map(|(index, folder)| bind(folder.clone(), beneath(index), Access::ReadOnly));
+        let homes = self.lower.iter().enumerate();
+        let homes = homes.map(|(index, folder)| bind(folder.clone(), aside_lower(index), Access::ReadOnly));
         let caches = self.caches.iter().enumerate();
         let caches = caches
             .map(|(index, cache)| bind(self.real_home.join(cache), cache_aside(index), Access::ReadOnly));
@@ -72,15 +72,15 @@ impl HomeLease {
     }
 }
 
-fn beneath(index: usize) -> PathBuf {
-    PathBuf::from(format!("{OWN}-beneath-{index}"))
+fn aside_lower(index: usize) -> PathBuf {
+    PathBuf::from(format!("{OWN}-lower-{index}"))
 }
 
 fn cache_aside(index: usize) -> PathBuf {
     PathBuf::from(format!("{OWN}-cache-{index}"))
 }
 
-/// Rearranges the mounts of a root so that everything in the home is mounted late, and needs nothing of the old root then.
+/// Rearranges the mounts of a root so that everything in the home is mounted late, without need of the old root.
 pub(crate) fn arrange(mounts: Vec<MountEntry>, home: &Path, lease: &HomeLease) -> Arranged {
     // The root is read-only by the time the home is mounted.
     let mut aside = vec![MountEntry::Directory { target: home.to_owned(), mode: 0o755 }];
@@ -116,16 +116,16 @@ pub(crate) fn arrange(mounts: Vec<MountEntry>, home: &Path, lease: &HomeLease) -
             MountEntry::File { .. } => continue,
             MountEntry::Protect { .. } if start_up.contains(&target) => continue,
             mount @ (MountEntry::Overlay { .. } | MountEntry::Show { .. }) => arranged.push(mount),
-            // What it is about has been mounted, or is not there.
+            // Its target has been mounted, or does not exist.
             other => {
                 arranged.push(other);
                 continue;
             }
         }
         let name = target.strip_prefix(home).unwrap_or(Path::new(""));
-        // What lies in another mount needs nothing in the home itself.
-        let is_beneath = |point: &MountPoint| name != point.path && name.starts_with(&point.path);
-        if !name.as_os_str().is_empty() && !mount_points.iter().any(is_beneath) {
+        // A path in another mount needs no mount point in the home itself.
+        let is_inside = |point: &MountPoint| name != point.path && name.starts_with(&point.path);
+        if !name.as_os_str().is_empty() && !mount_points.iter().any(is_inside) {
             mount_points.push(MountPoint { path: name.to_owned(), is_folder });
         }
     }

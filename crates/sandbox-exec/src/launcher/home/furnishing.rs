@@ -1,6 +1,6 @@
 //! The state of a home before each command: mount points, git's settings, and no settings of an earlier command.
 //!
-//! Commands wrote the home, and may have put links anywhere in it. None is followed.
+//! Commands may have put links anywhere in the home. None is followed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ use crate::launcher::private_folder::START_UP_FILES;
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl HomeLease {
-    /// Makes the home ready for a command: its mount points are there, and git has these settings.
+    /// Prepares the home for a command: makes its mount points, and writes git's settings.
     pub(crate) fn furnish(&self, mount_points: &[MountPoint], git_settings: &str) -> io::Result<()> {
         let (home, trash) = (self.own.join(HOME), self.own.join(TRASH));
         remove_settings(&home, &trash);
@@ -35,14 +35,14 @@ impl HomeLease {
     }
 }
 
-/// Removes everything from a home that programs obey, by moving what is not a file to the trash.
+/// Removes all settings that programs obey from a home; folders are moved to the trash.
 pub(super) fn remove_settings(home: &Path, trash: &Path) {
     let Ok(home) = openat(CWD, home, FOLDER, Mode::empty()) else { return };
-    // A home has few of the names, and a look for each would take longer than all the rest.
+    // A home has few of the names, and a lookup of each would take longer than all the rest.
     let names = TopNames::list(&home);
     let mut folders = Folders { home: &home, last: None };
     for name in obeyed_settings::NAMES.iter().map(Path::new).filter(|name| names.may_hold(name)) {
-        // What cannot be removed now is tried again before the next command.
+        // A failed removal is retried before the next command.
         let _ = folders.remove(name, trash);
     }
     for name in START_UP_FILES {
@@ -54,7 +54,7 @@ pub(super) fn remove_settings(home: &Path, trash: &Path) {
     }
 }
 
-/// The names in a home, to leave out most of those that are not there.
+/// The names in a home, to skip most of those that are missing.
 struct TopNames {
     /// In lower case. `None` if any name may be there.
     names: Option<BTreeSet<Vec<u8>>>,
@@ -80,14 +80,14 @@ impl TopNames {
         TopNames { names: read() }
     }
 
-    /// Checks whether a path beneath the home may be there.
+    /// Checks whether a path in the home may exist.
     fn may_hold(&self, path: &Path) -> bool {
         let Some(Component::Normal(first)) = path.components().next() else { return true };
         self.names.as_ref().is_none_or(|names| names.contains(&first.as_bytes().to_ascii_lowercase()))
     }
 }
 
-/// The folders beneath a home, of which the last one stays open: many settings lie side by side.
+/// The folders in a home; the last one stays open, since many settings share a folder.
 struct Folders<'a> {
     home: &'a OwnedFd,
     last: Option<(&'a Path, OwnedFd)>,
@@ -102,7 +102,7 @@ impl<'a> Folders<'a> {
         match &self.last {
             Some((last, folder)) if *last == parent => clear(folder, name, trash),
             _ => {
-                let Some(folder) = open_beneath(self.home, parent)? else { return Ok(()) };
+                let Some(folder) = open_in_home(self.home, parent)? else { return Ok(()) };
                 let cleared = clear(&folder, name, trash);
                 self.last = Some((parent, folder));
                 cleared
@@ -111,13 +111,13 @@ impl<'a> Folders<'a> {
     }
 }
 
-/// Opens a folder beneath a home; `None` if it is not there.
-fn open_beneath(home: &OwnedFd, path: &Path) -> Result<Option<OwnedFd>> {
+/// Opens a folder in a home; `None` if it does not exist.
+fn open_in_home(home: &OwnedFd, path: &Path) -> Result<Option<OwnedFd>> {
     let mut folder: Option<OwnedFd> = None;
     for component in path.components() {
         let parent = folder.as_ref().unwrap_or(home);
         folder = match openat(parent, component.as_os_str(), FOLDER, Mode::empty()) {
-            // Not there, or something else than a folder: then nothing lies beneath it.
+            // Missing, or not a folder: then it has no entries.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
             opened => Some(opened?),
         };
@@ -129,14 +129,14 @@ fn kind(mode: u16) -> FileType {
     FileType::from_raw_mode(RawMode::from(mode))
 }
 
-/// Takes an entry away, whatever it is: a folder is moved to the trash, since it may hold any number of files.
+/// Removes an entry of any kind: a folder is moved to the trash, since it may hold any number of files.
 fn clear(parent: &OwnedFd, name: &OsStr, trash: &Path) -> Result<()> {
     match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
         Err(Errno::ISDIR) => {}
         Err(Errno::NOENT) => return Ok(()),
         other => return other,
     }
-    // An empty one needs no second thought.
+    // An empty folder can be removed at once.
     if rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).is_ok() {
         return Ok(());
     }
@@ -164,7 +164,7 @@ fn make_mount_point(home: &OwnedFd, trash: &Path, point: &MountPoint) -> io::Res
     Ok(())
 }
 
-/// Opens a folder, which is made if something else is there.
+/// Opens a folder, replacing anything else at its path.
 fn enter(parent: &OwnedFd, trash: &Path, name: &OsStr) -> io::Result<OwnedFd> {
     match removal::open_up(parent.as_fd(), &name.to_owned()) {
         Ok(()) | Err(Errno::NOENT) => {}
@@ -179,7 +179,7 @@ fn enter(parent: &OwnedFd, trash: &Path, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(openat(parent, name, FOLDER, Mode::empty())?)
 }
 
-/// Writes a new file instead of whatever is there.
+/// Writes a new file, replacing whatever is at its path.
 fn write_new(parent: &OwnedFd, trash: &Path, name: impl AsRef<OsStr>, contents: &[u8]) -> io::Result<()> {
     clear(parent, name.as_ref(), trash)?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

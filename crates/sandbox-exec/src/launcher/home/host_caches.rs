@@ -1,12 +1,12 @@
-//! The user's download caches: found by name, in the home folder, and never the credentials that lie beside them.
+//! The user's download caches: found by name in the home folder, without the credentials next to them.
 
 use std::path::{Path, PathBuf};
 
 use crate::launcher::canonical::canonicalize;
 
-/// Folders in the home that hold what programs have downloaded or built, and can download or build again.
+/// Folders in the home with files that programs have downloaded or built, and can download or build again.
 ///
-/// Each is the innermost folder that holds the cache alone: settings and tokens lie beside it, for instance in
+/// Each is the innermost folder of the cache: settings and tokens are next to it, for instance in
 /// `~/.m2/settings.xml`, `~/.gradle/gradle.properties`, `~/.cargo/credentials.toml` and `~/.cache/huggingface/token`.
 const CACHES: &[&str] = &[
     ".bun/install/cache",
@@ -96,8 +96,8 @@ const CACHES: &[&str] = &[
 /// Caches that a program uses only if a variable names them, because no hard link leads from them into the workspace.
 const NAMED_BY: &[(&str, &str)] = &[(".local/share/pnpm/store", "pnpm_config_store_dir")];
 
-/// Folders of small programs that version managers write anew whenever something is installed, which fails where it cannot
-/// be done. They stand in `PATH`, so what a command writes there is discarded.
+/// Folders of shims that version managers rewrite whenever something is installed, which fails if they cannot. The
+/// folders are in `PATH`, so a command's changes there are discarded.
 const SHIMS: &[&str] = &[
     ".asdf/shims",
     ".local/share/mise/shims",
@@ -108,7 +108,7 @@ const SHIMS: &[&str] = &[
     ".rbenv/shims",
 ];
 
-/// Checks whether nothing that a command writes to this folder is kept.
+/// Checks whether a command's changes to this folder are discarded.
 pub(crate) fn is_discarded(cache: &Path) -> bool {
     SHIMS.iter().any(|shims| Path::new(shims) == cache)
 }
@@ -118,8 +118,8 @@ pub(crate) fn variable(cache: &Path) -> Option<&'static str> {
     NAMED_BY.iter().find(|(named, _)| Path::new(named) == cache).map(|(_, variable)| *variable)
 }
 
-/// Returns those that exist, relative to the home. One that is a link, or lies behind one, is left out: what it leads to
-/// was not asked for, and may hold anything.
+/// Returns the caches that exist, relative to the home. A cache that is a link, or is reached through one, is left out:
+/// its target was not requested, and may hold anything.
 pub(crate) fn find(home: &Path) -> Vec<PathBuf> {
     let is_there = |name: &&&str| {
         let path = home.join(name);

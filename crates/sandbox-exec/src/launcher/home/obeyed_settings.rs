@@ -1,9 +1,9 @@
-//! Names in a home that programs obey: they do not outlive the command that wrote them.
+//! Names in a home that programs obey: such files do not outlive the command that wrote them.
 
 /// Settings, start-up files, credentials and programs, relative to the home. Some are folders.
 ///
-/// A command may write any of them for itself. The next one begins without them, so that a command cannot lead later ones
-/// to another registry, run its code in their shells, or give their commits another author.
+/// A command may write any of them for itself. The next one begins without them, so that a command cannot redirect later
+/// ones to another registry, run its code in their shells, or give their commits another author.
 pub(super) const NAMES: &[&str] = &[
     ".Renviron",
     ".Rprofile",

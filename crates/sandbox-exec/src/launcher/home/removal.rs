@@ -25,15 +25,15 @@ struct Level {
     pending: Vec<OsString>,
 }
 
-/// Removes a file or folder with everything in it, whatever its depth and permissions. One that is missing is not an error, and no
-/// link is followed.
+/// Removes a file or folder with everything in it, whatever its depth and permissions. A missing one is not an error, and
+/// links are not followed.
 ///
-/// For trees that commands wrote: deeper ones than the system's limit of open files or of a path are removed as well, and folders
-/// that are closed to this user, who owns them.
+/// For trees that commands wrote: they may be deeper than the limits on open files or path lengths, and hold folders
+/// that their owner has closed to itself.
 ///
 /// # Errors
 ///
-/// That of the system, such as for a file of another user. Parts of the tree are gone then.
+/// The system's, such as for a file of another user. Parts of the tree may then be gone.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -90,7 +90,7 @@ impl Level {
     }
 }
 
-/// Removes what is not a folder; returns false for a folder.
+/// Removes an entry that is not a folder; returns false for a folder.
 fn unlink(parent: &OwnedFd, name: &OsString) -> Result<bool> {
     match unlinkat(parent, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(true),
@@ -107,7 +107,7 @@ pub(super) fn open_up(parent: impl AsFd, name: &OsString) -> Result<()> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = openat(&parent, name, flags, Mode::empty())?;
         let mode = Mode::from_raw_mode((mode & 0o777) | OWN_FOLDER);
-        // By this name no link can have come in its place.
+        // Through this name no link can have replaced it.
         rustix::fs::chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), mode)?;
     }
     Ok(())
@@ -149,7 +149,7 @@ mod tests {
         fs::set_permissions(tree.join("closed"), fs::Permissions::from_mode(0o000)).unwrap();
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut deepest = openat(CWD, &tree, flags, Mode::empty()).unwrap();
-        // Far deeper than a path can say.
+        // Far deeper than the longest path.
         for _ in 0..3_000 {
             mkdirat(&deepest, "d", Mode::RWXU).unwrap();
             deepest = openat(&deepest, "d", flags, Mode::empty()).unwrap();

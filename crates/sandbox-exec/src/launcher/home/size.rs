@@ -1,4 +1,4 @@
-//! The size of a tree, measured by bounded work.
+//! The size of a tree, measured with bounded work.
 
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ pub(super) struct TreeSize {
     pub(super) bytes: u64,
     /// Files and folders.
     pub(super) entries: u64,
-    /// True if something in it cannot be reached by a path: no program leaves such a thing by accident.
+    /// True if something in it is too deep for any path, which no program causes by accident.
     pub(super) is_unmeasurable: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct TreeSize {
 pub(super) enum ClosedFolders {
     /// They count as empty.
     Skip,
-    /// They are opened for good. No command may run, which could put links on the way to them.
+    /// They are opened up for good. No command may be running, which could put links on the way to them.
     Open,
 }
 

@@ -11,13 +11,12 @@ use crate::launcher::home::size::{ClosedFolders, TreeSize, measure};
 use crate::launcher::home::{CACHES, HOME, PASSING, TRASH, WORKSPACE, make_private, removal};
 use crate::launcher::private_folder::{PrivateFolder, lock};
 
-/// The record of the last measurement: its time is the file's, its contents say how many bytes were free.
+/// The record of the last measurement: the file's time is when it took place, its contents say how many bytes were free.
 const MEASURED: &str = "measured";
-/// Names the parts of the home that are to be removed because it was found to be over its limit.
+/// Names the parts of the home to be removed because it exceeded its limit.
 const OVER_LIMIT: &str = "over-limit";
 
-/// The most entries that are counted while a caller waits, and those that are counted at all. A part of a home with more
-/// is taken for too large.
+/// The most entries that are counted while a caller waits, and at all. A part of a home with more counts as too large.
 const QUICK_ENTRIES: u64 = 4_000;
 const MOST_ENTRIES: u64 = 4_000_000;
 
@@ -30,7 +29,7 @@ pub struct KeptHomes {
     folder: PathBuf,
 }
 
-/// The size of the homes, and of what was removed.
+/// The size of the homes, and of the removed parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HomeSize {
@@ -40,9 +39,9 @@ pub struct HomeSize {
     pub bytes: u64,
     /// The number of homes that were removed.
     pub homes_removed: u64,
-    /// Bytes that were removed, also from homes that stay.
+    /// Bytes that were removed, including from homes that stay.
     pub bytes_removed: u64,
-    /// The number of homes in use, of which nothing was counted or removed.
+    /// The number of homes in use, which were neither measured nor changed.
     pub in_use: u64,
 }
 
@@ -52,10 +51,10 @@ impl KeptHomes {
         KeptHomes { folder }
     }
 
-    /// Removes a home with everything in it, whatever its permissions; one that does not exist is not an error.
+    /// Removes a home with everything in it, whatever its permissions; a missing home is not an error.
     ///
     /// # Errors
-    /// Those of the removal; what could be removed is.
+    /// Those of the removal, which removes as much as it can.
     pub fn remove(home: &Path) -> io::Result<()> {
         removal::remove_tree(home)
     }
@@ -64,7 +63,7 @@ impl KeptHomes {
     /// of each other home the largest parts beyond the limit. A home in use is left alone.
     ///
     /// # Errors
-    /// Those of listing the folder. What cannot be removed stays and is tried again the next time.
+    /// Those of listing the folder. A failed removal is retried the next time.
     pub fn collect(&self, limit_bytes: u64, unused: Duration) -> io::Result<HomeSize> {
         let mut total = HomeSize::default();
         let entries = match fs::read_dir(&self.folder) {
@@ -80,7 +79,7 @@ impl KeptHomes {
                 total.in_use += 1;
                 continue;
             };
-            // Without this file it may be something else than a home.
+            // Without this file it may not be a home.
             if !home.join(WORKSPACE).exists() {
                 continue;
             }
@@ -106,7 +105,7 @@ impl KeptHomes {
 pub(super) fn note_workspace(home: &Path, workspace: &Path) -> io::Result<()> {
     let (file, text) = (home.join(WORKSPACE), workspace.as_os_str().as_bytes());
     if fs::read(&file).is_ok_and(|noted| noted == text) {
-        // Its time says when the home was used last.
+        // The file's time records the last use of the home.
         return fs::File::options().append(true).open(&file)?.set_modified(SystemTime::now());
     }
     fs::write(file, text)
@@ -124,7 +123,7 @@ fn age(file: &Path) -> Option<Duration> {
     fs::metadata(file).ok()?.modified().ok()?.elapsed().ok()
 }
 
-/// Removes what commands that were killed have left, as far as that is quickly done.
+/// Removes leftovers of killed commands, as far as that is quick.
 pub(super) fn remove_leftovers(home: &Path) {
     let passing = home.join(PASSING);
     if fs::remove_dir(&passing).is_err() {
@@ -140,7 +139,7 @@ pub(super) fn trash_name() -> String {
     format!("{now}-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Removes what is in the trash: at once if that is little, else beside the commands.
+/// Empties the trash: at once if it holds little, otherwise in the background.
 fn empty_trash(home: &Path) {
     let trash = home.join(TRASH);
     if fs::symlink_metadata(&trash).is_err() {
@@ -149,7 +148,7 @@ fn empty_trash(home: &Path) {
     if measure(&trash, QUICK_ENTRIES, ClosedFolders::Skip).is_some_and(|size| !size.is_unmeasurable) {
         let _ = removal::remove_tree(&trash);
     } else {
-        beside(move || drop(removal::remove_tree(&trash)));
+        in_background(move || drop(removal::remove_tree(&trash)));
     }
 }
 
@@ -157,7 +156,7 @@ fn empty_trash(home: &Path) {
 pub(super) fn enforce_limit(home: &Path, limit_bytes: u64) {
     let file = home.join(OVER_LIMIT);
     let Ok(named) = fs::read_to_string(&file) else { return };
-    // Another limit may be in force since.
+    // The limit may have changed since.
     let (limit, names) = named.split_once('\n').unwrap_or_default();
     if limit.parse() == Ok(limit_bytes) {
         let named: Vec<&str> = names.lines().collect();
@@ -170,8 +169,8 @@ pub(super) fn enforce_limit(home: &Path, limit_bytes: u64) {
     let _ = fs::remove_file(file);
 }
 
-/// Measures the home if that was long ago, or if much was written on its disk since; removes parts of it if it is too
-/// large. A large home is measured beside the commands, and is shrunk before the next one.
+/// Measures the home if that was long ago, or if much was written to its disk since; removes parts of it if it is too
+/// large. A large home is measured in the background, and shrunk before the next command.
 pub(super) fn measure_if_due(home: &Path, limit_bytes: u64) {
     let free = free_bytes(home);
     let record = home.join(MEASURED);
@@ -190,7 +189,7 @@ pub(super) fn measure_if_due(home: &Path, limit_bytes: u64) {
         }
         None => {
             let own = home.to_owned();
-            if !beside(move || note_parts_beyond(&own, limit_bytes)) {
+            if !in_background(move || note_parts_beyond(&own, limit_bytes)) {
                 // Without a record, the next command has it measured.
                 return;
             }
@@ -203,8 +202,8 @@ fn free_bytes(folder: &Path) -> u64 {
     rustix::fs::statvfs(folder).map_or(0, |status| status.f_bavail.saturating_mul(status.f_frsize))
 }
 
-/// Runs something that takes long in a thread of its own, one at a time; false if it is left out, to be done another time.
-fn beside(work: impl FnOnce() + Send + 'static) -> bool {
+/// Runs slow work in a separate thread, one at a time; false if it was skipped, to be done another time.
+fn in_background(work: impl FnOnce() + Send + 'static) -> bool {
     static IS_BUSY: AtomicBool = AtomicBool::new(false);
     if IS_BUSY.swap(true, Ordering::Acquire) {
         return false;
@@ -219,13 +218,13 @@ fn beside(work: impl FnOnce() + Send + 'static) -> bool {
     started.is_ok()
 }
 
-/// Returns the folders of which a home is made.
+/// Returns the folders that make up a home.
 fn part_folders(home: &Path) -> Vec<PathBuf> {
     let caches = fs::read_dir(home.join(CACHES)).into_iter().flatten().flatten();
     [home.join(HOME)].into_iter().chain(caches.map(|entry| entry.path())).collect()
 }
 
-/// Returns the home's size, if few entries tell it.
+/// Returns the home's size, if it has few entries.
 fn quick_bytes(home: &Path) -> Option<u64> {
     let mut entries_left = QUICK_ENTRIES;
     let mut bytes: u64 = 0;
@@ -253,7 +252,7 @@ fn parts(home: &Path, closed: ClosedFolders) -> Vec<(PathBuf, TreeSize)> {
     parts
 }
 
-/// Returns the largest parts without which a home is within the limit, and its size without them.
+/// Returns the largest parts whose removal brings a home within its limit, and its size without them.
 fn beyond(home: &Path, limit_bytes: u64, closed: ClosedFolders) -> (Vec<PathBuf>, u64) {
     let parts = parts(home, closed);
     let mut bytes: u64 = parts.iter().map(|(_, size)| size.bytes).fold(0, u64::saturating_add);
@@ -274,14 +273,14 @@ fn shrink(home: &Path, limit_bytes: u64, closed: ClosedFolders) -> u64 {
     bytes
 }
 
-/// Records which parts of a home are beyond the limit, for the next command to move away: the home may be in use now.
+/// Records the parts of a home beyond the limit, for the next command to move away: the home may be in use now.
 fn note_parts_beyond(home: &Path, limit_bytes: u64) {
     let (beyond, _) = beyond(home, limit_bytes, ClosedFolders::Skip);
     let names = beyond.iter().filter_map(|part| part.strip_prefix(home).ok()?.to_str());
     let names: Vec<&str> = names.collect();
     if !names.is_empty() {
         let text = format!("{limit_bytes}\n{}\n", names.join("\n"));
-        // In one step: the next command may look for it at any time.
+        // Written atomically: the next command may read it at any time.
         let file = home.join(OVER_LIMIT);
         let new = file.with_extension("new");
         let _ = fs::write(&new, text).and_then(|()| fs::rename(new, file));
@@ -291,6 +290,6 @@ fn note_parts_beyond(home: &Path, limit_bytes: u64) {
 /// Moves a part of a home to the trash.
 fn discard(home: &Path, part: &Path) {
     let trash = home.join(TRASH);
-    // What stays is over the limit the next time, too.
+    // On failure, the home is over its limit the next time, too.
     let _ = make_private(&trash).and_then(|()| fs::rename(part, trash.join(trash_name())));
 }

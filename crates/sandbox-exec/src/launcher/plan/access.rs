@@ -17,7 +17,7 @@ use crate::report::file_view::FileView;
 use crate::spawner::request::FileAccess;
 
 impl Plan {
-    /// Returns what the report says about the files that the command may change.
+    /// Returns the view of files from which receipts explain refused changes.
     pub(super) fn file_view(
         &self,
         policy: &Policy,
@@ -45,7 +45,7 @@ impl Plan {
         }
     }
 
-    /// Returns the files that a child in a root of its own may use. Only what is to be seen is there.
+    /// Returns the files that a child in its own root may use. Such a root holds only visible files.
     pub(super) fn access_in_own_root(
         &self,
         policy: &Policy,
@@ -57,17 +57,17 @@ impl Plan {
         writable.extend(trees.replaced.into_iter().map(|(_, target)| target));
         let own = ["/tmp", "/var/tmp", "/dev", "/proc"].map(PathBuf::from);
         writable.extend(own.into_iter().chain([homes.home.to_owned()]));
-        // What lies on a layer is there only when the layer is, and so is what lies in a kept home.
+        // Paths on a layer or in a kept home exist only once it is mounted.
         let comes_late = |path: &PathBuf| {
             policy.layer.is_some() && path.starts_with(&self.workspace)
                 || homes.kept.is_some() && path.starts_with(homes.home)
         };
         let (late_writable, writable) = writable.into_iter().partition(comes_late);
-        let (listable, readable) = self.readable_beside(etc, trees.readable);
+        let (listable, readable) = self.readable_with_settings(etc, trees.readable);
         FileAccess { listable, readable, writable, late_writable, plain: Vec::new() }
     }
 
-    /// Returns the files that a child may use that sees the same ones as the user.
+    /// Returns the files that a child without its own root may use.
     pub(super) fn access_on_host(
         &self,
         policy: &Policy,
@@ -88,8 +88,9 @@ impl Plan {
 
     /// Returns the folders that may be listed and those that may be read, in a root of the command's own.
     ///
-    /// Only what is to be seen is there, but for the closed entries of `/etc`: one rule for the whole root would open them.
-    fn readable_beside(&self, etc: &EtcView, readable: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    /// The root holds only visible files, except for the closed entries of `/etc`: one rule for the whole root would open
+    /// them.
+    fn readable_with_settings(&self, etc: &EtcView, readable: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let root = Path::new("/");
         if !etc.is_whole() {
             return (Vec::new(), vec![root.into()]);

@@ -1,30 +1,30 @@
-//! Mounts of the host beneath the workspace. No layer catches what a command writes there, and no comparison enters them, so
-//! that hooks, tasks and settings would stay as the command has left them: commands can only read them, except in build folders.
+//! Mounts of the host inside the workspace. No layer catches what a command writes there, and no comparison enters them,
+//! so hooks, tasks and settings that a command writes would stay: commands can only read them, except in build folders.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::init::layer_mount::mounts_beneath;
+use crate::init::layer_mount::mounts_inside;
 
-/// The mounts beneath a workspace, by their canonical paths.
+/// The mounts inside a workspace, by their canonical paths.
 #[derive(Debug)]
 pub(crate) struct InnerMounts {
     /// All of them.
     pub(crate) all: Vec<PathBuf>,
-    /// Those that stay writable, because they are build folders or lie in one.
+    /// Those that stay writable, because they are build folders or are inside one.
     pub(crate) writable: Vec<PathBuf>,
     /// Those that a command can only read.
     pub(crate) sealed: Vec<PathBuf>,
-    /// The folders between the workspace and a mount, each before those in it. With a new name for one, a command would carry the
-    /// mounts in it elsewhere: a build folder with writable hooks into a repository, where no comparison enters them, or one that it
-    /// can only read into a build folder, where the next command may write to it.
+    /// The folders between the workspace and a mount, parents first. By renaming one, a command would move the mounts in it:
+    /// a build folder with writable hooks into a repository, where no comparison enters them, or a read-only mount into a
+    /// build folder, where the next command may write to it.
     pub(crate) around: BTreeSet<PathBuf>,
 }
 
 impl InnerMounts {
-    /// Finds them. They are writable in folders that are open, and in those that are bound over them on their own.
+    /// Finds the mounts. They are writable inside `open` folders, and inside folders that are bound separately.
     pub(crate) fn find(workspace: &Path, open: &[PathBuf], bound: &[&PathBuf]) -> InnerMounts {
-        let all = mounts_beneath(workspace);
+        let all = mounts_inside(workspace);
         let lies_in = |path: &PathBuf, folder: &Path| {
             folder.starts_with(workspace) && folder != workspace && path.starts_with(folder)
         };

@@ -25,12 +25,12 @@ impl Plan {
     ) {
         let readable = trees.read_only();
         self.mounts = system_tree::entries(policy, homes.home, etc);
-        // A file that the caller names is shown as it is; nothing can be mounted over a mask, which has no name any more.
+        // A file that the caller names is shown unmasked; nothing can be mounted over a mask, which has no name any more.
         self.mounts
             .retain(|entry| !matches!(entry, MountEntry::Mask { target, .. } if readable.contains(target)));
         let entries = tree_entries(policy, homes, &readable, trees);
         let layer = policy.layer.as_ref().map(|layer| self.layer_entry(layer, inner));
-        // A layer hides what was mounted in the workspace before it.
+        // A layer hides mounts that were made in the workspace before it.
         let lies_on_layer = |entry: &MountEntry| {
             layer.is_some() && entry.target() != self.workspace && entry.target().starts_with(&self.workspace)
         };
@@ -52,7 +52,7 @@ impl Plan {
         self.protect(policy);
     }
 
-    /// Mounts what the policy protects over itself, so that it can be neither renamed nor changed, or not be seen.
+    /// Mounts protected paths over themselves, so that they can be neither renamed nor changed, and covers hidden ones.
     fn protect(&mut self, policy: &Policy) {
         // A file that is only pinned could still be written; a `.git` file names the repository.
         let pin = |target: PathBuf| match target.is_file() {
@@ -64,7 +64,7 @@ impl Plan {
         self.mount_over(&policy.hidden, |target| MountEntry::Cover { target });
     }
 
-    /// Adds an entry for each of these paths, and notes those that no mount can protect.
+    /// Adds an entry for each of these paths, and records those that no mount can protect.
     fn mount_over(&mut self, paths: &[PathBuf], entry: impl Fn(PathBuf) -> MountEntry) {
         for path in paths {
             match self.mountable(path) {
@@ -74,7 +74,7 @@ impl Plan {
         }
     }
 
-    /// Mounts the settings of tools without their secrets over those that a child would see.
+    /// Mounts copies of tool settings without secrets over the originals.
     pub(super) fn mask(&mut self, homes: &Homes<'_>, etc: &EtcView, trees: &SharedTrees) {
         let read_only = trees.read_only();
         let is_shown = |path: &Path| {
@@ -90,7 +90,7 @@ impl Plan {
         }
     }
 
-    /// Returns the layer over the workspace, and what is seen through it.
+    /// Returns the layer over the workspace, with the folders that show through it.
     fn layer_entry(&self, layer: &LayerMount, inner: &InnerMounts) -> MountEntry {
         let uncovered = layer.uncovered.iter().filter_map(|path| self.mountable(path));
         let uncovered = uncovered.filter(|path| path.is_dir() && *path != self.workspace);
@@ -124,7 +124,7 @@ fn tree_entries(
         target: target.clone(),
         access: Access::Writable,
     };
-    // Of two entries for the same place the later one counts.
+    // Of two entries for the same path the later one wins.
     let mut mounts: BTreeMap<(usize, PathBuf), MountEntry> = BTreeMap::new();
     let homes =
         homes.kept.map_or_else(|| vec![tmpfs(homes.home, 0o700)], |kept_home| kept_home.entries(homes.home));

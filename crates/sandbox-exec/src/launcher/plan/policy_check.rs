@@ -15,8 +15,8 @@ pub enum PolicyError {
     /// The workspace does not exist or is not a folder.
     #[error("the workspace is not a folder")]
     NotAFolder,
-    /// The workspace is or contains a folder that the sandbox itself is made of, such as `/` or `/usr`, or lies in `/dev`,
-    /// `/proc` or `/sys`.
+    /// The workspace is or contains a folder that the sandbox itself lays out, such as `/` or `/usr`, or is in `/dev`, `/proc`
+    /// or `/sys`.
     #[error(
         "the workspace is a system folder, holds one, or is in /dev, /proc or /sys; commands run in folders elsewhere"
     )]
@@ -26,13 +26,13 @@ pub enum PolicyError {
     HomeFolder,
     /// A readable or writable path of the policy, such as a folder of `--cache`, or a replaced folder, does not exist.
     #[error(
-        "{name:?}, which commands are given beside the workspace, is not there; make it again, or leave it out"
+        "{name:?}, which commands are given in addition to the workspace, does not exist; create it, or leave it out"
     )]
     MissingPath {
-        /// The last part of the path. A model may read it, so that the folders above are left out.
+        /// The last part of the path. A model may read the message, so the folders above are left out.
         name: String,
     },
-    /// A readable or writable path of the policy lies in the workspace and leads out of it through a symbolic link, which a
+    /// A readable or writable path of the policy is in the workspace and leads out of it through a symbolic link, which a
     /// command may have made.
     #[error(
         "a folder in the workspace that commands are given leads out of it through a symbolic link; name the folder that \
@@ -45,28 +45,28 @@ pub enum PolicyError {
     /// The policy replaces a folder, and this machine gives commands no root of their own to do that in.
     #[error("a folder cannot be replaced without a root of the command's own")]
     NoRootForReplaced,
-    /// The policy's layer is one over another folder than the workspace.
-    #[error("the copy-on-write layer is not one over the workspace")]
+    /// The policy's layer covers another folder than the workspace.
+    #[error("the copy-on-write layer does not cover the workspace")]
     ForeignLayer,
-    /// The policy has a layer over a workspace that is to stay as it is.
-    #[error("a workspace that is read-only has no copy-on-write layer")]
+    /// The policy has a layer over a read-only workspace.
+    #[error("a read-only workspace cannot have a copy-on-write layer")]
     ReadOnlyWithLayer,
-    /// The workspace is to stay as it is, and this machine gives commands no root of their own to mount it read-only in.
+    /// The workspace is read-only, and this machine gives commands no root of their own to mount it in.
     #[error("the workspace cannot be read-only without a root of the command's own")]
     NoRootForReadOnly,
-    /// The policy allows names, and this machine cannot keep a command's connections to them.
+    /// The policy allows names, and this machine cannot limit a command's connections to them.
     #[error(
         "commands cannot be kept to allowed names here: that takes a network namespace and a root of their own, and a \
          filter of system calls with notifications; run `agentd doctor`, or choose --network off or on"
     )]
     NoNetworkForNames,
     /// The policy allows names, and the command is to share a network: other commands in it would reach them, too.
-    #[error("allowed names are not to be had in a network that commands share; choose --network off or on")]
+    #[error("allowed names are unavailable in a network that commands share; choose --network off or on")]
     NamesInSharedNetwork,
 }
 
-/// Checks what the policy wants of the workspace, and returns its canonical path. `isolation` is what this machine has, and
-/// `real_home` the canonical path of the user's home folder.
+/// Checks the policy's demands on the workspace, and returns its canonical path. `isolation` is what this machine
+/// supports, and `real_home` the canonical path of the user's home folder.
 pub(super) fn workspace(
     policy: &Policy,
     isolation: Isolation,
@@ -105,12 +105,12 @@ pub(super) fn workspace(
     Ok(workspace)
 }
 
-/// Returns what isolates a command that may use the policy's network.
+/// Returns the isolation of a command with the policy's network.
 pub(super) fn isolation(network: &NetworkPolicy, isolation: Isolation) -> Result<Isolation, PolicyError> {
     match network {
         NetworkPolicy::Off => Ok(isolation),
         NetworkPolicy::Host => Ok(isolation.without(Isolation::NETWORK | Isolation::NO_SOCKETS)),
-        // The order, which holds the names, is read by an init with a root of its own.
+        // Only an init with its own root reads the order, which holds the names.
         NetworkPolicy::Named(_) if isolation.contains(Isolation::FOR_NAMES) => Ok(isolation),
         NetworkPolicy::Named(_) => Err(PolicyError::NoNetworkForNames),
     }

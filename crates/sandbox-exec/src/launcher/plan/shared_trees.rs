@@ -10,20 +10,20 @@ use crate::launcher::tool_settings::{self, MaskedFile};
 use crate::launcher::toolchains;
 use crate::policy::Policy;
 
-/// The folders and files of the host that a command is given, beside those of the system. All paths are canonical.
+/// The folders and files of the host that a command is given, in addition to those of the system. All paths are canonical.
 pub(super) struct SharedTrees {
     pub(super) readable: Vec<PathBuf>,
     pub(super) writable: Vec<PathBuf>,
-    /// Folders, and where each of them is mounted instead of what is there.
+    /// Folders, each with the path over which it is mounted.
     pub(super) replaced: Vec<(PathBuf, PathBuf)>,
-    /// The user's own compilers and interpreters, which are read only.
+    /// The user's own compilers and interpreters, which are read-only.
     pub(super) toolchains: Vec<PathBuf>,
-    /// Settings of tools that are there without their secrets.
+    /// Settings of tools that are shown without their secrets.
     pub(super) masked: Vec<MaskedFile>,
 }
 
 impl SharedTrees {
-    /// Finds what the policy names, the workspace included, and the user's tools. `settings` is the folder with the settings of tools.
+    /// Finds the policy's trees, including the workspace, and the user's tools. `settings` holds the settings of tools.
     pub(super) fn of(
         policy: &Policy,
         workspace: &Path,
@@ -34,7 +34,7 @@ impl SharedTrees {
         let mut writable = canonical(&policy.writable, policy, workspace)?;
         if policy.is_workspace_read_only { &mut readable } else { &mut writable }.push(workspace.to_owned());
         let mut masked = tool_settings::masked(real_home, settings);
-        // What the policy shares on purpose is shared as it is.
+        // A file that the policy shares on purpose is not masked.
         masked.retain(|file| {
             !readable.contains(&file.path) && !writable.iter().any(|path| file.path.starts_with(path))
         });
@@ -47,7 +47,7 @@ impl SharedTrees {
         })
     }
 
-    /// Leaves out what a kept home has itself.
+    /// Drops the trees that a kept home provides itself.
     pub(super) fn without_those_of(
         &mut self,
         kept_home: &mut HomeLease,
@@ -62,20 +62,20 @@ impl SharedTrees {
         Ok(())
     }
 
-    /// Returns the trees that are there to be read only: tools before what the policy shares.
+    /// Returns the read-only trees: tools before the policy's.
     pub(super) fn read_only(&self) -> Vec<PathBuf> {
         [self.toolchains.as_slice(), &self.readable].concat()
     }
 
-    /// Returns whether a canonical path lies in one of the trees.
+    /// Checks whether a canonical path is in one of the trees.
     pub(super) fn hold(&self, path: &Path) -> bool {
         let mut trees = self.toolchains.iter().chain(&self.readable).chain(&self.writable);
         trees.any(|tree| path.starts_with(tree))
     }
 }
 
-/// Resolves paths that the user has named. A path beneath the workspace must stay there: what works in the workspace could
-/// put a link in its place, and would be given the folder that the link leads to.
+/// Resolves paths that the user has named. A path inside the workspace must stay there: otherwise a command in the
+/// workspace could replace it with a link, and would be given the link's target.
 pub(super) fn canonical(
     paths: &[PathBuf],
     policy: &Policy,
@@ -83,8 +83,8 @@ pub(super) fn canonical(
 ) -> Result<Vec<PathBuf>, PolicyError> {
     let resolve = |path: &PathBuf| {
         let canonical = canonicalize(path).map_err(|_| missing(path))?;
-        let is_named_beneath = path.starts_with(&policy.workspace) || path.starts_with(workspace);
-        if is_named_beneath && !canonical.starts_with(workspace) {
+        let is_named_inside = path.starts_with(&policy.workspace) || path.starts_with(workspace);
+        if is_named_inside && !canonical.starts_with(workspace) {
             return Err(PolicyError::LeadsOut);
         }
         Ok(canonical)

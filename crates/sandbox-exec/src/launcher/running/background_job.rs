@@ -1,4 +1,4 @@
-//! A background job that was left when the shell ended.
+//! A background job that outlived the shell.
 
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -9,7 +9,7 @@ use crate::report::denial::Denied;
 /// The longest arguments in a receipt, in characters.
 const SHOWN_CHARACTERS: usize = 60;
 
-/// Daemons that programs start by themselves and start again when they need them: a command loses nothing with their end.
+/// Daemons that programs start on demand: a command loses nothing when they end.
 const HELPERS: [&str; 8] = [
     "dirmngr",
     "git credential-cache--daemon",
@@ -29,14 +29,14 @@ pub(crate) struct BackgroundJob {
 }
 
 impl BackgroundJob {
-    /// Takes one from a packet of the command's init.
+    /// Decodes a job from a packet of the command's init.
     pub(crate) fn receive(bytes: &[u8], descriptors: Vec<OwnedFd>) -> Option<BackgroundJob> {
         let [MARK, arguments @ ..] = bytes else { return None };
         let process = descriptors.into_iter().next()?;
         Some(BackgroundJob { arguments: split(arguments), process })
     }
 
-    /// Checks whether it has not begun to end by itself, and takes the arguments of the program that it executes by now.
+    /// Checks that the process has not begun to end by itself, and updates its arguments to the program that it now executes.
     pub(crate) fn is_alive(&mut self) -> bool {
         let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", self.process.as_raw_fd()));
         let number = about.ok().and_then(|text| {
@@ -47,7 +47,7 @@ impl BackgroundJob {
         match ProcessState::read(number) {
             Some(state) if state.is_ending => return false,
             Some(state) => self.arguments = split(&state.arguments(number)),
-            // Where processes of others are hidden, what came with the packet counts.
+            // Where other users' processes are hidden, the packet's arguments count.
             None => {}
         }
         true
@@ -70,13 +70,13 @@ impl BackgroundJob {
     }
 }
 
-/// Splits arguments as the kernel has them. There is at least one.
+/// Splits arguments as the kernel stores them. There is at least one.
 fn split(arguments: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(&arguments[..arguments.len().min(ARGUMENTS_LIMIT_BYTES)]);
     text.trim_end_matches('\0').split('\0').map(str::to_owned).collect()
 }
 
-/// Describes jobs that were ended, equal ones once with a count.
+/// Describes ended jobs, merging equal ones with a count.
 pub(crate) fn describe(jobs: &[BackgroundJob]) -> Vec<Denied> {
     let mut described: Vec<Denied> = Vec::new();
     for job in jobs.iter().filter(|job| !job.is_helper()) {

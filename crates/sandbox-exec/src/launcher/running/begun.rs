@@ -17,13 +17,13 @@ pub(crate) const PREPARATION_LIMIT: Duration = Duration::from_secs(10);
 
 /// A command whose shell executes.
 pub(crate) struct Begun {
-    /// The init's.
+    /// The init's pidfd.
     pub(crate) pidfd: OwnedFd,
-    /// The shell's wait status, if it came already.
+    /// The shell's wait status, if it has already arrived.
     pub(crate) early_end: Option<i32>,
-    /// Refusals that came already.
+    /// Refusals that have already arrived.
     pub(crate) denials: Denials,
-    /// Background jobs that came already.
+    /// Background jobs that have already been reported.
     pub(crate) jobs: Vec<BackgroundJob>,
 }
 
@@ -33,7 +33,7 @@ impl Begun {
         let deadline = Instant::now() + PREPARATION_LIMIT;
         let (mut pidfd, mut is_started, mut early_end) = (None, false, None);
         let (mut denials, mut jobs) = (Denials::default(), Vec::new());
-        // The spawner's word and the init's may overtake each other: both are awaited, in any order.
+        // The messages of the spawner and the init may overtake each other: both are awaited, in any order.
         loop {
             if is_started && let Some(pidfd) = pidfd.take() {
                 return Ok(Begun { pidfd, early_end, denials, jobs });
@@ -43,7 +43,7 @@ impl Begun {
             }
             let packet = channel::receive(status).ok().flatten();
             let Some((bytes, descriptors)) = packet else {
-                // The child gets its orders after this word was sent.
+                // The child receives its orders after this message was sent.
                 let has_orders = is_started || pidfd.is_some();
                 return Err(if has_orders { SpawnError::Unconfirmed } else { SpawnError::NotStarted });
             };
@@ -60,7 +60,7 @@ impl Begun {
                 Status::Failed(error) => return Err(error.into()),
                 Status::Started => is_started = true,
                 Status::Ended(status) => early_end = Some(status),
-                // It comes only after the shell was started and killed: the end of the stream tells the rest.
+                // These come only after the shell was started and killed: the end of the stream tells the rest.
                 Status::MemoryKills(_) | Status::RefusedProcesses(_) => return Err(SpawnError::Unconfirmed),
             }
         }

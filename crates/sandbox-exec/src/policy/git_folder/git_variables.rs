@@ -1,4 +1,4 @@
-//! The settings, programs and folders that variables of the environment have git obey.
+//! The settings, programs and folders that git takes from environment variables.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ const FOLDERS: [&str; 2] = ["GIT_EXEC_PATH", "GIT_TEMPLATE_DIR"];
 /// Variables that name a file of settings.
 const FILES: [&str; 2] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"];
 
-/// The things that variables name.
+/// The commands and files that variables name.
 #[derive(Debug, Default)]
 pub(super) struct GitVariables {
     pub settings: Vec<Setting>,
@@ -25,12 +25,12 @@ pub(super) struct GitVariables {
     pub folders: Vec<(&'static str, PathBuf)>,
     /// Files of settings.
     pub files: Vec<(&'static str, PathBuf)>,
-    /// False if there are more settings than are read.
+    /// False if there are more settings than the limit.
     pub is_complete: bool,
 }
 
-/// Reads what the variables of the user's environment name. Settings are pairs of `GIT_CONFIG_KEY_0` and `GIT_CONFIG_VALUE_0`, of
-/// which `GIT_CONFIG_COUNT` gives the number, and the words of `GIT_CONFIG_PARAMETERS`, which `git -c` leaves to what it starts.
+/// Reads the variables of the user's environment. Settings are pairs of `GIT_CONFIG_KEY_0` and `GIT_CONFIG_VALUE_0`,
+/// counted by `GIT_CONFIG_COUNT`, and the words of `GIT_CONFIG_PARAMETERS`, which `git -c` passes to its children.
 pub(super) fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> GitVariables {
     let text = |name: &str| variable(name).and_then(|value| value.into_string().ok());
     let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -43,10 +43,9 @@ pub(super) fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> GitVariables 
     let mut settings: Vec<Setting> = (0..count.min(SETTING_LIMIT)).filter_map(pair).collect();
     for token in tokens(&text("GIT_CONFIG_PARAMETERS").unwrap_or_default()) {
         let Token::Word(word) = token else { continue };
-        // A subsection may hold the same sign.
+        // A subsection may hold the same character.
         let named = word.text.match_indices('=').take(8);
-        settings
-            .extend(named.filter_map(|(sign, _)| Setting::named(&word.text[..sign], &word.text[sign + 1..])));
+        settings.extend(named.filter_map(|(at, _)| Setting::named(&word.text[..at], &word.text[at + 1..])));
     }
     GitVariables {
         settings,

@@ -4,14 +4,14 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The most entries of one folder. Those of everyday folders are some dozens.
+/// The most entries of one folder. Ordinary folders have some dozens.
 const ENTRY_LIMIT: usize = 100_000;
 
-/// The most links of one folder, which cost more than other entries. A folder of git's own programs has some hundreds.
+/// The most links in one folder; they cost more than other entries. The folder of git's own programs has some hundreds.
 pub(super) const LINK_LIMIT: usize = 2000;
 
-/// Returns the links in a folder that git may run, sorted, and whether these are all. Other entries change nothing that is not in the
-/// folder, so their number does not count: a command may add examples, which git does not run, to any repository.
+/// Returns the links in a folder that git may run, sorted, and whether these are all. Other entries do not lead out of
+/// the folder, so their number does not count: a command may add examples, which git does not run, to any repository.
 pub(super) fn links_in(folder: &Path) -> (Vec<PathBuf>, bool) {
     let Ok(entries) = fs::read_dir(folder) else { return (Vec::new(), true) };
     let (mut links, mut count) = (Vec::new(), 0);

@@ -1,9 +1,9 @@
-//! The reasons for which paths may be missing in a list.
+//! The reasons that paths may be missing from a list.
 
-/// A reason for which git may obey further paths than were found. Which these are is not determined: they may be any.
+/// A reason that git may obey further paths than those found. They are not determined: they may be any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LeftOut {
-    /// A file of settings is too long, or too many are included or come from variables.
+    /// A settings file is too long, or too many are included or come from variables.
     Settings,
     /// Commands in settings may be in too many folders, are nested too deep or name too much.
     Commands,
@@ -16,7 +16,7 @@ pub enum LeftOut {
 }
 
 impl LeftOut {
-    /// Returns what is too much, as a clause.
+    /// Returns the reason, as a clause.
     #[must_use]
     pub fn cause(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl LeftOut {
         }
     }
 
-    /// Returns what the user can do, as an instruction.
+    /// Returns the user's remedy, as an instruction.
     #[must_use]
     pub fn remedy(self) -> &'static str {
         match self {

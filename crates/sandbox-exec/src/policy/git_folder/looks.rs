@@ -1,19 +1,19 @@
-//! The bound on the paths that settings of git have looked at.
+//! The budget for paths that settings of git cause to be examined.
 
 use std::cell::Cell;
 use std::path::Path;
 
-/// The most bytes of commands and paths. A folder with 80 repositories and 100 commands of ten words in each takes a sixth.
+/// The most bytes of commands and paths. A folder with 80 repositories and 100 commands of ten words in each needs a sixth.
 const LIMIT_BYTES: usize = 32 << 20;
 
-/// A look at a path costs something even if the path is short.
+/// The base cost of examining a path, however short.
 const COST_OF_LOOK: usize = 64;
 
-/// The home folder of another user is looked up in a list.
+/// The cost of looking up another user's home folder in the list of users.
 const COST_OF_USER: usize = 4096;
 
-/// The looks that are left. Files with few words may name many paths: each word is one in every folder that the command enters, and
-/// commands have others among their words.
+/// The remaining budget. Files with few words may name many paths: each word is a path in every folder that a command
+/// enters, and commands nest in words of commands.
 #[derive(Debug)]
 pub(super) struct Looks {
     left_bytes: Cell<usize>,
@@ -25,7 +25,7 @@ impl Looks {
         Looks { left_bytes: Cell::new(LIMIT_BYTES), is_complete: Cell::new(true) }
     }
 
-    /// Returns whether a text of that many bytes may still be looked at.
+    /// Checks whether the budget allows a text of that many bytes, and spends it.
     pub(super) fn allow(&self, bytes: usize) -> bool {
         let left = self.left_bytes.get().checked_sub(bytes.saturating_add(COST_OF_LOOK));
         self.left_bytes.set(left.unwrap_or_default());
@@ -35,13 +35,13 @@ impl Looks {
         left.is_some()
     }
 
-    /// Returns whether the path may still be looked at for which a value beneath a folder stands.
+    /// Checks whether the budget allows the path of a value in a folder, and spends it.
     pub(super) fn allow_path(&self, value: &str, folder: &Path) -> bool {
         let of_user = if value.starts_with('~') { COST_OF_USER } else { 0 };
         self.allow(value.len() + folder.as_os_str().len() + of_user)
     }
 
-    /// Records that something is not looked at.
+    /// Records that something was left out.
     pub(super) fn leave_out(&self) {
         self.is_complete.set(false);
     }

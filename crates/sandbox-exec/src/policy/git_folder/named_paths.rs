@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 
 use super::settings_file;
 
-/// The most bytes of a file of settings.
+/// The most bytes of a settings file.
 pub(super) const FILE_LIMIT_BYTES: u64 = 1 << 20;
 
 /// The most paths in all files together.
 const PATH_LIMIT: usize = 1000;
 
-/// Returns the paths that files of settings name by a key `path` or `hooksPath` in any section, those of included files among
-/// them. Git follows them under conditions that may hold later.
+/// Returns the paths that settings files name by a key `path` or `hooksPath` in any section, including those of included
+/// files. Git follows them under conditions that may hold later.
 ///
-/// `in_environment` are paths that variables name, see [`paths_in_environment`]. A relative path is one beneath the folder of its
-/// file, or of the link by which that is found; `~/` stands for the home folder. Paths of other users' home folders and of git's
-/// own installation are not resolved. Beyond the limits, where settings would stay unread, the root stands for all paths.
+/// `in_environment` are paths that variables name, see [`paths_in_environment`]. A relative path is relative to the folder
+/// of its file, or of the link by which the file is found; `~/` stands for the home folder. Paths of other users' home
+/// folders and of git's own installation are not resolved. Beyond the limits, where settings would stay unread, the root
+/// stands for all paths.
 pub(super) fn named_paths(files: &[PathBuf], in_environment: Vec<PathBuf>, home: &Path) -> BTreeSet<PathBuf> {
     let mut read = BTreeSet::new();
     let mut named: BTreeSet<PathBuf> = in_environment.iter().cloned().collect();
@@ -40,9 +41,9 @@ pub(super) fn named_paths(files: &[PathBuf], in_environment: Vec<PathBuf>, home:
     named
 }
 
-/// Returns the paths that settings in variables name: pairs of `GIT_CONFIG_KEY_0` and `GIT_CONFIG_VALUE_0`, of which
-/// `GIT_CONFIG_COUNT` gives the number. Git takes none that is relative to include a file, and one to hooks as beneath the
-/// repository, so only absolute ones and those in the home folder are returned; beyond the limit, the root for all paths.
+/// Returns the paths that settings in variables name: pairs of `GIT_CONFIG_KEY_0` and `GIT_CONFIG_VALUE_0`, counted by
+/// `GIT_CONFIG_COUNT`. Git includes no file by a relative path from there, and resolves relative hooks in the repository,
+/// so only absolute paths and those in the home folder are returned; beyond the limit, the root for all paths.
 pub(super) fn paths_in_environment(home: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let text = |name: String| variable(&name).and_then(|value| value.into_string().ok());
     let count = text("GIT_CONFIG_COUNT".to_owned()).and_then(|count| count.trim().parse::<u64>().ok());
@@ -74,18 +75,18 @@ fn paths_in(file: &Path, home: &Path) -> Option<Vec<PathBuf>> {
         return None;
     }
     let text = String::from_utf8_lossy(&bytes);
-    // A value continues behind a backslash at the end of its line, and a remark does not: lines are read both ways.
+    // A backslash at the end of a line continues a value, but not a comment: lines are read both ways.
     let continued = text.replace("\r\n", "\n").replace("\\\n", "");
     let lines = text.lines().chain(continued.lines());
     Some(lines.filter_map(path_in).map(|path| resolved(&path, folder, home)).collect())
 }
 
-/// Returns the value of a line, if its key is one whose value is a path. The line may begin with the heading of its section.
+/// Returns the value of a line, if its key takes a path. The line may begin with the heading of its section.
 fn path_in(line: &str) -> Option<String> {
-    // The heading may hold the same sign.
-    line.match_indices('=').find_map(|(index, sign)| {
+    // The heading may hold the same character.
+    line.match_indices('=').find_map(|(index, equals)| {
         let key = line[..index].rsplit([']', ' ', '\t']).find(|word| !word.is_empty())?;
-        let value = unquoted(line[index + sign.len()..].trim());
+        let value = unquoted(line[index + equals.len()..].trim());
         (is_of_path(key) && !value.is_empty()).then_some(value)
     })
 }
@@ -95,10 +96,10 @@ fn is_of_path(key: &str) -> bool {
     ["path", "hookspath"].iter().any(|name| key.eq_ignore_ascii_case(name))
 }
 
-/// Returns a value without its quote marks, any part of which may be quoted, and without the remark behind it.
+/// Returns a value without quote marks, which may enclose any part of it, and without a trailing comment.
 fn unquoted(value: &str) -> String {
     let (mut text, mut is_quoted) = (String::new(), false);
-    // The length of the text without blanks at its end, unless they are quoted.
+    // The length of the text without unquoted trailing whitespace.
     let mut length = 0;
     let mut characters = value.chars();
     while let Some(character) = characters.next() {
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_goes_on_behind_a_backslash_and_a_remark_does_not() {
+    fn a_backslash_continues_a_value_and_not_a_comment() {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("config");
         let text = "[core] hooksPath = /ho\\\noks\n# a remark \\\n[include] path = /more\npath = /b\\\r\nc\n";

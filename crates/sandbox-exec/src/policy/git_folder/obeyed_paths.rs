@@ -23,47 +23,48 @@ pub enum ObeyedAs {
     Program,
     /// It looks in the folder for programs that it runs by name, and so do shells.
     Programs,
-    /// It gives the file or folder to a program that it runs.
+    /// It passes the file or folder to a program that it runs.
     Argument,
-    /// It takes attributes from the file, which choose among the programs that settings name.
+    /// It takes attributes from the file, which select among the programs that settings name.
     Attributes,
 }
 
 /// A path in a folder that git obeys.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObeyedPath {
-    /// Relative to the folder, without links and steps upwards; empty for the folder itself.
+    /// Relative to the folder, without links and `..`; empty for the folder itself.
     pub path: PathBuf,
     /// The way in which git obeys it.
     pub obeyed_as: ObeyedAs,
-    /// True if it is meant in every repository of the user, and so beneath every folder.
+    /// True if the path applies in every repository of the user, and so inside every folder.
     pub is_in_every_repository: bool,
-    /// The name of the setting, such as `core.hooksPath`, without its subsection; or a noun for settings that no setting names.
+    /// The name of the setting, such as `core.hooksPath`, without its subsection; or a description for paths that no setting
+    /// names.
     pub setting: String,
 }
 
-/// The paths in one folder that git's settings name, as they were at one moment.
+/// The paths in one folder that git's settings name, at one point in time.
 #[derive(Clone, Debug)]
 pub struct ObeyedPaths {
     /// The paths, in their order.
     pub paths: Vec<ObeyedPath>,
-    /// The reasons for which paths may be missing; none if all settings were read. Then git may obey any path.
+    /// The reasons that paths may be missing; empty if all settings were read. Otherwise git may obey any path.
     pub left_out: Vec<LeftOut>,
-    /// The files of settings, also missing ones, and the folders that were listed.
+    /// The settings files, including missing ones, and the folders that were listed.
     files: Vec<(PathBuf, Option<Stamp>)>,
-    /// The links on the ways to the paths that settings name.
+    /// The links on the way to the paths that settings name.
     ways: WayLinks,
 }
 
-/// Changes with its file: device, number, bytes, times of its content and of its status.
+/// Identifies a file's state: device, inode, size, modification and status change times.
 pub(super) type Stamp = (u64, u64, u64, (i64, i64), (i64, i64));
 
 impl ObeyedPaths {
-    /// Reads the settings of the user, of the machine, of variables, of the repositories in which `folder` lies and of their
-    /// submodules and linked working trees, with all files that they include, under whichever condition.
+    /// Reads the settings of the user, of the machine, of variables, of the repositories that contain `folder` and of their
+    /// submodules and linked working trees, with all included files, under any condition.
     ///
-    /// A command can add submodules and working trees: the settings of the user are read for the repositories around the folder first,
-    /// and what they name in the others counts at any depth where it would be too much.
+    /// A command can add submodules and working trees, so the user's settings are applied to the repositories around the
+    /// folder first; beyond the limit, their paths in the others count at any depth.
     ///
     /// `folder` is canonical; `home` is absolute; `variable` returns a variable of the user's environment. Settings of other
     /// repositories further down are not read.
@@ -82,15 +83,15 @@ impl ObeyedPaths {
         }
     }
 
-    /// Checks whether no file of settings has changed since, and no link on the way to what they name. Costs one look at each, and
-    /// none at their contents.
+    /// Checks that no settings file has changed since, and no link on the way to the named paths. Costs one `stat` each, and
+    /// reads no contents.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.files.iter().all(|(file, then)| stamp(file) == *then) && self.ways.are_unchanged()
     }
 }
 
-/// Returns the stamp of a file or folder; `None` if there is none.
+/// Returns the stamp of a file or folder; `None` if it does not exist.
 pub(super) fn stamp(file: &Path) -> Option<Stamp> {
     let metadata = fs::metadata(file).ok()?;
     let modified = (metadata.mtime(), metadata.mtime_nsec());

@@ -1,4 +1,4 @@
-//! The settings that name something in a repository.
+//! The settings that name paths in a repository.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use super::settings_text::Setting;
 use super::shell_words::{Token, tokens};
 use super::started_programs::is_command;
 
-/// A setting, or a variable, that has git obey something in each repository for which it holds.
+/// A setting, or a variable, that makes git obey a path in each repository where it applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ObeyedSetting {
     /// The name for a message.
@@ -17,15 +17,15 @@ pub(super) struct ObeyedSetting {
 /// The value of such a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// The path of a folder of hooks, as settings have paths.
+    /// The path of a folder of hooks, in the syntax of settings.
     Hooks(String),
-    /// A folder from which git runs files, as variables have paths.
+    /// A folder from which git runs files, in the syntax of variables.
     Folder(PathBuf),
     /// The path of a file of attributes.
     Attributes(String),
     /// A command of the shell.
     Command(String),
-    /// An argument of a command of git with a slash, which may be a program, as in `rebase --exec ./check`, or a file to look at.
+    /// An argument of a git command with a slash, which may be a program, as in `rebase --exec ./check`, or a file to read.
     Argument(String),
 }
 
@@ -34,7 +34,7 @@ impl ObeyedSetting {
         ObeyedSetting { name: name.to_owned(), value }
     }
 
-    /// Returns what a setting has git obey. Included files and the settings among the options of an alias are not among it.
+    /// Returns what a setting makes git obey, except included files and the settings among an alias's options.
     pub(super) fn of(setting: &Setting) -> Vec<ObeyedSetting> {
         let (name, value) = (setting.name(), setting.value.as_str());
         let command = |command: String| Value::Command(command);
@@ -50,7 +50,7 @@ impl ObeyedSetting {
             }
             ("remote", "vcs") => command(format!("git-remote-{value}")),
             ("remote" | "submodule", "url" | "pushurl") => match value.strip_prefix("ext::") {
-                Some(behind) => command(behind.to_owned()),
+                Some(text) => command(text.to_owned()),
                 None => return Vec::new(),
             },
             ("alias", _) if !is_command(setting) => {
@@ -67,7 +67,7 @@ impl ObeyedSetting {
 /// An alias of a command of git.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Alias {
-    /// Its arguments, without those options that set something.
+    /// Its arguments, without options that set something.
     arguments: Vec<String>,
     /// The settings among its options. An alias among them is left out.
     pub settings: Vec<Setting>,

@@ -1,8 +1,8 @@
 //! The list of paths that settings name, in the repositories of the user and in others.
 //!
-//! A command can add working trees and submodules, and settings of the user name a path in each of them. So what is in the user's own
-//! comes first, what is never changed before what is only reported, and where it would be too much, a path in one of the others counts at any depth:
-//! then their number does not matter.
+//! A command can add working trees and submodules, and settings of the user name a path in each of them. So paths in the
+//! user's own repositories come first, paths on the list "never" before those on "reported", and beyond the limit, a path
+//! in one of the other repositories counts at any depth, so that their number does not matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -15,11 +15,11 @@ pub(super) const PATH_LIMIT: usize = 400;
 /// A key of the list: a path, the way in which git obeys it, and whether it counts at any depth.
 type Key = (PathBuf, ObeyedAs, bool);
 
-/// A path in a repository that is not one around the folder.
+/// A path in a repository that does not contain the folder.
 #[derive(Debug)]
 struct InOther {
     key: Key,
-    /// The path from the root of its repository, if it lies there.
+    /// The path relative to its repository, if it is inside.
     within: Option<PathBuf>,
     setting: String,
 }
@@ -27,17 +27,17 @@ struct InOther {
 /// The paths that were found.
 #[derive(Debug, Default)]
 pub(super) struct PathList {
-    /// Those in the repositories around the folder, with the setting that names each.
+    /// Those in the repositories around the folder, each with the setting that names it.
     own: BTreeMap<Key, String>,
-    /// Those in others, in the order of these.
+    /// Those in other repositories, in the order of these.
     in_others: Vec<InOther>,
     keys_in_others: BTreeSet<Key>,
-    /// Paths that settings name from the root of a repository.
+    /// Paths that settings name relative to a repository.
     within: BTreeMap<(PathBuf, ObeyedAs), String>,
 }
 
 impl PathList {
-    /// Adds a path in the folder that settings name in a repository around it, or by themselves.
+    /// Adds a path in the folder that settings name absolutely, or relative to a repository around the folder.
     pub(super) fn add(&mut self, path: PathBuf, obeyed_as: ObeyedAs, at_any_depth: bool, setting: &str) {
         if can_be_listed(&path, obeyed_as) {
             self.own.entry((path, obeyed_as, at_any_depth)).or_insert_with(|| setting.to_owned());
@@ -61,7 +61,7 @@ impl PathList {
         self.in_others.push(InOther { key, within, setting: setting.to_owned() });
     }
 
-    /// Adds what settings name from the root of each repository, for those that are not looked at.
+    /// Adds a path that settings name relative to each repository, for repositories that are not examined.
     pub(super) fn add_within(&mut self, named: &Path, root: &Path, obeyed_as: ObeyedAs, setting: &str) {
         let Ok(within) = named.strip_prefix(root) else { return };
         if let Some(within) = without_steps(within) {
@@ -69,7 +69,7 @@ impl PathList {
         }
     }
 
-    /// Returns the paths in their order, and whether these are all. `all_looked_at` is false if a repository was not looked at.
+    /// Returns the paths in their order, and whether these are all. `all_looked_at` is false if a repository was not examined.
     pub(super) fn finish(mut self, all_looked_at: bool) -> (Vec<ObeyedPath>, bool) {
         let count = self.own.len() + self.in_others.len();
         let mut left = Vec::new();
@@ -106,20 +106,20 @@ impl PathList {
     }
 }
 
-/// Checks whether a model may not change such a path at all. Of others, changes are reported, as they are of every path if the list is
-/// not complete.
+/// Checks whether a model may not change such a path at all. Changes of others are reported, as are all changes if the
+/// list is incomplete.
 fn is_never_changed(path: &Path, obeyed_as: ObeyedAs) -> bool {
     let is_run = matches!(obeyed_as, ObeyedAs::Settings | ObeyedAs::Program);
     is_run || path.components().any(|part| part.as_os_str() == ".git")
 }
 
-/// The folder as a whole cannot be on a list.
+/// Checks that the path is not the folder as a whole, which cannot be on a list.
 fn can_be_listed(path: &Path, obeyed_as: ObeyedAs) -> bool {
     !path.as_os_str().is_empty() || matches!(obeyed_as, ObeyedAs::Hooks | ObeyedAs::Programs)
 }
 
-/// Returns a path from the root of a repository that may be anywhere. Steps upwards lead to a folder around it, which may be anywhere,
-/// too. `None` if only steps are left.
+/// Returns a path relative to a repository of unknown location, without leading `..`: these lead to a folder of unknown
+/// location, too. `None` if nothing else remains.
 pub(super) fn without_steps(path: &Path) -> Option<PathBuf> {
     let mut names = PathBuf::new();
     for part in path.components() {

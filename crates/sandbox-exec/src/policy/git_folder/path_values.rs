@@ -10,16 +10,16 @@ const USERS: &str = "/etc/passwd";
 /// The most bytes of that list.
 const USERS_LIMIT_BYTES: u64 = 1 << 20;
 
-/// Returns the path that a value stands for, as git reads it: beneath `base` if it is relative, `~` for the home folder and `~user`
-/// for that of another user. `None` for a path of git's own installation, and for an unknown user.
+/// Resolves a value to a path as git does: relative to `base`, `~` for the home folder and `~user` for that of another
+/// user. `None` for a path of git's own installation, and for an unknown user.
 pub(super) fn resolved(value: &str, base: &Path, home: &Path) -> Option<PathBuf> {
     // Newer versions of git skip such a path if it is missing.
     let value = value.strip_prefix(":(optional)").unwrap_or(value);
     if value.starts_with("%(prefix)/") {
         return None;
     }
-    let Some(behind) = value.strip_prefix('~') else { return Some(base.join(value)) };
-    let (user, rest) = behind.split_once('/').unwrap_or((behind, ""));
+    let Some(home_path) = value.strip_prefix('~') else { return Some(base.join(value)) };
+    let (user, rest) = home_path.split_once('/').unwrap_or((home_path, ""));
     let folder = if user.is_empty() { home.to_owned() } else { home_of(user)? };
     Some(if rest.is_empty() { folder } else { folder.join(rest.trim_start_matches('/')) })
 }
@@ -48,7 +48,7 @@ mod tests {
             ("%(prefix)/a", None),
             ("./~/a", Some("/base/./~/a")),
         ];
-        // The user of any machine whose home folder is known.
+        // The one user that every machine has, with a known home folder.
         assert!(
             resolved("~root/a", Path::new("/base"), Path::new("/home"))
                 .is_some_and(|path| path.ends_with("a"))

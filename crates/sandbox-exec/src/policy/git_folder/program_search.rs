@@ -1,4 +1,4 @@
-//! The search for programs by their names, as the shell does it.
+//! The shell's search for programs by name.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 
 use super::looks::Looks;
 
-/// The folders of `PATH`, with the programs that were looked for. The same names are looked for in every repository.
+/// The folders of `PATH`, with a cache of earlier results: the same names are looked up in every repository.
 #[derive(Debug, Default)]
 pub(super) struct ProgramSearch {
     folders: Option<OsString>,
-    /// True if the outcome depends on the folder in which a command begins.
+    /// True if the result depends on the folder in which a command begins.
     is_relative: bool,
     outcomes: RefCell<BTreeMap<String, Option<PathBuf>>>,
 }
 
 impl ProgramSearch {
-    /// Returns the search by the `PATH` of the user's environment, or one that finds none.
+    /// Returns a search of the user's `PATH`, or one that finds nothing.
     pub(super) fn new(folders: Option<OsString>) -> ProgramSearch {
         let mut all = folders.iter().flat_map(std::env::split_paths);
         let is_relative = all.any(|folder| folder.is_relative());
         ProgramSearch { folders, is_relative, outcomes: RefCell::default() }
     }
 
-    /// Returns the file that a command starts by a name; none if too much was looked at by now.
+    /// Returns the file that a command starts by a name; `None` also if the budget is used up.
     pub(super) fn find(&self, name: &str, root: &Path, looks: &Looks) -> Option<PathBuf> {
         let folders = self.folders.as_ref()?;
         if let Some(outcome) = self.outcomes.borrow().get(name) {

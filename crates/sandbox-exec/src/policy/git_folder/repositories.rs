@@ -8,11 +8,11 @@ use std::time::SystemTime;
 use super::settings_text::{Setting, settings};
 use super::{real, settings_file};
 
-/// The most bytes of a file of settings that are read. A command can make `.git/config` longer by what means nothing, up to what is
-/// kept of one change, which is a quarter.
+/// The most bytes of a settings file that are read. A command can pad `.git/config` with meaningless text, up to the limit
+/// on one change, which is a quarter.
 pub(super) const SETTINGS_LIMIT_BYTES: u64 = 64 << 20;
 
-/// The most repositories of each kind: submodules, linked working trees, submodules that only a list names.
+/// The most repositories of each kind: submodules, linked working trees, submodules that are only listed.
 pub(super) const REPOSITORY_LIMIT: usize = 1000;
 
 /// The most folders that are listed in search of them.
@@ -21,22 +21,22 @@ const FOLDER_LIMIT: usize = 10_000;
 /// The most entries of one folder.
 const ENTRY_LIMIT: usize = 100_000;
 
-/// The most bytes of a file with one path; the system opens none of more than 4096.
+/// The most bytes of a file with one path; the system's limit for a path is 4096.
 const LINE_LIMIT_BYTES: u64 = 16 << 10;
 
-/// A repository with one working tree; a linked one and a submodule count as one each.
+/// A repository with one working tree; a linked working tree and a submodule each count as a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Repository {
-    /// The folder with the `.git`, to which relative paths are relative.
+    /// The folder with the `.git`, the base of relative paths.
     pub root: PathBuf,
     /// The folder that git keeps for this working tree.
     folder: PathBuf,
-    /// The one that it keeps for all of them.
+    /// The folder that git keeps for all working trees.
     common: PathBuf,
 }
 
 impl Repository {
-    /// Returns the repository with this root, as its `.git` says; also if there is none yet.
+    /// Returns the repository with this root, by its `.git`, which may be missing.
     fn at(root: &Path) -> Repository {
         let own = root.join(".git");
         let linked = line(&own);
@@ -47,32 +47,32 @@ impl Repository {
         Repository { root: root.to_owned(), folder, common }
     }
 
-    /// The files in which the settings of all its working trees may be.
+    /// Returns the files that may hold the settings of all its working trees.
     pub(super) fn common_files(&self) -> [PathBuf; 2] {
-        settings_beside(&self.common)
+        settings_files_in(&self.common)
     }
 
-    /// The files in which the settings of this working tree alone may be, if it is a linked one.
+    /// Returns the files that may hold the settings of this working tree alone, if it is a linked one.
     pub(super) fn own_files(&self) -> Option<[PathBuf; 2]> {
-        (self.common != self.folder).then(|| settings_beside(&self.folder))
+        (self.common != self.folder).then(|| settings_files_in(&self.folder))
     }
 
-    /// The folder that git keeps for all working trees of the repository.
+    /// Returns the folder that git keeps for all working trees of the repository.
     pub(super) fn common(&self) -> &Path {
         &self.common
     }
 
-    /// The folder of its hooks, unless its settings name another one.
+    /// Returns the folder of its hooks, unless its settings name another one.
     pub(super) fn hooks(&self) -> PathBuf {
         self.common.join("hooks")
     }
 
-    /// The file of its own attributes.
+    /// Returns the file of its own attributes.
     pub(super) fn attributes(&self) -> PathBuf {
         self.common.join("info/attributes")
     }
 
-    /// Checks whether a path lies in what git keeps for it, under the name of `.git`: that is judged by itself.
+    /// Checks whether a path is in the repository's `.git`, which is judged separately.
     pub(super) fn keeps(&self, path: &Path) -> bool {
         path.starts_with(self.root.join(".git"))
     }
@@ -81,26 +81,26 @@ impl Repository {
 /// The repositories that concern a folder.
 #[derive(Debug, Default)]
 pub(super) struct Repositories {
-    /// Those around the folder, the nearest first, the folder itself among them, and those in it.
+    /// Those around the folder, the nearest first, including the folder itself, and those in it.
     pub all: Vec<Repository>,
-    /// The number of those around the folder, to which no command can add one.
+    /// The number of those around the folder; a command cannot add to them.
     pub around: usize,
-    /// Files and folders with which the list changes.
+    /// Files and folders on which the list depends.
     pub sources: Vec<PathBuf>,
     /// False if a limit ended the search.
     pub is_complete: bool,
     roots: BTreeSet<PathBuf>,
     /// The folders of git that were listed.
     listed: BTreeSet<PathBuf>,
-    /// The most repositories by now.
+    /// The current limit on repositories.
     limit: usize,
 }
 
 impl Repositories {
-    /// Finds every repository around the folder, because one `.git` may be an empty folder, which git passes over, and because git is
-    /// run in any of them; the submodules and linked working trees of these that lie around the folder or in it.
+    /// Finds every repository around the folder, because a `.git` may be an empty folder, which git skips, and because git is
+    /// run in any of them; also their submodules and linked working trees around the folder or in it.
     ///
-    /// A command can add some of these, so the oldest of each kind come first. Other repositories further down are not looked for.
+    /// A command can add some of these, so the oldest of each kind come first. Other nested repositories are not searched for.
     pub(super) fn find(folder: &Path) -> Repositories {
         let is_root = |above: &&Path| *above == folder || above.join(".git").symlink_metadata().is_ok();
         let mut repositories =
@@ -112,7 +112,7 @@ impl Repositories {
         let kinds: [fn(&mut Repositories, &Repository) -> Vec<PathBuf>; 3] =
             [Repositories::submodules, Repositories::worktrees, Repositories::listed];
         for roots_of in kinds {
-            // None of a kind takes the room of another one.
+            // Kinds do not take room from each other.
             repositories.limit = repositories.all.len() + REPOSITORY_LIMIT;
             let mut next = 0;
             while let Some(repository) = repositories.all.get(next).cloned() {
@@ -136,7 +136,7 @@ impl Repositories {
             return;
         }
         let link = root.join(".git");
-        // A folder changes with every index that git writes.
+        // A folder's stamp changes with every index that git writes.
         if !link.is_dir() {
             self.sources.push(link);
         }
@@ -147,7 +147,7 @@ impl Repositories {
     /// Returns the roots of the submodules that git keeps.
     fn submodules(&mut self, repository: &Repository) -> Vec<PathBuf> {
         let mut folders = Vec::new();
-        // Their names may have slashes.
+        // Names of submodules may have slashes.
         let mut unread = VecDeque::from([repository.common.join("modules")]);
         while let Some(folder) = unread.pop_front() {
             for (created, folder) in self.folders_in(&folder) {
@@ -174,7 +174,7 @@ impl Repositories {
         folders.into_iter().filter_map(link).filter_map(|link| Some(link.parent()?.to_owned())).collect()
     }
 
-    /// Returns the roots of submodules that keep their own folder of git.
+    /// Returns the roots of submodules with their own `.git` folder.
     fn listed(&mut self, repository: &Repository) -> Vec<PathBuf> {
         let list = repository.root.join(".gitmodules");
         self.sources.push(list.clone());
@@ -202,7 +202,7 @@ impl Repositories {
         values
     }
 
-    /// Lists the folders in a folder, none of which is a link; none if it was listed before, as for another working tree.
+    /// Lists the folders in a folder, without links; empty if it was listed before, for another working tree.
     fn folders_in(&mut self, folder: &Path) -> Vec<WithAge> {
         if self.listed.contains(folder) {
             return Vec::new();
@@ -225,13 +225,13 @@ impl Repositories {
                 folders.push((created, entry.path()));
             }
         }
-        // Their own folders are listed in the same order.
+        // Their subfolders are listed in the same order.
         folders.sort();
         folders
     }
 }
 
-/// A path with the time at which it was created, if the file system has that.
+/// A path with its creation time, if the file system records it.
 type WithAge = (Option<SystemTime>, PathBuf);
 
 /// Sorts paths by their ages, the oldest first, and then by name.
@@ -240,7 +240,7 @@ fn by_age(mut paths: Vec<WithAge>) -> Vec<PathBuf> {
     paths.into_iter().map(|(_, path)| path).collect()
 }
 
-fn settings_beside(folder: &Path) -> [PathBuf; 2] {
+fn settings_files_in(folder: &Path) -> [PathBuf; 2] {
     ["config", "config.worktree"].map(|name| folder.join(name))
 }
 

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Returns the first bytes of a file, at most so many; none if it is not a file, or cannot be read, which git cannot either.
+/// Returns at most the first `most` bytes of a file; empty if it is not a regular file or, like for git, unreadable.
 pub(super) fn read(file: &Path, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // A pipe, put there at any moment, would be waited for: it is opened without, and found out by what is open.
+    // A pipe, which may replace the file at any moment, would block: open without blocking, then check the open file.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     if let Ok(opened) = OpenOptions::new().read(true).custom_flags(flags).open(file)
         && opened.metadata().is_ok_and(|metadata| metadata.is_file())

@@ -1,4 +1,4 @@
-//! The reader of settings: it collects what they have git obey, first in the repositories of the user and then in others.
+//! The reader of settings: collects the paths that they make git obey, first in the user's repositories, then in others.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ use super::started_programs::{NamedAs, Surroundings, is_command};
 use super::way_links::WayLinks;
 use super::{files_of_user, git_variables, settings_file, usual_paths};
 
-/// The most files of settings that others include: in those of the user, and in those of other repositories.
+/// The most included settings files: for the user's, and for those of other repositories.
 pub(super) const INCLUDED_LIMIT: usize = 200;
 
 /// The most bytes in the files of other repositories.
@@ -27,15 +27,15 @@ const OTHERS_LIMIT_BYTES: u64 = SETTINGS_LIMIT_BYTES;
 /// The origin of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Origin {
-    /// It holds in every repository.
+    /// Applies in every repository.
     User,
-    /// It holds in all working trees for which git keeps this folder.
+    /// Applies in all working trees for which git keeps this folder.
     Repository(PathBuf),
-    /// It holds in the working tree with this root.
+    /// Applies in the working tree with this root.
     WorkingTree(PathBuf),
 }
 
-/// A file of settings that is still to be read.
+/// A settings file that is still to be read.
 #[derive(Clone, Debug)]
 struct Unread {
     file: PathBuf,
@@ -43,7 +43,7 @@ struct Unread {
     is_included: bool,
 }
 
-/// The paths that were collected, and the files from which.
+/// The collected paths, and the files that they come from.
 pub(super) struct Outcome {
     pub paths: Vec<ObeyedPath>,
     pub left_out: BTreeSet<LeftOut>,
@@ -58,14 +58,14 @@ pub(super) struct SettingsReader<'a> {
     others: &'a [Repository],
     home: &'a Path,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
-    /// Files of settings that variables name.
+    /// Settings files that variables name.
     variable_files: Vec<(&'static str, PathBuf)>,
-    /// The repositories' own settings, which are judged by themselves as long as they are in `.git`.
+    /// The repositories' own settings, which are judged separately as long as they are in `.git`.
     judged: BTreeSet<PathBuf>,
     /// True while settings of other repositories are read.
     is_in_others: bool,
     unread: VecDeque<Unread>,
-    /// The files that were read, each with the folder in which it was found.
+    /// The files that were read, each with its folder.
     read: BTreeSet<(PathBuf, Option<PathBuf>, Origin)>,
     included: usize,
     /// The folders of git whose settings are among the files.
@@ -123,10 +123,10 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// Reads the settings of the user and of the repositories around the folder, with what these name there. A command can add nothing
-    /// to it but links in folders of hooks.
+    /// Reads the settings of the user and of the repositories around the folder, with the paths that these name there. A
+    /// command can add nothing to them but links in folders of hooks.
     pub(super) fn read_own(&mut self) {
-        // A link may lead from the usual path into the folder: people keep their settings in a repository.
+        // The usual path may be a link into the folder: people keep their settings in a repository.
         for file in files_of_user(self.home, &self.variable) {
             self.add_file(file, Origin::User);
         }
@@ -144,7 +144,7 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// Reads the settings of the other repositories, with what these and the user's name there, as far as it is not too much.
+    /// Reads the settings of the other repositories, with the paths that these and the user's name there, up to the limits.
     pub(super) fn read_others(&mut self) {
         self.is_in_others = true;
         (self.looks, self.included, self.left_bytes) = (Looks::new(), 0, OTHERS_LIMIT_BYTES);
@@ -152,8 +152,8 @@ impl<'a> SettingsReader<'a> {
             self.own.iter().map(|one| Origin::Repository(one.common().to_owned())).collect();
         let is_shared = |origin: &Origin| *origin == Origin::User || own.contains(origin);
         self.read_all(self.others);
-        // Settings that hold in all of them may be left out in some: what they name is then meant at any depth. So those of each alone
-        // come first.
+        // Settings for all repositories may be left out in some: their paths then count at any depth. So each repository's own
+        // settings come first.
         for repository in self.others {
             self.add_kept(repository);
             self.look_in(repository, |origin| !is_shared(origin));
@@ -177,7 +177,7 @@ impl<'a> SettingsReader<'a> {
         Outcome { paths, left_out: self.left_out, files: self.files, ways: self.ways }
     }
 
-    /// Reads the files of repositories, and takes what the settings that hold only there name.
+    /// Reads the files of repositories, and collects the paths that their own settings name.
     fn read_all(&mut self, repositories: &'a [Repository]) {
         for repository in repositories {
             for (name, file) in self.variable_files.clone() {
@@ -196,7 +196,7 @@ impl<'a> SettingsReader<'a> {
         self.read_files();
     }
 
-    /// Takes what settings of the kinds that are wanted name in a repository.
+    /// Collects the paths that settings of the wanted origins name in a repository.
     fn look_in(&mut self, repository: &Repository, is_wanted: impl Fn(&Origin) -> bool) {
         let origins = [
             Origin::User,
@@ -218,7 +218,7 @@ impl<'a> SettingsReader<'a> {
         self.add_hooks(&repository.hooks(), "hooks of the repository", root);
     }
 
-    /// Adds a file of settings where git looks for one.
+    /// Adds a settings file where git looks for one.
     fn add_file(&mut self, file: PathBuf, origin: Origin) {
         if !file.is_dir() {
             self.add(&file, ObeyedAs::Settings, "the user's settings of git", None);
@@ -232,14 +232,14 @@ impl<'a> SettingsReader<'a> {
             self.left_out.insert(LeftOut::Settings);
         }
         for setting in variables.settings {
-            // Git takes no relative path to include from a variable; this one leads nowhere.
+            // Git includes no relative path from a variable; this base leads nowhere.
             self.take(&setting, Path::new("/"), &Origin::User);
         }
         let commands = variables.commands.into_iter().map(|(name, command)| (name, Value::Command(command)));
         let folders = variables.folders.into_iter().map(|(name, folder)| (name, Value::Folder(folder)));
         let named = commands.chain(folders).map(|(name, value)| ObeyedSetting::new(name, value));
         self.settings.entry(Origin::User).or_default().extend(named);
-        // An empty one is the current folder.
+        // An empty entry is the current folder.
         let path = (self.variable)("PATH");
         for folder in path.iter().flat_map(std::env::split_paths) {
             self.add(&self.folder.join(folder), ObeyedAs::Programs, "PATH", None);
@@ -254,9 +254,9 @@ impl<'a> SettingsReader<'a> {
                 self.left_out.insert(LeftOut::Settings);
                 continue;
             }
-            // Before it is read: a change that comes later is seen by the next look.
+            // Stamp it before reading: a later change is noticed by the next check.
             self.files.push((file.clone(), stamp(&file)));
-            // Files may include each other. What is relative in one depends on the folder in which it is found.
+            // Files may include each other. Relative paths in a file depend on the folder in which it is found.
             let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
             let Ok(real) = file.canonicalize() else { continue };
             if self.read.insert((real, folder, origin.clone())) {
@@ -278,10 +278,10 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    fn take(&mut self, setting: &Setting, beside: &Path, origin: &Origin) {
+    fn take(&mut self, setting: &Setting, folder: &Path, origin: &Origin) {
         match (setting.section.as_str(), setting.key.as_str()) {
             ("include" | "includeif", "path") if !setting.value.is_empty() => {
-                if let Some(path) = resolved(&setting.value, beside, self.home) {
+                if let Some(path) = resolved(&setting.value, folder, self.home) {
                     self.add(&path, ObeyedAs::Settings, &setting.name(), None);
                     self.unread.push_front(Unread { file: path, origin: origin.clone(), is_included: true });
                 }
@@ -344,9 +344,9 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// Adds a relative folder of hooks, which each repository of the user has for its own.
+    /// Adds a relative folder of hooks, which applies in each repository of the user.
     fn add_in_every_repository(&mut self, value: &str, name: &str) {
-        // Steps upwards lead to a folder around the repository, which may be anywhere, too.
+        // A leading `..` leads to a folder around the repository, whose location is unknown, too.
         let is_step = |part: &Component<'_>| matches!(part, Component::CurDir | Component::ParentDir);
         let folder: PathBuf = Path::new(value).components().skip_while(is_step).collect();
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
@@ -358,10 +358,10 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// Adds a folder of hooks, and what links in it lead to: people keep a hook among the files that git tracks.
+    /// Adds a folder of hooks, and the targets of links in it: people keep hooks among the files that git tracks.
     fn add_hooks(&mut self, folder: &Path, setting: &str, root: Option<&Path>) {
         self.add(folder, ObeyedAs::Hooks, setting, root);
-        // A template has a folder of them.
+        // A template contains a folder of hooks.
         for folder in [folder.to_owned(), folder.join("hooks")] {
             if !self.hooks.insert(folder.clone()) {
                 continue;
@@ -376,7 +376,7 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// Adds a path, and the links on the way to it. `root` is that of the repository in which it is named.
+    /// Adds a path, and the links on the way to it. `root` is the root of the repository that names it.
     fn add(&mut self, path: &Path, obeyed_as: ObeyedAs, setting: &str, root: Option<&Path>) {
         if let Some(root) = root
             && obeyed_as != ObeyedAs::Hook
@@ -401,7 +401,7 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// Checks whether a path in `.git` is judged by itself.
+    /// Checks whether a path in `.git` is judged separately.
     fn is_judged(&self, path: &Path, obeyed_as: ObeyedAs) -> bool {
         let is_kept =
             || obeyed_as == ObeyedAs::Hook && self.own.iter().chain(self.others).any(|one| one.keeps(path));
@@ -410,13 +410,13 @@ impl<'a> SettingsReader<'a> {
     }
 }
 
-/// The files and folders of a repository that are judged by themselves.
+/// Returns the files and folders of a repository that are judged separately.
 fn judged_files(repository: &Repository) -> impl Iterator<Item = PathBuf> {
     let own = repository.own_files().into_iter().flatten();
     own.chain(repository.common_files()).chain([repository.hooks(), repository.attributes()])
 }
 
-/// The usual files of a user's attributes, and those of the machine.
+/// Returns the usual files of a user's attributes, and those of the machine.
 fn attributes_of_user(home: &Path, variable: &impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let folders = usual_paths(home, variable).into_iter().filter(|path| path.ends_with("git"));
     folders.map(|folder| folder.join("attributes")).chain(["/etc/gitattributes".into()]).collect()

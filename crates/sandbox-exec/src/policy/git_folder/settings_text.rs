@@ -1,4 +1,4 @@
-//! Settings of git as text, read as git reads them.
+//! A parser of git's settings files.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -15,7 +15,7 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Splits a whole name, such as that of a setting in a variable. The subsection may hold dots.
+    /// Splits a full name, as in a variable. The subsection may hold dots.
     pub(super) fn named(name: &str, value: &str) -> Option<Setting> {
         let (section, rest) = name.split_once('.')?;
         let key = rest.rsplit('.').next()?;
@@ -27,7 +27,7 @@ impl Setting {
         })
     }
 
-    /// Returns the name for a message. Subsections, which may hold paths, are left out.
+    /// Returns the name for a message, without the subsection, which may hold a path.
     pub(super) fn name(&self) -> String {
         let key = match self.key.as_str() {
             "hookspath" => "hooksPath",
@@ -41,11 +41,12 @@ impl Setting {
     }
 }
 
-/// Iterates over the settings of a text that have a value. What git would refuse is skipped, so that the rest is still found.
+/// Iterates over the settings of a text that have a value. Text that git would refuse is skipped, so that the rest is
+/// still found.
 pub(super) fn settings(text: &str) -> impl Iterator<Item = Setting> {
     let mut characters = text.chars().peekable();
     let (mut section, mut has_subsection) = (String::new(), false);
-    // A file may be long: they are not collected, since few of them are of use.
+    // Not collected, since a file may be long and few of its settings matter.
     std::iter::from_fn(move || {
         while let Some(first) = characters.next() {
             match first {
@@ -75,8 +76,8 @@ fn skip_line(characters: &mut Peekable<Chars<'_>>) {
     characters.by_ref().find(|character| *character == '\n');
 }
 
-/// Checks for what git takes for a blank; others belong to a value.
-fn is_blank(character: char) -> bool {
+/// Checks for git's whitespace; other whitespace belongs to a value.
+fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\n')
 }
 
@@ -94,18 +95,18 @@ fn heading(characters: &mut Peekable<Chars<'_>>) -> (String, bool) {
             ']' if !is_quoted => break,
             // The old form, `[section.sub]`.
             '.' if !is_quoted => has_subsection = true,
-            _ if !has_subsection && !is_blank(next) => section.push(next.to_ascii_lowercase()),
+            _ if !has_subsection && !is_space(next) => section.push(next.to_ascii_lowercase()),
             _ => {}
         }
     }
     (section, has_subsection)
 }
 
-/// Reads a value up to the end of its line, which a backslash continues: without its quote marks, any part of which may be
-/// quoted, without blanks around it, and without the remark behind it.
+/// Reads a value up to the end of its line, which a backslash continues: without quote marks, which may enclose any part
+/// of it, without whitespace around it, and without a trailing comment.
 fn value(characters: &mut Peekable<Chars<'_>>) -> String {
     let (mut value, mut is_quoted) = (String::new(), false);
-    // The length of the value without blanks at its end, unless they are quoted.
+    // The length of the value without unquoted trailing whitespace.
     let mut length = 0;
     while let Some(next) = characters.next() {
         match next {
@@ -124,10 +125,10 @@ fn value(characters: &mut Peekable<Chars<'_>>) -> String {
                 Some(other) => value.push(other),
                 None => break,
             },
-            blank if is_blank(blank) && !is_quoted && value.is_empty() => continue,
+            space if is_space(space) && !is_quoted && value.is_empty() => continue,
             other => value.push(other),
         }
-        if is_quoted || !is_blank(next) {
+        if is_quoted || !is_space(next) {
             length = value.len();
         }
     }
@@ -143,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// The settings that git itself reads in a text, without those that have no value; `None` if it refuses the text.
+    /// Returns the settings with a value that git itself reads in a text; `None` if it refuses the text.
     fn read_by_git(text: &str) -> Option<Vec<(String, String)>> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
@@ -176,7 +177,7 @@ mod tests {
         ) {
             let text = parts.concat();
             if let Some(expected) = read_by_git(&text) {
-                // In front of the first heading they mean nothing.
+                // Settings before the first heading mean nothing.
                 let read = settings(&text).filter(|setting| !setting.section.is_empty()).map(|setting| (setting.name(), setting.value));
                 prop_assert_eq!(read.collect::<Vec<_>>(), expected, "{:?}", text);
             }

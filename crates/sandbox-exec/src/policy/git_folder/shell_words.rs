@@ -1,4 +1,4 @@
-//! Commands of the shell as words, as far as it takes to find the files that they name.
+//! Splits shell commands into words, as far as needed to find the files that they name.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -15,17 +15,17 @@ pub(super) enum Token {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Word {
     pub start: Start,
-    /// The text behind the start.
+    /// The text after the start.
     pub text: String,
 }
 
-/// The beginning of a word, whose value the shell inserts.
+/// The beginning of a word that the shell expands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Start {
-    /// Nothing is inserted.
+    /// Nothing to expand.
     #[default]
     Plain,
-    /// The home folder, in front of a slash.
+    /// The home folder, before a slash.
     Home,
     /// The value of a variable; the name is empty for a parameter such as `$1`.
     Variable(String),
@@ -33,16 +33,16 @@ pub(super) enum Start {
     Output,
 }
 
-/// A bracket that is open.
+/// An open bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Open {
     /// A subshell, or the brackets of a function.
     Group,
-    /// `$(`, with true if it stands between double quote marks.
+    /// `$(`; `is_quoted` if it is between double quote marks.
     Output { is_quoted: bool },
 }
 
-/// Splits a command. Commands whose output is inserted are split as well; an insertion within a word is left as it is.
+/// Splits a command. Substituted commands are split as well; an expansion within a word is left unchanged.
 pub(super) fn tokens(command: &str) -> Vec<Token> {
     let mut reading = Lexer {
         characters: command.chars().peekable(),
@@ -66,7 +66,7 @@ struct Lexer<'a> {
     /// True between double quote marks.
     is_quoted: bool,
     open: Vec<Open>,
-    /// Within backquotes: true if they stand between double quote marks.
+    /// Within backquotes: true if they are between double quote marks.
     backtick: Option<bool>,
 }
 
@@ -116,7 +116,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads what stands behind a `$`.
+    /// Reads an expansion after its `$`.
     fn insertion(&mut self) {
         if self.characters.next_if_eq(&'(').is_some() {
             self.open.push(Open::Output { is_quoted: self.is_quoted });
@@ -157,7 +157,7 @@ impl Lexer<'_> {
 
     fn begin_output(&mut self) {
         self.is_quoted = false;
-        // A quote mark in front of it begins no word of its own.
+        // A quote mark before it does not begin a separate word.
         self.word.take_if(|word| *word == Word::default());
         self.end();
     }
@@ -184,7 +184,7 @@ impl Lexer<'_> {
 mod tests {
     use super::*;
 
-    /// Writes the words of simple commands with `|` between these.
+    /// Renders the words of simple commands, with `|` between commands.
     fn rendered(command: &str) -> String {
         let text = |token: &Token| match token {
             Token::End => "|".to_owned(),

@@ -1,4 +1,4 @@
-//! The files that commands in git's settings name: the programs that git starts, and what these are given.
+//! The files that commands in git's settings name: the programs that git starts, and their arguments.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ const COMMANDS: [&str; 33] = [
     "virtualfilesystem",
 ];
 
-/// Sections that only git itself reads, in which the mark of a command means nothing.
+/// Sections that only git itself reads, in which the command marker `!` means nothing.
 const OF_GIT: [&str; 19] = [
     "branch",
     "color",
@@ -85,29 +85,29 @@ pub(super) const VARIABLES: [&str; 12] = [
     "VISUAL",
 ];
 
-/// Programs whose first argument is a program as well. A version may stand behind the name.
+/// Programs whose first argument is a program as well. A version may follow the name.
 const STARTERS: [&str; 37] = [
     ".", "bash", "bun", "command", "dash", "deno", "doas", "env", "exec", "eval", "fish", "ionice", "java",
     "ksh", "lua", "nice", "node", "nohup", "npx", "perl", "php", "pypy", "python", "rscript", "ruby",
     "setsid", "sh", "source", "stdbuf", "sudo", "tclsh", "time", "timeout", "ts-node", "tsx", "xargs", "zsh",
 ];
 
-/// Words of the shell in front of a command.
+/// Shell keywords that precede a command.
 const KEYWORDS: [&str; 12] =
     ["!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done"];
 
-/// The depth of commands in words of commands, as behind `sh -c`.
+/// The nesting depth of commands in words of commands, as in `sh -c`.
 const DEPTH: usize = 4;
 
-/// The most folders in which a command may be. Each `cd` to a relative path doubles their number, as it may fail.
+/// The most folders in which a command may be. Each `cd` to a relative path doubles their number, since it may fail.
 const FOLDER_LIMIT: usize = 32;
 
 /// The way in which a command names a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NamedAs {
-    /// It starts it.
+    /// The command starts it.
     Program,
-    /// It gives it to a program, which may run it, or take settings from it.
+    /// The command passes it to a program, which may run it, or take settings from it.
     Argument,
 }
 
@@ -117,16 +117,16 @@ pub(super) fn is_command(setting: &Setting) -> bool {
     match setting.section.as_str() {
         "include" | "includeif" | "safe" => false,
         "pager" => true,
-        // Without the mark these are commands of git itself, and a way to update a submodule.
+        // Without the marker these are git commands, or update modes of a submodule.
         "alias" => is_shell,
         "submodule" => is_shell && setting.key == "update",
-        // Programs that keep their settings among git's use the same mark. In these sections commands may change settings, and a text
-        // with the mark is none of them.
+        // Programs that keep their settings among git's use the same marker. In git's own sections commands may change
+        // settings, and a text with the marker is not a command.
         section => is_shell && !OF_GIT.contains(&section) || COMMANDS.contains(&setting.key.as_str()),
     }
 }
 
-/// The surroundings of a command.
+/// The context of a command.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     /// The folder in which the command begins.
@@ -136,20 +136,20 @@ pub(super) struct Surroundings<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
     /// The search for programs by name.
     pub search: &'a ProgramSearch,
-    /// The looks that are left for all commands together.
+    /// The remaining budget of all commands together.
     pub looks: &'a Looks,
 }
 
 impl Surroundings<'_> {
-    /// Returns the files that a command names, with the way in which it does.
+    /// Returns the files that a command names, each with its role.
     ///
-    /// A program is a path as the first word of a command of the shell, or behind a program that runs it, such as `sh`; one that
-    /// is missing could be made. A name without a slash is looked for as the shell does. Of what programs are given, files count
-    /// that are there. Files are left out beyond the limits, which `looks` then says.
+    /// A program is a path as the first word of a shell command, or after a program that runs it, such as `sh`; it may be
+    /// missing, since it could be made. A name without a slash is looked up as the shell does. Of arguments, existing files
+    /// count. Files beyond the limits are left out, which `looks` then records.
     pub(super) fn files(&self, command: &str) -> Vec<(PathBuf, NamedAs)> {
         let command = command.trim_start().trim_start_matches('!').trim();
         let mut files = Vec::new();
-        // Some are not given to the shell, and may have blanks.
+        // Some commands are not passed to the shell, and may contain whitespace.
         let whole = if command.contains('/') { self.path(command, self.root) } else { None };
         files.extend(whole.filter(|path| path.is_file()).map(|path| (path, NamedAs::Program)));
         self.take(command, true, DEPTH, &mut files);
@@ -181,28 +181,28 @@ impl Surroundings<'_> {
         self.search.find(name, self.root, self.looks)
     }
 
-    /// Returns the path that a value stands for in a folder, unless too much was looked at by now.
+    /// Returns the path that a value stands for in a folder, unless the budget is used up.
     fn path(&self, value: &str, folder: &Path) -> Option<PathBuf> {
         if self.looks.allow_path(value, folder) { resolved(value, folder, self.home) } else { None }
     }
 }
 
-/// The part of a simple command that comes next.
+/// The next part of a simple command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     First,
-    /// Behind a program that starts its argument; true if that is a command.
-    BehindStarter {
+    /// After a program that starts its argument; `is_command` if that is a command text.
+    AfterStarter {
         is_command: bool,
     },
     Arguments,
-    /// Behind `cd`.
+    /// After `cd`.
     Folder,
 }
 
 struct CommandReader<'a, 'b> {
     around: &'a Surroundings<'b>,
-    /// The folders in which the command may be by now.
+    /// The folders in which the command may be at this point.
     folders: Vec<PathBuf>,
     position: Position,
     may_be_missing: bool,
@@ -211,7 +211,7 @@ struct CommandReader<'a, 'b> {
 }
 
 impl CommandReader<'_, '_> {
-    /// Takes the next word; returns what comes next.
+    /// Takes the next word; returns the position after it.
     fn word(&mut self, word: &Word) -> Position {
         let text = word.text.as_str();
         let is_plain = word.start == Start::Plain;
@@ -225,21 +225,21 @@ impl CommandReader<'_, '_> {
         if is_plain && text.starts_with('-') {
             self.value_of_option(text);
             return match self.position {
-                Position::BehindStarter { .. } => {
+                Position::AfterStarter { .. } => {
                     let is_command = !text.starts_with("--") && text.ends_with('c');
-                    Position::BehindStarter { is_command }
+                    Position::AfterStarter { is_command }
                 }
                 position => position,
             };
         }
-        // Assignments in front of a command.
+        // Assignments before a command.
         if is_plain && self.position != Position::Arguments && is_assignment(text) {
             self.value_of_option(text);
             return self.position;
         }
         match self.position {
             Position::First => self.program(word),
-            Position::BehindStarter { is_command } => self.behind_starter(word, is_command),
+            Position::AfterStarter { is_command } => self.after_starter(word, is_command),
             position => {
                 self.argument(word);
                 position
@@ -275,12 +275,12 @@ impl CommandReader<'_, '_> {
         }
         match text.rsplit('/').next().unwrap_or(text) {
             "cd" => Position::Folder,
-            name if is_starter(name) => Position::BehindStarter { is_command: name == "eval" },
+            name if is_starter(name) => Position::AfterStarter { is_command: name == "eval" },
             _ => Position::Arguments,
         }
     }
 
-    fn behind_starter(&mut self, word: &Word, is_command: bool) -> Position {
+    fn after_starter(&mut self, word: &Word, is_command: bool) -> Position {
         let text = word.text.as_str();
         if is_command || text.contains(char::is_whitespace) {
             self.inner(text, is_command);
@@ -300,14 +300,14 @@ impl CommandReader<'_, '_> {
         if word.start == Start::Plain && !text.contains('/') {
             self.files.extend(self.around.by_name(text).map(|path| (path, NamedAs::Program)));
             if is_starter(text) {
-                return Position::BehindStarter { is_command: false };
+                return Position::AfterStarter { is_command: false };
             }
         }
-        // It may be the value of an option, or a file that is still to be made.
+        // It may be the value of an option, or a file that does not exist yet.
         if !is_command && text.contains(['/', '.']) && self.may_be_missing {
             self.files.extend(paths.into_iter().map(|path| (path, NamedAs::Argument)));
         }
-        Position::BehindStarter { is_command: false }
+        Position::AfterStarter { is_command: false }
     }
 
     fn argument(&mut self, word: &Word) {
@@ -327,7 +327,7 @@ impl CommandReader<'_, '_> {
         }
     }
 
-    /// Takes a command that is one word of another one.
+    /// Takes a command that is a word of another command.
     fn inner(&mut self, command: &str, may_be_missing: bool) {
         let Some(depth) = self.depth.checked_sub(1) else { return self.around.looks.leave_out() };
         for root in self.folders.clone() {
@@ -336,20 +336,20 @@ impl CommandReader<'_, '_> {
         }
     }
 
-    /// The paths that a word may stand for.
+    /// Returns the paths that a word may stand for.
     fn paths(&self, word: &Word) -> Vec<PathBuf> {
         let (home, looks, text) = (self.around.home, self.around.looks, word.text.as_str());
         if word.start != Start::Plain && !looks.allow_path(text, self.around.root) {
             return Vec::new();
         }
-        let behind = text.strip_prefix('/').map(|rest| rest.trim_start_matches('/'));
-        match (&word.start, behind) {
+        let relative = text.strip_prefix('/').map(|rest| rest.trim_start_matches('/'));
+        match (&word.start, relative) {
             (Start::Plain, _) if text.is_empty() => Vec::new(),
             (Start::Plain, _) => {
                 self.folders.iter().filter_map(|folder| self.around.path(text, folder)).collect()
             }
             (Start::Home, Some(rest)) => vec![home.join(rest)],
-            // Such as the repository's root, by `git rev-parse --show-toplevel`.
+            // Such as the output of `git rev-parse --show-toplevel`.
             (Start::Output, Some(rest)) => vec![self.around.root.join(rest)],
             (Start::Variable(name), rest) => {
                 let value = (self.around.variable)(name).filter(|value| !value.is_empty());
@@ -402,7 +402,7 @@ mod tests {
         files.sort();
         files.dedup();
         let inside = |path: PathBuf| {
-            // Paths are equal whether or not they have a dot in the middle.
+            // Paths compare equal with and without a dot in the middle.
             let inside = path.strip_prefix(root).map_or(path.clone(), |inside| inside.components().collect());
             inside.to_str().unwrap().to_owned()
         };
@@ -463,7 +463,7 @@ mod tests {
         }
     }
     #[test]
-    fn a_relative_folder_of_programs_lies_where_the_command_begins() {
+    fn a_relative_folder_of_programs_is_relative_to_where_the_command_begins() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         fs::create_dir(root.join("own")).unwrap();

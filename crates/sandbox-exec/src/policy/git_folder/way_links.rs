@@ -1,23 +1,23 @@
-//! The links on the ways to paths.
+//! The links on the way to paths.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The most links that are followed to one path, as the system does.
+/// The most links that are followed to one path, the system's limit.
 const LINK_LIMIT: usize = 40;
 
-/// The links that were met on ways to paths, each looked up once.
+/// The links met on the way to paths, each looked up once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WayLinks {
-    /// Each name on a way, by its path without links, and the target if it is a link.
+    /// Each name on the way, by its path without links, and the target if it is a link.
     targets: HashMap<PathBuf, Option<PathBuf>>,
-    /// The steps to folders: many paths have the same.
+    /// The steps to folders, which many paths share.
     folders: HashMap<PathBuf, Vec<PathBuf>>,
 }
 
 impl WayLinks {
-    /// Returns the path without links, as far as it is there, and before it each link on the way, by its own path without links.
+    /// Returns each link on the way, by its own path without links, and then the path with its existing part resolved.
     ///
     /// `path` is absolute.
     pub(super) fn steps(&mut self, path: &Path) -> Vec<PathBuf> {
@@ -36,7 +36,7 @@ impl WayLinks {
         self.walk(steps, Path::new(name))
     }
 
-    /// Continues a way, at whose end is the path that was reached.
+    /// Continues `steps`, whose last element is the path reached so far.
     fn walk(&mut self, mut steps: Vec<PathBuf>, path: &Path) -> Vec<PathBuf> {
         let names =
             |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
@@ -70,7 +70,7 @@ impl WayLinks {
         self.targets.get(path)?.as_ref()
     }
 
-    /// Checks whether every name on the ways leads where it did.
+    /// Checks that every name on the way still leads where it did.
     pub(super) fn are_unchanged(&self) -> bool {
         self.targets.iter().all(|(path, then)| fs::read_link(path).ok() == *then)
     }

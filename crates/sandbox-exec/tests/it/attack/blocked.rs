@@ -3,7 +3,7 @@
 use sandbox_exec::Level;
 use serde_json::Value;
 
-/// Who meets the attacks.
+/// The user who runs the attacks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Attacker {
     Root,
@@ -19,7 +19,7 @@ impl Attacker {
     }
 }
 
-/// Checks whether a case must hold at this level: it names no step, or one of those named is there.
+/// Checks whether a case must hold at this level: it names no step, or one of its steps is in force.
 pub(crate) fn must_hold(case: &Value, level: Level, attacker: Attacker) -> bool {
     if level == Level::Full {
         return true;
@@ -30,7 +30,7 @@ pub(crate) fn must_hold(case: &Value, level: Level, attacker: Attacker) -> bool 
 
 fn is_there(layer: &str, level: Level, case: &Value, attacker: Attacker) -> bool {
     let has_namespaces = level >= Level::Namespaces;
-    // The level `namespaces` is what is left when these two are missing.
+    // At level `namespaces` these two are missing.
     let has_rules = matches!(level, Level::Full | Level::Landlock);
     let has_privileges_dropped = level >= Level::Process;
     match layer {
@@ -44,7 +44,7 @@ fn is_there(layer: &str, level: Level, case: &Value, attacker: Attacker) -> bool
         | "nosuid"
         | "locked mounts"
         | "private-tmp" => has_namespaces,
-        // Without a root of its own, a command is only told another home: `~` leads there.
+        // Without its own root, a command only has another `HOME`.
         "home-hidden" => has_privileges_dropped,
         "landlock" | "landlock-refer" | "landlock-net" | "landlock-scope" | "landlock-scope-signal" => {
             has_rules
@@ -54,32 +54,32 @@ fn is_there(layer: &str, level: Level, case: &Value, attacker: Attacker) -> bool
         | "seccomp-ioctl"
         | "seccomp-socket"
         | "seccomp deny socket(AF_UNIX)" => has_rules,
-        // An ordinary user has none: what only root may do is refused at every level.
+        // An ordinary user has none: root's privileges are refused at every level.
         "drop-caps" => {
             has_privileges_dropped && attacker == Attacker::Root
                 || attacker == Attacker::Ordinary && case["class"] == "priv"
         }
-        // The filter of modes is in force wherever there are filters at all, and calls in other numberings would get
-        // around it.
+        // The filter of modes is in force wherever there are filters at all, and calls in other numberings would bypass
+        // it.
         "seccomp-modes" | "seccomp arch check" => has_privileges_dropped,
         "no_new_privs" | "rlimit-core" | "rlimit-as" | "nice" | "memory cgroup" | "pids.max"
         | "cpu cgroup" => has_privileges_dropped,
         "setsid" | "stdin=/dev/null" | "subreaper" => true,
-        // Only a capability opens the memory of what cannot be dumped.
+        // Only a capability opens the memory of an undumpable process.
         "dumpable=0" => has_privileges_dropped || attacker == Attacker::Ordinary,
-        // Of the program that embeds the launcher, other means of killing, and what only a copy-on-write layer can do.
+        // Steps of the program that embeds the launcher, other means of killing, and effects of a copy-on-write layer.
         "PR_SET_DUMPABLE=0"
         | "cgroup.kill"
         | "new session keyring"
         | "placeholder mount"
         | "post-run check" => false,
-        other => panic!("a layer that this test does not know: {other}"),
+        other => panic!("unknown layer: {other}"),
     }
 }
 
-/// A case that some levels withstand, or do not, otherwise than the layers alone say.
+/// A case whose result at some levels differs from what its layers imply.
 struct Exception {
-    /// Words of the command by which the attack is known.
+    /// Words of the command that identify the attack.
     command: &'static str,
     levels: &'static [Level],
     attacker: Option<Attacker>,
@@ -126,7 +126,7 @@ const EXCEPTIONS: &[Exception] = &[
         "in the namespace that it is in, no further one may be made",
     ),
     fails("pidfd_getfd", &[Level::Namespaces], "its parent is the shell in its own namespace"),
-    fails("$AGENTD_STATE", &[Level::Landlock], "it lies in the workspace; local-workspace refuses commands"),
+    fails("$AGENTD_STATE", &[Level::Landlock], "it is in the workspace; local-workspace refuses commands"),
 ];
 
 const fn holds(
@@ -176,7 +176,7 @@ pub(crate) fn harm(case: &Value) -> Option<&'static str> {
         ("mount -t", "it would change the machine's own tree"),
     ];
     let reason = marks.into_iter().find(|(mark, _)| command.contains(mark)).map(|(_, why)| why);
-    // What an attack from elsewhere does where it succeeds is not known here.
+    // The harm of an attack from another file of cases is unknown.
     reason
         .or_else(|| crate::attack::exec_attacks::are_from_elsewhere().then_some("it might hurt the machine"))
 }

@@ -1,13 +1,13 @@
-//! Chooses the way to run a case of the attack corpus, by its own description.
+//! Chooses the way to run a case of the attack corpus, by its description.
 
 use serde_json::Value;
 
-/// The means that a case takes beside one command and a look at its result.
+/// The kind of run that a case needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// One command.
     Simple,
-    /// The same command so many times at once.
+    /// The same command several times at once.
     AtOnce(u32),
     /// One of two commands is cancelled.
     CancelOne,
@@ -17,11 +17,11 @@ pub(crate) enum Kind {
     Flood,
     /// The spawner has too few descriptors.
     Shortage,
-    /// Something is said in the documentation.
+    /// The documentation says something.
     Documented,
     /// A character is at the limit of the output.
     SplitAtCap,
-    /// The time limit that holds without another one.
+    /// The default time limit applies.
     DefaultTimeout,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn size(text: &str) -> Option<usize> {
     number.checked_mul(unit)
 }
 
-/// Writes out what a command describes: `<1 MiB of a>`.
+/// Expands a command's descriptions such as `<1 MiB of a>`.
 pub(crate) fn written_out(command: &str) -> String {
     let described = command.find('<').and_then(|start| {
         let end = start + command[start..].find('>')?;

@@ -34,7 +34,7 @@ enum Beside {
 pub(crate) struct Scene {
     pub(crate) fixture: Fixture,
     case: Value,
-    /// Digits that stand in the arguments of every long sleep, to find survivors by.
+    /// Digits in the arguments of every long sleep, to find survivors by.
     pub(crate) marker: String,
     listener: TcpListener,
     abstract_listener: UnixListener,
@@ -146,7 +146,7 @@ impl Scene {
         let is_to_be_killed = matches!(expected, "timeout" | "killed");
         // Python waits for the threads that it could start.
         let is_endless = is_to_be_killed || self.says("capped");
-        // What is not stopped may go on for ever.
+        // An attack that is not stopped may run for ever.
         let longest = if self.level != Level::Full && self.case["class"] == "net" { 5 } else { 60 };
         Duration::from_secs(if is_endless { 1 } else { longest })
     }
@@ -164,10 +164,10 @@ impl Scene {
             text.replace("; ", " || ")
         } else if let Some(steps) = text.strip_prefix("renice -n -").and_then(|rest| rest.strip_suffix(" $$"))
         {
-            // Whatever the niceness is with which the tests are run.
+            // Independent of the niceness of the tests.
             format!("renice -n $(($(nice) - {steps})) $$")
         } else if text.starts_with("keyctl ") {
-            // The same without programs that are seldom installed.
+            // The same without rarely installed programs.
             "probe keyrings".to_owned()
         } else if text.starts_with("ping ") {
             "probe icmp".to_owned()
@@ -192,7 +192,7 @@ impl Scene {
         Pid::from_raw(number.trim().parse().unwrap()).unwrap()
     }
 
-    /// Checks whether the case's check has these words in it.
+    /// Checks whether the case's check contains these words.
     pub(crate) fn says(&self, words: &str) -> bool {
         self.case["check"].as_str().is_some_and(|check| check.contains(words))
     }
@@ -258,7 +258,7 @@ fn serve_token(fixture: &Fixture) -> Beside {
     let killer = running.killer();
     let thread = std::thread::spawn(move || drop(running.wait()));
     let start = Instant::now();
-    // Where nothing can listen, nothing can be reached either.
+    // Where commands cannot listen, there is nothing to reach either.
     while !fixture.workspace().join("port").exists() && start.elapsed() < Duration::from_secs(5) {
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -1,9 +1,9 @@
 //! The attack corpus, `fixtures/vectors/exec-attacks.json`, run case by case, at every level, as root and as an ordinary
 //! user.
 //!
-//! At level full every case holds. At a lower level exactly those hold that one of the layers that are left stops; the
-//! others are the control that the attack is one. The attacks are real: on a machine that does not contain them they
-//! are not run, and the tests fail and say so.
+//! At level full every case holds. At a lower level exactly those hold that a remaining layer stops; the others are the
+//! control that the attack works. The attacks are real: on a machine that does not contain them they are not run, and
+//! the tests fail and say so.
 
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
@@ -47,7 +47,7 @@ fn corpus() -> Vec<Value> {
     corpus["cases"].as_array_mut().unwrap().drain(..).collect()
 }
 
-/// Checks whether the cases that run are other ones than those of this repository.
+/// Checks whether the cases come from another file than this repository's.
 pub(crate) fn are_from_elsewhere() -> bool {
     static ARE_OTHER: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
         let own = include_str!("../../../../../fixtures/vectors/exec-attacks.json");
@@ -88,7 +88,7 @@ levels! {
     level_none_fails_exactly_what_it_cannot_stop, level_none_fails_exactly_that_for_an_ordinary_user = Level::None;
 }
 
-/// Runs the corpus as this attacker, in a process of his own where that takes one.
+/// Runs the corpus as this attacker, in a separate process if necessary.
 fn meet(level: Level, attacker: Attacker, test: &str) {
     let is_root = rustix::process::geteuid().is_root();
     match (attacker, is_root) {
@@ -102,7 +102,7 @@ fn meet(level: Level, attacker: Attacker, test: &str) {
         (Attacker::Ordinary, true) => become_ordinary(&format!("attack::exec_attacks::{test}"), STAND_IN),
         _ => {
             if std::env::var_os(STAND_IN).is_some() {
-                // Whatever goes wrong, the case's processes do not fill the machine; what cases make at a time fits in.
+                // Even if a case fails, its processes must not fill the machine; concurrent cases fit into the limit.
                 let limits = Rlimit { current: Some(6000), maximum: Some(6000) };
                 setrlimit(Resource::Nproc, limits).unwrap();
             }
@@ -115,7 +115,7 @@ fn meet(level: Level, attacker: Attacker, test: &str) {
 pub(crate) fn become_ordinary(test: &str, stand_in: &str) {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::chown(folder.path(), Some(ORDINARY_USER), Some(ORDINARY_USER)).unwrap();
-    // Opened by root: the folder that it lies in need not be open to everybody.
+    // Opened by root: its folder need not be open to all users.
     let spawner = std::fs::File::open(spawner_path()).unwrap();
     rustix::io::fcntl_setfd(&spawner, rustix::io::FdFlags::empty()).unwrap();
     let report = Report::open_file();
@@ -170,8 +170,8 @@ fn run_corpus(level: Level, attacker: Attacker) {
     assert!(failures.is_empty(), "{level}, {}:\n{}", attacker.name(), failures.join("\n"));
 }
 
-/// Checks whether a case is run even if no report is written. At lower levels those that no layer is said to stop say
-/// nothing about the level.
+/// Checks whether a case is run even if no report is written. At lower levels, cases that no layer stops say nothing
+/// about the level.
 fn is_for_every_run(case: &Value, level: Level) -> bool {
     let is_long = Kind::of(case) == Kind::DefaultTimeout;
     !is_long && (level == Level::Full || case["blocked_by"].is_array())
@@ -192,8 +192,8 @@ fn judge(case: &Value, level: Level, attacker: Attacker) -> Verdict {
         return Verdict::NotMeant(harm.into());
     }
     let mut holds = run_guarded(case.clone(), level);
-    // An attack that nothing is said to stop may fail for want of a process, as long as other cases use those of its user up. It
-    // bites if it does once.
+    // An attack that should succeed may fail for lack of a process while other cases use up those of its user. One success
+    // is enough.
     for _ in 0..2 {
         if is_to_hold || holds.is_err() {
             break;
@@ -205,15 +205,13 @@ fn judge(case: &Value, level: Level, attacker: Attacker) -> Verdict {
         (Err(Failure::Holds(what) | Failure::Harness(what)), true) | (Err(Failure::Harness(what)), false) => {
             Verdict::Failed(what)
         }
-        (Ok(()), false) => {
-            Verdict::Failed("holds, although no layer is there that is said to stop it".into())
-        }
+        (Ok(()), false) => Verdict::Failed("holds, although no layer that stops it is in force".into()),
         (Err(Failure::Unable(why)), _) => Verdict::Unable(why),
         (Err(Failure::NotMeant(why)), _) => Verdict::NotMeant(why),
     }
 }
 
-/// The reason that a case did not go as it should.
+/// The reason that a case did not pass.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The attack succeeded.
@@ -226,7 +224,7 @@ pub(crate) enum Failure {
     Harness(String),
 }
 
-/// Runs a case in a thread of its own, so that a hang or a panic is that case's failure alone.
+/// Runs a case in its own thread, so that a hang or a panic fails only that case.
 fn run_guarded(case: Value, level: Level) -> Result<(), Failure> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -282,7 +280,7 @@ fn run(case: &Value, level: Level) -> Result<(), Failure> {
         return Err(Failure::Holds(format!("survivors: {left:?}")));
     }
     phrases::check(case, &mut scene, result.as_ref().ok()).map_err(Failure::Holds)?;
-    // Whatever it did, the next command runs.
+    // The next command must run in any case.
     let next = scene.fixture.run("echo next");
     if next.ending != Ending::Exited(0) {
         return Err(Failure::Holds(format!("the next command ended with {}", next.ending)));
@@ -290,7 +288,7 @@ fn run(case: &Value, level: Level) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A program without which an attack would fail for want of it.
+/// Returns a program that the attack needs and that is not installed.
 fn missing_program(command: &str) -> Option<&'static str> {
     let needed =
         ["python3", "git", "unshare", "curl"].into_iter().find(|program| command.contains(program))?;
@@ -314,19 +312,19 @@ fn attempt(scene: &Scene, case: &Value) -> Result<Outcome, String> {
     let command = command.with_timeout(timeout.map_err(|error| error.to_string())?);
     match scene.fixture.launcher.spawn(&scene.fixture.policy, &command) {
         Ok(running) => running.wait().map_err(|error| error.to_string()),
-        // It may have killed its own init before the launcher had word of it.
+        // It may have killed its own init before the launcher heard of it.
         Err(error @ (SpawnError::Policy(_) | SpawnError::Unconfirmed)) => Err(error.to_string()),
         Err(error) => panic!("{error}"),
     }
 }
 
-/// Checks whether a result is what the vector's word for it says, if the word is understood; `Err` is a refusal before anything
-/// started.
+/// Checks whether a result is as the vector expects; `None` if the expectation is not understood. `Err` is a refusal before
+/// anything started.
 fn fits(expected: &str, result: &Result<Outcome, String>) -> Option<bool> {
     let ending = result.as_ref().ok().map(|outcome| outcome.ending);
     let is_failure = ending.is_some_and(|ending| !ending.is_success());
     Some(match expected.split_once(' ').unwrap_or((expected, "")) {
-        // A server that goes on until its time is up was not refused.
+        // A server that runs until its time is up was not refused.
         ("exit", "non-zero") => is_failure && !matches!(ending, Some(Ending::TimedOut { .. })),
         ("error" | "killed", "") => is_failure,
         ("exit", code) => ending == Some(Ending::Exited(code.parse().ok()?)),
@@ -341,7 +339,7 @@ fn fits(expected: &str, result: &Result<Outcome, String>) -> Option<bool> {
     })
 }
 
-/// A case that is written elsewhere.
+/// A case from another file.
 fn written(command: &str, expect: &str, check: &str) -> Value {
     serde_json::json!({ "name": "x", "class": "exit", "setup": [], "command": command, "expect": expect, "check": check,
         "platform": "linux", "why": "3 sessions at once" })

@@ -34,7 +34,7 @@ impl Report {
 
     pub(crate) fn open_file() -> Option<File> {
         std::env::var_os(VARIABLE).map(|path| {
-            // A copy of this program that runs as another user finds it made already.
+            // A copy of this program that runs as another user finds the file already made.
             let is_there = std::path::Path::new(&path).exists();
             File::options().append(true).create(!is_there).open(path).unwrap()
         })

@@ -45,7 +45,7 @@ libc.msgctl(libc.msgget(os.getpid(), 0), 0, None)
 libc.mq_unlink(b"/left%d" % os.getpid())
 "#;
 
-/// Tries all of them, of the process whose number and folder it gets, and prints what it reached.
+/// Tries to reach all objects of the process with the given number and folder, and prints those that it reached.
 const ATTACK: &str = r#"
 import ctypes, os, resource, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -100,7 +100,7 @@ impl Host {
         Host { number: line.trim().parse().unwrap(), process }
     }
 
-    /// Ends it and returns what has come in, with its limit.
+    /// Ends the host program and returns what it received, with its limit.
     fn end(mut self) -> String {
         self.process.stdin.take().unwrap().flush().unwrap();
         String::from_utf8(self.process.wait_with_output().unwrap().stdout).unwrap()
@@ -124,7 +124,7 @@ fn nothing_is_reached() {
     for level in [Level::Landlock, Level::Full] {
         for network in [NetworkPolicy::Off, NetworkPolicy::Host] {
             let (said, noticed) = reached(level, network.clone());
-            // In a namespace of its own a command has what it makes there.
+            // In its own namespace a command can use the objects that it makes there.
             let made = ["reached a queue", "reached a named queue"];
             let is_foreign = |line: &&str| {
                 line.starts_with("reached")

@@ -1,7 +1,6 @@
-//! The words in which a case of the attack corpus says what to look at afterwards.
+//! The phrases in which a case of the attack corpus names its checks.
 //!
-//! Each phrase is understood by its words, whatever the case is called. One that is not understood fails the case and names
-//! itself.
+//! Each phrase is recognized by its words, whatever the case is called. An unknown phrase fails the case and is named.
 
 use std::fs::{self, DirEntry};
 use std::io;
@@ -16,11 +15,11 @@ use crate::attack::cases::Scene;
 use crate::attack::exec_attacks::text;
 use crate::fixture::{CANARY, stderr, stdout};
 
-/// The number of attempts at a command that took longer than its case allows, with nothing else wrong: a busy machine
-/// may stop for a second.
+/// The number of attempts at a command that took longer than its case allows, with nothing else wrong: a busy machine may
+/// stall for a second.
 const TRIES: usize = 4;
 
-/// So many bytes take processor time that other programs want, too.
+/// From this many bytes on, output takes processor time for which other programs compete.
 const MUCH_OUTPUT: u64 = 16 << 20;
 
 /// The check that a phrase asks for.
@@ -57,7 +56,7 @@ enum Fact {
     Fails,
 }
 
-/// By the words that a phrase begins with.
+/// The facts, by the first words of their phrases.
 const PHRASES: &[(&str, Fact)] = &[
     ("escapes neutralised in", Fact::Elsewhere),
     ("collapsed in what the model sees", Fact::Elsewhere),
@@ -136,7 +135,7 @@ const PHRASES: &[(&str, Fact)] = &[
     ("no CANARY", Fact::Always),
     ("same", Fact::Always),
     ("stdout still captured", Fact::Always),
-    // What `case_kind` runs as the phrase says.
+    // `case_kind` runs these as the phrase says.
     ("each gets its own output", Fact::Always),
     ("no fd or process leak", Fact::Always),
     ("the other is untouched", Fact::Always),
@@ -176,7 +175,7 @@ fn names(path: PathBuf) -> Vec<String> {
     names
 }
 
-/// Checks what the expectation alone does not say. What holds after every case is checked first.
+/// Checks the facts beyond the expectation; first those that hold after every case.
 pub(crate) fn check(case: &Value, scene: &mut Scene, outcome: Option<&Outcome>) -> Result<(), String> {
     let fixture = &scene.fixture;
     let same = |holds: bool, what: &str| if holds { Ok(()) } else { Err(format!("{what}: {outcome:#?}")) };
@@ -204,7 +203,7 @@ fn holds(fact: Fact, phrase: &str, case: &Value, scene: &Scene, outcome: &Outcom
     match fact {
         Fact::Always | Fact::Elsewhere => Ok(()),
         Fact::RawIsKept => {
-            // The same again into a file, which no process reads on the way.
+            // The same again into a file, without a reader in between.
             let again = fixture.run(&format!("{{ {}\n}} > raw.out", scene.command(command)));
             let raw = fs::read(workspace.join("raw.out")).unwrap_or_default();
             require(again.ending.is_success() && !raw.is_empty(), "it prints nothing into a file")?;
@@ -260,7 +259,7 @@ fn holds(fact: Fact, phrase: &str, case: &Value, scene: &Scene, outcome: &Outcom
             require(!again.ending.is_success(), "no longer protected")
         }
         Fact::IsNamed => {
-            // There was nothing to bind over: the caller is told what to look at afterwards.
+            // There was nothing to bind over: the caller receives the paths to check afterwards.
             let running =
                 fixture.launcher.spawn(&fixture.policy, &ShellCommand::new("true").unwrap()).unwrap();
             require(running.unprotected().iter().any(|path| path.ends_with(".git/config")), "not named")
@@ -282,7 +281,7 @@ fn holds(fact: Fact, phrase: &str, case: &Value, scene: &Scene, outcome: &Outcom
                 .map(|(_, rest)| rest.split_whitespace().next().unwrap_or_default());
             let name = name.filter(|name| !name.is_empty() && !name.contains(['/', '.']));
             let name = name.ok_or("the command names no file in /tmp")?;
-            // At a level without a private folder there, it is the test's to remove.
+            // At a level without a private folder there, the test must remove it.
             let is_there = fs::remove_file(PathBuf::from("/tmp").join(name)).is_ok();
             require(!is_there, "the host has the file")
         }
@@ -301,14 +300,14 @@ fn length(scene: &Scene, command: &str) -> Result<u64, String> {
     stdout(&counted).trim().parse().map_err(|error| format!("{error}: {counted:?}"))
 }
 
-/// A command took no longer than a phrase says. One that was late is tried again, in the same place. How long much output takes
-/// says something about the machine and what else it does, so that is measured in a soak, which has it for itself.
+/// Checks that a command took no longer than a phrase allows. A late command is retried, in the same folder. The time for
+/// much output depends on the machine's load, so it is measured in a soak, which has the machine to itself.
 fn is_quick(phrase: &str, scene: &Scene, command: &str, outcome: &Outcome) -> Result<(), String> {
     if outcome.stdout.total_bytes > MUCH_OUTPUT && std::env::var_os("SOAK_FACTOR").is_none() {
         return Ok(());
     }
     let limit = phrase.split_once("< ").and_then(|(_, time)| duration(time));
-    // `< timeout`, and what only has to come to an end by itself.
+    // `< timeout`, and commands that only have to end by themselves.
     let limit = limit.unwrap_or(Duration::from_secs(5));
     let mut least = outcome.duration;
     for _ in 1..TRIES {

@@ -1,4 +1,4 @@
-//! Cases of the attack corpus that take more than one command and a look at what came of it.
+//! Cases of the attack corpus that need more than one command and its result.
 
 use std::fs;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::attack::cases::Scene;
 use crate::attack::exec_attacks::{Failure, text};
 use crate::fixture::{marker, stdout, survivors};
 
-/// Returns the reason that a case is another crate's business.
+/// Returns the reason that another crate covers a case.
 pub(crate) fn elsewhere(case: &Value) -> Option<&'static str> {
     let check = case["check"].as_str().unwrap_or_default();
     (check.starts_with("post-run check") || check == "blocked or reported").then_some(
@@ -37,7 +37,7 @@ pub(crate) fn says_nothing_here(case: &Value) -> Option<&'static str> {
     (!succeeds_outside(attempt)).then_some("this machine lets no user do it")
 }
 
-/// Tries one way out of a sandbox where there is none.
+/// Tries one escape without a sandbox.
 fn succeeds_outside(attempt: &[&str]) -> bool {
     let status = Command::new("python3").arg("-c").arg(include_str!("../probe.py")).args(attempt).output();
     status.is_ok_and(|output| output.status.success())
@@ -68,11 +68,11 @@ fn require(holds: bool, what: impl ToString) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what.to_string()) }
 }
 
-/// The limit that the corpus sets for all of them together, on a machine that does nothing else.
+/// The corpus's limit for all of them together, on an otherwise idle machine.
 const ALL_AT_ONCE: Duration = Duration::from_secs(5);
 
-/// Every command waits until all of them run, so that none comes to its end unless they run at once: no clock has to say so,
-/// which on a busy machine says something about the machine. In a soak, which has it for itself, the corpus's limit holds.
+/// Every command waits until all of them run, so that none ends unless they run at once, without a clock, which on a busy
+/// machine would measure the load. In a soak, which has the machine to itself, the corpus's limit applies.
 fn all_at_once(scene: &Scene, command: &str, count: u32) -> Result<(), String> {
     let command = scene.command(command);
     let mut least = Duration::MAX;
@@ -132,8 +132,8 @@ fn run_once(scene: &Scene, text: &str) -> Result<(), String> {
     require(log == "x\n", format!("the log holds {log:?}"))
 }
 
-/// Both streams flow, whichever of them is read, until the time is up. Beside the bombs of other cases it may take a while
-/// before anything is printed.
+/// Both streams flow, whichever of them is read, until the time is up. Alongside the bombs of other cases it may take a
+/// while before anything is printed.
 fn flood_both(scene: &Scene, text: &str) -> Result<(), String> {
     for seconds in [1, 4, 16, 60] {
         let outcome = scene.fixture.run_within(text, Duration::from_secs(seconds));
@@ -141,7 +141,7 @@ fn flood_both(scene: &Scene, text: &str) -> Result<(), String> {
             matches!(outcome.ending, Ending::TimedOut { .. }),
             format!("it ended with {}", outcome.ending),
         )?;
-        // More than the pipes hold: a stream without a reader would have stopped the other one.
+        // More than the pipes hold: a stream without a reader would have blocked the other one.
         if outcome.stdout.total_bytes > 1 << 17 && outcome.stderr.total_bytes > 1 << 17 {
             return Ok(());
         }

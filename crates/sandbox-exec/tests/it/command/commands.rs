@@ -12,7 +12,7 @@ use sandbox_exec::{Ending, Level, ShellCommand};
 
 use crate::fixture::{Fixture, stderr, stdout};
 
-/// The levels that can be asked for; each gives at most what the machine has.
+/// The levels that can be requested; each gives at most what the machine supports.
 const LEVELS: [Level; 5] = [Level::None, Level::Process, Level::Landlock, Level::Namespaces, Level::Full];
 
 #[test]
@@ -99,7 +99,7 @@ fn the_environment_is_cleared_to_the_list_and_what_was_added() {
 
 #[test]
 fn a_pipe_to_a_reader_that_ends_kills_the_writer() {
-    // SIGPIPE and the signal mask are as a program expects them, whatever this test process has set.
+    // SIGPIPE and the signal mask have their defaults, whatever this test process has set.
     let outcome = Fixture::new().run("yes | head -n 1; grep -E 'Sig(Blk|Ign)' /proc/self/status");
     assert_eq!(stdout(&outcome), "y\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
@@ -112,7 +112,7 @@ fn a_command_has_no_terminal_and_a_session_of_its_own() {
 
 #[test]
 fn only_the_three_standard_descriptors_are_open() {
-    // The fourth is the one by which `ls` reads the folder.
+    // The fourth is that with which `ls` reads the folder.
     assert_eq!(stdout(&Fixture::new().run("ls /proc/self/fd")), "0\n1\n2\n3\n");
 }
 
@@ -145,7 +145,7 @@ fn a_command_of_the_longest_length_runs() {
     assert_eq!(Fixture::new().run(&text).ending, Ending::Exited(0));
 }
 
-/// A program that handles signals gets them in whichever thread is at hand.
+/// A program that handles signals receives them in any thread.
 #[test]
 fn signals_to_the_thread_that_starts_a_command_change_nothing() {
     signal_hook::flag::register(Signal::SIGUSR2 as i32, Arc::default()).unwrap();

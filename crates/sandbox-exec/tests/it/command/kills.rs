@@ -150,7 +150,7 @@ fn killing_the_daemon_kills_its_commands() {
     }
 }
 
-/// Waits until so many processes have the marker: a hang guard, not a measure.
+/// Waits until `count` processes have the marker: a hang guard, not a measure.
 fn await_survivors(marker: &str, count: usize) {
     let started = Instant::now();
     while survivors(marker).len() != count {

@@ -16,7 +16,7 @@ const STAND_IN: &str = "SANDBOX_EXEC_TEST_LIMITS";
 fn a_command_killed_for_memory_differs_from_its_own_exit() {
     let mut fixture = Fixture::contained();
     fixture.policy.limits.memory_bytes = 64 << 20;
-    // Files in memory count: no single process asks for more than it may have.
+    // Files in memory count: no single process exceeds its own limit.
     let outcome = fixture.run("echo early; head -c 200000000 /dev/zero > /tmp/big");
     let missing = &fixture.launcher.report().missing;
     if missing.iter().any(|missing| missing.starts_with("limit on the whole command's memory")) {
@@ -31,7 +31,7 @@ fn a_command_killed_for_memory_differs_from_its_own_exit() {
 
 #[test]
 fn in_want_of_memory_the_kernel_takes_commands_first() {
-    // `sh` is as easily killed as what it executes.
+    // `sh` has the same score as the programs that it executes.
     let score =
         |level| stdout(&Fixture::at_level(level).run("cat /proc/$$/oom_score_adj /proc/self/oom_score_adj"));
     for level in [Level::Full, Level::Namespaces, Level::Landlock, Level::Process] {

@@ -1,4 +1,4 @@
-//! Folders of which no command makes anything but plain files and folders.
+//! Folders in which commands can make only plain files and folders.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use sandbox_exec::{FileConfinement, Level};
 
 use crate::fixture::{Fixture, stdout};
 
-/// The ways to get a link or a pipe beneath `plain`, each of which prints its name if it succeeds, and what is possible there.
+/// The ways to get a link or a pipe into `plain`, each of which prints its name if it succeeds, and the permitted operations.
 const SCRIPT: &str = "P=../outside/plain; try() { name=$1; shift; \"$@\" 2>/dev/null && echo $name; }; \
     ln -s / link; mkfifo pipe; mkdir folder; ln -s / folder/link; mkdir empty; echo x > file; echo y > other; \
     try link ln -s / $P/link; try pipe mkfifo $P/pipe; \

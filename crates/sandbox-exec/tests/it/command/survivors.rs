@@ -1,6 +1,6 @@
-//! Nothing of a command survives, however it tries and however it ends: many runs, each looked after.
+//! No process of a command survives, however it tries and however it ends: checked over many runs.
 //!
-//! `SURVIVOR_RUNS` says how many; `cargo xtask soak exec` asks for a thousand.
+//! `SURVIVOR_RUNS` sets their number; `cargo xtask soak exec` sets a thousand.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -85,7 +85,7 @@ impl Scene {
         assert!(fits, "{end:?}: {escape}: {outcome:?}");
         let level = fixture.launcher.report().level;
         match end {
-            // Its init, which has lost its parent, goes on alone.
+            // Its init, which has lost its parent, continues alone.
             End::Spawner => await_no_survivors(&marker, escape),
             _ => assert_eq!(survivors(&marker), Vec::<String>::new(), "{level}: {end:?}: {escape}"),
         }

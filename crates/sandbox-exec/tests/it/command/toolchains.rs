@@ -1,5 +1,5 @@
-//! The user's own toolchains work inside, at level full and without the network. One that is missing is skipped by name,
-//! and a failure where `CI` is set: `cargo xtask setup` installs what a continuous integration host lacks.
+//! The user's own toolchains work inside, at level full and without the network. A missing one is skipped by name, and a
+//! failure where `CI` is set: `cargo xtask setup` installs those that a continuous integration host lacks.
 
 use std::fs;
 use std::path::Path;

@@ -12,7 +12,7 @@ use crate::fixture::{Fixture, stdout};
 /// Tells a copy of this program that it is the ordinary user.
 const STAND_IN: &str = "SANDBOX_EXEC_TEST_USER_LIMITS";
 
-/// Opens as many as it can, says how many, and keeps them.
+/// Opens as many as it can, prints their number, and keeps them open.
 const OPEN_ALL: &str = "python3 -c \"
 import ctypes, time
 libc = ctypes.CDLL(None)
@@ -21,7 +21,7 @@ while libc.inotify_init1(0) >= 0: count += 1
 print(count, flush=True)
 time.sleep(60)\"";
 
-/// Returns how many instances the command had, and what this process got while it had them.
+/// Returns how many instances the command had, and the result of this process's attempt meanwhile.
 fn meanwhile(fixture: &Fixture) -> (u64, Result<(), Errno>) {
     let running = fixture.launcher.spawn(&fixture.policy, &ShellCommand::new(OPEN_ALL).unwrap()).unwrap();
     let killer = running.killer();

@@ -1,4 +1,4 @@
-//! The user's caches beneath a kept home: read, never changed.
+//! The user's caches under a kept home: read, never changed.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -82,7 +82,7 @@ fn removed_entries_stay_removed_for_this_workspace_only() {
 }
 
 #[test]
-fn credentials_beside_the_caches_are_not_seen() {
+fn credentials_next_to_the_caches_are_hidden() {
     let fixture = kept();
     let outcome = fixture.run(&format!(
         "grep -r {CANARY} ~ / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr 2>/dev/null"

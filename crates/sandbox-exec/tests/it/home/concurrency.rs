@@ -36,7 +36,7 @@ fn a_second_command_at_the_same_time_is_as_warm_and_leaves_nothing() {
     let outcome = first.wait().unwrap();
     let names = stdout(&outcome);
     assert!(names.contains("first\n") && names.contains("plain\n") && !names.contains("second"), "{names}");
-    // What the first one wrote is kept, and nothing of the other is.
+    // The first command's changes are kept, and none of the second's.
     assert_eq!(
         output(&fixture, "cat ~/.npm/_cacache/own ~/.npm/_cacache/late ~/first ~/plain"),
         "own\nlate\nfirst\nplain\n"
@@ -50,7 +50,7 @@ fn a_command_whose_changes_are_discarded_leaves_the_home_to_others() {
     let mut fixture = kept();
     let whole = fixture.policy.kept_home.clone();
     fixture.policy.kept_home = whole.clone().map(KeptHome::discarded);
-    // It may be the first of all.
+    // It may be the first command of all.
     let first = start_waiting(&fixture, "echo first > ~/first", "cat ~/first ~/.npm/_cacache/content/a");
     fixture.policy.kept_home = whole;
     output(&fixture, "echo kept > ~/kept");
@@ -90,7 +90,7 @@ fn a_home_over_another_one_leaves_that_as_it_is() {
     output(&fixture, "echo own > ~/.npm/_cacache/own; mkdir ~/data; echo 1 > ~/data/a; echo 2 > ~/data/b");
     let kept_home = fixture.root().join("kept");
     let before = fingerprint(&kept_home);
-    let over = KeptHome::new(fixture.root().join("trial")).with_other_beneath(kept_home.clone());
+    let over = KeptHome::new(fixture.root().join("trial")).layered_over(kept_home.clone());
     fixture.policy.kept_home = Some(over);
     let text = "cat ~/.npm/_cacache/own ~/data/a && rm ~/data/a ~/.npm/_cacache/content/a && echo 3 > ~/data/b && \
                 echo trial > ~/.npm/_cacache/own && cat ~/.cache/pip/http/a";

@@ -1,4 +1,4 @@
-//! Keeping what commands write at home, but for settings that programs obey.
+//! Keeping the files that commands write at home, except for settings that programs obey.
 
 use std::fs;
 
@@ -37,7 +37,7 @@ fn settings_that_programs_obey_do_not_outlive_their_command() {
         output(&fixture, "git config --global user.name && git config --global --list | wc -l"),
         "agentd\n3\n"
     );
-    // The control: what is none of them is kept.
+    // The control: other files are kept.
     output(
         &fixture,
         "echo planted > ~/notes && mkdir -p ~/.local/share/x && echo planted > ~/.local/share/x/y",
@@ -137,7 +137,7 @@ fn a_home_within_a_folder_that_commands_are_given_is_not_used() {
     fs::create_dir(fixture.root().join("kept")).unwrap();
     let command = sandbox_exec::ShellCommand::new("echo 1 > ~/a").unwrap();
     let running = fixture.launcher.spawn(&fixture.policy, &command).unwrap();
-    assert_eq!(running.home_fault(), Some("it lies in a folder that commands are given"));
+    assert_eq!(running.home_fault(), Some("it is in a folder that commands are given"));
     assert!(running.wait().unwrap().ending.is_success());
     assert!(!fixture.root().join("kept/home/a").exists());
 }

@@ -19,7 +19,7 @@ fn wait_until_over_limit(fixture: &Fixture) {
     let begun = Instant::now();
     while !fixture.root().join("kept/over-limit").exists() {
         assert!(begun.elapsed() < Duration::from_secs(120), "the home was never found to be too large");
-        // One home of a process is measured at a time: another test's may have been in the way.
+        // A process measures one home at a time: another test's may have been in the way.
         if !fixture.root().join("kept/measured").exists() {
             output(fixture, "true");
         }
@@ -52,7 +52,7 @@ fn the_largest_parts_beyond_the_limit_are_removed_and_the_others_stay() {
 }
 
 #[test]
-fn a_home_of_many_files_is_measured_beside_and_shrunk_before_a_later_command() {
+fn a_home_of_many_files_is_measured_in_the_background_and_shrunk_before_a_later_command() {
     let fixture = with_limit(8 << 20);
     output(&fixture, "mkdir ~/many; cd ~/many; seq 5000 | xargs touch; head -c 20000000 /dev/zero > ~/large");
     wait_until_over_limit(&fixture);
@@ -62,7 +62,7 @@ fn a_home_of_many_files_is_measured_beside_and_shrunk_before_a_later_command() {
 #[test]
 fn what_cannot_be_measured_is_not_kept() {
     let fixture = with_limit(8 << 20);
-    // Deeper than any path can say.
+    // Deeper than the longest path.
     output(
         &fixture,
         "cd; for i in $(seq 50); do d=$(printf 'd%.0s' $(seq 200)); mkdir $d; cd -P ./$d; done; head -c 100000 /dev/zero > a",
@@ -111,7 +111,7 @@ fn old_homes_and_those_of_lost_workspaces_are_collected() {
     assert_eq!(left, ["used"]);
     let collected = collect(100_000);
     assert!(collected.homes == 1 && collected.bytes < 100_000, "{collected:?}");
-    // The one in use is left alone.
+    // A home in use is left alone.
     fixture.policy.workspace = fixture.root().join("workspace-used");
     fixture.policy.kept_home = Some(KeptHome::new(homes.join("used")));
     let text = "touch ready; until test -e go; do sleep 0.01; done; ls ~/a";

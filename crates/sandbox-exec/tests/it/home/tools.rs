@@ -1,4 +1,4 @@
-//! Real programs with their caches. One that is missing is skipped by name, and a failure where `CI` is set.
+//! Real programs with their caches. A missing one is skipped by name, and a failure where `CI` is set.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn is_there(program: &str, argument: &str) -> bool {
     is_there
 }
 
-/// Runs something for long; the output of both streams must hold `expected`.
+/// Runs a slow command; the output of both streams must hold `expected`.
 fn works(fixture: &Fixture, launcher: &Launcher, text: &str, expected: &str) -> String {
     let timeout = Timeout::new(Duration::from_secs(300)).unwrap();
     let command = ShellCommand::new(text).unwrap().with_timeout(timeout);
@@ -31,7 +31,7 @@ fn works(fixture: &Fixture, launcher: &Launcher, text: &str, expected: &str) -> 
     said
 }
 
-/// A launcher for the person who runs the tests, with their toolchains and caches.
+/// A launcher for the user who runs the tests, with their toolchains and caches.
 fn own_launcher(fixture: &Fixture) -> Launcher {
     let home = std::env::var_os("HOME").unwrap_or_else(|| "/nonexistent".into());
     let config = LauncherConfig::new(spawner(), user(Path::new(&home)), fixture.root().join("scratch"));

@@ -7,7 +7,7 @@ use sandbox_exec::LayerMount;
 use super::{layered, renew};
 use crate::fixture::{Fixture, stderr, stdout};
 
-/// Folders of the user beneath the layer: one of code with a folder in it, and a build folder within a package.
+/// Makes the user's folders under the layer: a folder of code with a subfolder, and a build folder in a package.
 fn with_folders(fixture: &Fixture) {
     let workspace = fixture.workspace();
     for name in ["src/deep/er", "package/target/debug", "empty"] {
@@ -19,7 +19,7 @@ fn with_folders(fixture: &Fixture) {
     std::os::unix::fs::symlink("a", workspace.join("src/link")).unwrap();
 }
 
-/// Runs a body with the network on and off, on a layer through which the build folder is seen.
+/// Runs a body with the network on and off, on a layer through which the build folder shows.
 fn on_a_layer(body: impl Fn(&mut Fixture)) {
     for network in [false, true] {
         let mut fixture = layered();
@@ -31,7 +31,7 @@ fn on_a_layer(body: impl Fn(&mut Fixture)) {
     }
 }
 
-/// Gives the policy a new layer, through which the build folder is seen.
+/// Gives the policy a new layer, through which the build folder shows.
 fn renew_with_build_folder(fixture: &mut Fixture, number: usize) {
     renew(fixture, &format!("layer{number}"));
     let layer: LayerMount = fixture.policy.layer.clone().unwrap();
@@ -79,7 +79,7 @@ except OSError as error:
         let fixture = layered();
         with_folders(&fixture);
         let on_layer = stdout(&fixture.run(&text));
-        assert!(fixture.workspace().join("src/deep/er/c").exists(), "{call}: the folder beneath was changed");
+        assert!(fixture.workspace().join("src/deep/er/c").exists(), "{call}: the lower folder was changed");
         let mut plain = Fixture::contained();
         with_folders(&plain);
         plain.policy.layer = None;
@@ -130,7 +130,7 @@ fn a_build_folder_is_removed_and_made_anew() {
         let text = "rm -rf package/target && test ! -e package/target && mkdir package/target && \
                     echo new > package/target/new && ls package/target";
         succeeds(fixture, text, "new\n");
-        // What it held was removed at once, as without a layer; the rest is on the layer.
+        // Its contents were removed at once, as without a layer; the rest is on the layer.
         assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
         let upper = fixture.root().join("layer0/upper/package/target/new");
         assert_eq!(fs::read_to_string(upper).unwrap(), "new\n");
@@ -192,7 +192,7 @@ fn no_other_mount_is_taken_off() {
             assert!(!outcome.ending.is_success(), "{text}");
             assert_eq!(stdout(&outcome), "src\nstate\n", "{text}: {}", stderr(&outcome));
         }
-        // The control: the build folder is taken off.
+        // The control: the build folder is unmounted.
         renew_with_build_folder(fixture, tries.len());
         succeeds(fixture, "rm -r package/target", "");
     });
@@ -227,7 +227,7 @@ fn no_mount_is_taken_off_with_a_build_folder() {
                 assert_eq!(fs::read_to_string(target.join("locked/file")).unwrap(), "kept", "{rename}");
             }
         }
-        // The control: without anything in it that is hidden or protected, it gets its name.
+        // The control: without hidden or protected paths in it, it can be renamed.
         fixture.policy.hidden.clear();
         fixture.policy.read_only.clear();
         renew_with_build_folder(fixture, number + 1);
@@ -267,7 +267,7 @@ child.wait()
 ";
 
 #[test]
-fn processes_beside_the_command_are_out_of_reach() {
+fn processes_alongside_the_command_are_out_of_reach() {
     on_a_layer(|fixture| {
         fs::write(fixture.workspace().join("reach.py"), REACH).unwrap();
         let outcome = fixture.run("python3 reach.py; rm -r package/target && ls package");

@@ -1,4 +1,4 @@
-//! `fixtures/layers/scripts.json`: what commands do on a layer is what they do to a copy of the folder.
+//! `fixtures/layers/scripts.json`: commands have the same effect on a layer as on a copy of the folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ impl Scene {
 fn adopt_all(layer: &Layer, changes: &LayerChanges) -> Result<(), String> {
     layer.seal(changes).map_err(|error| error.to_string())?;
     if layer.sealed().map_err(|error| error.to_string())?.as_ref() != Some(changes) {
-        return Err("the list of changes did not survive being written down".into());
+        return Err("the list of changes did not survive serialization".into());
     }
     layer.sync(changes).map_err(|error| error.to_string())?;
     for change in changes.in_adoption_order() {
@@ -92,7 +92,7 @@ fn adopt_all(layer: &Layer, changes: &LayerChanges) -> Result<(), String> {
     layer.finish_folders(changes).map_err(|error| error.to_string())
 }
 
-/// Leaves out what git writes differently each time.
+/// Drops files that git writes differently each time.
 fn without_git(mut image: Image) -> Image {
     image.retain(|path, _| !path.starts_with(b".git/"));
     image
@@ -110,12 +110,12 @@ fn is_side(side: Option<&Side>, node: Option<&Node>) -> bool {
     }
 }
 
-/// Compares what the layer lists with how the copy was changed.
+/// Compares the layer's list with the changes of the copy.
 fn check_list(changes: &[&LayerChange], before: &Image, after: &Image) -> Result<(), String> {
     let mut expected = tree_image::difference(before, after);
     for change in changes {
         let path = change.path.as_bytes();
-        // A folder that was made anew as a whole may itself be as it was.
+        // A recreated folder may itself be unchanged.
         let same = before.get(path).filter(|_| change.tree.is_some()).map(|node| (Some(node), Some(node)));
         let pair = expected.remove(path).or(same);
         let (old, new) = pair.ok_or_else(|| format!("{} did not change", change.path))?;
@@ -154,12 +154,12 @@ fn run_case(scene: &Scene, case: &Value, rules: ScanRules<'_>) -> Result<(), Str
         return Err(format!("{name}: {ending}"));
     }
     if image(&folder) != before {
-        return Err(format!("{name}: the folder beneath was changed"));
+        return Err(format!("{name}: the lower folder was changed"));
     }
     let mut changes = layer.changes(rules).map_err(|error| format!("{name}: {error}"))?;
     let again = layer.changes(rules).map_err(|error| format!("{name}: {error}"))?;
     if summary(&changes) != summary(&again) {
-        return Err(format!("{name}: a second look shows something else"));
+        return Err(format!("{name}: a second scan lists something else"));
     }
     layer.separate(&mut changes, 1 << 20).map_err(|error| format!("{name}: {error}"))?;
     let listed: Vec<&LayerChange> =
@@ -173,17 +173,17 @@ fn run_case(scene: &Scene, case: &Value, rules: ScanRules<'_>) -> Result<(), Str
     if with_git && git_says(&folder) != git_says(&copy) {
         return Err(format!("{name}: {} instead of {}", git_says(&folder), git_says(&copy)));
     }
-    // Once more changes nothing.
+    // Adopting again changes nothing.
     for change in changes.in_adoption_order() {
         layer.adopt(change).map_err(|error| format!("{name}, a second time: {error}"))?;
     }
     layer.finish_folders(&changes).unwrap();
     if image(&folder) != adopted {
-        return Err(format!("{name}: adopted twice it is another"));
+        return Err(format!("{name}: adopting twice differs from adopting once"));
     }
     layer.discard().map_err(|error| format!("{name}: {error}"))?;
     if image(&folder) != adopted {
-        return Err(format!("{name}: discarding took something away"));
+        return Err(format!("{name}: discarding removed something"));
     }
     Ok(())
 }
@@ -203,7 +203,7 @@ fn git_says(folder: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Opens every folder again, so that the next case can remove it.
+/// Makes every folder accessible again, so that the next case can remove it.
 fn clear(scene: &Scene) {
     let folders = ["workspace-of-layer", "copy"].map(|name| scene.fixture.root().join(name));
     let text = "chmod -R u+rwx \"$@\" 2>/dev/null; rm -rf \"$@\"";

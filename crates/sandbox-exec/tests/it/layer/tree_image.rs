@@ -19,7 +19,7 @@ pub(crate) enum Node {
 /// Paths as bytes, relative to the folder; the folder itself is the empty path.
 pub(crate) type Image = BTreeMap<Vec<u8>, Node>;
 
-/// Takes the image of a folder, without what lies in `left_out`, a name in it.
+/// Takes the image of a folder, without the entry `left_out` in it.
 pub(crate) fn take(folder: &Path, left_out: &str) -> Image {
     let mut image = Image::new();
     let mut pending = vec![Vec::new()];
@@ -34,7 +34,7 @@ pub(crate) fn take(folder: &Path, left_out: &str) -> Image {
             let content = opened(&full_path, mode, 0o400, || fs::read(&full_path).unwrap());
             Node::File { mode, content, attributes: attributes(&full_path) }
         } else if kind.is_dir() {
-            // A closed folder stays open until the end: what is in it has to be reached.
+            // A closed folder is opened until the end, to read its entries.
             if mode & 0o500 != 0o500 && !rustix::process::geteuid().is_root() {
                 fs::set_permissions(&full_path, Permissions::from_mode(mode | 0o700)).unwrap();
             }
@@ -68,7 +68,7 @@ fn restore(folder: &Path, image: &Image) {
     }
 }
 
-/// The names of an entry's attributes. None that belongs to an overlay may ever be seen.
+/// The names of an entry's attributes. None of an overlay may ever be visible.
 fn attributes(path: &Path) -> Vec<String> {
     let mut list = [0_u8; 4096];
     let length = rustix::fs::llistxattr(path, &mut list[..]).unwrap();
@@ -88,7 +88,7 @@ fn opened<T>(path: &Path, mode: u32, needed: u32, act: impl FnOnce() -> T) -> T 
     result
 }
 
-/// Returns the paths that are different, with both sides.
+/// Returns the paths that differ, with both sides.
 pub(crate) fn difference<'a>(
     before: &'a Image,
     after: &'a Image,

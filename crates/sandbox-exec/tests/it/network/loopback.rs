@@ -1,4 +1,4 @@
-//! The loopback interface of a command: its own, up, and with nothing of the host behind it.
+//! The loopback interface of a command: its own, up, and without the host's servers.
 
 use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
@@ -140,14 +140,14 @@ fn raw_sockets_and_other_families_are_refused() {
         let mut text =
             "import ctypes\nfrom socket import *\nlibc = ctypes.CDLL(None, use_errno=True)\n".to_owned();
         for socket in REFUSED {
-            // Not by way of the library's own class, which would add a flag.
+            // Not through Python's own class, which would add a flag.
             text += &format!("libc.socket({socket}) < 0 and print(ctypes.get_errno())\n");
         }
-        // A number with more bits than the kernel looks at is the same family.
+        // A number with more bits than the kernel reads is the same family.
         text += "syscall = libc.syscall\nsyscall.argtypes = [ctypes.c_long] * 4\n";
         text +=
             &format!("syscall({}, 0x700000011, 3, 0) < 0 and print(ctypes.get_errno())\n", libc::SYS_socket);
-        // The control: what runtimes ask for.
+        // The control: the sockets that runtimes make.
         for socket in ["AF_INET, SOCK_STREAM, 6", "AF_INET6, SOCK_DGRAM, 17", "AF_NETLINK, SOCK_RAW, 0"] {
             text += &format!("print(libc.socket({socket}) >= 0)\n");
         }

@@ -15,7 +15,7 @@ use sandbox_exec::{
 use crate::fixture::{Fixture, HANG, stderr, stdout};
 use crate::network::{at_level_full, python, run};
 
-/// Serves what it is given by itself: it sends the name and the port, then everything back.
+/// Serves connections itself: sends the name and the port, then echoes everything.
 #[derive(Clone, Debug, Default)]
 struct Echo {
     names: Vec<AllowedName>,
@@ -149,7 +149,7 @@ fn the_loopback_of_the_host_stays_out_of_reach() {
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
         let text = format!("{} 127.0.0.1:{port}", python(HELLO));
-        // Even where the port is an allowed one, and so has a listener in the namespace.
+        // Even if the port is allowed, and so has a listener in the namespace.
         for ports in [&[443][..], &[port][..]] {
             let (outcome, carried) = run_named(fixture, &[("registry.example", ports)], &text);
             assert!(!outcome.ending.is_success() && carried.is_empty(), "{outcome:?}");
@@ -213,9 +213,9 @@ impl Carrier for Late {
         if *carried == 1 {
             let mut stream = TcpStream::from(stream);
             stream.set_nonblocking(false).unwrap();
-            // The end of the stream is that of the command.
+            // The stream ends when the command does.
             let _ = std::io::copy(&mut stream, &mut std::io::sink());
-            // A launcher that waits for nothing has killed the forwarder meanwhile.
+            // A launcher that does not wait would have killed the forwarder meanwhile.
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -229,7 +229,7 @@ impl Carrier for Late {
 fn connections_that_nothing_has_accepted_when_the_command_ends_are_carried() {
     let name = "network::named::connections_that_nothing_has_accepted_when_the_command_ends_are_carried";
     at_level_full(name, |fixture| {
-        // Until no further one is taken: then the forwarder waits for the carrier, and all that may wait for it do.
+        // Until no further connection is taken: then the forwarder waits for the carrier, and its queue is full.
         let text = python(
             "import os, socket\n\
              address, held = (socket.gethostbyname(\"registry.example\"), 443), []\n\
@@ -241,7 +241,7 @@ fn connections_that_nothing_has_accepted_when_the_command_ends_are_carried() {
              os._exit(0)",
         );
         let mut counts = Vec::new();
-        // The launcher waits a quarter of a second for them, which a busy machine may need for something else.
+        // The launcher waits a quarter of a second for them, which may be too short on a busy machine.
         while counts.len() < 5 && counts.last().is_none_or(|(opened, carried)| opened != carried) {
             let carried = Arc::new(Mutex::new(0));
             let names = echo(&[("registry.example", &[443])]).names;
@@ -314,7 +314,7 @@ fn the_end_of_a_command_ends_its_connections() {
         let mut connected = |_: OutputStream, _: &[u8]| killer.cancel();
         let outcome = running.wait_with(&mut connected, None).unwrap();
         assert_eq!((outcome.ending, stdout(&outcome).as_str()), (Ending::Cancelled, "True\n"), "{outcome:?}");
-        // What is left of it is the policy's.
+        // The remaining reference is the policy's.
         fixture.policy.network = NetworkPolicy::Off;
         assert_eq!(connections.recv_timeout(HANG), Err(RecvTimeoutError::Disconnected));
     });

@@ -1,4 +1,4 @@
-//! A server in the background on a workspace that it can only read: it sees later edits, and changes nothing but caches.
+//! A server in the background on a read-only workspace: it sees later edits, and can change only caches.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,7 +10,7 @@ use sandbox_exec::{BackgroundProcess, PolicyError, Readiness, ShellCommand, Spaw
 use crate::fixture::{Fixture, HANG, stdout};
 use crate::network::{at_level_full, python};
 
-/// Everything by which a command may change a file, each reported with its outcome.
+/// All ways in which a command may change a file, each reported with its outcome.
 const ATTEMPTS: &str = "\
 import os
 def attempt(name, change):

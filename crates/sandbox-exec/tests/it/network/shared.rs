@@ -1,4 +1,4 @@
-//! Commands that share a network: a server in the background, what talks to it, and who cannot.
+//! Commands that share a network: a server in the background, its clients, and commands that cannot reach it.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Unix sockets: those of a command's own work, and those of the host are out of reach wherever they lie.
+//! Unix sockets: a command's own work, and the host's are out of reach wherever they are.
 
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt;
@@ -120,7 +120,7 @@ impl HostServers {
         HostServers { listeners, datagrams, names, datagram_name: datagram_name.to_str().unwrap().to_owned() }
     }
 
-    /// Counts what has come in since it was last asked.
+    /// Counts the connections that arrived since the last call.
     fn arrivals(&self) -> usize {
         let nothing_more = |error: std::io::Error| assert_eq!(error.kind(), ErrorKind::WouldBlock);
         let mut count = 0;
@@ -163,7 +163,7 @@ fn sockets_of_the_host_are_out_of_reach() {
     });
 }
 
-/// Runs a command with a folder that lies under no layer.
+/// Runs a command with a folder that no layer covers.
 fn run_with_uncovered(
     fixture: &mut Fixture,
     text: &str,
@@ -231,7 +231,7 @@ fn an_address_that_is_exchanged_while_it_is_judged_leads_nowhere_else() {
             let own = fixture.workspace().join("own.sock");
             let command = format!("{} {} {}", python(RACE), own.display(), servers.names[0]);
             let outcome = run(fixture, &command);
-            // Both happened: that the own server was reached, and that the other one was tried.
+            // Both happened: the command's own server was reached, and the host's was tried.
             assert_eq!(stdout(&outcome), "True True\n", "{}", stderr(&outcome));
             assert_eq!(servers.arrivals(), 0);
         },

@@ -18,7 +18,7 @@ use crate::answer::{Answer, Refused, json};
 use crate::api::read;
 use crate::page::Page;
 
-/// The state that the page showed when the person decided.
+/// The state that the page showed when the user decided.
 #[derive(Deserialize)]
 struct LookedAt {
     /// The revision of the draft.
@@ -80,7 +80,7 @@ pub(super) async fn send_back(State(page): State<Arc<Page>>, Path(id): Path<u64>
     page.answer_long(move |page| decide(page, ProposalId(id), &body, true)).await
 }
 
-/// Removes what cannot be read of a proposal.
+/// Removes the unreadable data of a proposal.
 pub(super) async fn drop_unreadable(State(page): State<Arc<Page>>, Path(id): Path<u64>) -> Response {
     page.answer(move |page| {
         let sessions = page.sessions()?;
@@ -99,8 +99,8 @@ fn decide(page: &Arc<Page>, id: ProposalId, body: &[u8], sends_back: bool) -> An
     if !now.proposal.is_pending() {
         return Err(Refused::new(StatusCode::CONFLICT, format!("proposal {id} is over already")));
     }
-    // What lands is what was looked at, not what the folder has made of it since. Before the revision, which planning again
-    // raises as well.
+    // Only the steps that the user has seen may land, not a newer plan on a changed folder. Checked before the revision, which
+    // planning again raises as well.
     if !sends_back && steps_mark(&now.proposal.steps) != request.mark {
         let message = match now.proposal.is_tried {
             true => {

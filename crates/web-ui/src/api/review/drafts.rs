@@ -1,4 +1,4 @@
-//! Drafts: saved as a whole, with the revision that was read, so that of two windows none overwrites the other.
+//! Drafts: saved as a whole, with the revision that was read, so that two windows do not overwrite each other.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::answer::{Answer, Refused, json};
 use crate::api::read;
 use crate::page::Page;
 
-/// The most characters of a comment, the most lines that it is about, and the most comments.
+/// The most characters of a comment, the most lines that it covers, and the most comments.
 const MOST_CHARACTERS: usize = 20_000;
 const MOST_LINES: usize = 200;
 const MOST_COMMENTS: usize = 500;
@@ -90,7 +90,7 @@ fn check(text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Saves a draft, or answers with the one that another window has saved.
+/// Saves a draft, or answers with the draft that another window has saved.
 fn put(sessions: &SharedSessions, id: ProposalId, draft: Draft) -> Answer {
     let revision = draft.revision;
     let failure = match sessions.call(&SaveDraft { id, draft }, &CancelFlag::new()) {
@@ -104,7 +104,7 @@ fn put(sessions: &SharedSessions, id: ProposalId, draft: Draft) -> Answer {
     Err(failure.into())
 }
 
-/// Answers a request that was made with a draft that another window has changed.
+/// Answers a request with a draft that another window has changed since.
 pub(super) fn outdated(draft: &Draft) -> HttpResponse<Body> {
     let mut response = json(&Outdated {
         error: "another window has changed this review",

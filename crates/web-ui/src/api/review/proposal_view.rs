@@ -1,4 +1,4 @@
-//! A proposal as the page shows it: hunk by hunk with the lines around, within bounds.
+//! The page's view of a proposal: hunk by hunk with context lines, within bounds.
 
 use change_review::{
     CommandStep, CommentPosition, Draft, FileClass, FileStep, HunkId, Proposal, ProposalEnd, ProposedStep,
@@ -14,7 +14,7 @@ mod hunks;
 
 use hunks::{Budget, HunkView};
 
-/// The most steps, the most files that a command or a trial has changed, and the most characters of a title.
+/// The most steps, the most files changed by a command or a trial, and the most characters of a title.
 const MOST_STEPS: usize = 1_000;
 const MOST_EFFECTS: usize = 100;
 const TITLE_CHARACTERS: usize = 500;
@@ -25,7 +25,7 @@ const TITLE: TextBounds = TextBounds { line_characters: TITLE_CHARACTERS, ..Text
 /// The most variables of a command that are shown.
 const MOST_SURROUNDINGS: usize = 200;
 
-/// The bounds of one hunk, and of one step of its own.
+/// The bounds of one hunk, and of one step shown alone.
 const HUNK: TextBounds = TextBounds { lines: 400, line_characters: 2_000, bytes: 64 * 1024 };
 const WHOLE: TextBounds = TextBounds { lines: 20_000, line_characters: 4_000, bytes: 1 << 20 };
 
@@ -39,13 +39,13 @@ pub(super) struct View {
     subject: String,
     /// `pending`, `landing`, `landed`, `sentBack` or `closed`.
     state: &'static str,
-    /// The review that the model got; `None` until it is over.
+    /// The review that the model received; `None` until it is finished.
     review: Option<String>,
-    /// True if the steps are those of a trial of everything.
+    /// True if the steps come from a trial of everything.
     is_tried: bool,
     /// True while a choice is being tried.
     is_trying: bool,
-    /// Another text if the steps are others.
+    /// Changes whenever the steps do.
     mark: String,
     steps: Vec<StepView>,
     steps_left_out: usize,
@@ -53,7 +53,7 @@ pub(super) struct View {
     /// The position of each comment of the draft.
     positions: Vec<CommentPosition>,
     tried: Option<TriedView>,
-    /// True if something of it was sent back before: steps without news are new then.
+    /// True if an earlier version was sent back: then steps without `since` are new.
     has_since: bool,
     /// The titles of the steps of the last review that are not proposed again.
     dropped: Vec<String>,
@@ -69,7 +69,7 @@ pub(super) struct StepView {
     problem: Option<String>,
     /// Its position in the order for reading, 0-based.
     position: usize,
-    /// The news since the last review; `None` for a new step.
+    /// The changes since the last review; `None` for a new step.
     since: Option<SinceView>,
     #[serde(flatten)]
     effect: EffectView,
@@ -78,9 +78,9 @@ pub(super) struct StepView {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SinceView {
-    /// The proposal in which the step was seen last.
+    /// The proposal in which the step was last shown.
     review: u64,
-    /// The difference to what was seen there; `None` if it is the same.
+    /// The difference to the step shown there; `None` if it is the same.
     changed: Option<FileView>,
 }
 
@@ -93,7 +93,7 @@ enum EffectView {
         command: BoundedText,
         folder: Option<String>,
         background: Option<String>,
-        /// Its variables and what it is given besides, a line for each.
+        /// Its variables and other inputs, a line for each.
         surroundings: Vec<String>,
         surroundings_left_out: usize,
         effects: Vec<FileView>,
@@ -106,11 +106,11 @@ enum EffectView {
 struct FileView {
     path: String,
     note: Option<String>,
-    /// The reason why it is folded.
+    /// The reason that it is folded.
     folded: Option<&'static str>,
     lines_added: usize,
     lines_removed: usize,
-    /// The hunks. Those without an id are the whole of a file that appears or goes.
+    /// The hunks. A hunk without an id is the whole of a created or deleted file.
     hunks: Vec<HunkView>,
 }
 
@@ -119,7 +119,7 @@ struct FileView {
 struct TriedView {
     /// The choice that was tried, in its shortest form.
     selection: Selection,
-    /// True if landing the same choice adopts what the trial made.
+    /// True if landing the same choice adopts the trial's result.
     is_held: bool,
     outcomes: Vec<OutcomeView>,
     /// The differences of everything together.
@@ -150,7 +150,7 @@ pub(super) fn view(page: &Page, review: ShownProposal) -> View {
             step.position = position;
         }
     }
-    // After the steps themselves: the differences to the folder come first where the bounds are met.
+    // After the steps themselves: the differences to the folder take precedence within the bounds.
     for step in &mut steps {
         let news = since.as_ref().and_then(|since| since.steps.get(&step.step));
         step.since = news.map(|news| since_view(news, &mut budget));
@@ -188,12 +188,12 @@ pub(super) fn view(page: &Page, review: ShownProposal) -> View {
     }
 }
 
-/// Returns one step with as much of its texts as a page can bear.
+/// Returns one step with as much of its texts as a page can display.
 pub(super) fn whole_step(step: &ProposedStep) -> StepView {
     step_view(step, WHOLE, &mut Budget::of_a_step())
 }
 
-/// Returns the review that the model got.
+/// Returns the review that the model received.
 pub(super) fn review_of(proposal: &Proposal) -> Option<String> {
     match &proposal.state {
         State::Decided(decision) => Some(bounded(&decision.review, TextBounds::OUTPUT).text),
@@ -347,12 +347,12 @@ mod tests {
             lines[0].starts_with("with A=\"xxx") && lines[0].ends_with("… [1009 more characters]"),
             "{lines:?}"
         );
-        // Quoted, so that no value looks like another line.
+        // Quoted, so that no value looks like a separate line.
         assert_eq!(
             lines[1..],
             [r#"with BASH_ENV="./evil.sh\nwith C=\"\"""#, r#"ready as soon as it prints "up""#]
         );
-        // Alone it is shown with more.
+        // Shown alone, the step has wider bounds.
         assert!(surroundings_in(&whole_step(&step)).0[0].ends_with("xxx\""));
     }
 

@@ -25,7 +25,7 @@ pub(super) const HAS_RUN: &str = "Ran '";
 /// The longest summary of a session.
 const SUMMARY_CHARACTERS: usize = 70;
 
-/// A session into which a flow's edits go, one reply for each run.
+/// A session that receives a flow's edits, one reply for each run.
 pub(super) struct SessionEngine<'a> {
     pub(super) common: &'a CommonOptions,
     pub(super) console: Console,

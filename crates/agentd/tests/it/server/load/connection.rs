@@ -25,7 +25,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Connects to a server; the name is that of the conversation.
+    /// Connects to a server, with the name of the conversation.
     pub(super) fn open(server: &WebServer, speech: Speech, name: &str) -> Connection {
         let both = "Accept: application/json, text/event-stream";
         let conversation = format!("Agentd-Conversation: {name}");

@@ -8,13 +8,13 @@ use serde_json::json;
 use crate::fixture::web_server::WebServer;
 use crate::server::load::connection::{Connection, Speech};
 
-/// The number of clients that share a file in which each has a line of its own.
+/// The number of clients that share a file, in which each has its own line.
 pub(super) const SHARING: u64 = 10;
 
-/// Every so many clients one runs commands: these queue, so that more of them would only wait for each other.
+/// One in this many clients runs commands: these queue, so that more of them would only wait for each other.
 const RUNNING: u64 = 20;
 
-/// Every so many clients one speaks MCP.
+/// One in this many clients speaks MCP.
 const SPEAKING_MCP: u64 = 4;
 
 pub(super) struct Worker {

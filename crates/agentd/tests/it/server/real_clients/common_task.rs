@@ -60,7 +60,7 @@ impl CommonTask {
     }
 }
 
-/// The servers of one run of the task, on folders of their own.
+/// The servers of one run of the task, each on its own folder.
 pub(super) struct Servers {
     pub(super) project: Project,
     /// The folder of the server that asks its client's person.

@@ -112,7 +112,7 @@ fn the_python_package_completes_a_task_over_http_in_both_eras() {
 #[test]
 #[ignore = "a suite of its own: `cargo xtask clients`, which is one of the checks"]
 fn two_clients_complete_their_tasks_at_once_on_one_workspace() {
-    // Each with an owner of its own kind: the server that was started before, or the first of the two clients.
+    // Each with a different kind of owner: the server that was started before, or the first of the two clients.
     for ((first, first_version), (second, second_version), has_server) in [
         (MODES[0], MODES[1], true),
         (MODES[1], MODES[0], true),

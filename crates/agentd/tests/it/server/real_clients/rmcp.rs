@@ -60,7 +60,7 @@ impl ClientHandler for Host {
 
 type Connected = RunningService<RoleClient, Host>;
 
-/// Connects to a server over HTTP, or to one of its own on the folder of a project.
+/// Connects to a server over HTTP, or to a new one on the folder of a project.
 async fn connected(
     host: Host,
     era: &str,

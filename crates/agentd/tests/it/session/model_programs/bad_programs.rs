@@ -43,7 +43,7 @@ fn each_bad_program_ends_the_loop_with_its_reason_and_no_effect() {
         assert!(!script.project.has("a.txt"), "{command}: nothing of it is used\n{ran}");
         // What the program says of itself is shown.
         assert!(*command != fails_late || ran.stderr.contains("the quota is used up"), "{ran}");
-        // The control: the same session is done by a program that is well.
+        // The control: a working program completes the same session.
         script.project.run(&["resume", &id(&ran), "--model", &script.command()]).ok().says("all is well");
     });
 }
@@ -60,7 +60,7 @@ fn programs_that_are_merely_odd_are_heard() {
     let done = "printf '[DONE]\\nall is well\\n[/DONE]\\n'";
     let cases = [
         done.to_owned(),
-        // It leaves a process behind that holds its output open.
+        // It leaves a running process that holds its output open.
         format!("sleep 600 & echo $! > ../left-behind; {done}"),
         // The reply arrives late and in pieces.
         format!(

@@ -19,7 +19,7 @@ const BY_COMMAND: [&str; 5] = [LOG, "made", "goes", "stays", "large.txt"];
 /// parentheses.
 const NOT_WRITTEN: &str = "could not be written: ";
 
-/// It begins the list of those whose present state could not be determined with this; only paths stand between backticks there.
+/// It begins the list of those whose present state could not be determined with this; only paths are between backticks there.
 const NOT_READABLE: &str = "saved by another program while the command ran, or not readable";
 
 fn is_by_command(name: &str) -> bool {
@@ -28,7 +28,7 @@ fn is_by_command(name: &str) -> bool {
         .any(|path| name == *path || name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
 }
 
-/// Everything that a cycle leaves behind, times aside.
+/// Everything that a cycle leaves, except for times.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Aftermath {
     /// Every name in the workspace but the state folder: its permission bits, and its bytes if it is a file.

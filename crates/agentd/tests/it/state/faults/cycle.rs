@@ -144,14 +144,14 @@ fn check_acknowledged(traced: &Traced, aftermath: &Aftermath) -> Result<(), Stri
     let printed = traced.stdout.lines().filter_map(|line| line.strip_prefix('[')?.split_once("] "));
     let mut results = aftermath.results().iter();
     for (mark, line) in printed {
-        // A long summary is printed up to an ellipsis; behind it, that of a command has its exit code.
+        // A long summary is printed up to an ellipsis; after it, a command's summary has its exit code.
         let summary = line.split_once(": ").map_or(line, |(_, summary)| summary);
         let (start, end) = summary.split_once('…').unwrap_or((summary, ""));
         let is_same = |result: &serde_json::Value| {
             result["summary"].as_str().is_some_and(|now| now.starts_with(start) && now.ends_with(end))
                 && result["success"] == (mark == "OK")
         };
-        // A line that could not be written is missing; the others stand in the order of the blocks.
+        // A line that could not be written is missing; the others are in the order of the blocks.
         if !results.any(is_same) {
             return Err(format!("'[{mark}] {line}' was printed, and it is not a result, or comes too late"));
         }

@@ -68,7 +68,7 @@ impl Table {
             }
         }
         match trial.finding {
-            // A run that the fault did not come to is as good as undisturbed, and must end so.
+            // A run that ended before the fault is undisturbed, and must end as such.
             Ok(Finding::Same) if !trial.is_injected => {}
             Ok(finding) => *row.findings.entry(finding).or_default() += 1,
             Err(wrong) => {

@@ -47,7 +47,7 @@ pub(crate) enum Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Injection {
     pub(crate) name: CallName,
-    /// The number of the call among those of this name, 1-based.
+    /// The number of the call among calls of this name, 1-based.
     pub(crate) number: u32,
     pub(crate) fault: Fault,
 }

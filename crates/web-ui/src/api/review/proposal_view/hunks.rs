@@ -1,11 +1,11 @@
-//! The hunks of a change with the lines around them.
+//! The hunks of a change with context lines.
 
 use change_review::{FileStep, Hunk};
 use serde::Serialize;
 
 use crate::bounded_text::{BoundedText, TextBounds, bounded};
 
-/// The lines around it that belong to its view, before and behind a hunk.
+/// The number of context lines before and after a hunk.
 const CONTEXT: usize = 3;
 
 /// The bounds of all texts of one answer together; a hunk beyond them has no lines.
@@ -23,7 +23,7 @@ impl Budget {
         Budget { bytes: 4 << 20, lines: 60_000 }
     }
 
-    /// Returns a text within bounds and within what is left.
+    /// Returns a text within bounds and the remaining budget.
     fn take(&mut self, text: &str, bounds: TextBounds) -> BoundedText {
         let lines = bounds.lines.min(self.lines);
         let bounds = match self.bytes {
@@ -37,7 +37,7 @@ impl Budget {
     }
 }
 
-/// A hunk as the page shows it.
+/// A hunk, as shown by the page.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct HunkView {
@@ -49,12 +49,12 @@ pub(super) struct HunkView {
     new_count: usize,
     old: BoundedText,
     new: BoundedText,
-    /// The lines in front of it and behind it, which are the same before and after.
+    /// The unchanged context lines before and after it.
     ahead: Vec<String>,
     behind: Vec<String>,
 }
 
-/// Returns the hunks of a file; of one that appears or goes, the whole as one.
+/// Returns the hunks of a file; a created or deleted file is one hunk.
 pub(super) fn of(file: &FileStep, bounds: TextBounds, budget: &mut Budget) -> Vec<HunkView> {
     match (&file.before, &file.after) {
         (Some(before), Some(_)) => {
@@ -99,7 +99,7 @@ fn view(
 ) -> HunkView {
     let start = hunk.old_first - 1;
     let end = start + hunk.old_count;
-    // Lines between two hunks are in one view: behind the first one, as far as they go.
+    // Lines between two hunks are shown once: first after the earlier hunk.
     let end_of_previous = previous.map_or(0, |one| one.old_first - 1 + one.old_count);
     let free = if previous.is_some() { end_of_previous + CONTEXT } else { 0 };
     let from = start.saturating_sub(CONTEXT).max(free.min(start));

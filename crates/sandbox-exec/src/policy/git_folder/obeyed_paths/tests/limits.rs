@@ -66,7 +66,7 @@ fn settings_beyond_the_limits_are_not_complete() {
     };
     assert_eq!(left_out(included(INCLUDED_LIMIT)), [], "the control");
     assert_eq!(left_out(included(INCLUDED_LIMIT + 1)), [LeftOut::Settings]);
-    // Many repositories leave as much room for other files.
+    // Many repositories leave the same room for other files.
     (0..REPOSITORY_LIMIT).for_each(|number| scene.worktree(&format!("work/w{number}"), &number.to_string()));
     assert_eq!(left_out(included(INCLUDED_LIMIT)), [], "the control");
     scene.worktree("work/more", "more");
@@ -116,7 +116,7 @@ fn more_working_trees_take_no_path_of_the_users_settings_away() {
                 assert!(covers(&obeyed, &path, ObeyedAs::Program), "{trees}: {path}");
             }
         }
-        // Few are meant where they are.
+        // In few repositories, paths count at their own location.
         assert_eq!(covers(&obeyed, "other/tools/1", ObeyedAs::Program), trees > 10, "{trees}");
         assert!(!covers(&obeyed, "tools/other", ObeyedAs::Program), "the control");
         assert!(obeyed.paths.len() <= PATH_LIMIT, "{trees}");
@@ -133,7 +133,7 @@ fn what_is_older_comes_before_what_a_command_adds() {
     assert_eq!(obeyed.left_out, [LeftOut::Repositories]);
     let has_ages = fs::metadata(scene.at("work")).unwrap().created().is_ok();
     assert_eq!(covers(&obeyed, "zz/own/watch", ObeyedAs::Program), has_ages);
-    // Neither does a kind take the room of another one.
+    // Nor does one kind take room from another.
     scene.worktree("work/linked", "linked");
     scene.put("work/.git/worktrees/linked/config.worktree", "[core]\nfsmonitor = ./watch\n");
     assert!(covers(&scene.find(), "linked/watch", ObeyedAs::Program));
@@ -174,13 +174,13 @@ fn links_and_examples_among_hooks_take_no_path_away() {
     let link = |number: usize| {
         symlink(format!("../../!{number}"), scene.at(&format!("work/scripts/hooks/l{number}"))).unwrap()
     };
-    // They lead to what comes before others by name.
+    // They lead to paths that sort before others.
     (0..PATH_LIMIT).for_each(link);
     assert_eq!(scene.find().left_out, [LeftOut::Paths]);
     (PATH_LIMIT..=LINK_LIMIT).for_each(link);
     let obeyed = scene.find();
     assert_eq!(obeyed.left_out, [LeftOut::Hooks, LeftOut::Paths]);
-    // What is never changed comes before what is only reported, as everything is then.
+    // Paths on the list "never" precede those on "reported", as every path is then.
     assert!(covers(&obeyed, ".git/flow", ObeyedAs::Hooks));
     (0..9).for_each(|number| {
         assert!(covers(&obeyed, &format!("tools/{number}"), ObeyedAs::Program), "{number}")
@@ -214,7 +214,7 @@ fn a_command_in_more_folders_than_are_looked_at_is_not_complete() {
     let few = obeyed("cd tools && cd deep && ./run");
     assert_eq!(few.left_out, [], "the control");
     assert_eq!(named(&few), [row("tools/deep/run", ObeyedAs::Program)], "the control");
-    // The same folder again is no other one.
+    // The same folder again counts once.
     assert_eq!(obeyed(&"cd /a; ".repeat(1000)).left_out, []);
     for count in [40, 10_000] {
         let again = obeyed(&format!("cd tools && cd deep && ./run; {}", "cd a; ".repeat(count)));
@@ -240,7 +240,7 @@ fn commands_in_commands_end_at_a_limit() {
     };
     assert_eq!(obeyed(within("cd a;", 10)).left_out, [], "the control");
     assert_eq!(obeyed(within("cd a; cd b; cd c; cd d; cd e;", 1000)).left_out, [LeftOut::Commands]);
-    // A long name of a folder makes all that are relative to it long.
+    // A folder's long name makes all paths relative to it long.
     let long = format!("cd {}; {}", "a".repeat(400_000), "./b; ".repeat(60_000));
     assert_eq!(obeyed(long).left_out, [LeftOut::Commands]);
     let many: String = (0..4000).map(|number| format!("~user{number}/a ")).collect();
