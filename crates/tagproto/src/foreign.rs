@@ -6,6 +6,7 @@
 mod alongside_blocks;
 mod begin_patch;
 mod diff_name;
+mod edit_in_body;
 mod extents;
 mod file_name;
 mod hunk_end;
@@ -19,6 +20,7 @@ mod unnamed_diff;
 use std::borrow::Cow;
 
 pub(crate) use self::alongside_blocks::alongside_blocks;
+pub(crate) use self::edit_in_body::edit_in_body;
 pub(crate) use self::extents::extents;
 pub(crate) use self::near_form::near_form;
 use crate::repair::{Fence, Thinking, lines_from, omitted};

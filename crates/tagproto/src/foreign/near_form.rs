@@ -72,7 +72,7 @@ fn is_other_mark(line: &str) -> bool {
 
 /// Returns the number of lines of an edit with other marks, up to its last mark; `None` if another edit begins before that. So
 /// each line is read once.
-fn marked_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
+pub(super) fn marked_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
     let (first, rest) = lines.split_first()?;
     if !is_other_mark(first.text) || hunk::opening(first.text).is_some() {
         return None;
@@ -84,7 +84,7 @@ fn marked_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
     inner.find(|(_, line)| ends(line.text)).map(|(last, _)| last + 2)
 }
 
-fn indented_hunk_length<'l>(lines: &[ReplyLine<'l>]) -> Option<usize> {
+pub(super) fn indented_hunk_length<'l>(lines: &[ReplyLine<'l>]) -> Option<usize> {
     let (first, rest) = lines.split_first()?;
     let indentation = indentation(first.text).filter(|indentation| !indentation.is_empty())?;
     let bare_line = |line: &ReplyLine<'l>| line.text.strip_prefix(indentation).unwrap_or(line.text);
@@ -131,7 +131,7 @@ fn without_indentation(line: &str) -> &str {
 }
 
 /// Checks for a merge conflict as Git writes it.
-fn is_conflict(lines: &[ReplyLine<'_>]) -> bool {
+pub(super) fn is_conflict(lines: &[ReplyLine<'_>]) -> bool {
     let name = |line: &ReplyLine<'_>, mark| line.text.trim_matches(['\t', ' ', mark]).to_owned();
     let [first, .., last] = lines else { return false };
     let last = name(last, '>').to_ascii_lowercase();
