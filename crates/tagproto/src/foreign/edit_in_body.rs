@@ -56,5 +56,5 @@ fn has_elements(lines: &[ReplyLine<'_>]) -> bool {
     let closes = |line: &str, tag: &str| line.strip_prefix("</") == tag.strip_prefix('<');
     lines.any(|line| closes(line, old))
         && lines.next() == Some(new)
-        && lines.last().is_some_and(|last| closes(last, new))
+        && lines.next_back().is_some_and(|last| closes(last, new))
 }

@@ -1,4 +1,4 @@
-//! Edits in unsupported forms, in a reply that has nothing else: the error advises the model which form to use.
+//! Edits in unsupported forms: the error advises the model which form to use.
 
 use super::file_name::FileName;
 use super::{ForeignFault, Items, ReplyLine, begin_patch, unified_diff, visible_lines};
@@ -93,14 +93,18 @@ pub(super) fn indented_hunk_length<'l>(lines: &[ReplyLine<'l>]) -> Option<usize>
     hunk::length(rest, mark_length).map(|length| length + 1)
 }
 
-/// Returns the number of lines of a diff that begins with the first of the lines, up to a line that is indented less.
+/// Returns the number of lines of a diff that begins with the first of the lines, up to a line that is indented less or has another
+/// prefix.
 fn indented_diff_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
     if !begins_indented_diff(lines) {
         return None;
     }
     let indentation = indentation(lines.first()?.text)?;
     let has_text = |line: &ReplyLine<'_>| !line.text.trim().is_empty();
-    let belongs = |line: &&ReplyLine<'_>| line.text.starts_with(indentation) || !has_text(line);
+    let is_prefixed = |bare: &str| bare.starts_with([' ', '+', '-', '@', '\\']);
+    let belongs = |line: &&ReplyLine<'_>| {
+        line.text.strip_prefix(indentation).is_some_and(is_prefixed) || !has_text(line)
+    };
     let length = lines.iter().take(LINES_OF_A_HUNK).take_while(belongs).count();
     lines[..length].iter().rposition(has_text).map(|last| last + 1)
 }

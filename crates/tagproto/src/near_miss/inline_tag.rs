@@ -53,7 +53,7 @@ pub(super) fn before_text(line: &str) -> Option<(TagLike, &str)> {
     is_body.then_some((tag, rest))
 }
 
-/// Returns a line without the marks of Markdown and other signs before its text, except back-ticks.
+/// Returns a line without the marks of Markdown and symbols before its text, except back-ticks.
 fn without_marks(line: &str) -> &str {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let numbered = line.strip_prefix('(').and_then(|rest| rest.split_once(')'));
@@ -104,6 +104,8 @@ fn tag_of_one_line(text: &str) -> Option<(BlockKind, &str)> {
 /// Reads a whole block at the start of a text; returns its kind and the text after it, apart from punctuation. `None` if its text
 /// stands for any text.
 fn whole_block(text: &str) -> Option<(BlockKind, &str)> {
+    // Most brackets, and those of long lines of data, begin no name.
+    text.strip_prefix('[')?.starts_with(|c: char| c.is_ascii_alphabetic()).then_some(())?;
     let block = |end: usize| TagLike::read(&text[..end]).filter(|tag| tag.is_whole_block);
     let ends = BlockKind::ALL.into_iter().filter_map(|kind| {
         let tag = kind.closing_tag();
