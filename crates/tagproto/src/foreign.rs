@@ -8,9 +8,11 @@
 mod alongside_blocks;
 mod begin_patch;
 mod diff_name;
+mod edit_in_body;
 mod extents;
 mod file_name;
 mod hunk_end;
+mod indented_fence;
 mod markup_name;
 mod near_form;
 mod search_replace;
@@ -20,6 +22,7 @@ mod unnamed_diff;
 use std::borrow::Cow;
 
 pub(crate) use self::alongside_blocks::alongside_blocks;
+pub(crate) use self::edit_in_body::edit_in_body;
 pub(crate) use self::extents::extents;
 pub(crate) use self::near_form::near_form;
 use crate::repair::{Fence, Thinking, lines_from, omitted};
@@ -226,10 +229,15 @@ pub(crate) fn items(text: &str) -> Vec<Item<'_>> {
 fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
     let mut items = Items::of_ending(ending);
     let mut name = file_name::FileName::default();
+    let mut lines = Cow::Borrowed(lines);
     let mut index = 0;
-    while let Some(line) = lines.get(index) {
-        let rest = &lines[index..];
+    while index < lines.len() {
         items.fence = name.fence();
+        // The lines of an edit, and of a fence around it, keep their indentation.
+        if items.fence.is_none() {
+            indented_fence::remove_indentation(&mut lines, index);
+        }
+        let rest = &lines[index..];
         let read = begin_patch::read(rest, &mut items)
             .or_else(|| unified_diff::read(rest, &mut items))
             .or_else(|| unnamed_diff::read(rest, &mut items));
@@ -239,11 +247,11 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
         }
         let read = read
             .or_else(|| search_replace::read(rest, &mut name, &mut items))
-            .or_else(|| near_form::read(rest, &mut items));
+            .or_else(|| near_form::read(rest, &name, &mut items));
         match read {
             Some(read) => index += read.max(1),
             None => {
-                name.pass(line.text);
+                name.pass(lines[index].text);
                 index += 1;
             }
         }

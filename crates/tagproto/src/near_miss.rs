@@ -25,7 +25,10 @@ use crate::{
         error::EndDoubt,
         scan::{Line, after, count_lines},
     },
-    repair::{Thinking, considered, ends_with_closing_mark, lines_from, stray_closing_kind},
+    repair::{
+        Thinking, closing_kind, considered, ends_with_closing_mark, lines_from, opening, opening_kind,
+        stray_closing_kind,
+    },
 };
 
 /// The most characters of a line that an error quotes.
@@ -54,6 +57,7 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
     if let Some(Item::Error(error)) = items.last_mut() {
         misspelt_end::report(text, error);
     }
+    report_two_paths(text, &mut items);
     own_tag::report(text, &mut items);
     quoted_block::report(text, &mut items);
     let (lines, considered) = tag_like_lines(text, &items);
@@ -100,8 +104,25 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
     let faults = ends.faults(&stray, text_end).into_iter().chain(misspelt).chain(considered);
     let faults = disjoint(faults.collect());
     let mut items = merged(items, faults);
-    items.extend(cut_tag.map(Item::Error));
+    // The line may be an error for another reason.
+    let end = items.last().map_or(0, |last| last.span().end);
+    items.extend(cut_tag.filter(|cut_tag| cut_tag.span.start >= end).map(Item::Error));
     items
+}
+
+/// Turns a tag without a body into an error if it has a text in quotes besides its attributes, as for a second file.
+fn report_two_paths(text: &str, items: &mut [Item<'_>]) {
+    for item in items {
+        let (span, lines, command) = (item.span(), item.lines(), item.kind());
+        let written = &text[span.range()];
+        if matches!(item, Item::Block(_))
+            && matches!(command, BlockKind::DeleteFile | BlockKind::ReadFile)
+            && opening(written).is_some_and(|opening| opening.tag.has_unnamed_value)
+        {
+            let kind = ParseErrorKind::NearMiss { written: quoted(written), not_run: 0 };
+            *item = Item::Error(ParseError { command, kind, span, lines });
+        }
+    }
 }
 
 /// Merges faults into the items in the order of the text; an item inside a fault is left out and counted.
@@ -198,7 +219,14 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Faul
         };
         // After a block, the closing tag may belong to the block's text.
         let glued = || glued_tag::read(content).filter(|_| line.end < first_block);
-        let Some(tag) = tag.or_else(glued) else { continue };
+        let before_text = || {
+            let (tag, rest) = inline_tag::before_text(content)?;
+            if content.starts_with('[') && is_command(&tag, rest) && is_paragraph(text, &line) {
+                return Some(TagLike { weight: Weight::Alone, ..tag });
+            }
+            (line.end < first_block || !rest.starts_with(char::is_whitespace)).then_some(tag)
+        };
+        let Some(tag) = tag.or_else(glued).or_else(before_text) else { continue };
         // Counts on from the last such line, so that every byte is counted once.
         line_number += count_lines(&text[counted_to..line.start]);
         counted_to = line.start;
@@ -214,6 +242,24 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Faul
         considered.extend(considered_in(text, range, line_number, items));
     }
     (tag_like, considered)
+}
+
+/// Checks whether the text after a tag can be its command, and not the rest of a sentence about the tag.
+fn is_command(tag: &TagLike, rest: &str) -> bool {
+    let first = rest.trim_start().chars().next();
+    let ends_sentence = rest.ends_with(['.', ',', ':', ';', '!', '?']) && !rest.ends_with(" .");
+    tag.kind == BlockKind::RunCommand
+        && first.is_some_and(|c| c.is_alphanumeric() || "./~$\"".contains(c))
+        && !ends_sentence
+}
+
+/// Checks whether the lines before and after a line are blank or tags.
+fn is_paragraph(text: &str, line: &Line) -> bool {
+    let before = text[..line.start].strip_suffix('\n').and_then(|before| before.rsplit('\n').next());
+    let next = text[after(text, line)..].split('\n').next();
+    let is_edge =
+        |line: &str| line.trim().is_empty() || opening_kind(line).is_some() || closing_kind(line).is_some();
+    before.is_none_or(is_edge) && next.is_none_or(is_edge)
 }
 
 /// Returns the fault of thinking that contains blocks; `None` if the blocks were read, as strict parsing does.

@@ -36,7 +36,7 @@ pub(crate) use omission::omitted;
 pub(crate) use outline::lines_from;
 pub use refusal::{Refusal, RefusalKind};
 pub use repair_kind::{RepairKind, RepairSet};
-pub(crate) use tag_line::{Opening, closing_kind, opening, opening_kind, stray_closing_kind};
+pub(crate) use tag_line::{CURLY_DOUBLE, Opening, closing_kind, opening, opening_kind, stray_closing_kind};
 pub(crate) use thinking::{Thinking, considered, ends_with_closing_mark};
 
 use crate::{

@@ -31,6 +31,9 @@ pub enum HunkFault {
     /// The dividing or the last mark is missing.
     #[error("is not whole: it needs a line ======= and then a line >>>>>>> REPLACE")]
     NotWhole,
+    /// The last mark has text after it.
+    #[error("has text after its last mark: write >>>>>>> REPLACE alone on its line")]
+    TextAfterMark,
     /// There are two dividing marks.
     #[error(
         "has two lines =======, so that the end of its search text is not certain: leave one out, or write all three marks \
@@ -52,12 +55,16 @@ pub(crate) fn parts<'a>(
 ) -> Result<(Part<'a>, Part<'a>, usize), HunkFault> {
     let (mut search, mut replacement) = (Vec::new(), Vec::new());
     let mut is_divided = false;
+    let mut not_whole = HunkFault::NotWhole;
     for (index, line) in lines.enumerate() {
         if is_mark(line, '>', mark_length) {
             return match is_divided {
                 true => Ok((search, replacement, index + 1)),
-                false => Err(HunkFault::NotWhole),
+                false => Err(not_whole),
             };
+        }
+        if is_divided && is_last_mark_and_text(line, mark_length) {
+            not_whole = HunkFault::TextAfterMark;
         }
         if is_mark(line, '=', mark_length) {
             if is_divided {
@@ -65,14 +72,14 @@ pub(crate) fn parts<'a>(
             }
             is_divided = true;
         } else if is_mark(line, '<', mark_length) {
-            return Err(HunkFault::NotWhole);
+            return Err(not_whole);
         } else if is_divided {
             replacement.push(line);
         } else {
             search.push(line);
         }
     }
-    Err(HunkFault::NotWhole)
+    Err(not_whole)
 }
 
 /// Returns the number of lines after an opening mark, up to the closing mark; `None` if another hunk begins before it.
@@ -101,6 +108,12 @@ fn is_mark(line: &str, mark: char, mark_length: usize) -> bool {
             '>' => word == " REPLACE",
             _ => word.is_empty(),
         }
+}
+
+/// Checks for the last mark of a hunk with other text after it.
+fn is_last_mark_and_text(line: &str, mark_length: usize) -> bool {
+    let word = line.trim_start_matches('>');
+    line.len() - word.len() == mark_length && word.starts_with(" REPLACE")
 }
 
 /// Checks whether a line is a mark of any kind and length.

@@ -1,8 +1,9 @@
 //! The extents of the edits in a reply, found before its thinking and its blocks: a mark within an edit is text of that edit.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Ending, Items, ReplyLine, begin_patch, unified_diff, unnamed_diff};
+use super::{Ending, Items, ReplyLine, begin_patch, indented_fence, unified_diff, unnamed_diff};
 use crate::BlockKind;
 use crate::block::hunk;
 use crate::repair::{Fence, closing_kind, lines_from, opening_kind};
@@ -20,10 +21,14 @@ pub(crate) fn extents(text: &str) -> Vec<Range<usize>> {
         lines_from(text, 0).enumerate().map(|(index, line)| ReplyLine::of(text, index, &line)).collect();
     let block_lengths = block_lengths(&lines);
     let mut items = Items::of_ending(Ending::of(text, &lines));
+    let mut lines: Cow<'_, [ReplyLine<'_>]> = Cow::Owned(lines);
     let mut extents = Vec::new();
     let mut index = 0;
-    while let Some(line) = lines.get(index) {
-        let rest = &lines[index..];
+    while index < lines.len() {
+        if items.fence.is_none() {
+            indented_fence::remove_indentation(&mut lines, index);
+        }
+        let (line, rest) = (lines[index], &lines[index..]);
         let length = begin_patch::length(rest)
             .or_else(|| unified_diff::read(rest, &mut items))
             .or_else(|| unnamed_diff::read(rest, &mut items))

@@ -61,6 +61,11 @@ impl<'a> FileName<'a> {
         self.fence
     }
 
+    /// Checks whether a line directly before the next hunk names its file.
+    pub(super) fn is_given(&self) -> bool {
+        self.last.is_some()
+    }
+
     /// Processes a line before a hunk.
     pub(super) fn pass(&mut self, line: &'a str) {
         if let Some(fence) = Fence::read(line) {

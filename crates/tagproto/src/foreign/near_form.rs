@@ -1,5 +1,6 @@
-//! Edits in unsupported forms, in a reply that has nothing else: the error advises the model which form to use.
+//! Edits in unsupported forms: the error advises the model which form to use.
 
+use super::file_name::FileName;
 use super::{ForeignFault, Items, ReplyLine, begin_patch, unified_diff, visible_lines};
 use crate::Item;
 use crate::block::hunk;
@@ -23,14 +24,9 @@ pub(crate) fn near_form(text: &str) -> Option<Item<'_>> {
 fn advice(lines: &[ReplyLine<'_>]) -> Option<&'static str> {
     let line = lines.first()?.text;
     let bare = without_indentation(line);
-    let is_opening = |line: &str| hunk::opening(line).is_some() || begin_patch::begins(line);
     if bare.len() < line.len() {
-        let bare_lines = || -> Vec<ReplyLine<'_>> {
-            let first = lines.iter().take(LINES_OF_A_HEADER);
-            first.map(|line| ReplyLine { text: without_indentation(line.text), ..*line }).collect()
-        };
-        let begins = is_opening(bare) || bare.starts_with("--- ") && unified_diff::begins(&bare_lines());
-        return begins.then_some(INDENTED);
+        let is_opening = hunk::opening(bare).is_some() || begin_patch::begins(bare);
+        return (is_opening || begins_indented_diff(lines)).then_some(INDENTED);
     }
     if line.contains("*** Begin Patch\\n") {
         return Some(IN_JSON);
@@ -38,17 +34,20 @@ fn advice(lines: &[ReplyLine<'_>]) -> Option<&'static str> {
     marked_length(lines).map(|_| MARKS)
 }
 
-/// Reads the edit with other marks that begins with the first of the lines, and returns the number of its lines. Tags within it
-/// are its text. An indented or quoted hunk or a merge conflict without tags may just be shown, so it is not read.
-pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
+/// Reads the edit in an unsupported form that begins with the first of the lines, and returns the number of its lines. Tags within
+/// it are its text. A quoted edit, and an indented hunk or a merge conflict without a file name before it, may just be shown, so it
+/// is only read if it has tags.
+pub(super) fn read<'a>(lines: &[ReplyLine<'a>], name: &FileName<'_>, items: &mut Items<'a>) -> Option<usize> {
     let first = lines.first()?;
-    let (length, advice) = match marked_length(lines) {
-        Some(length) => (length, MARKS),
-        None => (indented_length(lines)?, INDENTED),
+    let (length, advice, is_meant) = if let Some(length) = marked_length(lines) {
+        (length, MARKS, !is_conflict(&lines[..length]) || name.is_given())
+    } else if let Some(length) = indented_diff_length(lines) {
+        (length, INDENTED, !is_quoted(first.text))
+    } else {
+        (indented_hunk_length(lines)?, INDENTED, !is_quoted(first.text) && name.is_given())
     };
     let edit = &lines[..length];
-    let is_certain = advice == MARKS && !is_conflict(edit);
-    if !is_certain && !edit.iter().any(|line| opening_kind(line.text).is_some()) {
+    if !is_meant && !edit.iter().any(|line| opening_kind(line.text).is_some()) {
         return None;
     }
     items.push_fault(edit, ForeignFault::NearForm { line_number: first.number, advice });
@@ -73,7 +72,7 @@ fn is_other_mark(line: &str) -> bool {
 
 /// Returns the number of lines of an edit with other marks, up to its last mark; `None` if another edit begins before that. So
 /// each line is read once.
-fn marked_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
+pub(super) fn marked_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
     let (first, rest) = lines.split_first()?;
     if !is_other_mark(first.text) || hunk::opening(first.text).is_some() {
         return None;
@@ -85,13 +84,50 @@ fn marked_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
     inner.find(|(_, line)| ends(line.text)).map(|(last, _)| last + 2)
 }
 
-fn indented_length<'l>(lines: &[ReplyLine<'l>]) -> Option<usize> {
+pub(super) fn indented_hunk_length<'l>(lines: &[ReplyLine<'l>]) -> Option<usize> {
     let (first, rest) = lines.split_first()?;
-    let bare = without_indentation(first.text);
-    let indentation = first.text.strip_suffix(bare).filter(|indentation| !indentation.is_empty())?;
+    let indentation = indentation(first.text).filter(|indentation| !indentation.is_empty())?;
     let bare_line = |line: &ReplyLine<'l>| line.text.strip_prefix(indentation).unwrap_or(line.text);
+    let mark_length = hunk::opening(&first.text[indentation.len()..])?;
     let rest = rest.iter().take(LINES_OF_A_HUNK).map(bare_line);
-    hunk::length(rest, hunk::opening(bare)?).map(|length| length + 1)
+    hunk::length(rest, mark_length).map(|length| length + 1)
+}
+
+/// Returns the number of lines of a diff that begins with the first of the lines, up to a line that is indented less or has another
+/// prefix.
+fn indented_diff_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
+    if !begins_indented_diff(lines) {
+        return None;
+    }
+    let indentation = indentation(lines.first()?.text)?;
+    let has_text = |line: &ReplyLine<'_>| !line.text.trim().is_empty();
+    let is_prefixed = |bare: &str| bare.starts_with([' ', '+', '-', '@', '\\']);
+    let belongs = |line: &&ReplyLine<'_>| {
+        line.text.strip_prefix(indentation).is_some_and(is_prefixed) || !has_text(line)
+    };
+    let length = lines.iter().take(LINES_OF_A_HUNK).take_while(belongs).count();
+    lines[..length].iter().rposition(has_text).map(|last| last + 1)
+}
+
+fn begins_indented_diff<'l>(lines: &[ReplyLine<'l>]) -> bool {
+    let is_header = |line: &ReplyLine<'_>| {
+        let bare = without_indentation(line.text);
+        bare.len() < line.text.len() && bare.starts_with("--- ")
+    };
+    lines.first().is_some_and(is_header) && {
+        let first = lines.iter().take(LINES_OF_A_HEADER);
+        let bare_line = |line: &ReplyLine<'l>| ReplyLine { text: without_indentation(line.text), ..*line };
+        unified_diff::begins(&first.map(bare_line).collect::<Vec<_>>())
+    }
+}
+
+fn is_quoted(line: &str) -> bool {
+    indentation(line).is_some_and(|indentation| indentation.contains('>'))
+}
+
+/// Returns the spaces and quote marks before a line.
+fn indentation(line: &str) -> Option<&str> {
+    line.strip_suffix(without_indentation(line))
 }
 
 fn without_indentation(line: &str) -> &str {
@@ -99,7 +135,7 @@ fn without_indentation(line: &str) -> &str {
 }
 
 /// Checks for a merge conflict as Git writes it.
-fn is_conflict(lines: &[ReplyLine<'_>]) -> bool {
+pub(super) fn is_conflict(lines: &[ReplyLine<'_>]) -> bool {
     let name = |line: &ReplyLine<'_>, mark| line.text.trim_matches(['\t', ' ', mark]).to_owned();
     let [first, .., last] = lines else { return false };
     let last = name(last, '>').to_ascii_lowercase();

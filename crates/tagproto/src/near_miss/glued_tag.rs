@@ -45,7 +45,7 @@ pub(super) fn is_label(text: &str) -> bool {
 }
 
 /// Returns a text without the Markdown around it, if it begins as prose does. A single `#` begins a comment in code.
-fn words(text: &str) -> Option<&str> {
+pub(super) fn words(text: &str) -> Option<&str> {
     let is_mark = |c: char| "*_->+•.)".contains(c) || c.is_whitespace() || c.is_ascii_digit();
     let words = text.strip_prefix("##").map_or(text, |text| text.trim_start_matches('#'));
     let words = words.trim_start_matches(is_mark).trim_end_matches(['*', '_']);

@@ -33,7 +33,7 @@ const NAMES: [(&str, BlockKind); BlockKind::ALL.len()] = [
 ];
 
 /// Names that models use instead of the protocol's, as letters in upper case.
-const OTHER_NAMES: [(&str, BlockKind); 15] = [
+const OTHER_NAMES: [(&str, BlockKind); 19] = [
     ("WRITEFILE", BlockKind::CreateFile),
     ("NEWFILE", BlockKind::CreateFile),
     ("MODIFYFILE", BlockKind::EditFile),
@@ -49,6 +49,21 @@ const OTHER_NAMES: [(&str, BlockKind); 15] = [
     ("SHELLCOMMAND", BlockKind::RunCommand),
     ("BASHCOMMAND", BlockKind::RunCommand),
     ("RUNSHELL", BlockKind::RunCommand),
+    ("APPENDFILE", BlockKind::EditFile),
+    ("RENAMEFILE", BlockKind::RunCommand),
+    ("MOVEFILE", BlockKind::RunCommand),
+    ("COPYFILE", BlockKind::RunCommand),
+];
+
+/// Single words that models use instead. Prose and code have them in brackets too, so a path or a closing tag has to follow.
+const SHORT_NAMES: [(&str, BlockKind); 7] = [
+    ("CREATE", BlockKind::CreateFile),
+    ("WRITE", BlockKind::CreateFile),
+    ("EDIT", BlockKind::EditFile),
+    ("DELETE", BlockKind::DeleteFile),
+    ("READ", BlockKind::ReadFile),
+    ("RUN", BlockKind::RunCommand),
+    ("COMMAND", BlockKind::RunCommand),
 ];
 
 /// The maximum length of a name in bytes.
@@ -64,7 +79,7 @@ impl TagLike {
     /// Reads a trimmed line.
     pub(super) fn read(line: &str) -> Option<TagLike> {
         let (inner, is_xml) = match line.as_bytes().first()? {
-            b'[' => (line.strip_prefix('[')?.strip_suffix(']')?, false),
+            b'[' => (line.strip_prefix('[')?.strip_suffix(']')?.trim(), false),
             b'<' => (line.strip_prefix('<')?.strip_suffix('>')?, true),
             _ => return None,
         };
@@ -73,7 +88,8 @@ impl TagLike {
             None => (false, inner),
         };
         let (name, rest) = name(inner)?;
-        let kind = kind(name)?;
+        let is_short = is_short(name);
+        let kind = kind(name).filter(|_| !(is_short && is_xml))?;
         let tag = |is_whole_block, weight| Some(TagLike { kind, is_closing, is_whole_block, weight });
         if is_closing {
             return if rest.trim().is_empty() { tag(false, Weight::WithClosingTag) } else { None };
@@ -81,7 +97,7 @@ impl TagLike {
         if holds_closing_tag(rest, kind, is_xml) {
             return tag(true, Weight::Alone);
         }
-        let is_exact = name == kind.name();
+        let is_exact = name == kind.name() && !line.starts_with("[ ");
         if is_exact && !is_xml && !rest.starts_with(':') {
             // A tag of the protocol, or prose by its rules.
             return None;
@@ -96,6 +112,8 @@ impl TagLike {
         match kind {
             BlockKind::Message | BlockKind::Done if is_xml && !is_upper_case => None,
             BlockKind::Message | BlockKind::Done => tag(false, Weight::WithClosingTag),
+            _ if is_short && rest.is_empty() => tag(false, Weight::WithClosingTag),
+            _ if is_short && !has_path(rest) => None,
             _ if has_path(rest) || is_upper_case => tag(false, Weight::Alone),
             // Names that do not occur in prose: `edit_file`, and in angle brackets also `edit-file` and `editFile`.
             _ if rest.trim_matches(|c: char| c == '/' || c.is_whitespace()).is_empty()
@@ -129,13 +147,18 @@ fn name(inner: &str) -> Option<(&str, &str)> {
 fn kind(name: &str) -> Option<BlockKind> {
     let letters = letters(name);
     let same = NAMES.iter().find(|(name, _)| *name == letters);
-    let other = || OTHER_NAMES.iter().find(|(other, _)| *other == letters);
+    let other = || OTHER_NAMES.iter().chain(&SHORT_NAMES).find(|(other, _)| *other == letters);
     let close = || {
         // MESSAGE and DONE are words, and so are those that are close to them.
         let mut long = NAMES.iter().filter(|(_, kind)| kind.name().contains('_'));
         long.find(|(name, _)| differ_by_one(name, &letters))
     };
     same.or_else(other).or_else(close).map(|(_, kind)| *kind)
+}
+
+fn is_short(name: &str) -> bool {
+    let letters = letters(name);
+    SHORT_NAMES.iter().any(|(short, _)| *short == letters)
 }
 
 fn letters(name: &str) -> String {
@@ -206,6 +229,14 @@ mod tests {
             ("<deleteFile path=\"a\" />", DeleteFile),
             ("<run_command>ls -l</run_command>", RunCommand),
             ("<run-command>", RunCommand),
+            ("[ RUN_COMMAND ]", RunCommand),
+            ("[READ path=\"a\"]", ReadFile),
+            ("[edit path=\"a\" start_line=\"1\" end_line=\"1\"]", EditFile),
+            ("[DELETE path='a']", DeleteFile),
+            ("[WRITE path=\"a\"]", CreateFile),
+            ("[RUN]ls[/RUN]", RunCommand),
+            ("[RENAME_FILE path=\"a\" to=\"b\"]", RunCommand),
+            ("[APPEND_FILE path=\"a\"]", EditFile),
         ] {
             assert_eq!(read(line), Some((kind, Weight::Alone)), "{line}");
         }
@@ -213,9 +244,18 @@ mod tests {
 
     #[test]
     fn words_that_prose_has_too_need_a_closing_tag() {
-        for line in
-            ["[Message]", "[done]", "<DONE>", "[Run command]", "[edit-file]", "<readfile>", "[Read File]"]
-        {
+        for line in [
+            "[Message]",
+            "[done]",
+            "<DONE>",
+            "[Run command]",
+            "[edit-file]",
+            "<readfile>",
+            "[Read File]",
+            "[RUN]",
+            "[Edit]",
+            "[ DONE ]",
+        ] {
             assert_eq!(read(line).map(|(_, weight)| weight), Some(Weight::WithClosingTag), "{line}");
         }
     }
@@ -244,6 +284,13 @@ mod tests {
             "<>",
             "[/etc/passwd]",
             "[section.run_command]",
+            "[Read more]",
+            "[EDIT: typo]",
+            "[READ] the docs",
+            "[run]: https://example.org",
+            "<read path=\"a\">",
+            "<delete path=\"build\"/>",
+            "<command>",
         ] {
             assert_eq!(read(line), None, "{line}");
         }

@@ -43,8 +43,17 @@ struct Block {
     first_line: u32,
     /// The number of opening tags of its own kind in its body, less the closing tags passed after it.
     open: usize,
-    /// The code fence of its text that contains its closing tag, if it is a Markdown file.
+    /// The code fence of its text that contains its closing tag.
     fence: Option<Fence>,
+    /// True if its text is a Markdown file, in which fences hold examples.
+    is_markdown: bool,
+}
+
+impl Block {
+    /// Returns the fence of a Markdown file that contains the closing tag.
+    fn markdown_fence(&self) -> Option<Fence> {
+        self.fence.filter(|_| self.is_markdown)
+    }
 }
 
 impl<'t> Ends<'t> {
@@ -56,15 +65,15 @@ impl<'t> Ends<'t> {
                 matches!(item, Item::Error(error) if matches!(error.kind, ParseErrorKind::NearMiss { .. }));
             let tags = BodyTags::of(&text[span.range()]).filter(|_| !is_misspelt);
             let open = tags.map_or(0, |tags| tags.own().count());
-            let fence = open_fence(&text[span.range()], item);
-            Block { kind, span, first_line: item.lines().first, open, fence }
+            let (fence, is_markdown) = (open_fence(&text[span.range()], item), is_markdown(item));
+            Block { kind, span, first_line: item.lines().first, open, fence, is_markdown }
         });
         Ends { text, blocks: blocks.collect() }
     }
 
     /// Checks whether a body has an opening tag of its own kind or a code fence that does not end in it.
     pub(super) fn are_doubtful(&self) -> bool {
-        self.blocks.iter().any(|block| block.open > 0 || block.fence.is_some())
+        self.blocks.iter().any(|block| block.open > 0 || block.markdown_fence().is_some())
     }
 
     /// Returns the faults that these closing tags and the text up to `end` reveal. Takes and returns them in text order; the
@@ -98,14 +107,15 @@ impl<'t> Ends<'t> {
             command: closer.kind,
             kind: ParseErrorKind::EndUnclear { line_number: last, not_run: 0, doubt },
         };
-        let latest = of_kind.latest_end.replace(closer.span.end);
+        let latest = of_kind.latest_end.replace((closer.span.end, None));
         if let Some(outer) = of_kind.outer.and_then(|outer| self.blocks.get_mut(outer))
             && outer.open > 0
         {
             outer.open -= 1;
             return unclear(outer, EndDoubt::OwnTag);
         }
-        let is_doubled = latest.is_some_and(|end| is_blank(&self.text[end..closer.span.start]));
+        let is_doubled =
+            latest.is_some_and(|(end, fence)| is_blank(&self.text[end..closer.span.start], fence));
         let opener = of_kind.first.map(|first| (first, EndDoubt::LaterTag));
         let any = || (closer.kind.acts() && before > 0).then_some((0, EndDoubt::NoOpening));
         if !is_doubled && let Some((first, doubt)) = opener.or_else(any) {
@@ -140,7 +150,7 @@ impl<'t> Ends<'t> {
     /// Returns the fault of the first Markdown file whose closing tag is in a code fence that begins in its text and ends after
     /// it.
     fn fault_of_fence(&self, end: usize) -> Option<Fault> {
-        if self.blocks.iter().all(|block| block.fence.is_none()) {
+        if self.blocks.iter().all(|block| block.markdown_fence().is_none()) {
             return None;
         }
         let text = &self.text[..end];
@@ -154,12 +164,13 @@ impl<'t> Ends<'t> {
                 around = Fence::open_after(&text[line.start..line.end], around);
             }
             // The end of a fence around the block says nothing about one in its text.
-            let (Some(fence), None, Some((index, line))) = (block.fence, around, lines.peek()) else {
+            let (Some(fence), None, Some((index, line))) = (block.markdown_fence(), around, lines.peek())
+            else {
                 continue;
             };
             let ends = Fence::read(&text[line.start..line.end]).is_some_and(|last| last.closes(fence));
             // The lines of an edit may begin a fence that ends in the file.
-            let is_near = || is_blank(&text[block.span.end..line.start]);
+            let is_near = || is_blank(&text[block.span.end..line.start], None);
             if ends && (block.kind == BlockKind::CreateFile || is_near()) {
                 return Some(self.fault_to(end, block, line_number(index + 1), EndDoubt::InFence));
             }
@@ -187,34 +198,40 @@ struct OfKind {
     first: Option<usize>,
     /// The latest block with opening tags of its own kind in its body.
     outer: Option<usize>,
-    /// The end of the latest block, or of a closing tag after it.
-    latest_end: Option<usize>,
+    /// The end of the latest block with the fence that its text leaves open, or the end of a closing tag after it.
+    latest_end: Option<(usize, Option<Fence>)>,
 }
 
 impl OfKind {
     fn pass(&mut self, index: usize, block: &Block) {
         self.first.get_or_insert(index);
-        self.latest_end = Some(block.span.end);
+        self.latest_end = Some((block.span.end, block.fence));
         if block.open > 0 {
             self.outer = Some(index);
         }
     }
 }
 
-/// Returns the code fence that the text of a Markdown file leaves open; `None` for other blocks.
+/// Returns the code fence that the text of a block leaves open; `None` for a malformed block.
 fn open_fence(block: &str, item: &Item<'_>) -> Option<Fence> {
-    let Item::Block(located) = item else { return None };
-    let (crate::Block::CreateFile { path, .. } | crate::Block::EditFile { path, .. }) = &located.value else {
-        return None;
-    };
     let lines = || block.lines().skip(1);
-    let is_markdown = FileKind::of(path) == FileKind::Markdown;
-    is_markdown.then(|| lines().fold(None, |open, line| Fence::open_after(line, open))).flatten()
+    matches!(item, Item::Block(_))
+        .then(|| lines().fold(None, |open, line| Fence::open_after(line, open)))
+        .flatten()
 }
 
-/// Checks whether a text consists of whitespace and the ends of fences.
-fn is_blank(text: &str) -> bool {
-    let is_blank = |line: &str| line.is_empty() || Fence::read(line).is_some_and(Fence::is_bare);
+fn is_markdown(item: &Item<'_>) -> bool {
+    let Item::Block(located) = item else { return false };
+    let (crate::Block::CreateFile { path, .. } | crate::Block::EditFile { path, .. }) = &located.value else {
+        return false;
+    };
+    FileKind::of(path) == FileKind::Markdown
+}
+
+/// Checks whether a text consists of whitespace and the ends of fences, but not of the fence that is open before it.
+fn is_blank(text: &str, open: Option<Fence>) -> bool {
+    let is_other_end = |fence: Fence| fence.is_bare() && !open.is_some_and(|opening| fence.closes(opening));
+    let is_blank = |line: &str| line.is_empty() || Fence::read(line).is_some_and(is_other_end);
     text.lines().map(str::trim).all(is_blank)
 }
 

@@ -87,6 +87,16 @@ pub enum ParseErrorKind {
         /// The path.
         path: String,
     },
+    /// An edit with marks of its own as the text of a file. Found by [`read_in`](crate::read_in) with paste repair only.
+    #[error(
+        "for '{path}' has an edit with marks of its own in place of the text, from line {line_number} of the body"
+    )]
+    EditInBody {
+        /// The path.
+        path: String,
+        /// The line of the body, 1-based.
+        line_number: u32,
+    },
     /// A line that was meant as the block's tag but is not a tag. Found by [`read_in`](crate::read_in) only.
     #[error("is not recognised: '{written}' is not a tag{}", inside(*.not_run))]
     NearMiss {
@@ -257,6 +267,16 @@ impl ParseErrorKind {
                  text, with SEARCH and REPLACE, or write it with a command"
                     .to_owned()
             }
+            Self::EditInBody { path, .. } => {
+                let text = match command {
+                    BlockKind::EditFile => "the new text of the lines alone",
+                    _ => "the whole text of the file",
+                };
+                format!(
+                    "; send {text}, or [EDIT_FILE path=\"{path}\"]{SEARCH_AND_REPLACE}, each mark in the first column; if the marks are \
+                     text of the file, write it with a command"
+                )
+            }
             Self::NearMiss { .. } => {
                 let opening = match command {
                     BlockKind::EditFile => {
@@ -290,24 +310,19 @@ impl ParseErrorKind {
                 "; send the block again, with its opening tag, and then the others".to_owned()
             }
             Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::OtherClosing | EndDoubt::TextAfter, .. } => {
-                let closing = command.closing_tag();
-                format!(
-                    "; end each block with {closing}, alone on its line; if the tag is a line of the text, put a character in front \
-                     of it, or write the file with a command"
-                )
+                let (closing, as_text) = (command.closing_tag(), tag_as_text(command));
+                format!("; end each block with {closing}, alone on its line; if the tag is a line of the text, {as_text}")
             }
-            Self::EndUnclear { .. } => {
+            Self::EndUnclear { .. } if matches!(command, BlockKind::CreateFile | BlockKind::EditFile) => {
                 "; put a character in front of each tag line that belongs to the text, or write the file with a command"
                     .to_owned()
             }
+            Self::EndUnclear { .. } => format!("; if a tag line belongs to the text, {}", tag_as_text(command)),
             Self::Hunk { .. } | Self::Foreign(_) => String::new(),
             Self::AlongsideBlocks { path } => {
                 let path = path.as_deref().unwrap_or("relative/path");
                 let body = match command {
-                    BlockKind::EditFile => {
-                        " with the lines <<<<<<< SEARCH, the text as it is in the file, =======, the new text, >>>>>>> REPLACE as \
-                         its body"
-                    }
+                    BlockKind::EditFile => SEARCH_AND_REPLACE,
                     BlockKind::CreateFile => " with the whole text as its body",
                     _ => "",
                 };
@@ -320,6 +335,19 @@ impl ParseErrorKind {
         }
     }
 }
+
+/// Returns advice for a line of a body that is a tag.
+fn tag_as_text(command: BlockKind) -> &'static str {
+    match command {
+        BlockKind::RunCommand => "print it with printf '[%s]\\n' /NAME, or put a character in front of it",
+        BlockKind::Message | BlockKind::Done => "put it in back-ticks",
+        _ => "put a character in front of it, or write the file with a command",
+    }
+}
+
+/// The body of an edit by text, as advice shows it after the tag.
+const SEARCH_AND_REPLACE: &str = " with the lines <<<<<<< SEARCH, the text as it is in the file, =======, the new text, >>>>>>> REPLACE as its \
+                                  body";
 
 fn for_path(path: Option<&str>) -> String {
     path.map(|path| format!("for '{path}' ")).unwrap_or_default()

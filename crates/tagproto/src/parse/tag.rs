@@ -26,6 +26,8 @@ pub(crate) struct OpeningTag<'a> {
     pub(crate) ready: Attribute<'a>,
     /// True if there is a quote that does not enclose an attribute's value.
     pub(crate) stray_quote: bool,
+    /// True if there is a text in double quotes that no name precedes.
+    pub(crate) has_unnamed_value: bool,
 }
 
 /// The value of an attribute, by its number of occurrences.
@@ -84,6 +86,7 @@ impl<'a> OpeningTag<'a> {
             background: Attribute::Absent,
             ready: Attribute::Absent,
             stray_quote: false,
+            has_unnamed_value: false,
         };
         loop {
             let (tail, part) = part(rest).ok()?;
@@ -91,6 +94,10 @@ impl<'a> OpeningTag<'a> {
             match part {
                 Part::Attribute { name, value } => tag.set(name, value),
                 Part::StrayQuote => tag.stray_quote = true,
+                Part::Unnamed(value) => {
+                    tag.stray_quote = true;
+                    tag.has_unnamed_value |= value.contains(char::is_alphanumeric);
+                }
                 Part::Other => {}
                 // Text after the closing bracket makes the line prose.
                 Part::Close => return rest.is_empty().then_some(tag),
@@ -114,6 +121,7 @@ impl<'a> OpeningTag<'a> {
             background: self.background.into_owned(),
             ready: self.ready.into_owned(),
             stray_quote: self.stray_quote,
+            has_unnamed_value: self.has_unnamed_value,
         }
     }
 
@@ -144,7 +152,12 @@ impl<'a> OpeningTag<'a> {
 
 /// The parts of a tag, from left to right.
 enum Part<'a> {
-    Attribute { name: &'a str, value: &'a str },
+    Attribute {
+        name: &'a str,
+        value: &'a str,
+    },
+    /// A text in quotes without a name.
+    Unnamed(&'a str),
     StrayQuote,
     Other,
     Close,
@@ -164,7 +177,7 @@ fn part(input: &str) -> IResult<&str, Part<'_>> {
     // The order matters: an attribute begins like a token, and a lone quote like a quoted text.
     alt((
         attribute,
-        map(quoted, |_| Part::StrayQuote),
+        map(quoted, Part::Unnamed),
         map(char('"'), |_| Part::StrayQuote),
         map(token, |_| Part::Other),
         map(char(']'), |_| Part::Close),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::{
     BlockKind, Body, Dialect, ParseErrorKind, Refusal, RefusalKind, RepairKind, RepairSet,
     block::hunk,
+    foreign::edit_in_body,
     parse::{assemble, tag::OpeningTag},
     repair::{
         citation, copy_label, doubt, fence,
@@ -162,6 +163,15 @@ impl<'a> ClosedBlock<'_, 'a> {
             return None;
         }
         let path = self.block.opening.tag.usable_path().filter(|_| file.is_some()).map(str::to_owned);
+        if self.dialect == Dialect::Agentd
+            && let Some(path) = &path
+            && let Some(index) = edit_in_body(lines, path, self.block.opening.tag.kind)
+        {
+            return Some(ParseErrorKind::EditInBody {
+                path: path.clone(),
+                line_number: line_number(index + 1),
+            });
+        }
         // Counted within the body: the model does not know the line numbers of the paste.
         if let Some(index) = citation::first_line_with(lines) {
             return Some(ParseErrorKind::CitationInBody { path, line_number: line_number(index + 1) });
