@@ -28,7 +28,7 @@ pub(super) fn read<'a>(
         None => (&search[..], false),
     };
     let Some(path) = name.of_hunk(search, &replacement) else {
-        items.push_fault(edit, ForeignFault::NoPath);
+        items.push_fault(edit, name.fault(first.number));
         return Some(read + 1);
     };
     if search.is_empty() && has_position {
