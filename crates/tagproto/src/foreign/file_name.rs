@@ -27,6 +27,8 @@ pub(super) struct FileName<'a> {
     may_be_another: bool,
     /// The open code fence.
     fence: Option<Fence>,
+    /// True if the previous hunk has its file from the hunk or heading above it.
+    pub(super) is_assumed: bool,
     /// The hunks so far with their files.
     hunks: HashSet<(&'a str, Vec<&'a str>, Vec<&'a str>)>,
     /// True if the last hunk with its own name was a repetition, as in a reply that was pasted twice.
@@ -206,7 +208,7 @@ impl<'a> FileName<'a> {
         let named = candidate.filter(can_be).map(|candidate| candidate.path);
         let current = self.current.filter(|_| !creates && !self.may_be_another);
         self.heading_level = self.heading_level.filter(|_| named.is_none() || named == self.current);
-        (self.may_be_another, self.described) = (false, None);
+        (self.may_be_another, self.described, self.is_assumed) = (false, None, named.is_none());
         // After a hunk of an unknown file, the file of an earlier hunk is not meant either.
         self.current = named.or(current);
         let path = self.current?;
