@@ -1,6 +1,6 @@
 //! The file of a SEARCH/REPLACE hunk, determined by the lines before it.
 
-mod led_file;
+pub(super) mod led_file;
 pub(super) mod plain_name;
 
 use std::collections::HashSet;

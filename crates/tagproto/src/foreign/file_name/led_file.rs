@@ -65,7 +65,7 @@ pub(super) fn led_file(line: &str) -> Option<Candidate<'_>> {
     let at = words.iter().position(|word| bare_word(word) == path)?;
     let (before, rest) = (&words[..at], &words[at + 1..]);
     let leads: Vec<&str> = before.iter().copied().filter(|word| !is_filler(word)).collect();
-    let has_remark = is_remark(rest);
+    let has_remark = is_remark(&rest.join(" "));
     let is_end = has_remark || rest.iter().all(|word| is_rule(word));
     let is_any =
         |word: &str, words: &[&str]| words.iter().any(|lead| bare_word(word).eq_ignore_ascii_case(lead));
@@ -139,11 +139,10 @@ fn bare_words(line: &str) -> Vec<&str> {
 }
 
 /// Checks for a remark in brackets after a path, such as "(lines 3-7)", that does not deny a change.
-fn is_remark(words: &[&str]) -> bool {
-    let text = words.join(" ");
+pub(in crate::foreign) fn is_remark(text: &str) -> bool {
     let inner =
         text.trim_end_matches([':', '*', '_']).strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-    inner.is_some_and(|inner| !inner.contains(['(', ')'])) && !words.iter().any(|word| denies(word))
+    inner.is_some_and(|inner| !inner.contains(['(', ')'])) && !text.split_whitespace().any(denies)
 }
 
 /// Checks for a word before a path that does not change the meaning of those around it: a number, a dash, or a name in the code.
