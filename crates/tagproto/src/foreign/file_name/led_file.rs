@@ -80,7 +80,7 @@ pub(super) fn led_file(line: &str) -> Option<Candidate<'_>> {
     let is_meant = !is_statement && (is_led && is_whole || is_end && speak_of_changes(&leads));
     let says_what_changes = !is_meant && before.is_empty() && says_what_changes(words[at], rest);
     let certain = Candidate::certain(path);
-    (is_certain && is_name && (is_meant || says_what_changes)).then(|| Candidate {
+    (is_certain && is_name && (is_meant || says_what_changes)).then_some(Candidate {
         is_described: says_what_changes || is_of_list || has_remark,
         // The remark may be part of the name.
         may_be_new: certain.may_be_new && !has_remark,
