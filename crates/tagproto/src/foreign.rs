@@ -46,10 +46,26 @@ pub enum ForeignFault {
     },
     /// A hunk without a file name before it.
     #[error(
-        "the hunk does not name its file: write the path, and nothing else, on the line before it (a path with a space in it only \
-         works in EDIT_FILE)"
+        "the hunk does not name its file (line {line_number} of the reply): write the path, and nothing else, on the line before \
+         it (a path with a space in it only works in EDIT_FILE)"
     )]
-    NoPath,
+    NoPath {
+        /// The line of the reply, 1-based.
+        line_number: u32,
+    },
+    /// A hunk under a heading that denies a change of its file.
+    #[error(
+        "the hunk at line {line_number} does not name its file, and the heading at line {heading} seems to say that '{path}' does \
+         not change: write the path, and nothing else, on the line before the hunk"
+    )]
+    UnchangedFile {
+        /// The line of the reply with the hunk, 1-based.
+        line_number: u32,
+        /// The line with the heading.
+        heading: u32,
+        /// The path in the heading.
+        path: String,
+    },
     /// A diff without the names of its file.
     #[error(
         "the diff does not name its file, or has no @@ line: begin it with the lines --- a/NAME, +++ b/NAME and @@ ... @@, where \
@@ -251,7 +267,7 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
         match read {
             Some(read) => index += read.max(1),
             None => {
-                name.pass(lines[index].text);
+                name.pass(lines[index].text, lines[index].number);
                 index += 1;
             }
         }

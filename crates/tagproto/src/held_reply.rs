@@ -265,9 +265,9 @@ fn cut_off_or<'a>(text: Cow<'a, str>, whole: impl FnOnce(Cow<'a, str>) -> Incomi
 
 /// The note about a reply that was not joined to the held reply.
 const NOT_CONTINUED: &str = "your reply could not be joined to the one that was cut off, and nothing was done: begin with exactly the lines \
-     below, with their indentation, without the blocks that came before them, and continue directly after them, without words \
-     of your own in between. If the rest of the text shows tags, put a dot in front of each of these lines. To begin anew, or for \
-     something else, send a whole reply that begins with a [MESSAGE]";
+     below (not with the line after them, which was cut off), with their indentation, without the blocks that came before \
+     them, and continue directly after them, without words of your own in between. If the rest of the text shows tags, put a dot in \
+     front of each of these lines. To begin anew, or for something else, send a whole reply that begins with a [MESSAGE]";
 
 /// Returns the lines, from the last to the first, from which the text has enough characters to find it again.
 fn enough_from(lines: &[&str]) -> impl Iterator<Item = usize> {

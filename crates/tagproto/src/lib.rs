@@ -49,7 +49,7 @@ pub use outbox::{
     render_outbox_counted, whole_outbox, with_answers,
 };
 pub use parse::decoder::Decoder;
-pub use parse::error::{EndDoubt, ParseError, ParseErrorKind};
+pub use parse::error::{EndDoubt, ParseError, ParseErrorKind, Quotation};
 pub use parse::parse;
 pub use protocol_text::protocol_text;
 pub use render::{RenderError, render_block, render_reply};

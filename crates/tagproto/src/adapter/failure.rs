@@ -11,7 +11,7 @@ use super::command_output;
 use super::excerpt::{Excerpt, text_detail};
 use super::execute::lines;
 use super::summary;
-use crate::{Block, Dialect, IfExists, ParseError};
+use crate::{Block, Dialect, IfExists, ParseError, TextHunk};
 
 /// The result of a failed block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +120,9 @@ impl Failure {
             }
             (Reason::Conflict, Block::EditText { .. }) => {
                 let reason = summary::of_hunks(error.message());
-                let summary = format!("Failed to edit '{path}': {reason}; nothing of this block was done");
+                let assumed = assumed_file(block, error);
+                let summary =
+                    format!("Failed to edit '{path}': {reason}; nothing of this block was done{assumed}");
                 let mut failure = Failure::of(summary);
                 failure.show(Excerpt::of(error));
                 failure
@@ -131,7 +133,7 @@ impl Failure {
                     _ => error.message().into(),
                 };
                 let mut failure = with_advice(
-                    format!("Failed to {} '{path}': {reason}", verb(block)),
+                    format!("Failed to {} '{path}': {reason}{}", verb(block), assumed_file(block, error)),
                     advice(error.reason()),
                 );
                 failure.show(Excerpt::of(error));
@@ -262,6 +264,23 @@ fn conflict(path: &str, start_line: i32, end_line: i32, error: &WapError) -> Fai
     failure.output = format!("You were shown:\n{quoted}");
     failure.show(excerpt);
     failure
+}
+
+/// Returns a clause about the failed hunk if no line before it names its file: it may be meant for another one.
+fn assumed_file(block: &Block<'_>, error: &WapError) -> String {
+    let Block::EditText { hunks, .. } = block else { return String::new() };
+    let hunk = match hunks.as_slice() {
+        [only] => Some(only),
+        // An error of one of several operations begins with its number.
+        _ => summary::hunk_index(error.message()).and_then(|index| hunks.get(index)),
+    };
+    let clause = |hunk: &TextHunk| {
+        let line = hunk.line_number;
+        format!(
+            "; the line before the hunk at line {line} does not name a file, so the one named above was assumed"
+        )
+    };
+    hunk.filter(|hunk| hunk.has_assumed_file).map(clause).unwrap_or_default()
 }
 
 /// Returns the current lines, 1-based and inclusive, of the text that an edit referred to; `None` if the engine did not find

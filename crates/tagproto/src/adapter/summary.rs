@@ -32,6 +32,12 @@ pub(super) fn of_hunks(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns the index of the hunk that an error is about; `None` if it is not about one.
+pub(super) fn hunk_index(text: &str) -> Option<usize> {
+    let (number, _) = text.strip_prefix("operation ")?.split_once(':')?;
+    number.parse::<usize>().ok()?.checked_sub(1)
+}
+
 fn unchanged(path: &str) -> String {
     format!("'{path}' was not changed: it is as the edit would make it")
 }

@@ -22,6 +22,8 @@ pub struct TextHunk {
     pub anchors: Vec<String>,
     /// True if the only line to find is an anchor, given without its indentation, after which lines are added.
     pub adds_after_anchor: bool,
+    /// True if no line before the hunk names its file, which is that of the hunk or heading above it.
+    pub has_assumed_file: bool,
 }
 
 /// A fault of a hunk.
@@ -180,6 +182,13 @@ impl TextHunk {
         let replacement = replacement.iter().flat_map(|line| [line, "\n"]).collect();
         // A search text of one blank line differs from an empty one by its line feed.
         let search = if search.is_empty() { String::new() } else { format!("{}\n", search.join("\n")) };
-        TextHunk { search, replacement, line_number, anchors: Vec::new(), adds_after_anchor: false }
+        TextHunk {
+            search,
+            replacement,
+            line_number,
+            anchors: Vec::new(),
+            adds_after_anchor: false,
+            has_assumed_file: false,
+        }
     }
 }

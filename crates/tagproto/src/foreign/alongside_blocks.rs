@@ -53,7 +53,8 @@ impl ForeignFault {
         match self {
             Self::Rename { .. } | Self::Binary { .. } | Self::OmittedCode { .. } => true,
             Self::Hunk { .. }
-            | Self::NoPath
+            | Self::NoPath { .. }
+            | Self::UnchangedFile { .. }
             | Self::TwoNames { .. }
             | Self::NearForm { .. }
             | Self::UnnamedDiff

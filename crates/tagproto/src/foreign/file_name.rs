@@ -1,12 +1,13 @@
 //! The file of a SEARCH/REPLACE hunk, determined by the lines before it.
 
-mod led_file;
+pub(super) mod led_file;
 pub(super) mod plain_name;
 
 use std::collections::HashSet;
 
-use self::led_file::{denies_change, led_file};
+use self::led_file::{denies_change, led_file, names_a_source};
 use self::plain_name::{is_plain_name, is_word_of_prose, linked, peeled, without_lines};
+use super::ForeignFault;
 use super::markup_name::Markup;
 use crate::repair::Fence;
 
@@ -18,10 +19,16 @@ pub(super) struct FileName<'a> {
     current: Option<&'a str>,
     /// The level of the heading that named the file; `None` if another line did.
     heading_level: Option<usize>,
+    /// The level of the last heading without a file.
+    section_level: Option<usize>,
+    /// The last heading if it denies a change of its file: its line number and the path.
+    unchanged: Option<(u32, &'a str)>,
     /// True if a line since that hunk may be about another file.
     may_be_another: bool,
     /// The open code fence.
     fence: Option<Fence>,
+    /// True if the previous hunk has its file from the hunk or heading above it.
+    pub(super) is_assumed: bool,
     /// The hunks so far with their files.
     hunks: HashSet<(&'a str, Vec<&'a str>, Vec<&'a str>)>,
     /// True if the last hunk with its own name was a repetition, as in a reply that was pasted twice.
@@ -67,7 +74,7 @@ impl<'a> FileName<'a> {
     }
 
     /// Processes a line before a hunk.
-    pub(super) fn pass(&mut self, line: &'a str) {
+    pub(super) fn pass(&mut self, line: &'a str, number: u32) {
         if let Some(fence) = Fence::read(line) {
             match self.fence {
                 Some(opening) if fence.closes(opening) => self.fence = None,
@@ -86,13 +93,15 @@ impl<'a> FileName<'a> {
             self.pass_markup(markup);
         } else if self.last.is_some() && is_code_label(line) {
             // The label of a code block that was copied with it.
+        } else if is_heading(line) && self.fence.is_none() && self.is_about_current(line) {
+            // The hunks below it are of the file of the heading above it.
         } else {
             self.last = candidate(line).or_else(|| led_file(line).filter(|_| self.fence.is_none()));
             self.may_be_another |= self.may_name_another(line);
             self.pass_description();
             // In a fence, the line may be a comment.
             if is_heading(line) && self.fence.is_none() {
-                self.pass_heading(line);
+                self.pass_heading(line, number);
             }
         }
     }
@@ -108,15 +117,22 @@ impl<'a> FileName<'a> {
 
     /// Processes a heading. A file that it names is the file of the hunks below it, up to a heading of the same level without a
     /// file, or to a heading that denies a change of the file.
-    fn pass_heading(&mut self, line: &'a str) {
-        let level = line.len() - line.trim_start_matches('#').len();
+    fn pass_heading(&mut self, line: &'a str, number: u32) {
+        let level = heading_level(line);
+        self.unchanged = None;
         let Some((path, is_certain)) = only_file(line) else {
-            let ends = self.heading_level.is_some_and(|of_file| level <= of_file);
+            let ends = match self.heading_level {
+                Some(of_file) => level <= of_file,
+                // Sections of one level, the file of which is named in the first, are steps about that file.
+                None => level <= DEEPEST_SECTION && self.section_level != Some(level),
+            };
             self.may_be_another |= ends && self.last.is_none();
+            self.section_level = Some(level);
             return;
         };
         if denies_change(line, path) {
             (self.last, self.may_be_another) = (None, true);
+            self.unchanged = Some((number, path));
             return;
         }
         self.heading_level = Some(level);
@@ -126,6 +142,22 @@ impl<'a> FileName<'a> {
         // A word with a dot may be the name of a product, so no file is created under it.
         self.last = is_certain.then(|| Candidate::certain(path)).or(self.last);
         (self.current, self.may_be_another) = (Some(path), false);
+    }
+
+    /// Checks for a heading below that of the current file which names another file only as a source: "Read it from `b.yml`".
+    fn is_about_current(&self, heading: &str) -> bool {
+        self.heading_level.is_some_and(|of_file| heading_level(heading) > of_file)
+            && only_file(heading).is_some_and(|(path, _)| names_a_source(heading, path))
+    }
+
+    /// Returns the fault of a hunk that names no file.
+    pub(super) fn fault(&self, line_number: u32) -> ForeignFault {
+        match self.unchanged {
+            Some((heading, path)) => {
+                ForeignFault::UnchangedFile { line_number, heading, path: path.to_owned() }
+            }
+            None => ForeignFault::NoPath { line_number },
+        }
     }
 
     /// Processes a tag or comment around a hunk.
@@ -151,8 +183,9 @@ impl<'a> FileName<'a> {
 
     /// Processes the info string of a fence: a language, a path, or both.
     fn pass_fence(&mut self, info: &'a str) {
-        let words =
-            || info.split([' ', '\t', ':', '=', ',', '{', '}', '"', '\'']).filter(|word| !word.is_empty());
+        // The mark of a comment is not a path: "rust // src/a.rs".
+        let is_word = |word: &&str| !word.trim_matches('/').is_empty();
+        let words = || info.split([' ', '\t', ':', '=', ',', '{', '}', '"', '\'']).filter(is_word);
         let paths: Vec<&str> = words().filter(|word| is_path_like(word)).collect();
         self.last = self.last.filter(|last| !last.is_described || paths.is_empty());
         match (paths.as_slice(), self.last) {
@@ -181,7 +214,7 @@ impl<'a> FileName<'a> {
         let named = candidate.filter(can_be).map(|candidate| candidate.path);
         let current = self.current.filter(|_| !creates && !self.may_be_another);
         self.heading_level = self.heading_level.filter(|_| named.is_none() || named == self.current);
-        (self.may_be_another, self.described) = (false, None);
+        (self.may_be_another, self.described, self.is_assumed) = (false, None, named.is_none());
         // After a hunk of an unknown file, the file of an earlier hunk is not meant either.
         self.current = named.or(current);
         let path = self.current?;
@@ -236,6 +269,9 @@ const NOT_IN_NAMES: [char; 8] = ['`', ',', ':', ';', '"', '<', '>', '|'];
 
 /// Words before a colon and a path.
 const LABELS: [&str; 6] = ["file", "filename", "path", "file path", "filepath", "new file"];
+
+/// The deepest level of headings that begin a section; deeper ones tend to divide what is about one file.
+const DEEPEST_SECTION: usize = 2;
 
 /// Words before "file" that refer to another file.
 const OTHER: [&str; 6] = ["other", "another", "next", "second", "third", "new"];
@@ -327,6 +363,10 @@ fn is_heading(line: &str) -> bool {
     line.starts_with('#') && line.trim_start_matches('#').starts_with([' ', '\t'])
 }
 
+fn heading_level(heading: &str) -> usize {
+    heading.len() - heading.trim_start_matches('#').len()
+}
+
 /// Returns the only file that a line names among other words, and true if the word is certainly a path: in backticks, or with a
 /// folder.
 fn only_file(line: &str) -> Option<(&str, bool)> {
@@ -339,7 +379,7 @@ fn only_file(line: &str) -> Option<(&str, bool)> {
         let is_part_of_code =
             word.matches('`').count() % 2 == 1 || word.contains("](") && link(word).is_none();
         // Without backticks, such a name may be a word: Profile.
-        let is_word = is_usual_name(name) && !is_code;
+        let is_word = is_usual_name(name) && !is_code && !UNMISTAKABLE_NAMES.contains(&name);
         if is_word || is_part_of_code || name.ends_with('/') || name.contains(NOT_IN_NAMES) {
             return None;
         }
@@ -414,6 +454,9 @@ pub(super) fn is_usual_name(word: &str) -> bool {
 
 /// File names without an extension, or with an extension that other words have too.
 const USUAL_NAMES: [&str; 7] = ["makefile", "README", "LICENSE", "CHANGELOG", "go.mod", "go.sum", "go.work"];
+
+/// Usual names that are not words of prose.
+const UNMISTAKABLE_NAMES: [&str; 3] = ["Dockerfile", "Makefile", "Jenkinsfile"];
 
 /// Further such names that are also words of prose: they only count as a whole line.
 const WORD_NAMES: [&str; 10] = [

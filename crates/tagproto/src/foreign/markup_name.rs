@@ -1,5 +1,6 @@
 //! The file named by a line in angle brackets before a hunk: `<file path="a.html">`, `<a.html>`, `<!-- a.html -->`.
 
+use super::file_name::led_file::is_remark;
 use super::file_name::plain_name::peeled;
 use super::file_name::{candidate, is_file_name, is_path_like, is_usual_name};
 
@@ -60,7 +61,7 @@ impl Markup<'_> {
     pub(super) fn of_code_comment(line: &str, in_fence: bool) -> Option<Markup<'_>> {
         let mut comments = COMMENTS.iter().chain(in_fence.then_some(&("# ", "")));
         let comment = comments.find_map(|(open, close)| line.strip_prefix(open)?.strip_suffix(close))?;
-        let markup = of_comment(comment);
+        let markup = of_comment(without_remark(comment));
         matches!(markup, Markup::File(path) if is_certain(path)).then_some(markup)
     }
 }
@@ -98,6 +99,15 @@ fn of_comment(comment: &str) -> Markup<'_> {
         None if comment.split(BETWEEN_WORDS).any(is_name) => Markup::Unclear,
         None => Markup::Nameless,
     }
+}
+
+/// Returns a comment without the remark in brackets at its end, unless that names a file or denies a change.
+fn without_remark(comment: &str) -> &str {
+    let Some((before, _)) = comment.split_once(" (") else { return comment };
+    let remark = comment[before.len()..].trim();
+    let names_a_file =
+        remark.split(BETWEEN_WORDS).any(|word| is_file_name(word, "", true) || is_usual_name(word));
+    if is_remark(remark) && !names_a_file { before } else { comment }
 }
 
 const BETWEEN_WORDS: [char; 9] = [' ', '\t', ',', ';', ':', '(', ')', '`', '"'];

@@ -28,7 +28,7 @@ pub(super) fn read<'a>(
         None => (&search[..], false),
     };
     let Some(path) = name.of_hunk(search, &replacement) else {
-        items.push_fault(edit, ForeignFault::NoPath);
+        items.push_fault(edit, name.fault(first.number));
         return Some(read + 1);
     };
     if search.is_empty() && has_position {
@@ -38,7 +38,8 @@ pub(super) fn read<'a>(
         let (body, if_exists) = (body_of(&replacement), IfExists::Refuse);
         items.push(edit, Block::CreateFile { path: path.into(), body, if_exists });
     } else {
-        items.push_hunk(edit, path.into(), TextHunk::of(search, &replacement, first.number));
+        let hunk = TextHunk::of(search, &replacement, first.number);
+        items.push_hunk(edit, path.into(), TextHunk { has_assumed_file: name.is_assumed, ..hunk });
     }
     Some(read + 1)
 }

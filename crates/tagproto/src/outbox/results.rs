@@ -55,7 +55,7 @@ fn both_ends(indexes: &[usize], most: usize) -> Vec<usize> {
 /// Writes a note among the results.
 pub(super) fn write_note(out: &mut String, note: &str) {
     out.push_str(NOTE);
-    out.push_str(&shortened_line(&fold(note)));
+    out.push_str(&shortened_own_line(&fold(note)));
     out.push('\n');
 }
 
@@ -64,7 +64,9 @@ fn write_result(out: &mut String, result: &CommandResult, limit_characters: usiz
     out.push_str(if result.success { SUCCEEDED } else { FAILED });
     out.push_str(result.command_type.name());
     out.push(':');
-    write_lines(out, &shortened(&seen_lines_trimmed(&visible_lines(&result.summary))));
+    let shorten_line =
+        if quotes_the_reply(result.command_type) { shortened_line } else { shortened_own_line };
+    write_lines(out, &shortened(&seen_lines_trimmed(&visible_lines(&result.summary)), shorten_line));
     let output = visible_lines(&result.output);
     let output = output.trim_matches('\n');
     if !output.is_empty() {
@@ -93,30 +95,56 @@ fn write_result(out: &mut String, result: &CommandResult, limit_characters: usiz
 const SUMMARY_LINES: usize = 20;
 /// The number of lines kept at the start of a longer summary. At its end only the last line is kept, with the exit of a command.
 const SUMMARY_HEAD_LINES: usize = 10;
-/// The maximum number of characters of a line of a summary or note, and the number kept at its end.
+/// The maximum number of characters of a line of a summary that quotes the reply.
 const SUMMARY_LINE_CHARACTERS: usize = 400;
-const SUMMARY_LINE_TAIL_CHARACTERS: usize = 100;
+/// The maximum number of characters of a path or another word in other summaries and in notes. These are instructions, which
+/// have to stay whole.
+const WORD_CHARACTERS: usize = 200;
+/// The maximum number of characters of a line of these: more than any of them has without the paths in it.
+const OWN_LINE_CHARACTERS: usize = 2_000;
+/// The number of characters kept at the end of a line or word.
+const TAIL_CHARACTERS: usize = 100;
+
+/// Checks whether a summary consists of text of the reply: a command or a message.
+fn quotes_the_reply(command_type: CommandType) -> bool {
+    [BlockKind::RunCommand, BlockKind::Message, BlockKind::Done]
+        .map(CommandType::Block)
+        .contains(&command_type)
+}
 
 /// Joins the lines of a summary, without the middle of a long summary and of long lines.
-fn shortened(lines: &[&str]) -> String {
-    let joined = |lines: &[&str]| lines.iter().copied().map(shortened_line).collect::<Vec<_>>().join("\n");
+fn shortened(lines: &[&str], shorten_line: fn(&str) -> Cow<'_, str>) -> String {
+    let joined = |lines: &[&str]| lines.iter().copied().map(shorten_line).collect::<Vec<_>>().join("\n");
     if lines.len() <= SUMMARY_LINES {
         return joined(lines);
     }
     let (head, rest) = lines.split_at(SUMMARY_HEAD_LINES);
     let (last, middle) = rest.split_last().expect("the summary has more lines than its head");
-    format!("{}\n[... {} lines left out ...]\n{}", joined(head), middle.len(), shortened_line(last))
+    format!("{}\n[... {} lines left out ...]\n{}", joined(head), middle.len(), shorten_line(last))
 }
 
 fn shortened_line(line: &str) -> Cow<'_, str> {
-    let characters = line.chars().count();
-    if characters <= SUMMARY_LINE_CHARACTERS {
+    without_middle(line, SUMMARY_LINE_CHARACTERS)
+}
+
+/// Shortens the paths and other long words of a line.
+fn shortened_own_line(line: &str) -> Cow<'_, str> {
+    if line.len() <= WORD_CHARACTERS {
         return Cow::Borrowed(line);
     }
-    let head_characters = SUMMARY_LINE_CHARACTERS - SUMMARY_LINE_TAIL_CHARACTERS;
-    let head: String = line.chars().take(head_characters).collect();
-    let tail: String = line.chars().skip(characters - SUMMARY_LINE_TAIL_CHARACTERS).collect();
-    format!("{head} [... {} characters left out ...] {tail}", characters - SUMMARY_LINE_CHARACTERS).into()
+    let words: Vec<_> = line.split(' ').map(|word| without_middle(word, WORD_CHARACTERS)).collect();
+    without_middle(&words.join(" "), OWN_LINE_CHARACTERS).into_owned().into()
+}
+
+/// Returns a text without its middle if it has more than `most` characters.
+fn without_middle(text: &str, most: usize) -> Cow<'_, str> {
+    let characters = text.chars().count();
+    if characters <= most {
+        return Cow::Borrowed(text);
+    }
+    let head: String = text.chars().take(most - TAIL_CHARACTERS).collect();
+    let tail: String = text.chars().skip(characters - TAIL_CHARACTERS).collect();
+    format!("{head} [... {} characters left out ...] {tail}", characters - most).into()
 }
 
 /// Appends the first line to the current line, and the others as new lines. Blank lines are not indented, so no line has trailing
@@ -150,4 +178,106 @@ fn cut_note(output: &str, limit_characters: usize) -> Option<String> {
     let tail = tail.split_once('\n').map_or(tail, |(_, whole_lines)| whole_lines);
     let left_out = characters - tail.chars().count();
     Some(format!("[{left_out} characters left out to keep to the token budget]\n{tail}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write_result;
+    use crate::{
+        BlockKind, CommandResult, CommandType, ForeignFault, HunkFault, LineRange, ParseError,
+        ParseErrorKind, Span, parse::error::EndDoubt,
+    };
+
+    fn written(command_type: CommandType, summary: &str) -> String {
+        let result = CommandResult {
+            command_type,
+            summary: summary.to_owned(),
+            success: false,
+            output: String::new(),
+            notes: Vec::new(),
+            denied: Vec::new(),
+        };
+        let mut out = String::new();
+        write_result(&mut out, &result, usize::MAX);
+        out
+    }
+
+    /// Returns the errors of blocks that have advice, with `path` as the path in each.
+    fn errors(path: &str) -> Vec<ParseErrorKind> {
+        let name = || path.to_owned();
+        let fault = HunkFault::DividedTwice;
+        let doubts = [
+            EndDoubt::OwnTag,
+            EndDoubt::LaterTag,
+            EndDoubt::NoOpening,
+            EndDoubt::TextAfter,
+            EndDoubt::NextTag,
+            EndDoubt::InFence,
+            EndDoubt::OtherClosing,
+        ];
+        let foreign = [
+            ForeignFault::Hunk { line_number: 1234, fault },
+            ForeignFault::UnnamedDiff,
+            ForeignFault::NoContext { line_number: 1234 },
+            ForeignFault::NoEnd,
+            ForeignFault::CutOff { path: name() },
+            ForeignFault::AfterEnd { line_number: 1234, end: 5678 },
+            ForeignFault::Unsigned { line_number: 1234 },
+            ForeignFault::ShortHunk { line_number: 1234 },
+            ForeignFault::Rename { from: name(), to: name() },
+            ForeignFault::TwoNames { old: name(), new: name() },
+            ForeignFault::OmittedCode { path: name(), line: name() },
+        ];
+        let blocks = [
+            ParseErrorKind::Unclosed { path: Some(name()), later_tags: 12 },
+            ParseErrorKind::MissingLines { path: name() },
+            ParseErrorKind::OmittedCode { path: name(), line_number: 1234 },
+            ParseErrorKind::NumbersInBody { path: name() },
+            ParseErrorKind::NearMiss { written: "x".repeat(80), not_run: 12 },
+            ParseErrorKind::StrayClosing { line_number: 1234 },
+            ParseErrorKind::MaybeConsidered { line_number: 1234 },
+            ParseErrorKind::Hunk { path: name(), line_number: 1234, fault },
+            ParseErrorKind::AlongsideBlocks { path: Some(name()) },
+        ];
+        let unclear =
+            doubts.map(|doubt| ParseErrorKind::EndUnclear { line_number: 1234, not_run: 12, doubt });
+        let foreign = foreign.map(ParseErrorKind::Foreign);
+        blocks.into_iter().chain(unclear).chain(foreign).collect()
+    }
+
+    fn message(kind: ParseErrorKind) -> String {
+        let (span, lines) = (Span { start: 0, end: 0 }, LineRange { first: 1, last: 1 });
+        ParseError { command: BlockKind::EditFile, kind, span, lines }.to_string()
+    }
+
+    #[test]
+    fn an_error_with_a_long_path_is_whole() {
+        for kind in errors(&format!("{}.rs", "a/".repeat(50))) {
+            let message = message(kind);
+            assert_eq!(
+                written(CommandType::ParseError, &message),
+                format!("[FAILED] PARSE_ERROR: {message}\n")
+            );
+        }
+    }
+
+    #[test]
+    fn of_an_error_only_the_path_is_shortened() {
+        for kind in errors(&"a/".repeat(2_000)) {
+            let message = message(kind);
+            let line = written(CommandType::ParseError, &message);
+            assert!(line.chars().count() < 2_000, "{line}");
+            let mut left = line.split_whitespace();
+            let mut ours = message.split(' ').filter(|word| word.len() < 100);
+            assert!(ours.all(|word| left.any(|other| other == word)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_long_line_of_a_command_is_shortened() {
+        let run = CommandType::Block(BlockKind::RunCommand);
+        let line = written(run, &format!("Ran '{}' (exit code 1)", "echo ".repeat(200)));
+        assert!(line.contains(" characters left out ...] ") && line.chars().count() < 500, "{line}");
+        assert!(line.ends_with("' (exit code 1)\n"), "{line}");
+    }
 }

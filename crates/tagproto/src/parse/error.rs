@@ -127,9 +127,9 @@ pub enum ParseErrorKind {
         /// The reason.
         doubt: EndDoubt,
     },
-    /// A quoted block in a reply that is not quoted as a whole. Found by [`read_in`](crate::read_in) only.
-    #[error("is quoted, but not all of the reply is, so that it was not run")]
-    OnlyQuoted,
+    /// A block that the reply only quotes. Found by [`read_in`](crate::read_in) only.
+    #[error("{}, so that it was not run", .0.text())]
+    OnlyQuoted(Quotation),
     /// A block in thinking that the end of the reply cuts off. Found by [`read_in`](crate::read_in) only.
     #[error("was only considered: the reply ends within its thinking, so that nothing of it was run")]
     OnlyConsidered,
@@ -170,6 +170,40 @@ pub enum ParseErrorKind {
         /// The number of blocks after this one, which did not run either.
         later_blocks: usize,
     },
+}
+
+/// A way in which a reply quotes a block that is not meant to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Quotation {
+    /// `>` in front of its lines, but not of all lines of the reply.
+    Marks,
+    /// Back-ticks around its tags, but not around those of other blocks.
+    BackTicks,
+    /// A code fence with other text in it, while other blocks are outside of fences.
+    Fence,
+    /// An HTML comment.
+    Comment,
+}
+
+impl Quotation {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Marks => "is quoted, but not all of the reply is",
+            Self::BackTicks => "has its tags in back-ticks, unlike other blocks of the reply",
+            Self::Fence => "is in a code fence with other text, unlike other blocks of the reply",
+            Self::Comment => "is in a comment, between <!-- and -->",
+        }
+    }
+
+    fn meant_form(self) -> &'static str {
+        match self {
+            Self::Marks => "without '>' in front of its lines",
+            Self::BackTicks => "without back-ticks around its tags",
+            Self::Fence => "outside of the code fence, or without other text in it",
+            Self::Comment => "outside of the comment",
+        }
+    }
 }
 
 /// A reason why the end of a block is unclear.
@@ -295,7 +329,7 @@ impl ParseErrorKind {
                     format!("; write {opening}, alone on its line")
                 }
             }
-            Self::OnlyQuoted => "; if it is meant, send it without '>' in front of its lines".to_owned(),
+            Self::OnlyQuoted(quotation) => format!("; if it is meant, send it {}", quotation.meant_form()),
             Self::OnlyConsidered => "; send the blocks without the thinking".to_owned(),
             Self::MaybeConsidered { .. } => {
                 "; send the blocks that you mean again, without such a mark after them".to_owned()

@@ -66,7 +66,11 @@ fn every_message_after_a_cut_shows_the_lines_until_the_reply_is_whole() {
     receive(&mut session, "I do not know");
     let second = tagproto::render_outbox(&session, &context, "").text;
     assert_eq!(second.split_once("=== PROMPT ===").unwrap().1, first.split_once("=== PROMPT ===").unwrap().1);
-    assert!(second.contains("[NOTE] your reply could not be joined"));
+    let note = second.lines().find(|line| line.starts_with("[NOTE] your reply could not be joined")).unwrap();
+    assert!(note.ends_with("send a whole reply that begins with a [MESSAGE]"), "{note}");
+    assert!(
+        note.contains(" (not with the line after them, which was cut off)") && !note.contains("left out")
+    );
     assert!(tagproto::read_outbox(&second).is_ok());
 }
 

@@ -63,7 +63,7 @@ fn refusal(kind: &ParseErrorKind) -> &'static str {
         ForeignFault::Hunk { fault: HunkFault::NotWhole, .. } => "a hunk is not whole",
         ForeignFault::Hunk { fault: HunkFault::DividedTwice, .. } => "a hunk is divided twice",
         ForeignFault::Hunk { .. } => "text outside of a hunk's marks",
-        ForeignFault::NoPath => "a hunk without a file",
+        ForeignFault::NoPath { .. } | ForeignFault::UnchangedFile { .. } => "a hunk without a file",
         ForeignFault::NoContext { .. } => "a hunk without a line of the file",
         ForeignFault::NoEnd => "a patch without its end",
         ForeignFault::Line { .. } => "a line without meaning",
