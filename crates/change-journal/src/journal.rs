@@ -408,7 +408,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// Those of reading and writing, and of a folder that exists already. A partial copy stays.
+    /// Those of reading and writing, and of a folder that already exists. A partial copy stays.
     pub fn copy_to(&self, folder: &Path) -> Result<(), JournalError> {
         self.flush()?;
         self.shared.reader.copy_to(folder)?;

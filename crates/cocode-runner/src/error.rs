@@ -126,14 +126,14 @@ pub enum RunnerError {
         /// The agent.
         agent: AgentName,
     },
-    /// The branch exists already.
-    #[error("the branch {branch} exists already")]
+    /// The branch already exists.
+    #[error("the branch {branch} already exists")]
     BranchExists {
         /// The branch.
         branch: String,
     },
     /// The path of the worktree, or of a file next to it, is occupied.
-    #[error("{} exists already", .path.display())]
+    #[error("{} already exists", .path.display())]
     FolderExists {
         /// The path.
         path: PathBuf,

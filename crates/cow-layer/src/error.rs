@@ -37,7 +37,7 @@ pub enum Unavailable {
 #[non_exhaustive]
 pub enum LayerError {
     /// A layer with this name exists.
-    #[error("a layer with this name exists already")]
+    #[error("a layer with this name already exists")]
     Exists,
     /// No layer has this name.
     #[error("the layer does not exist")]

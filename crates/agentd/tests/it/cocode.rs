@@ -320,10 +320,10 @@ fn repositories_that_cannot_be_used_are_refused_with_what_to_do() {
     desk.define(&format!("[agents.a]\ncommand = '{}'\n", program.display()));
     run("code", &["--agent", "a"]).exits(3).says("missing or not executable").says("agents.toml");
     desk.git(&["branch", "cocode"]);
-    run("code", &agent).exits(2).says("the branch cocode exists already").says("git branch -m cocode");
+    run("code", &agent).exits(2).says("the branch cocode already exists").says("git branch -m cocode");
     desk.git(&["branch", "-D", "cocode"]);
     desk.git(&["branch", "cocode/5-a"]);
-    run("code", &agent).exits(2).says("the branch cocode/5-a exists already").says("cocode clean");
+    run("code", &agent).exits(2).says("the branch cocode/5-a already exists").says("cocode clean");
     assert_eq!(desk.git(&["worktree", "list"]).lines().count(), 1);
     assert_eq!(desk.status()["agents"].as_array().unwrap().len(), 0);
 }

@@ -157,7 +157,7 @@ impl<'a> Plan<'a> {
         JudgedFile::check(write.judged.as_ref(), &write.path, now)?;
         let bytes = match (write.write_mode(), &before) {
             (_, Some(present)) if write.is_refused_over(&present.bytes) => {
-                let text = format!("'{path}' exists already");
+                let text = format!("'{path}' already exists");
                 return Err(WapError::new(Reason::FileExists, text).with("path", write.path.as_str()));
             }
             (WriteMode::Append, Some(present)) => appended(&write.path, &present.bytes, &write.content)?,
