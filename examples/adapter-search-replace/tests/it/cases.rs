@@ -337,7 +337,7 @@ const CASES: &[Case] = &[
         name: "the indentation has drifted",
         files: &[("a", "if x:\n        y()\n")],
         reply: "a\n<<<<<<< SEARCH\nif x:\n    y()\n=======\nif x:\n    z()\n>>>>>>> REPLACE\n",
-        refused: "most like it is lines 1-2, where line 2 is `        y()` and not `    y()` (they differ in blanks or control characters)",
+        refused: "most like it is lines 1-2, where line 2 is `        y()` and not `    y()` (they differ in whitespace or control characters)",
         after: &[],
     },
     Case {
