@@ -353,7 +353,7 @@ fn range(source: &Source<'_>, first: i64, last: i64) -> Option<Range<usize>> {
 }
 
 /// Returns the first and the last line that an operation replaces, and its new lines; an insertion replaces none.
-fn new_lines(requested: &ModifyOperation) -> Option<(i64, i64, &str)> {
+pub(crate) fn new_lines(requested: &ModifyOperation) -> Option<(i64, i64, &str)> {
     match requested {
         ModifyOperation::Replace { start_line, end_line, new_content, .. } => {
             Some((*start_line, *end_line, new_content))
