@@ -208,7 +208,7 @@ fn new_lines_with_the_numbers_of_their_view_are_refused() {
     let table = "1|ann\n2|ben\n3|cem\n";
     let kept = [
         (NOW, replace(2, 2, "3|x"), "zero\n3|x\ntwo\nthree\nFOUR\nfive\n"),
-        (NOW, replace(2, 2, "2|x\ny"), "zero\n2|x\ny\ntwo\nthree\nFOUR\nfive\n"),
+        (NOW, replace(2, 2, "3|x\ny"), "zero\n3|x\ny\ntwo\nthree\nFOUR\nfive\n"),
         // More leading spaces than in a view of this few lines.
         (NOW, replace(2, 2, "  2|x"), "zero\n  2|x\ntwo\nthree\nFOUR\nfive\n"),
         (NOW, replace(2, 2, "2 x"), "zero\n2 x\ntwo\nthree\nFOUR\nfive\n"),
