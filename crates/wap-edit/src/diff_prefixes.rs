@@ -75,8 +75,10 @@ impl File<'_> {
         *self.has_added.get_or_init(|| self.has_line(|line| line.starts_with('+')))
     }
 
-    fn has_hunk_header(&self) -> bool {
-        *self.has_header.get_or_init(|| self.has_line(is_hunk_header))
+    /// Checks whether a line is the header of a hunk, or the name says that the file has such lines.
+    fn is_diff(&self) -> bool {
+        let is_named = [".diff", ".patch"].iter().any(|ending| self.edit.path.ends_with(ending));
+        is_named || *self.has_header.get_or_init(|| self.has_line(is_hunk_header))
     }
 
     fn has_line(&self, is_of_kind: impl Fn(&str) -> bool) -> bool {
@@ -191,7 +193,7 @@ impl<'l> Hunk<'l> {
         let has_code = has_code(file.edit.path);
         let changes = |context| self.old_lines(context).is_some_and(|old| occurs(&old, replaced));
         let (is_strict, is_loose) = (changes(Context::Prefixed), changes(Context::Bare));
-        if self.has_header && (has_code || is_strict || is_loose) && !file.has_hunk_header() {
+        if self.has_header && (has_code || is_strict || is_loose) && !file.is_diff() {
             return true;
         }
         match (self.has('-'), self.has('+')) {
@@ -230,17 +232,19 @@ impl<'l> Hunk<'l> {
         self.lines.iter().any(|line| line.strip_prefix('-').is_some_and(|line| line.starts_with([' ', '\t'])))
     }
 
-    /// Checks whether lines of code with a plus are added lines of a diff. The plus may also be an operator (`+ 1`, `+1`), and the
-    /// file may have a diff in a string.
+    /// Checks whether lines of code with a plus are added lines of a diff. The plus may also be an operator (`+ 1`, `+1`,
+    /// `+{`), and the file may have a diff in a string.
     fn adds_code(&self, replaced: &[Cow<'_, str>], file: &File<'_>) -> bool {
         let added = || self.lines.iter().filter_map(|line| line.strip_prefix('+'));
-        let is_operand = |line: &str| line.starts_with(' ') && !line.starts_with("  ") && line.len() > 1;
+        let is_operand = |line: &str| {
+            let is_spaced = line.starts_with(' ') && !line.starts_with("  ");
+            is_spaced || line.starts_with(|first: char| first.is_ascii_digit() || "({[".contains(first))
+        };
         let is_signed = |line: &Cow<'_, str>| {
             line.starts_with("@@") || line.strip_prefix('-').is_some_and(|rest| !rest.starts_with(' '))
         };
         !self.is_within_lines
             && added().any(|line| !line.trim().is_empty() && !is_operand(line))
-            && !added().any(|line| line.starts_with(|first: char| first.is_ascii_digit()))
             && !replaced.iter().any(is_signed)
             && !file.has_added_line()
     }

@@ -91,6 +91,12 @@ fn code_of_added_lines_alone_is_refused() {
     assert_refused("app.py", CODE, hunk("import os\n", " import os\n+import re\n"));
     assert_refused("a.yaml", YAML, replace((4, 4), "+  port: 9090\n+  tls: true"));
     // Controls: a plus that is an operator, a diff in a string, and lists.
+    assert_carried_out(
+        "a.pl",
+        "f(\n  a => 1\n);\n",
+        replace((2, 2), "+{\n  a => 1\n}"),
+        "f(\n+{\n  a => 1\n}\n);\n",
+    );
     let sum = "x = (a\n- b\n- c)\n";
     assert_carried_out("a.py", sum, replace((2, 3), "+ b\n+ c)"), "x = (a\n+ b\n+ c)\n");
     assert_carried_out("a.py", "x = (a\n-b)\n", replace((2, 2), "+b)"), "x = (a\n+b)\n");
@@ -111,7 +117,14 @@ fn hunks_with_their_header_are_refused() {
     assert_refused("app.py", CODE, replace((5, 6), &format!("--- a/app.py\n+++ b/app.py\n{body}")));
     assert_refused("notes.txt", CODE, replace((5, 6), body));
     assert_refused("app.py", CODE, replace((1, 1), "@@ -1 +1 @@ def x():\n-import so\n+import sys"));
-    // Controls: a diff that the file has, and one in a text that has other lines.
+    // Controls: a file that is a diff, one that has a diff, and one in a text that has other lines.
+    let header = "@@ -1 +1 @@\n a\n-b";
+    assert_carried_out(
+        "a.patch",
+        "Subject: x\n\na\n",
+        replace((3, 3), header),
+        &format!("Subject: x\n\n{header}\n"),
+    );
     let patch = "@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
     assert_carried_out("a.patch", patch, replace((1, 4), "@@ -1 +1 @@\n-b\n+d"), "@@ -1 +1 @@\n-b\n+d\n");
     assert_carried_out(
