@@ -329,7 +329,12 @@ impl<'r> AddedLines<'r> {
             return None;
         }
         let is_code = kind.is_code() || kind == FileKind::Yaml;
-        let is_certain = is_code && first.bar != ":" && first.is_within(width);
+        // In code, a number at the start of an indented line may be a key or an operand.
+        let is_certain = match first.bar {
+            ":" => kind.is_code() && first.width == first.digits,
+            "\t" => is_code,
+            _ => is_code && first.is_within(width),
+        };
         let is_indented = |text: &str| text.starts_with("  ") || text.starts_with('\t');
         let is_line = |spot: &Spot<'_>, (number, text): (u64, &str)| {
             let present = usize::try_from(number).ok().and_then(|number| spot.source.line_text(number));
