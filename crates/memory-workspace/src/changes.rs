@@ -5,7 +5,9 @@ use wap_core::{
     DeleteFile, DeleteFileResponse, FileChange, FileChanged, JudgedFile, ModifyFile, ModifyFileResponse,
     Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
 };
-use wap_edit::{FileEdit, Rewrite, appended, check_content_size, check_expected_lines, check_request};
+use wap_edit::{
+    FileEdit, Rewrite, appended, check_content_size, check_expected_lines, check_is_no_diff, check_request,
+};
 
 use crate::run_changes::RunChanges;
 use crate::tree::{Access, Tree, parse_text, version_of};
@@ -44,7 +46,10 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     let created = old.is_none();
     let new = match request.write_mode() {
         WriteMode::Append => appended(&path, old.map_or(&[][..], Vec::as_slice), &request.content)?,
-        WriteMode::Create | WriteMode::Fill | WriteMode::Overwrite => request.content.as_bytes().to_vec(),
+        WriteMode::Create | WriteMode::Fill | WriteMode::Overwrite => {
+            check_is_no_diff(&path, old.map(Vec::as_slice), &request.content)?;
+            request.content.as_bytes().to_vec()
+        }
     };
     let Rewrite { lines_added, lines_removed, changed, format_note } =
         Rewrite::between(old.map(Vec::as_slice), &new);

@@ -153,22 +153,20 @@ pub enum EditErrorKind {
     /// A replacement with a line that cannot be indented like the match: it has less indentation than has to be removed, or
     /// spaces that do not make whole tabs of the file.
     #[error(
-        "the search text occurs at lines {}-{} with another indentation, which cannot be given to a line of the replacement for certain: \
+        "the search text occurs at {} with another indentation, which cannot be given to a line of the replacement for certain: \
          write the lines as they are indented in the file",
-        .lines.start(),
-        .lines.end()
+        named(.lines)
     )]
     UnfitIndentation {
         /// The lines of the match, 1-based.
         lines: RangeInclusive<usize>,
     },
-    /// A replacement of a search text with the numbers of a view, among rows that begin with a number themselves, whose own
-    /// numbers may be fields.
+    /// A replacement of a search text with the numbers of a view, whose own numbers may be fields of rows, or which has a bar
+    /// without a number.
     #[error(
-        "the search text has the numbers of a view in front of lines {}-{}, and the numbers in front of the replacement may be fields \
-         of its lines: send both without the numbers of the view",
-        .lines.start(),
-        .lines.end()
+        "the search text has the numbers of a view in front of {}, and numbers or bars in front of the replacement may be part of its \
+         lines: send both without the numbers of the view",
+        named(.lines)
     )]
     UncertainNumbers {
         /// The lines of the match, 1-based.
@@ -177,10 +175,9 @@ pub enum EditErrorKind {
     /// A search text with U+FFFD, where the text has bytes that cannot be decoded: a view only shows a stand-in for them, so they
     /// cannot be replaced this way.
     #[error(
-        "the search text has U+FFFD where lines {}-{} hold bytes that cannot be decoded: search for a part without it, or replace \
-         the lines by their numbers",
-        .lines.start(),
-        .lines.end()
+        "the search text has U+FFFD where bytes of {} cannot be decoded: search for a part without it, or replace the lines by their \
+         numbers",
+        named(.lines)
     )]
     UndecodableMatch {
         /// The lines of the match, 1-based.
@@ -225,10 +222,8 @@ pub enum EditErrorKind {
     /// The replacement is already in the text, around the match, and its new lines are too short to show that the edit was
     /// applied before.
     #[error(
-        "the new text is already at lines {}-{}: if you want it there twice, add the lines around it to the \
-         search text",
-        .lines.start(),
-        .lines.end()
+        "the new text is already at {}: if you want it there twice, add the lines around it to the search text",
+        named(.lines)
     )]
     AlreadyThere {
         /// The lines of the new text, 1-based.

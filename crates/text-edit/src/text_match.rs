@@ -342,7 +342,10 @@ pub fn find_text(
             Err(NoMatch::Absent { .. }) => scope.loose(&bare, rules)?,
             outcome => Some(outcome?),
         };
-        if let Some(mut passage) = exact {
+        let can_be_of_view = |passage: &TextMatch| {
+            view_numbers::can_be_of_view(source, &lines.lines(), *passage.lines.start())
+        };
+        if let Some(mut passage) = exact.filter(can_be_of_view) {
             passage.rules.push(MatchRule::ViewNumbers);
             passage.rules.sort_unstable();
             return Ok(passage);

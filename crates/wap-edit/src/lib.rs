@@ -18,6 +18,7 @@ mod view_numbers;
 
 pub use append::appended;
 pub use deletion::check_expected_lines;
+pub use diff_prefixes::check_is_no_diff;
 pub use error::edit_error;
 pub use file_edit::{ApplyOperations, EditedFile, FileEdit, FindVersion, KnownVersion};
 pub use rewrite::Rewrite;

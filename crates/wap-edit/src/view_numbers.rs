@@ -24,9 +24,8 @@ impl FileEdit<'_> {
     ///
     /// # Errors
     ///
-    /// [`Reason::InvalidField`] for new lines that all begin with the numbers that a view gives the lines they replace, unless
-    /// the request wants them removed and they cannot be content. A file that itself has such numbers near there may get more of
-    /// them.
+    /// [`Reason::InvalidField`] for new lines that begin with the numbers that a view gives the lines they replace, unless the
+    /// request wants them removed and they cannot be content. A file that itself has such numbers near there may get more of them.
     pub(crate) fn read_operations(&self, find: &mut FindVersion<'_>) -> Result<ReadOperations, WapError> {
         let mut read = ReadOperations { operations: Vec::new(), warnings: Vec::new() };
         // For any number of operations, each version is looked up once and the file is read once.
@@ -79,15 +78,23 @@ impl FileEdit<'_> {
             meant.push(self.current);
         }
         let new = self.added_lines(requested, &meant)?;
-        let (first, numbered) = new.numbers(self.width())?;
         let is_by_text = is_by_text(requested);
         let field = if is_by_text { "newText" } else { "newContent" };
-        let refused = NumberedLines { first: label(first), field, text: None };
+        let refused = |first: NumberedLine<'_>| NumberedLines { first: label(first), field, text: None };
+        // Programs that send operations in turn have the lines themselves, and no view.
+        let is_of_model = self.request.line_numbers != Some(LineNumbers::InTurn);
+        let kind = FileKind::of(self.path);
+        let Some((first, numbered)) = new.numbers(self.width()) else {
+            return new.numbers_of_other_form(kind, self.width()).filter(|_| is_of_model).map(refused);
+        };
+        let refused = refused(first);
         let Some(numbered) = numbered.filter(|numbered| new.fit(numbered[0].number)) else {
-            // Programs that send operations in turn have the lines themselves, and no view.
-            let is_of_model = self.request.line_numbers != Some(LineNumbers::InTurn);
-            let is_of_view =
-                is_of_model && FileKind::of(self.path).is_code() && new.has_some_of_view(self.width());
+            let is_of_view = is_of_model
+                && match kind {
+                    FileKind::Table => false,
+                    kind if kind.is_code() => new.has_some_of_view(self.width()),
+                    _ => new.begin_in_view(self.width()) && !may_count(),
+                };
             return is_of_view.then_some(refused);
         };
         let width = numbered.iter().map(|line| line.width).max().unwrap_or(0).max(self.width());
@@ -295,7 +302,55 @@ impl<'r> AddedLines<'r> {
         let is_counted =
             numbered.windows(2).all(|pair| pair[0].number.checked_add(1) == Some(pair[1].number));
         let is_of_view = is_rising && self.spots.iter().any(fits) || is_whole && is_counted;
-        is_of_view && !self.spots.iter().any(|spot| has_numbered_line(spot.source))
+        is_of_view && !self.spots.iter().any(|spot| spot.has_near(|line| NumberedLine::of(line).is_some()))
+    }
+
+    /// Checks whether the first line has the number of its position and our own bar, and another one has no number.
+    fn begin_in_view(&self, width: usize) -> bool {
+        let first = self.lines.first().and_then(|line| NumberedLine::of(line));
+        first.is_some_and(|line| line.bar == OWN_BAR && line.is_within(width) && self.fit(line.number))
+            && self.lines.iter().any(|line| NumberedLine::of(line).is_none())
+            && !self.spots.iter().any(|spot| spot.has_near(begins_with_field))
+    }
+
+    /// Returns the first line if all begin with consecutive numbers from that of their position in a form other than that of our
+    /// views, and no line near there does. Prose and rows may begin with a number too: there, the text after it must be a line of
+    /// the file.
+    fn numbers_of_other_form(&self, kind: FileKind, width: usize) -> Option<NumberedLine<'r>> {
+        let first = self.lines.first().and_then(|line| NumberedLine::of_any_form(line))?;
+        let number = |line: &&'r str| match NumberedLine::of_any_form(line) {
+            Some(numbered) => Some((numbered.number, numbered.text)),
+            // The number of a blank line may have lost its bar.
+            None => Some((line.trim().parse().ok()?, "")),
+        };
+        let numbered: Vec<(u64, &str)> = self.lines.iter().map(number).collect::<Option<_>>()?;
+        let is_next = |pair: &[(u64, &str)]| pair[0].0.checked_add(1) == Some(pair[1].0);
+        if !numbered.windows(2).all(is_next) || kind == FileKind::Table {
+            return None;
+        }
+        let is_code = kind.is_code() || kind == FileKind::Yaml;
+        // In code, a number at the start of an indented line may be a key or an operand.
+        let is_certain = match first.bar {
+            ":" => kind.is_code() && first.width == first.digits,
+            "\t" => is_code,
+            _ => is_code && first.is_within(width),
+        };
+        let is_indented = |text: &str| text.starts_with("  ") || text.starts_with('\t');
+        let is_line = |spot: &Spot<'_>, (number, text): (u64, &str)| {
+            let present = usize::try_from(number).ok().and_then(|number| spot.source.line_text(number));
+            present.is_some_and(|line| {
+                let line = line.trim_end();
+                let is_text = |text: &str| text.trim_end() == line;
+                !line.is_empty() && (is_text(text) || text.strip_prefix(' ').is_some_and(is_text))
+            })
+        };
+        let is_of_view = |spot: &Spot<'_>| {
+            i64::try_from(first.number) == Ok(spot.first)
+                && (is_certain
+                    || numbered.iter().any(|line| is_code && is_indented(line.1) || is_line(spot, *line)))
+        };
+        let has_rows = |spot: &Spot<'_>| spot.has_near(|line| NumberedLine::of_any_form(line).is_some());
+        (self.spots.iter().any(is_of_view) && !self.spots.iter().any(has_rows)).then_some(first)
     }
 }
 
@@ -321,20 +376,14 @@ fn begins_with_whitespace(text: &str) -> bool {
 
 /// Returns a number with its bar, as a view shows it.
 fn label(line: NumberedLine<'_>) -> String {
-    format!("{}{}", line.number, line.bar)
-}
-
-/// Checks whether a line of a text begins with a number and a bar.
-fn has_numbered_line(source: &Source<'_>) -> bool {
-    (1..=source.total_lines())
-        .any(|number| source.line_text(number).is_some_and(|line| NumberedLine::of(&line).is_some()))
+    format!("{}{}", line.number, line.bar.replace('\t', "<tab>"))
 }
 
 fn is_by_text(requested: &ModifyOperation) -> bool {
     matches!(requested, ModifyOperation::ReplaceText { .. })
 }
 
-/// Checks whether one of the new lines of an operation begins with a number and a bar, like the lines of a view: such an
+/// Checks whether one of the new lines of an operation begins with a number and a bar, like the lines of any view: such an
 /// operation is also judged by the version before its run.
 #[must_use]
 pub fn has_view_numbers(requested: &ModifyOperation) -> bool {
@@ -342,7 +391,7 @@ pub fn has_view_numbers(requested: &ModifyOperation) -> bool {
         ModifyOperation::ReplaceText { new_text, .. } => Some(new_text.as_str()),
         _ => new_lines(requested).map(|(_, _, content)| content),
     };
-    text.is_some_and(|text| text.lines().any(|line| NumberedLine::of(line).is_some()))
+    text.is_some_and(|text| text.lines().any(|line| NumberedLine::of_any_form(line).is_some()))
 }
 
 /// Returns lines of a text as 0-based half-open indexes; `None` if it has no such lines.
@@ -353,7 +402,7 @@ fn range(source: &Source<'_>, first: i64, last: i64) -> Option<Range<usize>> {
 }
 
 /// Returns the first and the last line that an operation replaces, and its new lines; an insertion replaces none.
-fn new_lines(requested: &ModifyOperation) -> Option<(i64, i64, &str)> {
+pub(crate) fn new_lines(requested: &ModifyOperation) -> Option<(i64, i64, &str)> {
     match requested {
         ModifyOperation::Replace { start_line, end_line, new_content, .. } => {
             Some((*start_line, *end_line, new_content))

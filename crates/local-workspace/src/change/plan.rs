@@ -17,7 +17,7 @@ use wap_core::{
     WriteFile, WriteFileResponse, WriteMode,
 };
 
-use wap_edit::{Rewrite, appended, check_content_size, check_expected_lines};
+use wap_edit::{Rewrite, appended, check_content_size, check_expected_lines, check_is_no_diff};
 
 use crate::change::expected_files::{ExpectedFiles, unexpected};
 use crate::change::held_versions::{Edit, HeldVersions, version};
@@ -161,7 +161,11 @@ impl<'a> Plan<'a> {
                 return Err(WapError::new(Reason::FileExists, text).with("path", write.path.as_str()));
             }
             (WriteMode::Append, Some(present)) => appended(&write.path, &present.bytes, &write.content)?,
-            _ => write.content.clone().into_bytes(),
+            _ => {
+                let old = before.as_ref().map(|present| &*present.bytes);
+                check_is_no_diff(&write.path, old, &write.content)?;
+                write.content.clone().into_bytes()
+            }
         };
         let after = Present::file(bytes, before.as_ref().and_then(|present| present.mode))
             .with_attributes(before.as_ref().and_then(|present| present.attributes.clone()));

@@ -199,8 +199,12 @@ fn invalid_range(start_line: i32, end_line: i32, error: &WapError) -> Failure {
         Some(total) => format!("Invalid line range {start_line}-{end_line} for file with {total} lines"),
         None => format!("Invalid line range {start_line}-{end_line}: {}", error.message()),
     };
+    let is_next = |total: u64| u64::try_from(start_line).is_ok_and(|line| line == total + 1);
     let next = match (total, &excerpt) {
         (Some(0), _) => "the file is empty: write it with CREATE_FILE",
+        (Some(total), Some(_)) if is_next(total) => {
+            "to add lines at the end, replace the last line with itself and the new ones; the file as it is now is below"
+        }
         (_, Some(_)) => "the file as it is now is below",
         (_, None) => "lines count from 1, and the last is not before the first; READ_FILE shows the file",
     };

@@ -9,9 +9,9 @@ use wap_core::{FileVersion, ModifyFile, Reason};
 use wap_edit::{FileEdit, KnownVersion, check_request};
 
 /// The version that the client saw.
-const OLD: &str = "one\ntwo\nthree\nfour\nfive\n";
+pub(crate) const OLD: &str = "one\ntwo\nthree\nfour\nfive\n";
 /// The file now: a line on top, and another text of its fourth line.
-const NOW: &str = "zero\none\ntwo\nthree\nFOUR\nfive\n";
+pub(crate) const NOW: &str = "zero\none\ntwo\nthree\nFOUR\nfive\n";
 
 /// Applies a request to [`NOW`] and renders the result.
 fn outcome(request: Value) -> String {
@@ -19,7 +19,12 @@ fn outcome(request: Value) -> String {
 }
 
 /// Applies a request to a text whose earlier version `seen` the client saw, and renders the result.
-fn outcome_on(old: &str, now: &str, request: Value) -> String {
+pub(crate) fn outcome_on(old: &str, now: &str, request: Value) -> String {
+    outcome_in("a.txt", old, now, request)
+}
+
+/// Applies a request to the text of a file.
+pub(crate) fn outcome_in(path: &str, old: &str, now: &str, request: Value) -> String {
     let request: ModifyFile = serde_json::from_value(request).unwrap();
     if let Err(error) = check_request(&request) {
         return serde_json::to_string_pretty(&error).unwrap();
@@ -27,7 +32,7 @@ fn outcome_on(old: &str, now: &str, request: Value) -> String {
     let old_bytes = old.as_bytes();
     let (old, now) = (Source::parse(old_bytes).unwrap(), Source::parse(now.as_bytes()).unwrap());
     let edit = FileEdit {
-        path: "a.txt",
+        path,
         current: &now,
         version: FileVersion("now".into()),
         before_run: None,
@@ -203,7 +208,7 @@ fn new_lines_with_the_numbers_of_their_view_are_refused() {
     let table = "1|ann\n2|ben\n3|cem\n";
     let kept = [
         (NOW, replace(2, 2, "3|x"), "zero\n3|x\ntwo\nthree\nFOUR\nfive\n"),
-        (NOW, replace(2, 2, "2|x\ny"), "zero\n2|x\ny\ntwo\nthree\nFOUR\nfive\n"),
+        (NOW, replace(2, 2, "3|x\ny"), "zero\n3|x\ny\ntwo\nthree\nFOUR\nfive\n"),
         // More leading spaces than in a view of this few lines.
         (NOW, replace(2, 2, "  2|x"), "zero\n  2|x\ntwo\nthree\nFOUR\nfive\n"),
         (NOW, replace(2, 2, "2 x"), "zero\n2 x\ntwo\nthree\nFOUR\nfive\n"),
@@ -213,33 +218,6 @@ fn new_lines_with_the_numbers_of_their_view_are_refused() {
     ];
     for (now, request, expected) in kept {
         assert_eq!(outcome_on(OLD, now, request), expected);
-    }
-}
-
-#[test]
-fn new_lines_with_the_prefixes_of_a_diff_are_refused() {
-    let request = |version: &str, (first, last): (i64, i64), text: &str| {
-        let replace = json!({"type": "replace", "startLine": first, "endLine": last, "newContent": text});
-        json!({"path": "a.txt", "operations": [replace], "expectedVersion": version})
-    };
-    for (version, lines, text) in [
-        ("now", (3, 3), "-two\n+TWO"),
-        ("now", (3, 4), "-two\n-three\n+TWO\n+more\n"),
-        ("now", (6, 9), "-five\n+FIVE"),
-        ("seen", (2, 2), "-two\n+TWO"),
-    ] {
-        let answer = outcome(request(version, lines, text));
-        assert!(answer.contains("prefixes of a diff") && answer.contains("newContent"), "{answer}");
-    }
-    // Controls: lists, whose lines with a minus are others, lines of one sign, and a line without any.
-    for (text, written) in [
-        ("- two\n+ TWO", "- two\n+ TWO"),
-        ("-two", "-two"),
-        ("+two", "+two"),
-        ("-two\n+TWO\nx", "-two\n+TWO\nx"),
-    ] {
-        let expected = format!("zero\none\n{written}\nthree\nFOUR\nfive\n");
-        assert_eq!(outcome(request("now", (3, 3), text)), expected);
     }
 }
 

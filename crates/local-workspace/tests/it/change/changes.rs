@@ -452,3 +452,15 @@ fn an_edit_that_was_overtaken_is_made_on_what_is_there_then() {
         ["s", "t", "a", "r", "t"].map(|letter| format!("{letter}{}", ".".repeat(10))).concat();
     assert_eq!(fixture.text("a").unwrap(), format!("{expected}\n"), "every edit has seen those before it");
 }
+
+#[test]
+fn a_diff_is_no_text_of_a_file_of_code() {
+    let fixture = Fixture::new();
+    fixture.put("a.py", "x = 1\n");
+    let workspace = fixture.open();
+    let diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n";
+    let outcomes = batch(&workspace, &[write("a.py", diff), write("b.py", diff), write("a.patch", diff)]);
+    assert_eq!(reasons(&outcomes), [Some(Reason::InvalidField), Some(Reason::InvalidField), None]);
+    assert_eq!(fixture.text("a.py").unwrap(), "x = 1\n");
+    assert_eq!(fixture.text("a.patch").unwrap(), diff);
+}

@@ -110,12 +110,23 @@ fn refusal_shows_a_line_that_was_blank() {
 }
 
 #[test]
-fn invalid_range_shows_the_text_as_it_is() {
+fn range_after_the_last_line_says_how_to_add_lines() {
     let (session, workspace) = session_after_reading(2);
     let execution = run(&edit("a.txt", 3, 3, "X\n"), &session, &workspace);
+    let advice = "; to add lines at the end, replace the last line with itself and the new ones; the file as it is now is below";
+    assert!(execution.results[0].summary.ends_with(advice), "{:?}", execution.results);
+    let execution = run(&edit("a.txt", 2, 2, "line 2\nX\n"), &session, &workspace);
+    assert!(execution.results[0].success, "{:?}", execution.results);
+    assert_eq!(workspace.text("a.txt").unwrap(), "line 1\nline 2\nX\n");
+}
+
+#[test]
+fn invalid_range_shows_the_text_as_it_is() {
+    let (session, workspace) = session_after_reading(2);
+    let execution = run(&edit("a.txt", 4, 4, "X\n"), &session, &workspace);
     let result = &execution.results[0];
     insta::assert_snapshot!(format!("{}\n{}", result.summary, result.output), @r#"
-    Invalid line range 3-3 for file with 2 lines; the file as it is now is below
+    Invalid line range 4-4 for file with 2 lines; the file as it is now is below
     The text is now:
     1|line 1
     2|line 2

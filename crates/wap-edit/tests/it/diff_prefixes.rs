@@ -1,0 +1,219 @@
+//! New lines with the prefixes of a diff.
+
+use serde_json::{Value, json};
+use wap_edit::check_is_no_diff;
+
+use crate::refusals::{NOW, OLD, outcome_in, outcome_on};
+
+const CODE: &str = "import os\n\n\ndef load(path):\n    with open(path) as f:\n        return f.read()\n";
+
+const YAML: &str = "name: demo\nserver:\n  host: localhost\n  port: 8080\nlist:\n- a\n- b\n";
+
+fn replace((first, last): (i64, i64), text: &str) -> Value {
+    json!({"type": "replace", "startLine": first, "endLine": last, "newContent": text})
+}
+
+fn insert(after: i64, text: &str) -> Value {
+    json!({"type": "insert", "afterLine": after, "newContent": text})
+}
+
+fn hunk(old: &str, new: &str) -> Value {
+    json!({"type": "replaceText", "oldText": old, "newText": new, "wholeLines": {"within": null}})
+}
+
+fn assert_refused(path: &str, file: &str, operation: Value) {
+    let answer = outcome_in(path, file, file, json!({"path": path, "operations": [operation]}));
+    assert!(
+        answer.contains("prefixes of a diff (-, + or @@)") && answer.contains("INVALID_FIELD"),
+        "{answer}"
+    );
+}
+
+fn assert_carried_out(path: &str, file: &str, operation: Value, expected: &str) {
+    let answer = outcome_in(path, file, file, json!({"path": path, "operations": [operation]}));
+    assert_eq!(answer, expected);
+}
+
+#[test]
+fn new_lines_with_the_prefixes_of_a_diff_are_refused() {
+    let request = |version: &str, lines: (i64, i64), text: &str| json!({"path": "a.txt", "operations": [replace(lines, text)], "expectedVersion": version});
+    for (version, lines, text) in [
+        ("now", (3, 3), "-two\n+TWO"),
+        ("now", (3, 4), "-two\n-three\n+TWO\n+more\n"),
+        ("now", (6, 9), "-five\n+FIVE"),
+        ("seen", (2, 2), "-two\n+TWO"),
+        ("seen", (3, 3), " two\n-three\n four"),
+    ] {
+        let answer = outcome_on(OLD, NOW, request(version, lines, text));
+        assert!(answer.contains("prefixes of a diff") && answer.contains("newContent"), "{answer}");
+    }
+    // Controls: lists, whose lines with a minus are others, lines of one prefix, and a line without any.
+    for (text, written) in [
+        ("- two\n+ TWO", "- two\n+ TWO"),
+        ("-two", "-two"),
+        ("+two", "+two"),
+        ("-two\n+TWO\nx", "-two\n+TWO\nx"),
+    ] {
+        let expected = format!("zero\none\n{written}\nthree\nFOUR\nfive\n");
+        assert_eq!(outcome_on(OLD, NOW, request("now", (3, 3), text)), expected);
+    }
+}
+
+#[test]
+fn hunks_with_context_lines_are_refused() {
+    let strict = "     with open(path) as f:\n-        return f.read()\n+        return f.read().strip()";
+    let bare = "    with open(path) as f:\n-        return f.read()\n+        return f.read().strip()";
+    for text in [strict, bare] {
+        // Also where the context lines are around the range, or the range is wider than the hunk.
+        for lines in [(5, 6), (6, 6), (4, 6)] {
+            assert_refused("app.py", CODE, replace(lines, text));
+        }
+        assert_refused("app.py", CODE, insert(6, text));
+        assert_refused("app.py", CODE, hunk("    with open(path) as f:\n        return f.read()\n", text));
+    }
+    let changed = "-        return f.read()\n+        return f.read().strip()";
+    assert_refused("app.py", CODE, replace((5, 6), changed));
+    assert_refused("app.py", CODE, hunk("        return f.read()\n", changed));
+    assert_refused("app.py", CODE, replace((6, 6), "-        return f.read()"));
+    assert_refused("app.py", CODE, replace((5, 6), "     with open(path) as f:\n-        return f.read()"));
+    assert_refused("a.yaml", YAML, replace((3, 4), "   host: localhost\n-  port: 8080\n+  port: 9090"));
+    assert_refused("a.yaml", YAML, replace((6, 7), " - a\n-- b\n+- c"));
+    assert_refused("notes.txt", CODE, replace((5, 6), strict));
+    assert_refused("app.py", CODE, replace((6, 6), &format!("{changed}\n\\ No newline at end of file")));
+}
+
+#[test]
+fn code_of_added_lines_alone_is_refused() {
+    assert_refused("app.py", CODE, replace((6, 6), "+        return f.read().strip()"));
+    assert_refused("app.py", CODE, replace((1, 1), "+import sys\n+\n+import re"));
+    assert_refused("app.py", CODE, insert(6, "+\n+def main():\n+    pass"));
+    assert_refused("app.py", CODE, hunk("import os\n", "import os\n+import re\n"));
+    assert_refused("app.py", CODE, hunk("import os\n", " import os\n+import re\n"));
+    assert_refused("a.yaml", YAML, replace((4, 4), "+  port: 9090\n+  tls: true"));
+    // Controls: a plus that is an operator, a diff in a string, and lists.
+    assert_carried_out(
+        "a.pl",
+        "f(\n  a => 1\n);\n",
+        replace((2, 2), "+{\n  a => 1\n}"),
+        "f(\n+{\n  a => 1\n}\n);\n",
+    );
+    let sum = "x = (a\n- b\n- c)\n";
+    assert_carried_out("a.py", sum, replace((2, 3), "+ b\n+ c)"), "x = (a\n+ b\n+ c)\n");
+    assert_carried_out("a.py", "x = (a\n-b)\n", replace((2, 2), "+b)"), "x = (a\n+b)\n");
+    assert_carried_out("a.py", "x = (a\nb)\n", replace((2, 2), "+1)"), "x = (a\n+1)\n");
+    let test = "D = \"\"\"\\\n@@ -1 +1 @@\n-a\n+b\n\"\"\"\nE = \"\"\"\\\nx\n\"\"\"\n";
+    let shorter = test.replace("+b", "+c");
+    assert_carried_out("a.py", test, replace((4, 4), "+c"), &shorter);
+    assert_carried_out("a.py", test, replace((7, 7), "+d"), &test.replace("\nx\n", "\n+d\n"));
+    assert_carried_out("a.md", "# A\nx\n", replace((2, 2), "+  one\n+  two"), "# A\n+  one\n+  two\n");
+    let within = json!({"type": "replaceText", "oldText": "os", "newText": "+os"});
+    assert_carried_out("a.py", "f(os)\n", within, "f(+os)\n");
+}
+
+#[test]
+fn hunks_with_their_header_are_refused() {
+    let body = "@@ -5,2 +5,2 @@\n     with open(path) as f:\n-        return f.read()\n+        return f.read().strip()";
+    assert_refused("app.py", CODE, replace((5, 6), body));
+    assert_refused("app.py", CODE, replace((5, 6), &format!("--- a/app.py\n+++ b/app.py\n{body}")));
+    assert_refused("notes.txt", CODE, replace((5, 6), body));
+    assert_refused("app.py", CODE, replace((1, 1), "@@ -1 +1 @@ def x():\n-import so\n+import sys"));
+    // Controls: a file that is a diff, one that has a diff, and one in a text that has other lines.
+    let header = "@@ -1 +1 @@\n a\n-b";
+    assert_carried_out(
+        "a.patch",
+        "Subject: x\n\na\n",
+        replace((3, 3), header),
+        &format!("Subject: x\n\n{header}\n"),
+    );
+    let patch = "@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
+    assert_carried_out("a.patch", patch, replace((1, 4), "@@ -1 +1 @@\n-b\n+d"), "@@ -1 +1 @@\n-b\n+d\n");
+    assert_carried_out(
+        "a.patch",
+        patch,
+        replace((1, 3), "@@ -1,2 +1,1 @@\n a\n+e"),
+        "@@ -1,2 +1,1 @@\n a\n+e\n+c\n",
+    );
+    assert_carried_out(
+        "a.md",
+        "```diff\nx\n```\n",
+        replace((2, 2), "@@ -1 +1 @@\n-a\n+b"),
+        "```diff\n@@ -1 +1 @@\n-a\n+b\n```\n",
+    );
+}
+
+#[test]
+fn lines_with_a_minus_or_a_plus_of_their_own_are_written() {
+    let list = "# Changes\n\none\ntwo\n";
+    assert_carried_out("a.md", list, replace((3, 4), "- one\n- two"), "# Changes\n\n- one\n- two\n");
+    assert_carried_out(
+        "a.md",
+        list,
+        replace((3, 4), "- one\n+ two\n\n  more"),
+        "# Changes\n\n- one\n+ two\n\n  more\n",
+    );
+    assert_carried_out("a.md", list, replace((2, 2), "\n+ zero\n"), "# Changes\n\n+ zero\none\ntwo\n");
+    assert_carried_out("a.md", "- a\n- b\n", replace((1, 2), "- a\n- b\n- c"), "- a\n- b\n- c\n");
+    assert_carried_out("a.md", "- a\n- b\n", hunk("- a\n", "- a\n+ c\n"), "- a\n+ c\n- b\n");
+    assert_carried_out(
+        "a.yaml",
+        YAML,
+        replace((6, 7), "- a\n- b\n- c"),
+        &YAML.replace("- b\n", "- b\n- c\n"),
+    );
+    assert_carried_out("a.yaml", YAML, replace((6, 7), "- a\n-   b"), &YAML.replace("- b\n", "-   b\n"));
+    assert_carried_out(
+        "a.yaml",
+        "a:\n  b: 1\n",
+        replace((2, 2), "-  b: 1\n-  c: 2"),
+        "a:\n-  b: 1\n-  c: 2\n",
+    );
+    assert_carried_out("use.txt", "fee\nfo\n", replace((1, 1), "-fee"), "-fee\nfo\n");
+    assert_carried_out("use.txt", "fee\nfo\n", replace((1, 2), "fee\n-fo"), "fee\n-fo\n");
+    assert_carried_out("a.py", "x = (a\n     - b)\n", replace((2, 2), "- b\n- c)"), "x = (a\n- b\n- c)\n");
+    let fixture = "D = \"\"\"\n a\n-b\n c\n\"\"\"\n";
+    assert_carried_out(
+        "a.py",
+        fixture,
+        replace((2, 4), " a\n-b\n-d\n+e\n c"),
+        "D = \"\"\"\n a\n-b\n-d\n+e\n c\n\"\"\"\n",
+    );
+    assert_carried_out("a.py", fixture, hunk(" c\n", "-c\n+d\n"), "D = \"\"\"\n a\n-b\n-c\n+d\n\"\"\"\n");
+    let text = "let d = \"\n-old\n+new\n\";";
+    assert_carried_out("a.rs", "let d = x;\n", replace((1, 1), text), &format!("{text}\n"));
+    // Programs that send operations in turn have the lines themselves.
+    let in_turn =
+        json!({"path": "a.txt", "operations": [replace((3, 3), "-two\n+TWO")], "lineNumbers": "inTurn"});
+    assert_eq!(outcome_on(OLD, NOW, in_turn), "zero\none\n-two\n+TWO\nthree\nFOUR\nfive\n");
+}
+
+#[test]
+fn a_whole_file_that_is_a_diff_is_refused() {
+    let diff = "--- a/src/app.py\n+++ b/src/app.py\n@@ -5,2 +5,2 @@\n a\n-b\n+c\n";
+    let git = format!("diff --git a/src/app.py b/src/app.py\nindex 1234567..89abcde 100644\n{diff}");
+    let refused = |path: &str, old: Option<&str>, content: &str| {
+        check_is_no_diff(path, old.map(str::as_bytes), content).is_err()
+    };
+    for content in [
+        diff,
+        git.as_str(),
+        "@@ -1 +1 @@\n-a\n+b\n",
+        "\n--- src/app.py\t2026\n+++ src/app.py\t2026\n@@ -1 +1 @@\n",
+    ] {
+        assert!(refused("src/app.py", None, content), "{content}");
+    }
+    assert!(refused("README", Some("x"), &diff.replace("src/app.py", "README")));
+    assert!(refused("a.yaml", Some("x"), diff));
+    // Controls: files that hold a diff, or begin with some of its characters.
+    for (path, old, content) in [
+        ("fix.patch", None, diff),
+        ("fix.diff", Some("x"), git.as_str()),
+        ("tests/expected.txt", None, diff),
+        ("docs/patches.md", None, diff),
+        ("tests/diff.json", Some(diff), git.as_str()),
+        ("a.yaml", None, "---\nname: a\n"),
+        ("a.py", None, "# @@ -1 +1 @@\nx = 1\n"),
+        ("a.md", None, "--- \ntitle: a\n---\n@@ -1 +1 @@\n"),
+    ] {
+        assert!(!refused(path, old, content), "{path}");
+    }
+}
