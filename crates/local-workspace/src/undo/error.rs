@@ -89,6 +89,10 @@ pub enum ObstacleKind {
     /// It differs from what the change left: another program, such as a command, has changed it since.
     #[error("has changed since")]
     ChangedSince,
+    /// It is in the state before the change already: another program has restored it, perhaps by a checkout of another
+    /// branch or by a stash, which can bring the change back.
+    #[error("is already as it was before")]
+    AsBefore,
     /// A later change of ours, which is not to be undone, touches it.
     #[error("was changed again by change {0}, which has to be undone first or together with it")]
     LaterChange(ChangeNumber),

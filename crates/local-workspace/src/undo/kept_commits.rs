@@ -25,6 +25,10 @@ pub struct KeptCommits {
     /// The checkout of another branch or commit by the changes, which stays, as do the tracked files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_checkout: Option<OtherCheckout>,
+    /// True if the changes have checked out another branch or commit, and the previous one is back: the files that the
+    /// checkouts have changed stay.
+    #[serde(default)]
+    pub is_back: bool,
 }
 
 /// The checkout of a branch or commit other than the previous one.
@@ -81,6 +85,7 @@ pub(super) fn kept_commits(
         is_of_undo,
         branches: by_branch.into_iter().filter_map(branch).collect(),
         other_checkout: None,
+        is_back: false,
     }
 }
 

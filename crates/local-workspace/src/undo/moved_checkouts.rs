@@ -31,7 +31,8 @@ struct MovedCheckout {
     /// The branch or commit before the changes; `None` if its name is not kept.
     former: Option<String>,
     tree: RelPath,
-    /// The tracked files below the tree, and the folders with them; `None` if an index cannot be read.
+    /// The tracked files below the tree, and the folders with them; those of them that the checkout can have changed, if
+    /// the former one is back. `None` if an index cannot be read.
     tracked: Option<BTreeSet<Vec<u8>>>,
 }
 
@@ -50,9 +51,10 @@ impl MovedCheckouts {
         Ok(MovedCheckouts(moved))
     }
 
-    /// Returns whether a path is a tracked file in one of the trees, or a folder with such files.
+    /// Returns whether a path is a tracked file in one of the trees, or a folder with such files. After a return to the
+    /// former branch, git has restored the files of the checkout, and later differences are the user's, such as a merge.
     pub(super) fn track(&self, path: &RelPath) -> bool {
-        self.staying().any(|checkout| {
+        self.0.iter().any(|checkout| {
             let length = if checkout.tree.is_root() { 0 } else { checkout.tree.as_bytes().len() + 1 };
             let relative = path.as_bytes().get(length..).filter(|_| path.starts_with(&checkout.tree));
             relative
@@ -63,6 +65,17 @@ impl MovedCheckouts {
     /// Returns whether the changes have checked out another branch or commit in the tree of a `HEAD`, which may be back by now.
     pub(super) fn include(&self, head: &RelPath) -> bool {
         self.0.iter().any(|checkout| checkout.head == *head)
+    }
+
+    /// Returns whether there are such trees, and the former branch or commit is checked out again in each.
+    pub(super) fn are_back(&self) -> bool {
+        !self.0.is_empty() && self.staying().next().is_none()
+    }
+
+    /// Returns whether the tree of a repository is one of them, and its former branch or commit is checked out again.
+    pub(super) fn is_back(&self, repository: &RelPath) -> bool {
+        let mut of_repository = self.0.iter().filter(|checkout| checkout.repository == *repository).peekable();
+        of_repository.peek().is_some() && of_repository.all(|checkout| checkout.is_back)
     }
 
     fn staying(&self) -> impl DoubleEndedIterator<Item = &MovedCheckout> {
@@ -114,9 +127,15 @@ impl MovedCheckout {
         let recorded = ends(context, chosen, index.as_ref())?;
         let now = index.and_then(|index| context.root.open_file(&index).ok()?.read_to_end(INDEX_BYTES).ok());
         let kept = recorded.into_iter().flatten().map(|side| text(context, Some(side)));
-        let tracked =
-            kept.chain(now.map(Some)).map(|index| tracked_paths(&index?)).collect::<Option<Vec<_>>>();
-        let tracked = tracked.map(|paths| paths.into_iter().flatten().collect());
+        let tracked = if is_back {
+            let kept = kept.map(|index| entries(&index?)).collect::<Option<Vec<_>>>();
+            kept.and_then(|kept| <[_; 2]>::try_from(kept).ok()).map(|[before, after]| {
+                with_folders(before.symmetric_difference(&after).map(|(path, _)| &path[..]))
+            })
+        } else {
+            let all = kept.chain(now.map(Some)).map(|index| entries(&index?)).collect::<Option<Vec<_>>>();
+            all.map(|all| with_folders(all.iter().flatten().map(|(path, _)| &path[..])))
+        };
         Ok(Some(MovedCheckout { head: head.clone(), is_back, repository, former, tree, tracked }))
     }
 }
@@ -192,15 +211,23 @@ fn checked_out(head: &[u8]) -> Option<&str> {
     branch(head).or_else(|| str::from_utf8(head).ok().map(str::trim_end).filter(|name| is_commit(name)))
 }
 
-/// Returns the paths of an index and of the folders around them; `None` if it cannot be read.
-fn tracked_paths(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
+/// Returns the paths of an index, with the names of their objects; `None` if it cannot be read.
+fn entries(index: &[u8]) -> Option<BTreeSet<(Vec<u8>, Vec<u8>)>> {
     [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().find_map(|format| {
-        let mut tracked = BTreeSet::new();
+        let mut entries = BTreeSet::new();
         let mut add = |entry: git_index::Entry<'_>| {
-            let ends = entry.path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
-            tracked.extend(ends.chain([entry.path.len()]).map(|end| entry.path[..end].to_vec()));
+            entries.insert((entry.path.to_vec(), entry.object.to_vec()));
         };
         git_index::check(index, format, &mut add).ok()?;
-        Some(tracked)
+        Some(entries)
     })
+}
+
+/// Returns paths with the folders around them.
+fn with_folders<'a>(paths: impl Iterator<Item = &'a [u8]>) -> BTreeSet<Vec<u8>> {
+    let all = paths.flat_map(|path| {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        ends.chain([path.len()]).map(|end| path[..end].to_vec())
+    });
+    all.collect()
 }

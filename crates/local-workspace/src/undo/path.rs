@@ -79,6 +79,18 @@ impl UndoPath {
         self.now.as_ref().map(Side::from) == self.wanted && !self.wanted.is_some_and(is_folder)
     }
 
+    /// Checks whether another program has restored the previous state as a whole, so that there is nothing to do.
+    pub(crate) fn is_already_as_before(&self) -> bool {
+        let has_rest = match (self.now.as_ref().map(Side::from), self.wanted) {
+            (Some(now), Some(wanted)) => {
+                let is_known = wanted.attributes != RecordedAttributes::Unknown;
+                now.mode == wanted.mode && (!is_known || now.attributes == wanted.attributes)
+            }
+            _ => true,
+        };
+        self.is_undone_already && has_rest
+    }
+
     pub(crate) fn is_now_folder(&self) -> bool {
         self.now.as_ref().is_some_and(|now| now.kind == PresentKind::Folder)
     }
@@ -268,7 +280,8 @@ fn way_back(
 ) -> UndoPath {
     let present = now.as_ref().map(Side::from);
     let left = back.first().and_then(|(_, newest)| newest.after).as_ref().map(Side::from);
-    // If another program has already undone them, the steps are those of the changes, so that they can be redone.
+    // If another program has restored the content, but not the permission bits, the steps are those of the changes, so
+    // that they can be redone.
     let is_undone_already = !is_same(present, left)
         && is_same(present, wanted)
         && wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder);

@@ -315,6 +315,11 @@ fn refused(error: &UndoError) -> UndoRefusal {
         failure.advise(
             "empty those folders first, or undo what was done before with `agentd undo N --whole`, by its number in `agentd log`",
         )
+    } else if all(&|why| matches!(why, ObstacleKind::AsBefore)) {
+        failure.advise(
+            "there is nothing left to undo in them as things are; if another branch is checked out, or the work is \
+             stashed, go back to it first, and undo again",
+        )
     } else if all(&|why| matches!(why, ObstacleKind::Closed(_))) {
         failure.advise(
             "make those paths changeable for this user, and undo again; or undo the other changes one by one, by their \

@@ -123,11 +123,17 @@ fn what_is_as_before_already_is_no_obstacle() {
         let undone = undone.unwrap_or_else(|error| panic!("{case}: {error}"));
         assert_eq!(opened.fixture.text("edited").as_deref(), Some("1\n"), "{case}");
         assert!(["d", "y"].iter().all(|path| !opened.fixture.root().join(path).exists()), "{case}");
-        assert!(matches!(opened.undo(&Undo::Run(run)), Err(UndoError::Nothing)), "{case}");
+        let as_before: Vec<_> = [("d/x", created.is_none()), ("edited", edited == Some("1\n"))]
+            .into_iter()
+            .filter_map(|(path, is_as_before)| is_as_before.then_some(path))
+            .collect();
+        assert_eq!(undone.already_as_before, as_before, "{case}");
+        assert!(undone.paths.iter().all(|path| !as_before.contains(&&*path.path)), "{case}: {undone:?}");
+        let refused = obstacles(opened.undo(&Undo::Run(run)));
+        assert!(refused.iter().all(|obstacle| obstacle.why == ObstacleKind::AsBefore), "{case}: {refused:?}");
         // The undo is undone, and that as well, also after the next opening.
         let redone = opened.undo(&Undo::Run(RunNumber(undone.run))).unwrap();
-        let all = ["one\n", "new\n", "y\n"].map(|text| Some(text.to_owned()));
-        assert_eq!(["edited", "d/x", "y"].map(|path| opened.fixture.text(path)), all, "{case}");
+        assert_eq!(["edited", "d/x", "y"].map(|path| opened.fixture.text(path)), left, "{case}");
         opened.undo(&Undo::Run(RunNumber(redone.run))).unwrap();
         assert_eq!(opened.fixture.text("edited").as_deref(), Some("1\n"), "{case}");
         let OpenFixture { fixture, journal, workspace } = opened;
@@ -135,6 +141,29 @@ fn what_is_as_before_already_is_no_obstacle() {
         let recovery = fixture.open_with(fixture.open_journal(), fixture.config()).1;
         assert!(recovery.is_empty(), "{case}: {recovery:?}");
     }
+}
+
+#[test]
+fn an_undo_with_nothing_left_to_do_is_not_used_up() {
+    let opened = OpenFixture::new();
+    opened.fixture.put("edited", "1\n");
+    let run = opened.reply(1, &[replace("edited", (1, 1), "one", None), write("d/new", "new\n")]);
+    // As `git stash` does, or the checkout of another branch.
+    opened.fixture.put("edited", "1\n");
+    fs::remove_dir_all(opened.fixture.root().join("d")).unwrap();
+    let changes = || opened.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap().len();
+    let before = changes();
+    assert!(!opened.workspace.can_undo(&Undo::Run(run)));
+    let refused = obstacles(opened.undo(&Undo::Run(run)));
+    let named: Vec<_> = refused.iter().map(|obstacle| (&*obstacle.path, &obstacle.why)).collect();
+    assert_eq!(named, [("d/new", &ObstacleKind::AsBefore), ("edited", &ObstacleKind::AsBefore)]);
+    assert_eq!(changes(), before);
+    // After the return, it is undone.
+    opened.fixture.put("edited", "one\n");
+    opened.fixture.put("d/new", "new\n");
+    opened.undo(&Undo::Run(run)).unwrap();
+    assert_eq!(opened.fixture.all_names(), ["edited"]);
+    assert_eq!(opened.fixture.text("edited").as_deref(), Some("1\n"));
 }
 
 #[test]

@@ -235,10 +235,9 @@ fn files_of_a_branch_do_not_come_into_another_one() {
                 };
                 assert_eq!(former.as_deref(), Some("main"), "{case}");
                 if is_alone && !command.contains("model") && !command.contains("z") {
-                    // There, the files of before belong.
+                    // There, the files of before belong, and git has restored them.
                     opened.user("git checkout -q main");
-                    let undone = opened.undo(run).map(|undone| undone.not_undoable);
-                    assert_eq!(undone.unwrap_or_else(|error| panic!("{case}: {error}")), [".git"], "{case}");
+                    assert!(is_as_before(&opened.undo(run)), "{case}");
                     assert_eq!(opened.user("git status --porcelain"), "", "{case}");
                 }
                 assert_eq!(
@@ -246,6 +245,56 @@ fn files_of_a_branch_do_not_come_into_another_one() {
                     [false; 2],
                     "{case}"
                 );
+            }
+        }
+    }
+}
+
+/// Returns whether an undo is refused because everything is already as it was before.
+fn is_as_before(undone: &Result<Undone, UndoError>) -> bool {
+    let Err(UndoError::Obstacles(obstacles)) = undone else { return false };
+    obstacles.iter().all(|obstacle| obstacle.why == ObstacleKind::AsBefore)
+}
+
+#[test]
+fn after_a_return_to_the_former_branch_only_other_files_are_undone() {
+    const MERGE: &str = "git checkout -q main && git -c user.name=u -c user.email=u@x merge -q --no-edit feat";
+    // What the command does next to a checkout, what the user does then, and a file with its content after the undo.
+    let cases = [
+        ("true", "git checkout -q main", ("file", "one\n")),
+        ("true", MERGE, ("file", "feat\n")),
+        ("true", MERGE, ("f.txt", "f\n")),
+        ("true", "git checkout -q main && echo mine >> file", ("file", "one\nmine\n")),
+        ("echo more > f.txt && COMMIT model -a", MERGE, ("f.txt", "more\n")),
+        // The control: an edit of the command that git has carried along.
+        ("echo model >> both", "git checkout -q main", ("both", "b\n")),
+    ];
+    let prepare = format!("echo b > both && git add both && COMMIT both && {BRANCHES}");
+    for layered in LAYERS {
+        for (work, use_by_user, (path, content)) in cases {
+            for leaves_file in [true, false] {
+                let opened = OpenFixture::new(layered, &prepare);
+                let leftover = if leaves_file { "mkdir d && echo n > d/n" } else { "true" };
+                let run = opened.run(&format!("git checkout -q feat && {work} && {leftover}"));
+                opened.user(use_by_user);
+                let had = opened.user("git status --porcelain -uno");
+                let case = format!("{work}; {use_by_user}; {leftover} ({layered:?})");
+                let undone = opened.undo(run);
+                assert_eq!(opened.fixture.text(path).as_deref(), Some(content), "{case}: {undone:?}");
+                assert!(!opened.fixture.root().join("d").exists(), "{case}: {undone:?}");
+                if !leaves_file && path != "both" {
+                    assert!(is_as_before(&undone), "{case}: {undone:?}");
+                    continue;
+                }
+                let undone = undone.unwrap_or_else(|error| panic!("{case}: {error}"));
+                assert_eq!(undone.not_undoable, [".git"], "{case}");
+                assert!(undone.kept_commits[0].is_back, "{case}");
+                let left = opened.user("git status --porcelain -uno");
+                assert_eq!(left, if path == "both" { "" } else { &had }, "{case}");
+                // A redo brings back only what the undo has removed.
+                opened.undo(RunNumber(undone.run)).unwrap_or_else(|error| panic!("{case}: {error}"));
+                assert_eq!(opened.user("git status --porcelain -uno"), had, "{case}");
+                assert_eq!(opened.fixture.root().join("d/n").exists(), leaves_file, "{case}");
             }
         }
     }
@@ -420,14 +469,7 @@ fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
             let run = opened.run(command);
             opened.user(use_by_user);
             let case = format!("{before}; {command}; {use_by_user} ({layered:?})");
-            assert_eq!(opened.workspace.can_undo(&Undo::Run(run)), left.is_none(), "{case}");
-            let Some(left) = left else {
-                // The file is as before the command, and no branch to check out would change that.
-                let undone = opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
-                assert_eq!(undone.not_undoable, [".git"], "{case}");
-                assert_eq!(opened.fixture.text("new"), None, "{case}");
-                continue;
-            };
+            assert!(!opened.workspace.can_undo(&Undo::Run(run)), "{case}");
             let Err(UndoError::Obstacles(obstacles)) = opened.undo(run) else { panic!("{case}") };
             let branches: BTreeSet<&str> = obstacles
                 .iter()
@@ -436,7 +478,9 @@ fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
                     _ => None,
                 })
                 .collect();
-            assert_eq!(branches, BTreeSet::from([left]), "{case}: {obstacles:?}");
+            assert_eq!(branches, left.into_iter().collect(), "{case}: {obstacles:?}");
+            // The file is as before the command, and no branch to check out would change that.
+            let Some(left) = left else { continue };
             // So it can be undone.
             opened.user(&format!("git checkout -q '{left}'"));
             assert!(opened.workspace.can_undo(&Undo::Run(run)), "{case}");
