@@ -18,6 +18,9 @@ use crate::undo::left_branch::{CHECKOUT, branch, is_commit};
 use crate::undo::path::obstacle;
 use crate::undo::plan::UndoContext;
 
+/// The words with which git records the new name of a branch in the log of `HEAD`.
+const RENAMED: &str = "\tBranch: renamed refs/heads/";
+
 /// Working trees that stay at another branch or commit than before the undone changes.
 #[derive(Debug, Default)]
 pub(super) struct MovedCheckouts(Vec<MovedCheckout>);
@@ -203,7 +206,23 @@ fn is_other_checkout(heads: [Option<&[u8]>; 2], log: [Option<&[u8]>; 2]) -> bool
     if checkouts.peek().is_some() {
         return !checkouts.all(|line| has_same_commit(line));
     }
+    let [former, left] = heads.map(|head| head.and_then(branch));
+    if former.zip(left).is_some_and(|(former, left)| is_renamed(former, left, &lines)) {
+        return false;
+    }
     lines.is_empty() || heads.iter().any(|head| head.is_none_or(|head| branch(head).is_some()))
+}
+
+/// Returns whether lines of a log rename one of two branches to the other, in any number of steps.
+fn is_renamed(former: &str, left: &str, lines: &[&[u8]]) -> bool {
+    let renames = || {
+        let text = lines.iter().filter_map(|line| str::from_utf8(line).ok());
+        text.filter_map(|line| line.split_once(RENAMED)?.1.split_once(" to refs/heads/"))
+    };
+    // An undo removes the lines, and reverts the renames.
+    [(former, left), (left, former)].into_iter().any(|(from, to)| {
+        renames().fold(from, |at, (old, new)| if at == old { new } else { at }) == to
+    })
 }
 
 /// Returns the branch or the commit that a `HEAD` names.

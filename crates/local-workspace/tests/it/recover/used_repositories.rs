@@ -203,6 +203,8 @@ fn files_of_a_branch_do_not_come_into_another_one() {
         ("git checkout -q --detach && echo two > file && COMMIT two -a", USED, true),
         ("echo two > file && COMMIT two -a", USED, true),
         ("git checkout -q feat && git checkout -q main && echo two > file", "echo i > i && git add i", true),
+        ("git branch -m main trunk && echo two > file", USED, true),
+        ("git branch -m main new && git branch -m new trunk && echo two > file && COMMIT two -a", USED, true),
     ];
     for layered in LAYERS {
         for (command, use_by_user, comes_back) in cases {
