@@ -324,7 +324,8 @@ fn folder_mode(
     (left == Some(has) && has != recorded).then_some(recorded)
 }
 
-/// The permission bits to set. If our changes have not touched them, the current ones stay: they are the user's.
+/// The permission bits to set. If our changes have not touched them, or others have since, the current ones stay: they
+/// are the user's.
 fn wanted_mode(
     now: Option<&Present>,
     recorded: Option<u32>,
@@ -338,7 +339,15 @@ fn wanted_mode(
         }
         _ => true,
     };
-    let is_ours = back.iter().any(|(_, change)| touches(change));
+    let left = back.first().and_then(|(_, newest)| newest.after);
+    let is_users = now.filter(|now| now.kind == PresentKind::File).is_some_and(|now| match left {
+        Some(left) if left.kind == EntryKind::File => {
+            left.mode.zip(now.mode).is_some_and(|(left, now)| (left ^ now) & 0o777 != 0)
+        }
+        // It was there no more.
+        _ => true,
+    });
+    let is_ours = !is_users && back.iter().any(|(_, change)| touches(change));
     // The set-user, set-group and sticky bits are never set.
     let mode = if is_ours { recorded.map(|mode| mode & 0o777) } else { now.and_then(|now| now.mode) };
     mode.or(now.and_then(|now| now.mode))

@@ -281,6 +281,36 @@ fn permission_bits_of_the_user_stay_and_ours_come_back() {
 }
 
 #[test]
+fn permission_bits_that_the_user_gave_after_a_command_stay() {
+    // What the user does after the command, and the permission bits after the undo, if there is anything to undo.
+    let cases = [
+        (None, None, Some(0o644)),
+        (None, Some(0o600), Some(0o600)),
+        (Some("1\n"), None, Some(0o644)),
+        (Some("1\n"), Some(0o600), None),
+    ];
+    for (content, mode, expected) in cases {
+        let opened = OpenFixture::new();
+        opened.fixture.put("a", "1\n");
+        opened.set_mode("a", 0o644);
+        let ran = run(&opened.workspace, "chmod 755 a && echo m > a").unwrap();
+        assert_eq!(ran.exit_code, 0, "{ran:?}");
+        let made = opened.journal.reader().changes_of_path(b"a", 1).unwrap()[0].run;
+        if let Some(content) = content {
+            opened.fixture.put("a", content);
+        }
+        if let Some(mode) = mode {
+            opened.set_mode("a", mode);
+        }
+        let undone = opened.undo(&Undo::Run(made));
+        let case = format!("{content:?}, {mode:?}: {undone:?}");
+        assert_eq!(undone.is_ok(), expected.is_some(), "{case}");
+        assert_eq!(opened.mode("a"), expected.or(mode).unwrap(), "{case}");
+        assert_eq!(opened.fixture.text("a").as_deref(), Some("1\n"), "{case}");
+    }
+}
+
+#[test]
 fn folder_with_something_of_the_users_stays() {
     let opened = OpenFixture::new();
     let made = opened.change(write("new/deep/file", "x\n"));
