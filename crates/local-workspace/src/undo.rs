@@ -14,6 +14,7 @@ mod plan;
 mod put_back;
 pub(crate) mod record;
 mod restored_repositories;
+mod reverted;
 pub(crate) mod unified_diff;
 mod used_repositories;
 

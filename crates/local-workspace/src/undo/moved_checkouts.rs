@@ -77,7 +77,8 @@ impl MovedCheckouts {
 
     /// Returns whether the tree of a repository is one of them, and its former branch or commit is checked out again.
     pub(super) fn is_back(&self, repository: &RelPath) -> bool {
-        let mut of_repository = self.0.iter().filter(|checkout| checkout.repository == *repository).peekable();
+        let mut of_repository =
+            self.0.iter().filter(|checkout| checkout.repository == *repository).peekable();
         of_repository.peek().is_some() && of_repository.all(|checkout| checkout.is_back)
     }
 
@@ -220,9 +221,9 @@ fn is_renamed(former: &str, left: &str, lines: &[&[u8]]) -> bool {
         text.filter_map(|line| line.split_once(RENAMED)?.1.split_once(" to refs/heads/"))
     };
     // An undo removes the lines, and reverts the renames.
-    [(former, left), (left, former)].into_iter().any(|(from, to)| {
-        renames().fold(from, |at, (old, new)| if at == old { new } else { at }) == to
-    })
+    [(former, left), (left, former)]
+        .into_iter()
+        .any(|(from, to)| renames().fold(from, |at, (old, new)| if at == old { new } else { at }) == to)
 }
 
 /// Returns the branch or the commit that a `HEAD` names.

@@ -16,8 +16,9 @@ use crate::change::publish::{needs_open_root, without_mask};
 use crate::errors::{fs_error, journal_error};
 use crate::git::guard::is_main_index;
 use crate::undo::error::{Left, ObstacleKind, UndoError, UndoObstacle};
-use crate::undo::history::{InForce, WayBack};
+use crate::undo::history::WayBack;
 use crate::undo::plan::UndoContext;
+use crate::undo::reverted::{reverted, way_back_of};
 use crate::undo::unified_diff::UnifiedDiff;
 
 /// One path of an undo.
@@ -188,7 +189,7 @@ pub(crate) fn plan_path(
     let mut changes = context.journal.changes_of_path(path.as_bytes(), u32::MAX)?;
     // The journal lists the newest first.
     changes.reverse();
-    let WayBack { back, buried, later } = InForce::of(changes).way_back(&|number| chosen.contains(&number));
+    let WayBack { back, buried, later } = way_back_of(context, chosen, path, changes);
     if back.is_empty() && buried.is_none() {
         return Ok(Ok(None));
     }
@@ -247,16 +248,15 @@ fn plan_file(
     now: Option<Present>,
     back: &[(ChangeNumber, RecordedChange)],
 ) -> Result<Option<UndoPath>, UndoObstacle> {
-    // Each change must have left the state that the next one found, and the newest the current state, unless that is
-    // the state before the oldest.
+    // Each change must have left the state that the next one found, and the newest the current state, unless another
+    // program has reverted it.
     let present = now.as_ref().map(Side::from);
-    let oldest = back.last().and_then(|(_, oldest)| oldest.before).as_ref().map(Side::from);
-    let is_undone_already = is_same(present, oldest);
+    let reverted = reverted(present, back);
     let mut side = present;
-    for (_, change) in back {
+    for (index, (_, change)) in back.iter().enumerate() {
         let left = change.after.as_ref().map(Side::from);
         let is_next = is_same(side, left) || is_refreshed(context, path, now.as_ref(), [side, left]);
-        if !is_next && !is_undone_already {
+        if !is_next && index >= reverted {
             let left = Some(Box::new(Left(change.after)));
             return Err(UndoObstacle { left, ..obstacle(path, ObstacleKind::ChangedSince) });
         }
@@ -280,12 +280,11 @@ fn way_back(
 ) -> UndoPath {
     let present = now.as_ref().map(Side::from);
     let left = back.first().and_then(|(_, newest)| newest.after).as_ref().map(Side::from);
-    // If another program has restored the content, but not the permission bits, the steps are those of the changes, so
-    // that they can be redone.
-    let is_undone_already = !is_same(present, left)
-        && is_same(present, wanted)
-        && wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder);
-    let mut from = if is_undone_already { left } else { present };
+    // If another program has reverted some of them, the steps are those of the changes, so that they can be redone.
+    let is_reverted =
+        reverted(present, back) > 0 && wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder);
+    let is_undone_already = is_reverted && is_same(present, wanted);
+    let mut from = if is_reverted { left } else { present };
     let mut steps = Vec::with_capacity(back.len());
     for (index, (number, change)) in back.iter().enumerate() {
         let is_last = index + 1 == back.len();
@@ -408,7 +407,7 @@ fn without_held_bytes(context: &UndoContext<'_>, now: Present) -> Present {
 }
 
 /// Checks whether two sides are the same except for permission bits.
-fn is_same(one: Option<Side>, other: Option<Side>) -> bool {
+pub(super) fn is_same(one: Option<Side>, other: Option<Side>) -> bool {
     let essence = |side: Side| (side.kind, side.content);
     one.map(essence) == other.map(essence)
 }

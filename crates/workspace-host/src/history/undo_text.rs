@@ -192,9 +192,10 @@ fn lines(
         format!("not undone    {}  ({why})", visible_path(path))
     }));
     let as_before = undone.already_as_before.iter();
-    lines.extend(as_before.map(|path| {
-        format!("unchanged     {}  (it is already as it was before)", visible_path(path))
-    }));
+    lines.extend(
+        as_before
+            .map(|path| format!("unchanged     {}  (it is already as it was before)", visible_path(path))),
+    );
     if !undone.commands.is_empty() {
         lines.push("not undone: what these commands did to files is not known".to_owned());
         lines.extend(
@@ -225,8 +226,7 @@ mod tests {
             "commands": [], "alreadyAsBefore": ["new.txt"],
         });
         let undone: Undone = serde_json::from_value(undone).unwrap();
-        let expected =
-            ["removed       y", "unchanged     new.txt  (it is already as it was before)"];
+        let expected = ["removed       y", "unchanged     new.txt  (it is already as it was before)"];
         assert_eq!(undo_lines(&undone), expected);
     }
 

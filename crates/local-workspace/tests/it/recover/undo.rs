@@ -266,6 +266,27 @@ fn later_change_of_ours_has_to_be_undone_first_or_as_well() {
 }
 
 #[test]
+fn later_change_of_ours_that_another_program_has_reverted_is_not_in_the_way() {
+    let opened = OpenFixture::new();
+    opened.fixture.put("a", "0\n");
+    let first = opened.change(write("a", "1\n"));
+    let second = opened.change(write("a", "2\n"));
+    // The control.
+    assert_eq!(obstacles(opened.undo(&one(first)))[0].why, ObstacleKind::LaterChange(second));
+    opened.fixture.put("a", "1\n");
+    assert_eq!(obstacles(opened.undo(&one(second)))[0].why, ObstacleKind::AsBefore);
+    let undone = opened.undo(&one(first)).unwrap();
+    assert_eq!(undone.paths[0].undoes, [second.0, first.0]);
+    assert_eq!(opened.fixture.text("a").as_deref(), Some("0\n"));
+    opened.undo(&Undo::Run(RunNumber(undone.run))).unwrap();
+    assert_eq!(opened.fixture.text("a").as_deref(), Some("2\n"));
+    // Both together as well.
+    opened.fixture.put("a", "1\n");
+    opened.undo(&Undo::Changes(vec![first, second])).unwrap();
+    assert_eq!(opened.fixture.text("a").as_deref(), Some("0\n"));
+}
+
+#[test]
 fn permission_bits_of_the_user_stay_and_ours_come_back() {
     let opened = OpenFixture::new();
     opened.fixture.put("edited", "1\n");

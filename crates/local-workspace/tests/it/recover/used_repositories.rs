@@ -260,7 +260,8 @@ fn is_as_before(undone: &Result<Undone, UndoError>) -> bool {
 
 #[test]
 fn after_a_return_to_the_former_branch_only_other_files_are_undone() {
-    const MERGE: &str = "git checkout -q main && git -c user.name=u -c user.email=u@x merge -q --no-edit feat";
+    const MERGE: &str =
+        "git checkout -q main && git -c user.name=u -c user.email=u@x merge -q --no-edit feat";
     // What the command does next to a checkout, what the user does then, and a file with its content after the undo.
     let cases = [
         ("true", "git checkout -q main", ("file", "one\n")),
