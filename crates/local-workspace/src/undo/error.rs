@@ -5,6 +5,8 @@ use std::fmt;
 use change_journal::{ChangeNumber, Entry, JournalError};
 use wap_core::WapError;
 
+use crate::undo::kept_commits::OtherCheckout;
+
 /// The reason why an undo is refused. Nothing was undone, except with [`InParts`](Self::InParts).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -126,14 +128,9 @@ pub enum ObstacleKind {
     /// It is a `HEAD`. The changes have checked out a branch other than before, and the repository cannot be restored.
     #[error(
         "leads to another branch or commit than before, where the files of before do not belong{}",
-        was(former)
+        was(&.0.former)
     )]
-    OtherCheckout {
-        /// The previous branch or commit; `None` if it is not kept.
-        former: Option<String>,
-        /// The working tree; `.` for that of the workspace.
-        tree: Box<str>,
-    },
+    OtherCheckout(Box<OtherCheckout>),
     /// It is a file by which git locks a repository.
     #[error("is there, so git is at work; wait for it, or remove the file if no git runs there")]
     Locked,

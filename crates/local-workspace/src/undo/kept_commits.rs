@@ -36,10 +36,16 @@ pub struct KeptCommits {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OtherCheckout {
-    /// The previous branch or commit; `None` if its name is not kept.
+    /// The previous branch, or its commit if the branch no longer exists; `None` if that is not kept.
     pub former: Option<String>,
     /// The working tree; `.` for that of the workspace.
     pub tree: String,
+    /// The other working tree that has the branch checked out now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_by: Option<String>,
+    /// True if a rebase of the branch is unfinished, so that aborting it returns to the branch.
+    #[serde(default)]
+    pub is_rebased: bool,
 }
 
 /// A branch that changes have moved or made, in a repository that stays.

@@ -14,7 +14,7 @@ use crate::git::guard::{INDEX_BYTES, in_git_folder};
 use crate::git::linked_folders::working_tree;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::kept_commits::OtherCheckout;
-use crate::undo::left_branch::{CHECKOUT, branch, is_commit};
+use crate::undo::left_branch::{CHECKOUT, branch, is_commit, is_there, tree_with};
 use crate::undo::path::obstacle;
 use crate::undo::plan::UndoContext;
 
@@ -31,8 +31,7 @@ struct MovedCheckout {
     /// True if the former branch or commit is checked out again, to which the previous files belong.
     is_back: bool,
     repository: RelPath,
-    /// The branch or commit before the changes; `None` if its name is not kept.
-    former: Option<String>,
+    other: OtherCheckout,
     tree: RelPath,
     /// The tracked files below the tree, and the folders with them; those of them that the checkout can have changed, if
     /// the former one is back. `None` if an index cannot be read.
@@ -89,19 +88,14 @@ impl MovedCheckouts {
     /// Returns an obstacle for each of the trees: their files stay because the repository stays.
     pub(super) fn obstacles(&self) -> impl Iterator<Item = UndoObstacle> {
         self.staying().map(|checkout| {
-            let (former, tree) = (checkout.former.clone(), checkout.tree.to_string().into());
-            obstacle(&checkout.head, ObstacleKind::OtherCheckout { former, tree })
+            obstacle(&checkout.head, ObstacleKind::OtherCheckout(Box::new(checkout.other.clone())))
         })
     }
 
     /// Returns the repositories, with the working tree that has another branch or commit checked out.
     pub(super) fn by_repository(&self) -> BTreeMap<RelPath, OtherCheckout> {
         // The main working tree of a repository, which comes before linked ones, decides.
-        let other = |checkout: &MovedCheckout| OtherCheckout {
-            former: checkout.former.clone(),
-            tree: checkout.tree.to_string(),
-        };
-        self.staying().rev().map(|checkout| (checkout.repository.clone(), other(checkout))).collect()
+        self.staying().rev().map(|checkout| (checkout.repository.clone(), checkout.other.clone())).collect()
     }
 }
 
@@ -126,7 +120,15 @@ impl MovedCheckout {
         let present =
             context.root.open_file(head).ok().and_then(|file| file.read_to_end(REFERENCE_BYTES).ok());
         let is_back = present.is_some() && present == former;
-        let former = former.and_then(|head| Some(checked_out(&head)?.to_owned()));
+        let former = former.as_deref().and_then(checked_out);
+        let is_there = |former: &&str| is_there(context.root, &repository, former);
+        let commit = || log.first()?.as_deref().and_then(last_commit);
+        let other = OtherCheckout {
+            former: former.filter(is_there).or_else(commit).map(str::to_owned),
+            tree: tree.to_string(),
+            taken_by: former.and_then(|former| tree_with(context, &repository, head, former)),
+            is_rebased: former.is_some_and(|former| is_rebased(context, head, former)),
+        };
         let index = sibling(b"index");
         let recorded = ends(context, chosen, index.as_ref())?;
         let now = index.and_then(|index| context.root.open_file(&index).ok()?.read_to_end(INDEX_BYTES).ok());
@@ -140,7 +142,7 @@ impl MovedCheckout {
             let all = kept.chain(now.map(Some)).map(|index| entries(&index?)).collect::<Option<Vec<_>>>();
             all.map(|all| with_folders(all.iter().flatten().map(|(path, _)| &path[..])))
         };
-        Ok(Some(MovedCheckout { head: head.clone(), is_back, repository, former, tree, tracked }))
+        Ok(Some(MovedCheckout { head: head.clone(), is_back, repository, other, tree, tracked }))
     }
 }
 
@@ -212,6 +214,22 @@ fn is_other_checkout(heads: [Option<&[u8]>; 2], log: [Option<&[u8]>; 2]) -> bool
         return false;
     }
     lines.is_empty() || heads.iter().any(|head| head.is_none_or(|head| branch(head).is_some()))
+}
+
+/// Returns the commit to which the last line of a log leads.
+fn last_commit(log: &[u8]) -> Option<&str> {
+    let line = str::from_utf8(log).ok()?.lines().next_back()?;
+    line.split(' ').nth(1).filter(|commit| is_commit(commit))
+}
+
+/// Returns whether a rebase of a branch is unfinished in the working tree of a `HEAD`.
+fn is_rebased(context: &UndoContext<'_>, head: &RelPath, name: &str) -> bool {
+    [b"rebase-merge/head-name".as_slice(), b"rebase-apply/head-name"].into_iter().any(|file| {
+        let file = head.parent().and_then(|folder| folder.join(&RelPath::from_bytes(file).ok()?).ok());
+        let read = |file| context.root.open_file(&file).ok()?.read_to_end(REFERENCE_BYTES).ok();
+        let text = file.and_then(read).and_then(|text| String::from_utf8(text).ok());
+        text.is_some_and(|text| text.trim_end().strip_prefix("refs/heads/") == Some(name))
+    })
 }
 
 /// Returns whether lines of a log rename one of two branches to the other, in any number of steps.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use local_workspace::{KeptBranch, KeptCommits, UndoEffect, Undone, UndonePath};
 use wap_core::visible_line;
 
-use crate::owner::checkout_command::checkout_command;
+use crate::owner::checkout_command::way_back;
 use crate::{Obstacle, SecretRules, UndoAnswer, UndoRefusal};
 
 /// The maximum number of characters of a command.
@@ -110,11 +110,7 @@ fn commits_text(repository: &str, kept: Option<&KeptCommits>, visible: &impl Fn(
     let short = |commit: &str| commit.get(..SHORT_COMMIT).unwrap_or(commit).to_owned();
     let branches = kept.map(|kept| &kept.branches[..]).unwrap_or_default();
     if let Some(checkout) = kept.and_then(|kept| kept.other_checkout.as_ref()) {
-        let back = checkout.former.as_ref().map(|former| {
-            let command = visible(&checkout_command(&checkout.tree, former));
-            format!("; `{command}` returns to the previous checkout")
-        });
-        let back = back.unwrap_or_default();
+        let back = way_back(checkout).map(|way| format!("; {}", visible(&way))).unwrap_or_default();
         return format!(
             "another branch or commit is checked out than before, so the files that it tracks stay, too{back}"
         );

@@ -229,7 +229,7 @@ fn files_of_a_branch_do_not_come_into_another_one() {
                     Ok(undone) => undone.kept_commits[0].other_checkout.clone().unwrap().former,
                     Err(UndoError::Obstacles(obstacles)) => {
                         obstacles.iter().find_map(|obstacle| match &obstacle.why {
-                            ObstacleKind::OtherCheckout { former, .. } => former.clone(),
+                            ObstacleKind::OtherCheckout(checkout) => checkout.former.clone(),
                             _ => None,
                         })
                     }
@@ -300,6 +300,48 @@ fn after_a_return_to_the_former_branch_only_other_files_are_undone() {
                 assert_eq!(opened.fixture.root().join("d/n").exists(), leaves_file, "{case}");
             }
         }
+    }
+}
+
+#[test]
+fn the_way_back_from_another_checkout_is_one_that_git_accepts() {
+    const USED: &str = "echo mine > mine && git add mine && COMMIT user";
+    const OTHER: &str = "git branch b && git worktree add -q wt b && git checkout -q -b dev";
+    // What was there, what the command does, what the user does then; the tree with the former branch, whether it is rebased.
+    let cases = [
+        ("git checkout -q feat", "git checkout -q main && git branch -q -D feat", USED, None, false),
+        ("true", "git checkout -q feat", USED, None, false),
+        (OTHER, "git checkout -q feat", "git -C wt checkout -q dev && COMMIT user", Some("wt"), false),
+        (
+            "git checkout -q feat",
+            "! git -c user.name=u -c user.email=u@x rebase -q main 2> /dev/null",
+            "git rm -q m",
+            None,
+            true,
+        ),
+    ];
+    for (before, command, use_by_user, taken_by, is_rebased) in cases {
+        let conflict = format!("{BRANCHES} && echo m > file && COMMIT m -a && {before}");
+        let opened = OpenFixture::new(Layered::Yes, &conflict);
+        let had = opened.user("git rev-parse HEAD");
+        let response = run(&opened.workspace, &command.replace("COMMIT", COMMIT)).unwrap();
+        assert_eq!(response.exit_code, 0, "{command}: {response:?}");
+        let run = opened.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap().last().unwrap().run;
+        opened.user(use_by_user);
+        let Err(UndoError::Obstacles(obstacles)) = opened.undo(run) else { panic!("{command}") };
+        let checkout = obstacles.iter().find_map(|obstacle| match &obstacle.why {
+            ObstacleKind::OtherCheckout(checkout) => Some(checkout),
+            _ => None,
+        });
+        let checkout = checkout.unwrap_or_else(|| panic!("{command}: {obstacles:?}"));
+        assert_eq!((checkout.taken_by.as_deref(), checkout.is_rebased), (taken_by, is_rebased), "{command}");
+        if taken_by.is_some() {
+            opened.user("git -C wt checkout -q b");
+        }
+        let former = checkout.former.clone().unwrap();
+        let back = if is_rebased { "rebase --abort" } else { &format!("checkout -q {former}") };
+        opened.user(&format!("git {back}"));
+        assert_eq!(opened.user("git rev-parse HEAD"), had, "{command}");
     }
 }
 
