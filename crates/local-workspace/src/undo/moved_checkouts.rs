@@ -11,7 +11,8 @@ use git_index::{ObjectFormat, REFERENCE_BYTES};
 use rel_path::RelPath;
 
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
-use crate::git::linked_folders::working_tree;
+use crate::git::linked_contents::SETTINGS_BYTES;
+use crate::git::linked_folders::{submodule_tree, working_tree};
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::kept_commits::OtherCheckout;
 use crate::undo::left_branch::{CHECKOUT, branch, is_commit, is_there, tree_with};
@@ -121,26 +122,35 @@ impl MovedCheckout {
             context.root.open_file(head).ok().and_then(|file| file.read_to_end(REFERENCE_BYTES).ok());
         let is_back = present.is_some() && present == former;
         let former = former.as_deref().and_then(checked_out);
-        let is_there = |former: &&str| is_there(context.root, &repository, former);
+        let is_of_submodule =
+            in_git_folder(head).is_some_and(|part| HeadKind::of(&part.names) == Some(HeadKind::OfSubmodule));
+        let own = head.parent().filter(|_| is_of_submodule);
+        let store = own.as_ref().unwrap_or(&repository);
+        let is_there = |former: &&str| is_there(context.root, store, former);
         let commit = || log.first()?.as_deref().and_then(last_commit);
         let other = OtherCheckout {
             former: former.filter(is_there).or_else(commit).map(str::to_owned),
             tree: tree.to_string(),
-            taken_by: former.and_then(|former| tree_with(context, &repository, head, former)),
+            taken_by: former.and_then(|former| tree_with(context, store, head, former)),
             is_rebased: former.is_some_and(|former| is_rebased(context, head, former)),
         };
         let index = sibling(b"index");
         let recorded = ends(context, chosen, index.as_ref())?;
         let now = index.and_then(|index| context.root.open_file(&index).ok()?.read_to_end(INDEX_BYTES).ok());
-        let kept = recorded.into_iter().flatten().map(|side| text(context, Some(side)));
-        let tracked = if is_back {
-            let kept = kept.map(|index| entries(&index?)).collect::<Option<Vec<_>>>();
-            kept.and_then(|kept| <[_; 2]>::try_from(kept).ok()).map(|[before, after]| {
-                with_folders(before.symmetric_difference(&after).map(|(path, _)| &path[..]))
-            })
-        } else {
-            let all = kept.chain(now.map(Some)).map(|index| entries(&index?)).collect::<Option<Vec<_>>>();
-            all.map(|all| with_folders(all.iter().flatten().map(|(path, _)| &path[..])))
+        let read = |side: Option<Entry>| match side {
+            None => Some(BTreeSet::new()),
+            Some(side) => entries(&text(context, Some(side))?),
+        };
+        let kept = recorded.map(read);
+        let now = now.map(|index| entries(&index));
+        let tracked = match (kept, is_back) {
+            ([Some(before), Some(after)], true) => {
+                Some(with_folders(before.symmetric_difference(&after).map(|(path, _)| &path[..])))
+            }
+            (kept, _) => {
+                let all = kept.into_iter().chain(now).collect::<Option<Vec<_>>>();
+                all.map(|all| with_folders(all.iter().flatten().map(|(path, _)| &path[..])))
+            }
         };
         Ok(Some(MovedCheckout { head: head.clone(), is_back, repository, other, tree, tracked }))
     }
@@ -149,25 +159,49 @@ impl MovedCheckout {
 /// Returns the repository and the working tree of a `HEAD` file.
 pub(super) fn tree_of(context: &UndoContext<'_>, head: &RelPath) -> Option<(RelPath, RelPath)> {
     let part = in_git_folder(head)?;
-    let tree = if is_own_head(&part.names) {
-        part.folder.parent()?
-    } else {
-        let link = head.parent()?.child(b"gitdir").ok()?;
-        let target = context.root.open_file(&link).ok()?.read_to_end(REFERENCE_BYTES).ok()?;
-        working_tree(&link, &target, context.workspace)?
+    let folder = head.parent()?;
+    let read = |name: &[u8], limit| {
+        let path = folder.child(name).ok()?;
+        let text = context.root.open_file(&path).ok()?.read_to_end(limit).ok()?;
+        Some((path, text))
+    };
+    let tree = match HeadKind::of(&part.names)? {
+        HeadKind::Own => part.folder.parent()?,
+        HeadKind::OfSubmodule => submodule_tree(&folder, &read(b"config", SETTINGS_BYTES)?.1)?,
+        HeadKind::Linked => {
+            let (link, target) = read(b"gitdir", REFERENCE_BYTES)?;
+            working_tree(&link, &target, context.workspace)?
+        }
     };
     Some((part.folder, tree))
 }
 
-/// Returns whether a path is the `HEAD` of a repository's working tree, or of one linked to it.
+/// Returns whether a path is the `HEAD` of a repository's working tree, of one linked to it, or of a submodule.
 pub(super) fn is_head(path: &RelPath) -> bool {
-    in_git_folder(path).is_some_and(|part| {
-        is_own_head(&part.names) || matches!(part.names.as_slice(), [b"worktrees", _, b"HEAD"])
-    })
+    in_git_folder(path).is_some_and(|part| HeadKind::of(&part.names).is_some())
 }
 
-fn is_own_head(names: &[&[u8]]) -> bool {
-    matches!(names, [b"HEAD"])
+/// The kind of working tree that a `HEAD` belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HeadKind {
+    Own,
+    OfSubmodule,
+    Linked,
+}
+
+impl HeadKind {
+    /// Returns the kind by the names under the repository's folder; `None` for other files.
+    fn of(names: &[&[u8]]) -> Option<HeadKind> {
+        match names {
+            [b"HEAD"] => Some(HeadKind::Own),
+            [b"worktrees", _, b"HEAD"] | [b"modules", .., b"worktrees", _, b"HEAD"] => Some(HeadKind::Linked),
+            [b"modules", name @ .., b"HEAD"] => {
+                let is_other = name.iter().any(|name| matches!(*name, b"logs" | b"refs"));
+                (!name.is_empty() && !is_other).then_some(HeadKind::OfSubmodule)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Returns the states of a path before the first chosen change and after the last one.

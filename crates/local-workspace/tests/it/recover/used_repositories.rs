@@ -304,6 +304,32 @@ fn after_a_return_to_the_former_branch_only_other_files_are_undone() {
 }
 
 #[test]
+fn files_of_a_branch_do_not_come_into_another_one_of_a_submodule() {
+    const LIBRARY: &str = "(git init -q -b main ../lib && cd ../lib && echo 1 > l && git add l && COMMIT l1 && echo 2 > l && echo g > g && \
+                           git add . && COMMIT l2) && git -c protocol.file.allow=always submodule --quiet add $PWD/../lib sub && \
+                           COMMIT sub && git -C sub branch old HEAD~1 && git -C sub checkout -q old";
+    // What the user does after the command, and the line in the submodule after the undo.
+    let cases = [("true", "1\n"), ("cd sub && echo mine > mine && git add mine && COMMIT user", "2\n")];
+    for layered in LAYERS {
+        for (use_by_user, line) in cases {
+            let opened = OpenFixture::new(layered, &LIBRARY.replace("COMMIT", COMMIT));
+            let run = opened.run("git -C sub checkout -q main && echo n > n");
+            opened.user(use_by_user);
+            let case = format!("{use_by_user} ({layered:?})");
+            let undone = opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
+            assert!(!opened.fixture.root().join("n").exists(), "{case}");
+            assert_eq!(opened.fixture.text("sub/l").as_deref(), Some(line), "{case}");
+            assert_eq!(opened.user("git -C sub status --porcelain -uno"), "", "{case}");
+            let checkouts: Vec<_> =
+                undone.kept_commits.iter().filter_map(|kept| kept.other_checkout.as_ref()).collect();
+            let named: Vec<_> =
+                checkouts.iter().map(|other| (other.former.as_deref(), &*other.tree)).collect();
+            assert_eq!(named, if line == "2\n" { &[(Some("old"), "sub")][..] } else { &[] }, "{case}");
+        }
+    }
+}
+
+#[test]
 fn the_way_back_from_another_checkout_is_one_that_git_accepts() {
     const USED: &str = "echo mine > mine && git add mine && COMMIT user";
     const OTHER: &str = "git branch b && git worktree add -q wt b && git checkout -q -b dev";
