@@ -203,8 +203,6 @@ fn files_of_a_branch_do_not_come_into_another_one() {
         ("git checkout -q --detach && echo two > file && COMMIT two -a", USED, true),
         ("echo two > file && COMMIT two -a", USED, true),
         ("git checkout -q feat && git checkout -q main && echo two > file", "echo i > i && git add i", true),
-        ("git branch -m main trunk && echo two > file", USED, true),
-        ("git branch -m main new && git branch -m new trunk && echo two > file && COMMIT two -a", USED, true),
     ];
     for layered in LAYERS {
         for (command, use_by_user, comes_back) in cases {
@@ -300,6 +298,27 @@ fn after_a_return_to_the_former_branch_only_other_files_are_undone() {
                 assert_eq!(opened.fixture.root().join("d/n").exists(), leaves_file, "{case}");
             }
         }
+    }
+}
+
+#[test]
+fn a_renamed_branch_is_not_another_checkout() {
+    // The command, and whether the files of before belong to what it has left.
+    let cases = [
+        ("git branch -m main trunk && echo two > file", true),
+        ("git branch -m main new && git branch -m new trunk && echo two > file && COMMIT two -a", true),
+        ("git branch -m main trunk && git checkout -q feat", false),
+    ];
+    for (command, comes_back) in cases {
+        // Without a layer, git cannot replace its settings.
+        let opened = OpenFixture::new(Layered::Yes, BRANCHES);
+        let run = opened.run(&format!("{command} && echo n > n"));
+        opened.user("echo mine > mine && git add mine && COMMIT user");
+        let undone = opened.undo(run).unwrap_or_else(|error| panic!("{command}: {error}"));
+        assert_eq!(undone.not_undoable, [".git"], "{command}");
+        assert_eq!(undone.kept_commits[0].other_checkout.is_none(), comes_back, "{command}");
+        let expected = if comes_back { "one\n" } else { "feat\n" };
+        assert_eq!(opened.fixture.text("file").as_deref(), Some(expected), "{command}");
     }
 }
 
