@@ -14,6 +14,7 @@ mod plan;
 mod put_back;
 pub(crate) mod record;
 mod restored_repositories;
+mod reverted;
 pub(crate) mod unified_diff;
 mod used_repositories;
 
@@ -79,6 +80,9 @@ pub struct Undone {
     /// The repositories among these, with the branches that the changes moved.
     #[serde(default)]
     pub kept_commits: Vec<KeptCommits>,
+    /// Paths that another program had restored already. Their changes stay in force: another branch may be checked out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub already_as_before: Vec<String>,
 }
 
 impl Undone {
@@ -293,6 +297,7 @@ impl LocalWorkspace {
         let changed_since = plan.kept_repositories.iter().filter(|(_, has_changed)| **has_changed);
         let commits = |repository: &RelPath| KeptCommits {
             other_checkout: plan.other_checkouts.get(repository).cloned(),
+            is_back: plan.returned.contains(repository),
             ..kept_commits(root, self.journal.reader(), &chosen.changes, repository)
         };
         let undone = Undone {
@@ -303,6 +308,7 @@ impl LocalWorkspace {
             not_undoable: chosen.unkept.iter().cloned().chain(kept_repositories).collect(),
             changed_since: changed_since.clone().map(|(repository, _)| repository.to_string()).collect(),
             kept_commits: changed_since.map(|(repository, _)| commits(repository)).collect(),
+            already_as_before: plan.already_as_before.iter().map(RelPath::to_string).collect(),
         };
         let recorded = self.commit_undo(run, step, what, &plan, &undone)?;
         let mut published = Vec::new();

@@ -15,7 +15,7 @@ use crate::git::repository_context::format_on_disk;
 use crate::git::settings::{UnclearSettings, worktree};
 
 /// The largest file of settings, or of all references, that is read for this, in bytes.
-const SETTINGS_BYTES: u64 = 1 << 20;
+pub(crate) const SETTINGS_BYTES: u64 = 1 << 20;
 
 /// The largest other file, in bytes: each of them holds one path, or a reference.
 const PATH_BYTES: u64 = 8 << 10;

@@ -156,6 +156,11 @@ pub(crate) fn working_tree(path: &RelPath, text: &[u8], workspace: Option<&Path>
     link.parent().filter(|folder| is_link && !folder.is_root())
 }
 
+/// Returns the working tree that the settings of a submodule's `folder` name.
+pub(crate) fn submodule_tree(folder: &RelPath, settings: &[u8]) -> Option<RelPath> {
+    joined(folder, &worktree(settings).ok().flatten()?)
+}
+
 /// The path in the workspace that a `text` names from `folder`, computed lexically. Git writes absolute paths by
 /// default.
 fn named_path(folder: &RelPath, text: &str, workspace: Option<&Path>) -> Option<RelPath> {

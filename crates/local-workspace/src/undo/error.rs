@@ -5,6 +5,8 @@ use std::fmt;
 use change_journal::{ChangeNumber, Entry, JournalError};
 use wap_core::WapError;
 
+use crate::undo::kept_commits::OtherCheckout;
+
 /// The reason why an undo is refused. Nothing was undone, except with [`InParts`](Self::InParts).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -89,6 +91,10 @@ pub enum ObstacleKind {
     /// It differs from what the change left: another program, such as a command, has changed it since.
     #[error("has changed since")]
     ChangedSince,
+    /// It is in the state before the change already: another program has restored it, perhaps by a checkout of another
+    /// branch or by a stash, which can bring the change back.
+    #[error("is already as it was before")]
+    AsBefore,
     /// A later change of ours, which is not to be undone, touches it.
     #[error("was changed again by change {0}, which has to be undone first or together with it")]
     LaterChange(ChangeNumber),
@@ -122,14 +128,9 @@ pub enum ObstacleKind {
     /// It is a `HEAD`. The changes have checked out a branch other than before, and the repository cannot be restored.
     #[error(
         "leads to another branch or commit than before, where the files of before do not belong{}",
-        was(former)
+        was(&.0.former)
     )]
-    OtherCheckout {
-        /// The previous branch or commit; `None` if it is not kept.
-        former: Option<String>,
-        /// The working tree; `.` for that of the workspace.
-        tree: Box<str>,
-    },
+    OtherCheckout(Box<OtherCheckout>),
     /// It is a file by which git locks a repository.
     #[error("is there, so git is at work; wait for it, or remove the file if no git runs there")]
     Locked,

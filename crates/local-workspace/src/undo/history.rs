@@ -32,7 +32,7 @@ pub fn undone_by(
 ///
 /// A reverted change and the one that reverted it are a pair without effect. The pair stays in the list, because the
 /// second of the two can be reverted in turn.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct InForce(Vec<Item>);
 
 #[derive(Clone, Debug)]

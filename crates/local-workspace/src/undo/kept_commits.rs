@@ -25,6 +25,10 @@ pub struct KeptCommits {
     /// The checkout of another branch or commit by the changes, which stays, as do the tracked files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_checkout: Option<OtherCheckout>,
+    /// True if the changes have checked out another branch or commit, and the previous one is back: the files that the
+    /// checkouts have changed stay.
+    #[serde(default)]
+    pub is_back: bool,
 }
 
 /// The checkout of a branch or commit other than the previous one.
@@ -32,10 +36,16 @@ pub struct KeptCommits {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OtherCheckout {
-    /// The previous branch or commit; `None` if its name is not kept.
+    /// The previous branch, or its commit if the branch no longer exists; `None` if that is not kept.
     pub former: Option<String>,
     /// The working tree; `.` for that of the workspace.
     pub tree: String,
+    /// The other working tree that has the branch checked out now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_by: Option<String>,
+    /// True if a rebase of the branch is unfinished, so that aborting it returns to the branch.
+    #[serde(default)]
+    pub is_rebased: bool,
 }
 
 /// A branch that changes have moved or made, in a repository that stays.
@@ -81,6 +91,7 @@ pub(super) fn kept_commits(
         is_of_undo,
         branches: by_branch.into_iter().filter_map(branch).collect(),
         other_checkout: None,
+        is_back: false,
     }
 }
 

@@ -73,7 +73,12 @@ fn other_branch(
 }
 
 /// Returns the other working tree that has a branch checked out, which git allows for one at a time.
-fn tree_with(context: &UndoContext<'_>, repository: &RelPath, head: &RelPath, name: &str) -> Option<String> {
+pub(super) fn tree_with(
+    context: &UndoContext<'_>,
+    repository: &RelPath,
+    head: &RelPath,
+    name: &str,
+) -> Option<String> {
     let read = |path: &RelPath| context.root.open_file(path).ok()?.read_to_end(REFERENCE_BYTES).ok();
     let has_it = |other: &RelPath| other != head && read(other).as_deref().and_then(branch) == Some(name);
     let own = repository.child(b"HEAD").ok()?;
@@ -93,7 +98,7 @@ pub(super) fn branch(head: &[u8]) -> Option<&str> {
     str::from_utf8(head).ok()?.strip_prefix("ref: refs/heads/").map(str::trim_end)
 }
 
-fn is_there(root: &FileRoot, repository: &RelPath, name: &str) -> bool {
+pub(super) fn is_there(root: &FileRoot, repository: &RelPath, name: &str) -> bool {
     let full = format!("refs/heads/{name}");
     let child = |path: &str| RelPath::parse(path).ok().and_then(|path| repository.join(&path).ok());
     let read = |path: &str, limit| root.open_file(&child(path)?).ok()?.read_to_end(limit).ok();

@@ -11,12 +11,16 @@ use git_index::{ObjectFormat, REFERENCE_BYTES};
 use rel_path::RelPath;
 
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
-use crate::git::linked_folders::working_tree;
+use crate::git::linked_contents::SETTINGS_BYTES;
+use crate::git::linked_folders::{submodule_tree, working_tree};
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::kept_commits::OtherCheckout;
-use crate::undo::left_branch::{CHECKOUT, branch, is_commit};
+use crate::undo::left_branch::{CHECKOUT, branch, is_commit, is_there, tree_with};
 use crate::undo::path::obstacle;
 use crate::undo::plan::UndoContext;
+
+/// The words with which git records the new name of a branch in the log of `HEAD`.
+const RENAMED: &str = "\tBranch: renamed refs/heads/";
 
 /// Working trees that stay at another branch or commit than before the undone changes.
 #[derive(Debug, Default)]
@@ -28,10 +32,10 @@ struct MovedCheckout {
     /// True if the former branch or commit is checked out again, to which the previous files belong.
     is_back: bool,
     repository: RelPath,
-    /// The branch or commit before the changes; `None` if its name is not kept.
-    former: Option<String>,
+    other: OtherCheckout,
     tree: RelPath,
-    /// The tracked files below the tree, and the folders with them; `None` if an index cannot be read.
+    /// The tracked files below the tree, and the folders with them; those of them that the checkout can have changed, if
+    /// the former one is back. `None` if an index cannot be read.
     tracked: Option<BTreeSet<Vec<u8>>>,
 }
 
@@ -50,9 +54,10 @@ impl MovedCheckouts {
         Ok(MovedCheckouts(moved))
     }
 
-    /// Returns whether a path is a tracked file in one of the trees, or a folder with such files.
+    /// Returns whether a path is a tracked file in one of the trees, or a folder with such files. After a return to the
+    /// former branch, git has restored the files of the checkout, and later differences are the user's, such as a merge.
     pub(super) fn track(&self, path: &RelPath) -> bool {
-        self.staying().any(|checkout| {
+        self.0.iter().any(|checkout| {
             let length = if checkout.tree.is_root() { 0 } else { checkout.tree.as_bytes().len() + 1 };
             let relative = path.as_bytes().get(length..).filter(|_| path.starts_with(&checkout.tree));
             relative
@@ -65,6 +70,18 @@ impl MovedCheckouts {
         self.0.iter().any(|checkout| checkout.head == *head)
     }
 
+    /// Returns whether there are such trees, and the former branch or commit is checked out again in each.
+    pub(super) fn are_back(&self) -> bool {
+        !self.0.is_empty() && self.staying().next().is_none()
+    }
+
+    /// Returns whether the tree of a repository is one of them, and its former branch or commit is checked out again.
+    pub(super) fn is_back(&self, repository: &RelPath) -> bool {
+        let mut of_repository =
+            self.0.iter().filter(|checkout| checkout.repository == *repository).peekable();
+        of_repository.peek().is_some() && of_repository.all(|checkout| checkout.is_back)
+    }
+
     fn staying(&self) -> impl DoubleEndedIterator<Item = &MovedCheckout> {
         self.0.iter().filter(|checkout| !checkout.is_back)
     }
@@ -72,19 +89,14 @@ impl MovedCheckouts {
     /// Returns an obstacle for each of the trees: their files stay because the repository stays.
     pub(super) fn obstacles(&self) -> impl Iterator<Item = UndoObstacle> {
         self.staying().map(|checkout| {
-            let (former, tree) = (checkout.former.clone(), checkout.tree.to_string().into());
-            obstacle(&checkout.head, ObstacleKind::OtherCheckout { former, tree })
+            obstacle(&checkout.head, ObstacleKind::OtherCheckout(Box::new(checkout.other.clone())))
         })
     }
 
     /// Returns the repositories, with the working tree that has another branch or commit checked out.
     pub(super) fn by_repository(&self) -> BTreeMap<RelPath, OtherCheckout> {
         // The main working tree of a repository, which comes before linked ones, decides.
-        let other = |checkout: &MovedCheckout| OtherCheckout {
-            former: checkout.former.clone(),
-            tree: checkout.tree.to_string(),
-        };
-        self.staying().rev().map(|checkout| (checkout.repository.clone(), other(checkout))).collect()
+        self.staying().rev().map(|checkout| (checkout.repository.clone(), checkout.other.clone())).collect()
     }
 }
 
@@ -109,40 +121,87 @@ impl MovedCheckout {
         let present =
             context.root.open_file(head).ok().and_then(|file| file.read_to_end(REFERENCE_BYTES).ok());
         let is_back = present.is_some() && present == former;
-        let former = former.and_then(|head| Some(checked_out(&head)?.to_owned()));
+        let former = former.as_deref().and_then(checked_out);
+        let is_of_submodule =
+            in_git_folder(head).is_some_and(|part| HeadKind::of(&part.names) == Some(HeadKind::OfSubmodule));
+        let own = head.parent().filter(|_| is_of_submodule);
+        let store = own.as_ref().unwrap_or(&repository);
+        let is_there = |former: &&str| is_there(context.root, store, former);
+        let commit = || log.first()?.as_deref().and_then(last_commit);
+        let other = OtherCheckout {
+            former: former.filter(is_there).or_else(commit).map(str::to_owned),
+            tree: tree.to_string(),
+            taken_by: former.and_then(|former| tree_with(context, store, head, former)),
+            is_rebased: former.is_some_and(|former| is_rebased(context, head, former)),
+        };
         let index = sibling(b"index");
         let recorded = ends(context, chosen, index.as_ref())?;
         let now = index.and_then(|index| context.root.open_file(&index).ok()?.read_to_end(INDEX_BYTES).ok());
-        let kept = recorded.into_iter().flatten().map(|side| text(context, Some(side)));
-        let tracked =
-            kept.chain(now.map(Some)).map(|index| tracked_paths(&index?)).collect::<Option<Vec<_>>>();
-        let tracked = tracked.map(|paths| paths.into_iter().flatten().collect());
-        Ok(Some(MovedCheckout { head: head.clone(), is_back, repository, former, tree, tracked }))
+        let read = |side: Option<Entry>| match side {
+            None => Some(BTreeSet::new()),
+            Some(side) => entries(&text(context, Some(side))?),
+        };
+        let kept = recorded.map(read);
+        let now = now.map(|index| entries(&index));
+        let tracked = match (kept, is_back) {
+            ([Some(before), Some(after)], true) => {
+                Some(with_folders(before.symmetric_difference(&after).map(|(path, _)| &path[..])))
+            }
+            (kept, _) => {
+                let all = kept.into_iter().chain(now).collect::<Option<Vec<_>>>();
+                all.map(|all| with_folders(all.iter().flatten().map(|(path, _)| &path[..])))
+            }
+        };
+        Ok(Some(MovedCheckout { head: head.clone(), is_back, repository, other, tree, tracked }))
     }
 }
 
 /// Returns the repository and the working tree of a `HEAD` file.
 pub(super) fn tree_of(context: &UndoContext<'_>, head: &RelPath) -> Option<(RelPath, RelPath)> {
     let part = in_git_folder(head)?;
-    let tree = if is_own_head(&part.names) {
-        part.folder.parent()?
-    } else {
-        let link = head.parent()?.child(b"gitdir").ok()?;
-        let target = context.root.open_file(&link).ok()?.read_to_end(REFERENCE_BYTES).ok()?;
-        working_tree(&link, &target, context.workspace)?
+    let folder = head.parent()?;
+    let read = |name: &[u8], limit| {
+        let path = folder.child(name).ok()?;
+        let text = context.root.open_file(&path).ok()?.read_to_end(limit).ok()?;
+        Some((path, text))
+    };
+    let tree = match HeadKind::of(&part.names)? {
+        HeadKind::Own => part.folder.parent()?,
+        HeadKind::OfSubmodule => submodule_tree(&folder, &read(b"config", SETTINGS_BYTES)?.1)?,
+        HeadKind::Linked => {
+            let (link, target) = read(b"gitdir", REFERENCE_BYTES)?;
+            working_tree(&link, &target, context.workspace)?
+        }
     };
     Some((part.folder, tree))
 }
 
-/// Returns whether a path is the `HEAD` of a repository's working tree, or of one linked to it.
+/// Returns whether a path is the `HEAD` of a repository's working tree, of one linked to it, or of a submodule.
 pub(super) fn is_head(path: &RelPath) -> bool {
-    in_git_folder(path).is_some_and(|part| {
-        is_own_head(&part.names) || matches!(part.names.as_slice(), [b"worktrees", _, b"HEAD"])
-    })
+    in_git_folder(path).is_some_and(|part| HeadKind::of(&part.names).is_some())
 }
 
-fn is_own_head(names: &[&[u8]]) -> bool {
-    matches!(names, [b"HEAD"])
+/// The kind of working tree that a `HEAD` belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HeadKind {
+    Own,
+    OfSubmodule,
+    Linked,
+}
+
+impl HeadKind {
+    /// Returns the kind by the names under the repository's folder; `None` for other files.
+    fn of(names: &[&[u8]]) -> Option<HeadKind> {
+        match names {
+            [b"HEAD"] => Some(HeadKind::Own),
+            [b"worktrees", _, b"HEAD"] | [b"modules", .., b"worktrees", _, b"HEAD"] => Some(HeadKind::Linked),
+            [b"modules", name @ .., b"HEAD"] => {
+                let is_other = name.iter().any(|name| matches!(*name, b"logs" | b"refs"));
+                (!name.is_empty() && !is_other).then_some(HeadKind::OfSubmodule)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Returns the states of a path before the first chosen change and after the last one.
@@ -184,7 +243,39 @@ fn is_other_checkout(heads: [Option<&[u8]>; 2], log: [Option<&[u8]>; 2]) -> bool
     if checkouts.peek().is_some() {
         return !checkouts.all(|line| has_same_commit(line));
     }
+    let [former, left] = heads.map(|head| head.and_then(branch));
+    if former.zip(left).is_some_and(|(former, left)| is_renamed(former, left, &lines)) {
+        return false;
+    }
     lines.is_empty() || heads.iter().any(|head| head.is_none_or(|head| branch(head).is_some()))
+}
+
+/// Returns the commit to which the last line of a log leads.
+fn last_commit(log: &[u8]) -> Option<&str> {
+    let line = str::from_utf8(log).ok()?.lines().next_back()?;
+    line.split(' ').nth(1).filter(|commit| is_commit(commit))
+}
+
+/// Returns whether a rebase of a branch is unfinished in the working tree of a `HEAD`.
+fn is_rebased(context: &UndoContext<'_>, head: &RelPath, name: &str) -> bool {
+    [b"rebase-merge/head-name".as_slice(), b"rebase-apply/head-name"].into_iter().any(|file| {
+        let file = head.parent().and_then(|folder| folder.join(&RelPath::from_bytes(file).ok()?).ok());
+        let read = |file| context.root.open_file(&file).ok()?.read_to_end(REFERENCE_BYTES).ok();
+        let text = file.and_then(read).and_then(|text| String::from_utf8(text).ok());
+        text.is_some_and(|text| text.trim_end().strip_prefix("refs/heads/") == Some(name))
+    })
+}
+
+/// Returns whether lines of a log rename one of two branches to the other, in any number of steps.
+fn is_renamed(former: &str, left: &str, lines: &[&[u8]]) -> bool {
+    let renames = || {
+        let text = lines.iter().filter_map(|line| str::from_utf8(line).ok());
+        text.filter_map(|line| line.split_once(RENAMED)?.1.split_once(" to refs/heads/"))
+    };
+    // An undo removes the lines, and reverts the renames.
+    [(former, left), (left, former)]
+        .into_iter()
+        .any(|(from, to)| renames().fold(from, |at, (old, new)| if at == old { new } else { at }) == to)
 }
 
 /// Returns the branch or the commit that a `HEAD` names.
@@ -192,15 +283,23 @@ fn checked_out(head: &[u8]) -> Option<&str> {
     branch(head).or_else(|| str::from_utf8(head).ok().map(str::trim_end).filter(|name| is_commit(name)))
 }
 
-/// Returns the paths of an index and of the folders around them; `None` if it cannot be read.
-fn tracked_paths(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
+/// Returns the paths of an index, with the names of their objects; `None` if it cannot be read.
+fn entries(index: &[u8]) -> Option<BTreeSet<(Vec<u8>, Vec<u8>)>> {
     [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().find_map(|format| {
-        let mut tracked = BTreeSet::new();
+        let mut entries = BTreeSet::new();
         let mut add = |entry: git_index::Entry<'_>| {
-            let ends = entry.path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
-            tracked.extend(ends.chain([entry.path.len()]).map(|end| entry.path[..end].to_vec()));
+            entries.insert((entry.path.to_vec(), entry.object.to_vec()));
         };
         git_index::check(index, format, &mut add).ok()?;
-        Some(tracked)
+        Some(entries)
     })
+}
+
+/// Returns paths with the folders around them.
+fn with_folders<'a>(paths: impl Iterator<Item = &'a [u8]>) -> BTreeSet<Vec<u8>> {
+    let all = paths.flat_map(|path| {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        ends.chain([path.len()]).map(|end| path[..end].to_vec())
+    });
+    all.collect()
 }

@@ -16,8 +16,9 @@ use crate::change::publish::{needs_open_root, without_mask};
 use crate::errors::{fs_error, journal_error};
 use crate::git::guard::is_main_index;
 use crate::undo::error::{Left, ObstacleKind, UndoError, UndoObstacle};
-use crate::undo::history::{InForce, WayBack};
+use crate::undo::history::WayBack;
 use crate::undo::plan::UndoContext;
+use crate::undo::reverted::{reverted, way_back_of};
 use crate::undo::unified_diff::UnifiedDiff;
 
 /// One path of an undo.
@@ -77,6 +78,18 @@ impl UndoPath {
     pub(crate) fn is_as_wanted(&self) -> bool {
         let is_folder = |side: Side| side.kind == EntryKind::Folder;
         self.now.as_ref().map(Side::from) == self.wanted && !self.wanted.is_some_and(is_folder)
+    }
+
+    /// Checks whether another program has restored the previous state as a whole, so that there is nothing to do.
+    pub(crate) fn is_already_as_before(&self) -> bool {
+        let has_rest = match (self.now.as_ref().map(Side::from), self.wanted) {
+            (Some(now), Some(wanted)) => {
+                let is_known = wanted.attributes != RecordedAttributes::Unknown;
+                now.mode == wanted.mode && (!is_known || now.attributes == wanted.attributes)
+            }
+            _ => true,
+        };
+        self.is_undone_already && has_rest
     }
 
     pub(crate) fn is_now_folder(&self) -> bool {
@@ -176,7 +189,7 @@ pub(crate) fn plan_path(
     let mut changes = context.journal.changes_of_path(path.as_bytes(), u32::MAX)?;
     // The journal lists the newest first.
     changes.reverse();
-    let WayBack { back, buried, later } = InForce::of(changes).way_back(&|number| chosen.contains(&number));
+    let WayBack { back, buried, later } = way_back_of(context, chosen, path, changes);
     if back.is_empty() && buried.is_none() {
         return Ok(Ok(None));
     }
@@ -235,16 +248,15 @@ fn plan_file(
     now: Option<Present>,
     back: &[(ChangeNumber, RecordedChange)],
 ) -> Result<Option<UndoPath>, UndoObstacle> {
-    // Each change must have left the state that the next one found, and the newest the current state, unless that is
-    // the state before the oldest.
+    // Each change must have left the state that the next one found, and the newest the current state, unless another
+    // program has reverted it.
     let present = now.as_ref().map(Side::from);
-    let oldest = back.last().and_then(|(_, oldest)| oldest.before).as_ref().map(Side::from);
-    let is_undone_already = is_same(present, oldest);
+    let reverted = reverted(present, back);
     let mut side = present;
-    for (_, change) in back {
+    for (index, (_, change)) in back.iter().enumerate() {
         let left = change.after.as_ref().map(Side::from);
         let is_next = is_same(side, left) || is_refreshed(context, path, now.as_ref(), [side, left]);
-        if !is_next && !is_undone_already {
+        if !is_next && index >= reverted {
             let left = Some(Box::new(Left(change.after)));
             return Err(UndoObstacle { left, ..obstacle(path, ObstacleKind::ChangedSince) });
         }
@@ -268,11 +280,11 @@ fn way_back(
 ) -> UndoPath {
     let present = now.as_ref().map(Side::from);
     let left = back.first().and_then(|(_, newest)| newest.after).as_ref().map(Side::from);
-    // If another program has already undone them, the steps are those of the changes, so that they can be redone.
-    let is_undone_already = !is_same(present, left)
-        && is_same(present, wanted)
-        && wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder);
-    let mut from = if is_undone_already { left } else { present };
+    // If another program has reverted some of them, the steps are those of the changes, so that they can be redone.
+    let is_reverted =
+        reverted(present, back) > 0 && wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder);
+    let is_undone_already = is_reverted && is_same(present, wanted);
+    let mut from = if is_reverted { left } else { present };
     let mut steps = Vec::with_capacity(back.len());
     for (index, (number, change)) in back.iter().enumerate() {
         let is_last = index + 1 == back.len();
@@ -311,7 +323,8 @@ fn folder_mode(
     (left == Some(has) && has != recorded).then_some(recorded)
 }
 
-/// The permission bits to set. If our changes have not touched them, the current ones stay: they are the user's.
+/// The permission bits to set. If our changes have not touched them, or others have since, the current ones stay: they
+/// are the user's.
 fn wanted_mode(
     now: Option<&Present>,
     recorded: Option<u32>,
@@ -325,7 +338,15 @@ fn wanted_mode(
         }
         _ => true,
     };
-    let is_ours = back.iter().any(|(_, change)| touches(change));
+    let left = back.first().and_then(|(_, newest)| newest.after);
+    let is_users = now.filter(|now| now.kind == PresentKind::File).is_some_and(|now| match left {
+        Some(left) if left.kind == EntryKind::File => {
+            left.mode.zip(now.mode).is_some_and(|(left, now)| (left ^ now) & 0o777 != 0)
+        }
+        // It was there no more.
+        _ => true,
+    });
+    let is_ours = !is_users && back.iter().any(|(_, change)| touches(change));
     // The set-user, set-group and sticky bits are never set.
     let mode = if is_ours { recorded.map(|mode| mode & 0o777) } else { now.and_then(|now| now.mode) };
     mode.or(now.and_then(|now| now.mode))
@@ -386,7 +407,7 @@ fn without_held_bytes(context: &UndoContext<'_>, now: Present) -> Present {
 }
 
 /// Checks whether two sides are the same except for permission bits.
-fn is_same(one: Option<Side>, other: Option<Side>) -> bool {
+pub(super) fn is_same(one: Option<Side>, other: Option<Side>) -> bool {
     let essence = |side: Side| (side.kind, side.content);
     one.map(essence) == other.map(essence)
 }

@@ -69,6 +69,11 @@ pub(crate) struct UndoPlan {
     pub kept_repositories: BTreeMap<RelPath, bool>,
     /// Those of them that keep a branch or commit other than before checked out.
     pub other_checkouts: BTreeMap<RelPath, OtherCheckout>,
+    /// Those of them in which the user has returned to the previous checkout.
+    pub returned: BTreeSet<RelPath>,
+    /// Paths that another program has restored already. Their changes stay in force: if that was a checkout of another
+    /// branch, they are undone on their own branch.
+    pub already_as_before: Vec<RelPath>,
 }
 
 impl UndoPlan {
@@ -98,7 +103,12 @@ impl UndoPlan {
         plan.check_branches(context, &mut obstacles);
         plan.check_locks(context, &mut obstacles);
         plan.keep_repositories(context, chosen, &heads, &mut obstacles)?;
-        if plan.paths.is_empty() {
+        plan.leave_as_before();
+        if plan.paths.is_empty() && obstacles.is_empty() {
+            let as_before = plan.already_as_before.iter().map(|path| obstacle(path, ObstacleKind::AsBefore));
+            obstacles.extend(as_before);
+        }
+        if plan.paths.is_empty() && plan.already_as_before.is_empty() {
             obstacles.extend(plan.kept_folders.iter().map(|folder| obstacle(folder, ObstacleKind::NotEmpty)));
         }
         if !obstacles.is_empty() {
@@ -110,6 +120,14 @@ impl UndoPlan {
         plan.make_needed_folders(context)?;
         sort_for_restoring(&mut plan.paths, |path| (&path.path, path.wanted.map(|wanted| wanted.kind)));
         Ok(plan)
+    }
+
+    /// Skips the paths that are in the previous state already.
+    fn leave_as_before(&mut self) {
+        let (already, paths): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.paths).into_iter().partition(UndoPath::is_already_as_before);
+        self.paths = paths;
+        self.already_as_before = already.into_iter().map(|path| path.path).collect();
     }
 
     /// Skips the removal of folders that contain something else.
@@ -186,17 +204,21 @@ impl UndoPlan {
         name_left_branches(context, obstacles, |head| !moved.include(head));
         let is_kept = |path: &RelPath| is_in(path) || moved.track(path);
         let is_branch = |obstacle: &UndoObstacle| matches!(obstacle.why, ObstacleKind::OtherBranch { .. });
-        let mut others = self.paths.iter().filter(|path| !is_kept(&path.path)).peekable();
+        let others = || self.paths.iter().filter(|path| !is_kept(&path.path));
+        let is_other =
+            |obstacle: &UndoObstacle| RelPath::parse(&obstacle.path).is_ok_and(|path| !is_kept(&path));
         // A path in its previous state on another branch need not be so on the former branch.
-        let is_elsewhere =
-            obstacles.iter().any(is_branch) && others.clone().any(|path| path.is_undone_already);
-        if others.peek().is_none() || is_elsewhere {
+        let is_elsewhere = obstacles.iter().any(is_branch) && others().any(|path| path.is_undone_already);
+        if is_elsewhere || others().all(UndoPath::is_already_as_before) {
+            if !is_elsewhere && moved.are_back() {
+                // The user has already returned to the previous checkout, which is all that there was to undo.
+                self.paths.retain(UndoPath::is_already_as_before);
+                obstacles.retain(is_other);
+            }
             obstacles.extend(moved.obstacles());
             return Ok(());
         }
         self.paths.retain(|path| !is_kept(&path.path));
-        let is_other =
-            |obstacle: &UndoObstacle| RelPath::parse(&obstacle.path).is_ok_and(|path| !is_kept(&path));
         // A checkout of another branch may be the reason for the others.
         let has_others = obstacles.iter().any(is_other);
         obstacles.retain(|obstacle| is_other(obstacle) || has_others && is_branch(obstacle));
@@ -208,6 +230,7 @@ impl UndoPlan {
         self.paths = going;
         self.kept_folders.extend(stay.into_iter().map(|path| path.path));
         self.other_checkouts = moved.by_repository();
+        self.returned = kept.keys().filter(|repository| moved.is_back(repository)).cloned().collect();
         self.kept_repositories = kept;
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use local_workspace::{KeptBranch, KeptCommits, UndoEffect, Undone, UndonePath};
 use wap_core::visible_line;
 
-use crate::owner::checkout_command::checkout_command;
+use crate::owner::checkout_command::way_back;
 use crate::{Obstacle, SecretRules, UndoAnswer, UndoRefusal};
 
 /// The maximum number of characters of a command.
@@ -110,14 +110,14 @@ fn commits_text(repository: &str, kept: Option<&KeptCommits>, visible: &impl Fn(
     let short = |commit: &str| commit.get(..SHORT_COMMIT).unwrap_or(commit).to_owned();
     let branches = kept.map(|kept| &kept.branches[..]).unwrap_or_default();
     if let Some(checkout) = kept.and_then(|kept| kept.other_checkout.as_ref()) {
-        let back = checkout.former.as_ref().map(|former| {
-            let command = visible(&checkout_command(&checkout.tree, former));
-            format!("; `{command}` returns to the previous checkout")
-        });
-        let back = back.unwrap_or_default();
+        let back = way_back(checkout).map(|way| format!("; {}", visible(&way))).unwrap_or_default();
         return format!(
             "another branch or commit is checked out than before, so the files that it tracks stay, too{back}"
         );
+    }
+    if kept.is_some_and(|kept| kept.is_back) {
+        return "the previous branch or commit is checked out again, so the files that the checkouts have changed stay"
+            .to_owned();
     }
     if kept.is_some_and(|kept| kept.is_of_undo) {
         return "an undone commit is not restored in it".to_owned();
@@ -187,6 +187,11 @@ fn lines(
         };
         format!("not undone    {}  ({why})", visible_path(path))
     }));
+    let as_before = undone.already_as_before.iter();
+    lines.extend(
+        as_before
+            .map(|path| format!("unchanged     {}  (it is already as it was before)", visible_path(path))),
+    );
     if !undone.commands.is_empty() {
         lines.push("not undone: what these commands did to files is not known".to_owned());
         lines.extend(
@@ -211,6 +216,17 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_is_as_before_is_not_said_to_be_restored() {
+        let undone = serde_json::json!({
+            "run": 3, "paths": [{ "path": "y", "effect": "removed", "undoes": [2] }], "keptFolders": [],
+            "commands": [], "alreadyAsBefore": ["new.txt"],
+        });
+        let undone: Undone = serde_json::from_value(undone).unwrap();
+        let expected = ["removed       y", "unchanged     new.txt  (it is already as it was before)"];
+        assert_eq!(undo_lines(&undone), expected);
+    }
+
+    #[test]
     fn a_reset_is_proposed_only_to_the_recorded_commit() {
         let [before, commit] = ["a", "b"].map(|digit| digit.repeat(40));
         let branch = |name: &str, reset_to: Option<&str>| serde_json::json!({ "name": name, "commit": commit, "resetTo": reset_to });
@@ -230,7 +246,7 @@ mod tests {
         assert!(moved.contains("(bbbbbbbbbbbb of `main`) may be in it still, as `git log` shows"), "{moved}");
         let several = kept(".git", false, &[branch("main", Some(&before)), branch("x", None)]);
         let of_undo = kept(".git", true, &one);
-        assert!(of_undo.contains("a commit that was undone does not come back"), "{of_undo}");
+        assert!(of_undo.contains("an undone commit is not restored in it"), "{of_undo}");
         let unrecorded = line(
             ".git",
             &serde_json::json!({
@@ -241,9 +257,14 @@ mod tests {
             serde_json::json!({ "repository": "sub/.git", "isOfUndo": false, "branches": one });
         elsewhere["otherCheckout"] = serde_json::json!({ "former": "ma in", "tree": "sub" });
         let elsewhere = line("sub/.git", &elsewhere);
-        assert!(elsewhere.contains("`git -C sub checkout 'ma in'` goes back"), "{elsewhere}");
+        assert!(elsewhere.contains("`git -C sub checkout 'ma in'` returns"), "{elsewhere}");
         assert!(!elsewhere.contains("a commit of them"), "{elsewhere}");
-        for text in [elsewhere, moved, several, of_undo, unrecorded, kept(".git", false, &[])] {
+        let mut back = serde_json::json!({ "repository": ".git", "isOfUndo": false, "branches": one });
+        back["isBack"] = true.into();
+        let back = line(".git", &back);
+        assert!(back.contains("checked out again, so the files"), "{back}");
+        assert!(!back.contains("a commit of them"), "{back}");
+        for text in [elsewhere, back, moved, several, of_undo, unrecorded, kept(".git", false, &[])] {
             assert!(!text.contains("git reset"), "{text}");
         }
     }

@@ -15,7 +15,7 @@ use wap_core::{Call, ConversationId};
 use crate::failure::{Exit, Failure};
 use crate::last_change::older_work::older_work;
 use crate::last_change::{explain, last, whole};
-use crate::owner::checkout_command::checkout_command;
+use crate::owner::checkout_command::{checkout_command, way_back};
 use crate::secret_use::SecretRules;
 use crate::state::bookkeeping::Bookkeeping;
 
@@ -315,6 +315,11 @@ fn refused(error: &UndoError) -> UndoRefusal {
         failure.advise(
             "empty those folders first, or undo what was done before with `agentd undo N --whole`, by its number in `agentd log`",
         )
+    } else if all(&|why| matches!(why, ObstacleKind::AsBefore)) {
+        failure.advise(
+            "there is nothing left to undo in them as things are; if another branch is checked out, or the work is \
+             stashed, go back to it first, and undo again",
+        )
     } else if all(&|why| matches!(why, ObstacleKind::Closed(_))) {
         failure.advise(
             "make those paths changeable for this user, and undo again; or undo the other changes one by one, by their \
@@ -351,7 +356,7 @@ fn way_past(obstacles: &[UndoObstacle]) -> String {
         let commands: Vec<_> = others.into_iter().flatten().collect();
         let back = match commands.is_empty() {
             true => String::new(),
-            false => format!(": {} returns to the previous checkout", commands.join(", ")),
+            false => format!(": {}", commands.join("; ")),
         };
         return format!(
             "the change checked out something else, and the repository was used since{back}; revert commits with git"
@@ -391,11 +396,11 @@ fn other_tree(obstacle: &UndoObstacle) -> Option<String> {
     Some(format!("check out another branch in `{tree}`, which has `{branch}` now; "))
 }
 
-/// Returns the command that restores the checkout before the changes, for a working tree that they have left at another
+/// Returns the sentence on the way back to the checkout before the changes, for a working tree that they have left at another
 /// branch; an inner `None` if its name is not kept.
 fn former_checkout(obstacle: &UndoObstacle) -> Option<Option<String>> {
-    let ObstacleKind::OtherCheckout { former, tree } = &obstacle.why else { return None };
-    Some(former.as_ref().map(|former| format!("`{}`", checkout_command(tree, former))))
+    let ObstacleKind::OtherCheckout(checkout) = &obstacle.why else { return None };
+    Some(way_back(checkout))
 }
 
 /// The number of undos that an advice names.

@@ -46,6 +46,7 @@ struct Report<'a> {
     kept_folders: &'a [String],
     commands: &'a [String],
     not_undoable: &'a [String],
+    already_as_before: &'a [String],
     /// The number of the change that reverts this undo.
     taken_back_by: Option<u64>,
 }
@@ -120,7 +121,7 @@ pub(crate) fn carry_out(
 
 fn report(console: Console, answer: &UndoAnswer, shows_all: bool) {
     let UndoAnswer { undone, taken_back_by, bookkeeping, .. } = answer;
-    let Undone { run, paths, kept_folders, commands, not_undoable, .. } = undone;
+    let Undone { run, paths, kept_folders, commands, not_undoable, already_as_before, .. } = undone;
     if console.json {
         console.json_result(&Report {
             run: *run,
@@ -128,6 +129,7 @@ fn report(console: Console, answer: &UndoAnswer, shows_all: bool) {
             kept_folders,
             commands,
             not_undoable,
+            already_as_before,
             taken_back_by: *taken_back_by,
         });
         return;

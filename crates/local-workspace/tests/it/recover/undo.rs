@@ -123,11 +123,17 @@ fn what_is_as_before_already_is_no_obstacle() {
         let undone = undone.unwrap_or_else(|error| panic!("{case}: {error}"));
         assert_eq!(opened.fixture.text("edited").as_deref(), Some("1\n"), "{case}");
         assert!(["d", "y"].iter().all(|path| !opened.fixture.root().join(path).exists()), "{case}");
-        assert!(matches!(opened.undo(&Undo::Run(run)), Err(UndoError::Nothing)), "{case}");
+        let as_before: Vec<_> = [("d/x", created.is_none()), ("edited", edited == Some("1\n"))]
+            .into_iter()
+            .filter_map(|(path, is_as_before)| is_as_before.then_some(path))
+            .collect();
+        assert_eq!(undone.already_as_before, as_before, "{case}");
+        assert!(undone.paths.iter().all(|path| !as_before.contains(&&*path.path)), "{case}: {undone:?}");
+        let refused = obstacles(opened.undo(&Undo::Run(run)));
+        assert!(refused.iter().all(|obstacle| obstacle.why == ObstacleKind::AsBefore), "{case}: {refused:?}");
         // The undo is undone, and that as well, also after the next opening.
         let redone = opened.undo(&Undo::Run(RunNumber(undone.run))).unwrap();
-        let all = ["one\n", "new\n", "y\n"].map(|text| Some(text.to_owned()));
-        assert_eq!(["edited", "d/x", "y"].map(|path| opened.fixture.text(path)), all, "{case}");
+        assert_eq!(["edited", "d/x", "y"].map(|path| opened.fixture.text(path)), left, "{case}");
         opened.undo(&Undo::Run(RunNumber(redone.run))).unwrap();
         assert_eq!(opened.fixture.text("edited").as_deref(), Some("1\n"), "{case}");
         let OpenFixture { fixture, journal, workspace } = opened;
@@ -135,6 +141,29 @@ fn what_is_as_before_already_is_no_obstacle() {
         let recovery = fixture.open_with(fixture.open_journal(), fixture.config()).1;
         assert!(recovery.is_empty(), "{case}: {recovery:?}");
     }
+}
+
+#[test]
+fn an_undo_with_nothing_left_to_do_is_not_used_up() {
+    let opened = OpenFixture::new();
+    opened.fixture.put("edited", "1\n");
+    let run = opened.reply(1, &[replace("edited", (1, 1), "one", None), write("d/new", "new\n")]);
+    // As `git stash` does, or the checkout of another branch.
+    opened.fixture.put("edited", "1\n");
+    fs::remove_dir_all(opened.fixture.root().join("d")).unwrap();
+    let changes = || opened.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap().len();
+    let before = changes();
+    assert!(!opened.workspace.can_undo(&Undo::Run(run)));
+    let refused = obstacles(opened.undo(&Undo::Run(run)));
+    let named: Vec<_> = refused.iter().map(|obstacle| (&*obstacle.path, &obstacle.why)).collect();
+    assert_eq!(named, [("d/new", &ObstacleKind::AsBefore), ("edited", &ObstacleKind::AsBefore)]);
+    assert_eq!(changes(), before);
+    // After the return, it is undone.
+    opened.fixture.put("edited", "one\n");
+    opened.fixture.put("d/new", "new\n");
+    opened.undo(&Undo::Run(run)).unwrap();
+    assert_eq!(opened.fixture.all_names(), ["edited"]);
+    assert_eq!(opened.fixture.text("edited").as_deref(), Some("1\n"));
 }
 
 #[test]
@@ -237,6 +266,27 @@ fn later_change_of_ours_has_to_be_undone_first_or_as_well() {
 }
 
 #[test]
+fn later_change_of_ours_that_another_program_has_reverted_is_not_in_the_way() {
+    let opened = OpenFixture::new();
+    opened.fixture.put("a", "0\n");
+    let first = opened.change(write("a", "1\n"));
+    let second = opened.change(write("a", "2\n"));
+    // The control.
+    assert_eq!(obstacles(opened.undo(&one(first)))[0].why, ObstacleKind::LaterChange(second));
+    opened.fixture.put("a", "1\n");
+    assert_eq!(obstacles(opened.undo(&one(second)))[0].why, ObstacleKind::AsBefore);
+    let undone = opened.undo(&one(first)).unwrap();
+    assert_eq!(undone.paths[0].undoes, [second.0, first.0]);
+    assert_eq!(opened.fixture.text("a").as_deref(), Some("0\n"));
+    opened.undo(&Undo::Run(RunNumber(undone.run))).unwrap();
+    assert_eq!(opened.fixture.text("a").as_deref(), Some("2\n"));
+    // Both together as well.
+    opened.fixture.put("a", "1\n");
+    opened.undo(&Undo::Changes(vec![first, second])).unwrap();
+    assert_eq!(opened.fixture.text("a").as_deref(), Some("0\n"));
+}
+
+#[test]
 fn permission_bits_of_the_user_stay_and_ours_come_back() {
     let opened = OpenFixture::new();
     opened.fixture.put("edited", "1\n");
@@ -249,6 +299,36 @@ fn permission_bits_of_the_user_stay_and_ours_come_back() {
     opened.undo(&Undo::Run(run)).unwrap();
     assert_eq!((opened.mode("edited"), opened.mode("replaced")), (0o700, 0o750));
     assert_eq!(opened.fixture.text("edited").unwrap(), "1\n");
+}
+
+#[test]
+fn permission_bits_that_the_user_gave_after_a_command_stay() {
+    // What the user does after the command, and the permission bits after the undo, if there is anything to undo.
+    let cases = [
+        (None, None, Some(0o644)),
+        (None, Some(0o600), Some(0o600)),
+        (Some("1\n"), None, Some(0o644)),
+        (Some("1\n"), Some(0o600), None),
+    ];
+    for (content, mode, expected) in cases {
+        let opened = OpenFixture::new();
+        opened.fixture.put("a", "1\n");
+        opened.set_mode("a", 0o644);
+        let ran = run(&opened.workspace, "chmod 755 a && echo m > a").unwrap();
+        assert_eq!(ran.exit_code, 0, "{ran:?}");
+        let made = opened.journal.reader().changes_of_path(b"a", 1).unwrap()[0].run;
+        if let Some(content) = content {
+            opened.fixture.put("a", content);
+        }
+        if let Some(mode) = mode {
+            opened.set_mode("a", mode);
+        }
+        let undone = opened.undo(&Undo::Run(made));
+        let case = format!("{content:?}, {mode:?}: {undone:?}");
+        assert_eq!(undone.is_ok(), expected.is_some(), "{case}");
+        assert_eq!(opened.mode("a"), expected.or(mode).unwrap(), "{case}");
+        assert_eq!(opened.fixture.text("a").as_deref(), Some("1\n"), "{case}");
+    }
 }
 
 #[test]

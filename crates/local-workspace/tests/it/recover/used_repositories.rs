@@ -227,7 +227,7 @@ fn files_of_a_branch_do_not_come_into_another_one() {
                     Ok(undone) => undone.kept_commits[0].other_checkout.clone().unwrap().former,
                     Err(UndoError::Obstacles(obstacles)) => {
                         obstacles.iter().find_map(|obstacle| match &obstacle.why {
-                            ObstacleKind::OtherCheckout { former, .. } => former.clone(),
+                            ObstacleKind::OtherCheckout(checkout) => checkout.former.clone(),
                             _ => None,
                         })
                     }
@@ -235,10 +235,9 @@ fn files_of_a_branch_do_not_come_into_another_one() {
                 };
                 assert_eq!(former.as_deref(), Some("main"), "{case}");
                 if is_alone && !command.contains("model") && !command.contains("z") {
-                    // There, the files of before belong.
+                    // There, the files of before belong, and git has restored them.
                     opened.user("git checkout -q main");
-                    let undone = opened.undo(run).map(|undone| undone.not_undoable);
-                    assert_eq!(undone.unwrap_or_else(|error| panic!("{case}: {error}")), [".git"], "{case}");
+                    assert!(is_as_before(&opened.undo(run)), "{case}");
                     assert_eq!(opened.user("git status --porcelain"), "", "{case}");
                 }
                 assert_eq!(
@@ -248,6 +247,146 @@ fn files_of_a_branch_do_not_come_into_another_one() {
                 );
             }
         }
+    }
+}
+
+/// Returns whether an undo is refused because everything is already as it was before.
+fn is_as_before(undone: &Result<Undone, UndoError>) -> bool {
+    let Err(UndoError::Obstacles(obstacles)) = undone else { return false };
+    obstacles.iter().all(|obstacle| obstacle.why == ObstacleKind::AsBefore)
+}
+
+#[test]
+fn after_a_return_to_the_former_branch_only_other_files_are_undone() {
+    const MERGE: &str =
+        "git checkout -q main && git -c user.name=u -c user.email=u@x merge -q --no-edit feat";
+    // What the command does next to a checkout, what the user does then, and a file with its content after the undo.
+    let cases = [
+        ("true", "git checkout -q main", ("file", "one\n")),
+        ("true", MERGE, ("file", "feat\n")),
+        ("true", MERGE, ("f.txt", "f\n")),
+        ("true", "git checkout -q main && echo mine >> file", ("file", "one\nmine\n")),
+        ("echo more > f.txt && COMMIT model -a", MERGE, ("f.txt", "more\n")),
+        // The control: an edit of the command that git has carried along.
+        ("echo model >> both", "git checkout -q main", ("both", "b\n")),
+    ];
+    let prepare = format!("echo b > both && git add both && COMMIT both && {BRANCHES}");
+    for layered in LAYERS {
+        for (work, use_by_user, (path, content)) in cases {
+            for leaves_file in [true, false] {
+                let opened = OpenFixture::new(layered, &prepare);
+                let leftover = if leaves_file { "mkdir d && echo n > d/n" } else { "true" };
+                let run = opened.run(&format!("git checkout -q feat && {work} && {leftover}"));
+                opened.user(use_by_user);
+                let had = opened.user("git status --porcelain -uno");
+                let case = format!("{work}; {use_by_user}; {leftover} ({layered:?})");
+                let undone = opened.undo(run);
+                assert_eq!(opened.fixture.text(path).as_deref(), Some(content), "{case}: {undone:?}");
+                assert!(!opened.fixture.root().join("d").exists(), "{case}: {undone:?}");
+                if !leaves_file && path != "both" {
+                    assert!(is_as_before(&undone), "{case}: {undone:?}");
+                    continue;
+                }
+                let undone = undone.unwrap_or_else(|error| panic!("{case}: {error}"));
+                assert_eq!(undone.not_undoable, [".git"], "{case}");
+                assert!(undone.kept_commits[0].is_back, "{case}");
+                let left = opened.user("git status --porcelain -uno");
+                assert_eq!(left, if path == "both" { "" } else { &had }, "{case}");
+                // A redo brings back only what the undo has removed.
+                opened.undo(RunNumber(undone.run)).unwrap_or_else(|error| panic!("{case}: {error}"));
+                assert_eq!(opened.user("git status --porcelain -uno"), had, "{case}");
+                assert_eq!(opened.fixture.root().join("d/n").exists(), leaves_file, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_renamed_branch_is_not_another_checkout() {
+    // The command, and whether the files of before belong to what it has left.
+    let cases = [
+        ("git branch -m main trunk && echo two > file", true),
+        ("git branch -m main new && git branch -m new trunk && echo two > file && COMMIT two -a", true),
+        ("git branch -m main trunk && git checkout -q feat", false),
+    ];
+    for (command, comes_back) in cases {
+        // Without a layer, git cannot replace its settings.
+        let opened = OpenFixture::new(Layered::Yes, BRANCHES);
+        let run = opened.run(&format!("{command} && echo n > n"));
+        opened.user("echo mine > mine && git add mine && COMMIT user");
+        let undone = opened.undo(run).unwrap_or_else(|error| panic!("{command}: {error}"));
+        assert_eq!(undone.not_undoable, [".git"], "{command}");
+        assert_eq!(undone.kept_commits[0].other_checkout.is_none(), comes_back, "{command}");
+        let expected = if comes_back { "one\n" } else { "feat\n" };
+        assert_eq!(opened.fixture.text("file").as_deref(), Some(expected), "{command}");
+    }
+}
+
+#[test]
+fn files_of_a_branch_do_not_come_into_another_one_of_a_submodule() {
+    const LIBRARY: &str = "(git init -q -b main ../lib && cd ../lib && echo 1 > l && git add l && COMMIT l1 && echo 2 > l && echo g > g && \
+                           git add . && COMMIT l2) && git -c protocol.file.allow=always submodule --quiet add $PWD/../lib sub && \
+                           COMMIT sub && git -C sub branch old HEAD~1 && git -C sub checkout -q old";
+    // What the user does after the command, and the line in the submodule after the undo.
+    let cases = [("true", "1\n"), ("cd sub && echo mine > mine && git add mine && COMMIT user", "2\n")];
+    for layered in LAYERS {
+        for (use_by_user, line) in cases {
+            let opened = OpenFixture::new(layered, &LIBRARY.replace("COMMIT", COMMIT));
+            let run = opened.run("git -C sub checkout -q main && echo n > n");
+            opened.user(use_by_user);
+            let case = format!("{use_by_user} ({layered:?})");
+            let undone = opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
+            assert!(!opened.fixture.root().join("n").exists(), "{case}");
+            assert_eq!(opened.fixture.text("sub/l").as_deref(), Some(line), "{case}");
+            assert_eq!(opened.user("git -C sub status --porcelain -uno"), "", "{case}");
+            let checkouts: Vec<_> =
+                undone.kept_commits.iter().filter_map(|kept| kept.other_checkout.as_ref()).collect();
+            let named: Vec<_> =
+                checkouts.iter().map(|other| (other.former.as_deref(), &*other.tree)).collect();
+            assert_eq!(named, if line == "2\n" { &[(Some("old"), "sub")][..] } else { &[] }, "{case}");
+        }
+    }
+}
+
+#[test]
+fn the_way_back_from_another_checkout_is_one_that_git_accepts() {
+    const USED: &str = "echo mine > mine && git add mine && COMMIT user";
+    const OTHER: &str = "git branch b && git worktree add -q wt b && git checkout -q -b dev";
+    // What was there, what the command does, what the user does then; the tree with the former branch, whether it is rebased.
+    let cases = [
+        ("git checkout -q feat", "git checkout -q main && git branch -q -D feat", USED, None, false),
+        ("true", "git checkout -q feat", USED, None, false),
+        (OTHER, "git checkout -q feat", "git -C wt checkout -q dev && COMMIT user", Some("wt"), false),
+        (
+            "git checkout -q feat",
+            "! git -c user.name=u -c user.email=u@x rebase -q main 2> /dev/null",
+            "git rm -q m",
+            None,
+            true,
+        ),
+    ];
+    for (before, command, use_by_user, taken_by, is_rebased) in cases {
+        let conflict = format!("{BRANCHES} && echo m > file && COMMIT m -a && {before}");
+        let opened = OpenFixture::new(Layered::Yes, &conflict);
+        let had = opened.user("git rev-parse HEAD");
+        let response = run(&opened.workspace, &command.replace("COMMIT", COMMIT)).unwrap();
+        assert_eq!(response.exit_code, 0, "{command}: {response:?}");
+        let run = opened.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap().last().unwrap().run;
+        opened.user(use_by_user);
+        let Err(UndoError::Obstacles(obstacles)) = opened.undo(run) else { panic!("{command}") };
+        let checkout = obstacles.iter().find_map(|obstacle| match &obstacle.why {
+            ObstacleKind::OtherCheckout(checkout) => Some(checkout),
+            _ => None,
+        });
+        let checkout = checkout.unwrap_or_else(|| panic!("{command}: {obstacles:?}"));
+        assert_eq!((checkout.taken_by.as_deref(), checkout.is_rebased), (taken_by, is_rebased), "{command}");
+        if taken_by.is_some() {
+            opened.user("git -C wt checkout -q b");
+        }
+        let former = checkout.former.clone().unwrap();
+        let back = if is_rebased { "rebase --abort" } else { &format!("checkout -q {former}") };
+        opened.user(&format!("git {back}"));
+        assert_eq!(opened.user("git rev-parse HEAD"), had, "{command}");
     }
 }
 
@@ -420,14 +559,7 @@ fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
             let run = opened.run(command);
             opened.user(use_by_user);
             let case = format!("{before}; {command}; {use_by_user} ({layered:?})");
-            assert_eq!(opened.workspace.can_undo(&Undo::Run(run)), left.is_none(), "{case}");
-            let Some(left) = left else {
-                // The file is as before the command, and no branch to check out would change that.
-                let undone = opened.undo(run).unwrap_or_else(|error| panic!("{case}: {error}"));
-                assert_eq!(undone.not_undoable, [".git"], "{case}");
-                assert_eq!(opened.fixture.text("new"), None, "{case}");
-                continue;
-            };
+            assert!(!opened.workspace.can_undo(&Undo::Run(run)), "{case}");
             let Err(UndoError::Obstacles(obstacles)) = opened.undo(run) else { panic!("{case}") };
             let branches: BTreeSet<&str> = obstacles
                 .iter()
@@ -436,7 +568,9 @@ fn the_branch_that_was_left_is_named_where_another_one_is_in_the_way() {
                     _ => None,
                 })
                 .collect();
-            assert_eq!(branches, BTreeSet::from([left]), "{case}: {obstacles:?}");
+            assert_eq!(branches, left.into_iter().collect(), "{case}: {obstacles:?}");
+            // The file is as before the command, and no branch to check out would change that.
+            let Some(left) = left else { continue };
             // So it can be undone.
             opened.user(&format!("git checkout -q '{left}'"));
             assert!(opened.workspace.can_undo(&Undo::Run(run)), "{case}");
