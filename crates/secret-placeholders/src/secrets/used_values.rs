@@ -129,7 +129,10 @@ mod tests {
         let secrets = Secrets::open(MemoryStore::default()).expect("an empty store");
         let view = secrets.mask("password = \"postgres\"\n").into_owned();
         let command = view.replace("password =", "login");
-        assert_eq!(secrets.mask_output(&command, "no user postgres\n"), "no user ⟦secret:password-assignment:1⟧\n");
+        assert_eq!(
+            secrets.mask_output(&command, "no user postgres\n"),
+            "no user ⟦secret:password-assignment:1⟧\n"
+        );
         // The control: a command without the placeholder.
         assert_eq!(secrets.mask_output("login", "no user postgres\n"), "no user postgres\n");
     }

@@ -125,7 +125,8 @@ fn numbers_of_a_version_that_is_unknown_mean_the_present_one_if_it_was_shown_sin
 fn the_line_of_a_value_below_its_name_is_replaced_on_its_own() {
     let marker = "⟦secret:password-assignment:1⟧";
     let value = "correct-horse-battery-7";
-    for line in ["  value: {}", "  value: \"{}\"", "  value: {} # main", "  value: {}\n- name: A\n  value: b"] {
+    for line in ["  value: {}", "  value: \"{}\"", "  value: {} # main", "  value: {}\n- name: A\n  value: b"]
+    {
         let masked = over([("k.yaml", file())]);
         let base = version(&masked);
         let text = edit(&masked, 1, &base, replace(3, &line.replace("{}", marker))).unwrap();
