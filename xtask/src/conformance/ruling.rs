@@ -85,7 +85,7 @@ const RULINGS: [Ruling; 12] = [
         file: "codali.json",
         case: "extract/header-quoted-in-prose",
         expect: r#"{ "peer": { "treated_as": "final answer" } }"#,
-        reason: "a header without a request behind it is none (docs/codali.md, finding a request)",
+        reason: "a header without a request after it is none (docs/codali.md, finding a request)",
     },
     Ruling {
         file: "codali.json",

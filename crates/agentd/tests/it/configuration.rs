@@ -355,7 +355,7 @@ fn a_named_file_has_to_be_one() {
         ("long", "it is longer than 1048576 bytes"),
         ("folder", "it is not an ordinary file"),
         ("pipe", "it is not an ordinary file"),
-        ("loop", "too many links"),
+        ("loop", "too many symlinks"),
     ];
     for (name, why) in cases {
         desk.run(&["sessions", "--config", path(name).to_str().unwrap()]).exits(2).says(why);

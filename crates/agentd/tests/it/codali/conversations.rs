@@ -179,7 +179,7 @@ fn a_damaged_history_is_said_and_left_as_it_is() {
     for damage in damages {
         fs::write(&file, damage).unwrap();
         let ran = go_on(&project, &["--context-tokens", "1000"], READ).exits(2).says("is not a history");
-        assert!(ran.stderr.contains("begin anew") && ran.stdout.is_empty(), "{ran}");
+        assert!(ran.stderr.contains("start over") && ran.stdout.is_empty(), "{ran}");
         assert_eq!(fs::read_to_string(&file).unwrap(), damage);
     }
     fs::write(&file, vec![b'['; 100_000]).unwrap();
