@@ -8,7 +8,7 @@ use text_edit::Source;
 use wap_core::{FileKind, FileVersion, LineNumbers, ModifyOperation, Reason, WapError};
 
 use crate::file_edit::{FileEdit, FindVersion, KnownVersion};
-use crate::view_numbers::new_lines;
+use crate::view_numbers::{is_judged, new_lines};
 
 impl FileEdit<'_> {
     /// Refuses new lines that are a hunk of a diff: with the prefixes of one, and with the lines that they replace as its old ones.
@@ -168,6 +168,9 @@ struct Hunk<'l> {
 impl<'l> Hunk<'l> {
     /// Returns the new lines of an operation if one of them begins with a minus or a plus.
     fn of(requested: &'l ModifyOperation) -> Option<Hunk<'l>> {
+        if !is_judged(requested) {
+            return None;
+        }
         let (text, is_within_lines) = match requested {
             ModifyOperation::ReplaceText { new_text, whole_lines, .. } => {
                 (new_text.as_str(), whole_lines.is_none())

@@ -391,7 +391,20 @@ pub fn has_view_numbers(requested: &ModifyOperation) -> bool {
         ModifyOperation::ReplaceText { new_text, .. } => Some(new_text.as_str()),
         _ => new_lines(requested).map(|(_, _, content)| content),
     };
-    text.is_some_and(|text| text.lines().any(|line| NumberedLine::of_any_form(line).is_some()))
+    is_judged(requested)
+        && text.is_some_and(|text| text.lines().any(|line| NumberedLine::of_any_form(line).is_some()))
+}
+
+/// The most lines of a text of a request that are judged by their numbers or prefixes. No model writes more, and each takes memory.
+const MOST_JUDGED_LINES: usize = 100_000;
+
+/// Checks whether the texts of an operation are short enough to be judged.
+pub(crate) fn is_judged(requested: &ModifyOperation) -> bool {
+    let is_short = |text: &str| text.lines().nth(MOST_JUDGED_LINES).is_none();
+    match requested {
+        ModifyOperation::ReplaceText { old_text, new_text, .. } => is_short(old_text) && is_short(new_text),
+        _ => new_lines(requested).is_none_or(|(_, _, content)| is_short(content)),
+    }
 }
 
 /// Returns lines of a text as 0-based half-open indexes; `None` if it has no such lines.
