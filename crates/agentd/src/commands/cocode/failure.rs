@@ -177,7 +177,7 @@ mod tests {
                 },
                 "git status",
             ),
-            (RunnerError::Repository(RepositoryError::Path), "one line"),
+            (RunnerError::Repository(RepositoryError::Path), "single line"),
             (branch("cocode"), "git branch -m cocode"),
             (branch("cocode/1-a"), "cocode clean"),
             (RunnerError::FolderExists { path: "/worktree".into() }, "delete it yourself"),
