@@ -107,7 +107,10 @@ fn history_does_not_end_at_a_commit_that_was_there() {
             let workspace = fixture.open_layered(layered);
             let script = format!("{work}; git rev-parse {end} > .git/shallow");
             let warned = run(&workspace, &script).unwrap().warnings.join("\n");
-            assert!(warned.contains("ends the history at or before an existing commit"), "{script} ({layered:?}): {warned}");
+            assert!(
+                warned.contains("ends the history at or before an existing commit"),
+                "{script} ({layered:?}): {warned}"
+            );
             let log = shell(&fixture.root(), gc);
             assert!(String::from_utf8_lossy(&log.stdout).contains("one"), "{script} ({layered:?}): {log:?}");
             let plain = repository("");
