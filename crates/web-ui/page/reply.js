@@ -71,7 +71,7 @@ export class ReplyPanel {
       this.source = { file: name };
       this.box.value = text.text.slice(0, MOST_SHOWN);
       this.box.readOnly = true;
-      fill(this.note, `This is inbox/${name}. `, text.linesLeftOut || text.linesCut ? "A part of it is shown; the whole of it is planned and run. " : "", button("Put it away", () => this.clear(), { kind: "quiet small" }));
+      fill(this.note, `This is inbox/${name}. `, text.linesLeftOut || text.linesCut ? "A part of it is shown; the whole of it is planned and run. " : "", button("Close", () => this.clear(), { kind: "quiet small" }));
       await this.tryOut();
     } catch (error) {
       problem(error);
@@ -112,7 +112,7 @@ export class ReplyPanel {
     this.box.value = isLong ? text.slice(0, MOST_SHOWN) : text;
     this.box.readOnly = isLong;
     const cut = isLong ? `The first ${number(MOST_SHOWN)} of ${number(text.length)} characters are shown; all of them are planned and run. ` : "";
-    fill(this.note, note, " ", cut, isLong && button("Put it away", () => this.clear(), { kind: "quiet small" }));
+    fill(this.note, note, " ", cut, isLong && button("Close", () => this.clear(), { kind: "quiet small" }));
     this.keepDraft();
     this.tryOut();
   }

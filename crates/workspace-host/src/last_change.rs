@@ -291,7 +291,7 @@ pub fn explain(error: &UndoError) -> Failure {
             "`agentd log` lists what was changed; undo or repeat it when the disk takes writes again",
         ),
         UndoError::AlreadyUndone { by, .. } => {
-            failure(Exit::Failed).advise(format!("`agentd undo {by}` takes that undo back"))
+            failure(Exit::Failed).advise(format!("`agentd undo {by}` reverts that undo"))
         }
         _ => failure(Exit::Failed),
     }

@@ -58,7 +58,7 @@ fn every_case_that_has_a_runner_passes() {
         "ruled otherwise: codali.json extract/blockquoted: quote marks in front of a request are taken off (docs/codali.md, finding a request)",
         "ruled otherwise: codali.json extract/bold-header: a header may be bold (docs/codali.md, finding a request)",
         "ruled otherwise: codali.json extract/fence-inside-value: a fence counts at the start of a line only (docs/codali.md, finding a request)",
-        "ruled otherwise: codali.json extract/header-quoted-in-prose: a header without a request behind it is none (docs/codali.md, finding a request)",
+        "ruled otherwise: codali.json extract/header-quoted-in-prose: a header without a request after it is none (docs/codali.md, finding a request)",
         "ruled otherwise: codali.json history/summarizer-fails: without a summary the oldest messages are left out (docs/codali.md, history)",
         "ruled otherwise: codali.json history/summary-too-long: a summary is cut, and so makes a history shorter (docs/codali.md, history)",
         "ruled otherwise: tagproto.json flow_no_results_section_when_empty: a reply in which nothing was recognised is answered with a note (docs/tagproto.md)",

@@ -58,7 +58,7 @@ pub(crate) struct ExecutionOptions {
     /// Execute a text that was executed before.
     #[arg(long)]
     pub again: bool,
-    /// Execute the complete blocks of a reply that was cut off, instead of asking the model to go on first.
+    /// Execute the complete blocks of a reply that was cut off, instead of first asking the model to continue.
     #[arg(long)]
     pub run_complete: bool,
 }

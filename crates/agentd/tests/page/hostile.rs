@@ -90,7 +90,10 @@ fn a_line_of_ten_megabytes_freezes_nothing() {
     browser.plans("1 block");
     browser.sees("more characters]");
     browser.sees("characters are shown; all of them are planned and run");
-    browser.script("[...document.querySelectorAll('button')].find((button) => button.textContent === 'Put it away').click()", &[]);
+    browser.script(
+        "[...document.querySelectorAll('button')].find((button) => button.textContent === 'Close').click()",
+        &[],
+    );
     // In the output of a command, while it runs.
     browser.script(
         "const box = document.getElementById('reply'); box.value = arguments[0]; box.dispatchEvent(new Event('input'))",

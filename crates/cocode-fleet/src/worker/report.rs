@@ -45,7 +45,7 @@ pub(super) async fn claim_name(context: &WorkerContext) -> Option<u64> {
                 Some((_, since)) if since.elapsed() > timings.lease * 2 => return None,
                 Some(_) => {}
                 None => {
-                    let why = "another installation has reported under this name; it is waited for until that report expires";
+                    let why = "another installation has reported under this name; this one waits until that report expires";
                     context.set_status(WorkerStatus::Troubled(why.to_owned()));
                     other = Some((revision, Instant::now()));
                 }

@@ -46,9 +46,9 @@ fn advice_for(error: &RunnerError) -> &'static str {
     match error {
         Open(OpenError::Held { .. }) => "another process runs agents here; `agentd cocode status` shows them",
         Obeyed { .. } => {
-            "look at `agentd cocode diff NAME`; what you want all the same, --unprotect FILE takes off the list for one pick, and a \
-             link or a repository comes with `git merge` of its branch; what a branch of yours brings that the agent started \
-             from, merge first"
+            "look at `agentd cocode diff NAME`; to take such a file anyway, add --unprotect FILE to the pick; a link or a \
+             repository comes with `git merge` of the agent's branch; changes of a branch of yours that the agent started from \
+             are merged first"
         }
         NoProgram { .. } => "install it, or define the agent with another program in agents.toml",
         TooLittleConfinement { .. } => {

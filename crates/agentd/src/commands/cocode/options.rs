@@ -19,7 +19,7 @@ pub(crate) enum CocodeCommand {
     Logs {
         #[command(flatten)]
         agent: CocodeAgent,
-        /// Go on until the agent ends.
+        /// Follow the output until the agent ends.
         #[arg(long, short)]
         follow: bool,
     },

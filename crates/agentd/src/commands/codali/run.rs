@@ -195,7 +195,7 @@ impl Running<'_> {
         lines.push(format!("{:.1} s", elapsed.as_secs_f64()));
         console.progress(&lines.join("; "));
         if !result.touched_files.is_empty() {
-            console.progress(&format!("`agentd undo --session {id}` takes all of it back"));
+            console.progress(&format!("`agentd undo --session {id}` reverts all of it"));
         }
         if result.status == CriticStatus::Pass {
             return Ok(Exit::Done);

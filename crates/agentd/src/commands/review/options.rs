@@ -31,7 +31,7 @@ pub(crate) struct ReviewOptions {
     /// Comment on a step, or on lines of its file as the step leaves it; may be given several times.
     #[arg(long, value_name = "STEP[:LINE[-LINE]]=TEXT", requires = "id")]
     pub comment: Vec<CommentOption>,
-    /// A word to the model about all of it.
+    /// A comment to the model about the whole proposal.
     #[arg(long, value_name = "TEXT", requires = "id")]
     pub say: Option<String>,
     /// Try the choice out on a copy-on-write layer and show the results.
@@ -43,7 +43,7 @@ pub(crate) struct ReviewOptions {
     /// Carry out nothing, and send the comments to the model.
     #[arg(long, requires = "id", conflicts_with_all = ["land", "try_it"])]
     pub send_back: bool,
-    /// Remove what cannot be read of a proposal that is damaged. One that is not damaged is refused.
+    /// Remove the unreadable parts of a damaged proposal. A proposal that is not damaged is refused.
     #[arg(long, requires = "id", conflicts_with_all = ["plain", "leave_out", "take", "comment", "say", "try_it", "land", "send_back"])]
     pub drop: bool,
 }

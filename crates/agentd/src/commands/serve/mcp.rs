@@ -38,7 +38,7 @@ pub(crate) struct McpOptions {
     pub page: PageLimit,
     #[command(flatten)]
     pub review: ReviewPolicyOption,
-    /// Let the person at a client that shows forms, or draws apps, decide, too, about what waits. The client must never have a
+    /// Let the user of a client that shows forms, or draws apps, also decide about waiting proposals. The client must never let a
     /// model answer.
     #[arg(long)]
     pub questions: bool,

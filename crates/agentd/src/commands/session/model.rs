@@ -163,7 +163,7 @@ impl Loop<'_> {
             self.console.progress(&format!("the last command: {}", one_line(last)));
         }
         if !touched.is_empty() {
-            self.console.progress(&format!("`agentd undo --session {}` takes all of it back", self.id));
+            self.console.progress(&format!("`agentd undo --session {}` reverts all of it", self.id));
         }
     }
 

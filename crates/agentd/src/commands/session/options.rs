@@ -19,7 +19,7 @@ pub(crate) struct NewOptions {
     /// --read-secret.
     #[arg(long, value_name = "FILE")]
     pub read: Vec<PathBuf>,
-    /// Go on with the work of another conversation: a session, or a client as `agentd log` names it. The first message has its
+    /// Continue the work of another conversation: a session, or a client as `agentd log` names it. The first message has its
     /// commands with their results and its differences.
     #[arg(long, value_name = "CONVERSATION")]
     pub from: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) struct Following {
     /// the reply.
     #[arg(long, conflicts_with = "copy")]
     pub clipboard: bool,
-    /// Execute the complete blocks of a reply that was cut off, instead of asking the model to go on first.
+    /// Execute the complete blocks of a reply that was cut off, instead of first asking the model to continue.
     #[arg(long)]
     pub run_complete: bool,
 }
