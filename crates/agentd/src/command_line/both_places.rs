@@ -1,6 +1,6 @@
 //! Common options that are given both before a command and after it.
 //!
-//! Where an option is given at several levels of the command line, the parser keeps only the last level's values. An option
+//! The parser keeps only the last level's values of an option that is given at several levels of the command line. An option
 //! that protects must never be accepted and forgotten, so such a line is refused.
 
 use std::collections::BTreeMap;

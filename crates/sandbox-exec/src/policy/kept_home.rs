@@ -7,8 +7,8 @@ pub const USUAL_HOME_LIMIT_BYTES: u64 = 8 << 30;
 
 /// A private home folder that is kept between commands, over the user's download caches.
 ///
-/// Where a cache of the user's exists, commands see it through a copy-on-write layer: they read it, and their writes go
-/// to the kept home. Settings that programs obey and shells' start-up files are not kept.
+/// Commands see an existing cache of the user through a copy-on-write layer: they read it, and their writes go to the
+/// kept home. Settings that programs obey and shells' start-up files are not kept.
 ///
 /// This needs a root of the command's own; elsewhere, and where it cannot be mounted, a command has a fresh home. Of two
 /// concurrent commands, the second sees the kept home, and its changes there are discarded.

@@ -53,8 +53,8 @@ impl LineMap {
     /// Compares two versions of a file as [`between`](Self::between) does, and keeps only lines that every comparison with
     /// as few differences keeps.
     ///
-    /// Where added, removed or changed lines begin or end with the adjacent lines (`end`, a blank line), or contain them, either
-    /// may be the old ones: it is unknown which, so they count as changed.
+    /// Added, removed or changed lines may begin or end with the adjacent lines (`end`, a blank line), or contain them. Then
+    /// it is unknown which are the old ones, so both count as changed.
     pub fn between_versions(old: &Source<'_>, new: &Source<'_>) -> LineMap {
         LineMap::between(old, new).without_doubt(old, new)
     }

@@ -25,8 +25,8 @@ const BRACKETS: &str = r"⟦[^⟦⟧\n]{0,80}⟧?|[〚【⟬❲〖⟨][^\n〛】
 /// Returns the pattern of a text that resembles a placeholder of one of `kinds`, with a group for the kind and one for the
 /// number.
 ///
-/// How far the separators may differ depends on the brackets. Within those of placeholders, or encoded ones, any separator
-/// counts. Within others, names of variables and paths do not. Without brackets, only colons and hyphens count: a path such
+/// The brackets determine the separators that count. Within those of placeholders, or encoded ones, any separator counts.
+/// Within others, names of variables and paths do not. Without brackets, only colons and hyphens count: a path such
 /// as `secrets/private-key-1` or a name such as `SECRET_PRIVATE_KEY_1` is an ordinary text.
 fn near_pattern(kinds: &[String]) -> String {
     let any = format!(r"(?:(?:{ENCODED}|[^\w\s⟦⟧]|_)|\s)");
