@@ -5,6 +5,7 @@ use std::io::{BufReader, Write};
 use serde_json::{Value, json};
 
 use crate::fixture::line_client::LineClient;
+use crate::fixture::memory::own_kib;
 use crate::fixture::project::Project;
 use crate::fixture::web_server::{Answer, WebServer, read_answer};
 
@@ -130,7 +131,7 @@ fn a_huge_message_of_mcp_is_refused_and_not_held() {
         let answer = read_answer(&mut BufReader::new(&stream));
         // The end of the connection may come before the answer can be read.
         assert!([0, 413].contains(&answer.status), "{length}: {answer:?}");
-        resident.push(resident_kib(server.process_id()));
+        resident.push(own_kib(server.process_id()));
     }
     // What is taken of a body is bounded, and given back.
     assert!(resident[5] < 160_000 && resident[5] < resident[1] + 32_000, "{resident:?} KiB");
@@ -142,7 +143,7 @@ fn a_huge_message_of_mcp_is_refused_and_not_held() {
     });
     lines.does("initialize", hello);
     lines.notify("notifications/initialized", json!({}));
-    let idle = resident_kib(lines.process_id());
+    let idle = own_kib(lines.process_id());
     let mut resident = Vec::new();
     for _ in 0..3 {
         for _ in 0..100 {
@@ -151,7 +152,7 @@ fn a_huge_message_of_mcp_is_refused_and_not_held() {
         lines.send_bytes(b"\n");
         let read = lines.does("tools/call", json!({ "name": "readFile", "arguments": { "path": "a.txt" } }));
         assert_eq!(read["isError"], false, "{read}");
-        resident.push(resident_kib(lines.process_id()));
+        resident.push(own_kib(lines.process_id()));
     }
     // The buffer for a line doubles until it has room for the longest one, and stays.
     let most = idle + (128 << 10) + 8_000;
@@ -180,10 +181,4 @@ fn an_absolute_path_beneath_the_root_is_that_file_everywhere() {
     assert!(text.starts_with("a.txt: ") && text.ends_with("\n1|one\n"), "{text}");
     let answer = mcp(&server, &message("tools/call", json!({ "path": outside })), &[]).has_status(200).json();
     assert_eq!(answer["result"]["isError"], true, "{answer}");
-}
-
-fn resident_kib(process: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().strip_suffix("kB").unwrap().trim().parse().unwrap()
 }

@@ -8,17 +8,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::fixture::daemon::{Daemon, eventually};
+use crate::fixture::memory::own_kib;
 use crate::fixture::project::Project;
 use crate::fixture::web_server::{Answer, WebServer, read_answer};
 
 const JSON: &str = "Content-Type: application/json";
 const BOTH: &str = "Accept: application/json, text/event-stream";
-
-fn resident_kib(process: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().strip_suffix("kB").unwrap().trim().parse().unwrap()
-}
 
 /// Sends the start of a body of 15 MB, as much of it as is taken, and leaves it at that.
 fn unfinished(server: &WebServer, path: &str) -> TcpStream {
@@ -41,7 +36,7 @@ fn bodies_that_do_not_end_share_a_bounded_room_and_give_it_back() {
     project.write("a.txt", "one\n");
     let server = WebServer::start(&project, &[]);
     server.does("readFile", &json!({ "path": "a.txt" }));
-    let before = resident_kib(server.process_id());
+    let before = own_kib(server.process_id());
     let paths = ["/v1/tools/writeFile", "/agent", "/mcp"];
     let streams: Vec<_> = thread::scope(|scope| {
         let sending: Vec<_> = (0..60)
@@ -57,7 +52,7 @@ fn bodies_that_do_not_end_share_a_bounded_room_and_give_it_back() {
         server.does("readFile", &json!({ "path": "a.txt" }));
         server.get("/healthz").has_status(200);
     }
-    let most = resident_kib(server.process_id());
+    let most = own_kib(server.process_id());
     assert!(most < before + 110 * 1024, "{before} KiB, then {most} KiB");
     drop(streams);
     // The control: a body that does end is taken as soon as there is room.
@@ -69,7 +64,7 @@ fn bodies_that_do_not_end_share_a_bounded_room_and_give_it_back() {
     });
     eventually("the memory is given back", || {
         server.does("readFile", &json!({ "path": "a.txt" }));
-        resident_kib(server.process_id()) < before + 80 * 1024
+        own_kib(server.process_id()) < before + 80 * 1024
     });
 }
 
@@ -288,7 +283,7 @@ fn messages_of_websockets_that_do_not_end_share_the_same_room() {
     project.write("a.txt", "one\n");
     let server = WebServer::start(&project, &["--no-token"]);
     server.does("readFile", &json!({ "path": "a.txt" }));
-    let before = resident_kib(server.process_id());
+    let before = own_kib(server.process_id());
     let streams: Vec<_> = thread::scope(|scope| {
         let sending: Vec<_> = (0..40).map(|_| scope.spawn(|| unfinished_text(&server))).collect();
         sending.into_iter().map(|sending| sending.join().unwrap()).collect()
@@ -296,7 +291,7 @@ fn messages_of_websockets_that_do_not_end_share_the_same_room() {
     for _ in 0..5 {
         server.does("readFile", &json!({ "path": "a.txt" }));
     }
-    let most = resident_kib(server.process_id());
+    let most = own_kib(server.process_id());
     assert!(most < before + 160 * 1024, "{before} KiB, then {most} KiB");
     drop(streams);
 }

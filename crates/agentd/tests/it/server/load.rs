@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::fixture::memory::own_kib;
 use crate::fixture::project::Project;
 use crate::fixture::web_server::WebServer;
 use crate::server::load::figures::Figures;
@@ -23,12 +24,6 @@ const MOST_RESIDENT_KIB: u64 = 192 * 1024;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
-
-fn resident_kib(process: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().strip_suffix("kB").unwrap().trim().parse().unwrap()
 }
 
 /// The files that the workers read, search and share.
@@ -64,7 +59,7 @@ fn two_hundred_connections_for_a_while_lose_nothing() {
         let mut resident = Vec::new();
         while began.elapsed() < time {
             thread::sleep(Duration::from_millis(100));
-            resident.push(resident_kib(server.process_id()));
+            resident.push(own_kib(server.process_id()));
         }
         is_over.store(true, Ordering::Relaxed);
         let mut figures = Figures::default();

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::daemon::eventually;
 use crate::fixture::line_client::LineClient;
+use crate::fixture::memory::own_kib;
 use crate::fixture::project::Project;
 use crate::fixture::web_server::{MOMENT, WebServer, read_answer, token_file};
 
@@ -246,10 +247,8 @@ fn a_body_that_is_too_long_is_refused_and_not_held() {
     let answer = read_answer(&mut BufReader::new(&stream));
     // The end of the connection may come before the answer can be read.
     assert!(answer.status == 413 || answer.status == 0, "{answer:?}");
-    let status = fs::read_to_string(format!("/proc/{}/status", server.process_id())).unwrap();
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    let resident: u64 = resident.trim().strip_suffix(" kB").unwrap().trim().parse().unwrap();
-    assert!(resident < 100_000, "{resident} kB");
+    let own = own_kib(server.process_id());
+    assert!(own < 64 << 10, "{own} KiB");
     server.get("/healthz").has_status(200);
     // Close below the limit it is written.
     let content = "x".repeat(16_700_000);
