@@ -53,6 +53,12 @@ pub struct StepOutcome {
 }
 
 impl StepOutcome {
+    /// Checks whether the step was carried out: also a command that ran and failed has been.
+    #[must_use]
+    pub fn was_carried_out(&self) -> bool {
+        self.success || self.exit_code.is_some()
+    }
+
     /// Describes the answer to a change.
     pub(crate) fn of_change(change: &FileChange, answer: &Result<FileChanged, WapError>) -> StepOutcome {
         match answer {

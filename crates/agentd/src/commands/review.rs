@@ -11,7 +11,7 @@ pub(crate) mod waiting;
 
 use change_review::{
     Comment, Draft, ProposalEnd, ProposalId, ProposalSummary, QueueError, Selection, Side, StepVerdict,
-    steps_mark,
+    Tried, steps_mark,
 };
 use wap_core::CancelFlag;
 use workspace_host::{
@@ -64,6 +64,7 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
         return Ok(Exit::Done);
     }
     let mut review = drafted(&sessions, id, options, &cancel)?;
+    let mut trial = None;
     if options.try_it || (options.land && needs_a_trial(&review)) {
         let request = TryProposal { id, selection: review.draft.selection.clone() };
         let tried = sessions.call(&request, &cancel)?;
@@ -75,15 +76,24 @@ pub(crate) fn review(common: &CommonOptions, console: Console, options: &ReviewO
             }
             return Ok(Exit::Done);
         }
-        printed::tried(console, &review.proposal, &tried);
+        trial = Some(tried);
         // A trial of everything has replaced the planned steps by the real ones.
         review = sessions.call(&ShowProposal(id), &cancel)?;
     }
     if options.land || options.send_back {
         let (sends_back, revision) = (options.send_back, review.draft.revision);
         let mark = steps_mark(&review.proposal.steps);
-        let decided = sessions.call(&DecideProposal { id, sends_back, revision, mark }, &cancel)?;
-        return Ok(report(console, &decided));
+        let decided = sessions.call(&DecideProposal { id, sends_back, revision, mark }, &cancel);
+        return match decided {
+            Ok(decided) => Ok(report(console, &decided, trial.as_ref())),
+            Err(failure) => {
+                // A landing repeats the results of its trial, so they have not been printed yet.
+                if let Some(tried) = trial.filter(|_| !console.json) {
+                    printed::tried(console, &review.proposal, &tried);
+                }
+                Err(failure)
+            }
+        };
     }
     if console.json {
         console.json_result(&review);
@@ -233,15 +243,14 @@ fn list(console: Console, proposals: &[ProposalSummary]) {
     }
 }
 
-/// Reports the end of a proposal.
-fn report(console: Console, decided: &DecidedProposal) -> Exit {
+/// Reports the end of a proposal, and the files that its commands changed if they ran in a trial right before it.
+fn report(console: Console, decided: &DecidedProposal, trial: Option<&Tried>) -> Exit {
     if console.json {
         console.json_result(decided);
     } else {
         printed::outcomes(console, &decided.proposal, decided.carried.steps.iter().map(|step| &step.outcome));
-        let word =
-            if decision::has_landed_now(decided) { "landed" } else { decision::end_without_landing(decided) };
-        console.progress(&format!("proposal {} {word}", decided.proposal.id));
+        printed::changed_files(console, trial);
+        console.progress(&decision::in_one_line(decided));
     }
     Exit::Done
 }

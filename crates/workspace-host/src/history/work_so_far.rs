@@ -198,22 +198,31 @@ fn write_commands(text: &mut String, commands: &[Ran], rules: &SecretRules) {
     if let Some(Ran { command, outcome: Some(Ok(Answer::Ended(response))) }) = commands.last()
         && response.exit_code != 0
     {
-        let _ = writeln!(text, "\nThe last one, `{}`, failed:", rules.mask_line(command, COMMAND_CHARACTERS));
-        if response.is_output_truncated {
-            // At the gap, a secret could have lost the part by which it is recognised.
-            text.push_str("  (its output is long: run it again to see it)\n");
-        } else {
-            // Masked whole, before the cut removes the beginning of a secret.
-            let streams =
-                [&response.stdout, &response.stderr].into_iter().filter(|stream| !stream.is_empty());
-            let output: Vec<String> =
-                streams.map(|stream| rules.mask_output(command, stream).trim_end().to_owned()).collect();
-            for line in tail(&output.join("\n")).lines() {
-                let _ = writeln!(text, "  {line}");
-            }
-        }
+        write_failure(text, command, response, rules);
     }
     text.push('\n');
+}
+
+/// Adds the end of the output of the last command, which has failed.
+fn write_failure(text: &mut String, command: &str, response: &ExecuteCommandResponse, rules: &SecretRules) {
+    let quoted = rules.mask_line(command, COMMAND_CHARACTERS);
+    let streams = [&response.stdout, &response.stderr].into_iter().filter(|stream| !stream.is_empty());
+    // Masked whole, before the cut removes the beginning of a secret.
+    let output: Vec<String> =
+        streams.map(|stream| rules.mask_output(command, stream).trim_end().to_owned()).collect();
+    let output = output.join("\n");
+    if response.is_output_truncated {
+        // At the gap, a secret could have lost the part by which it is recognised.
+        let _ =
+            writeln!(text, "\nThe last one, `{quoted}`, failed. Its output is long: run it again to see it.");
+    } else if output.trim().is_empty() {
+        let _ = writeln!(text, "\nThe last one, `{quoted}`, failed and printed nothing.");
+    } else {
+        let _ = writeln!(text, "\nThe last one, `{quoted}`, failed:");
+        for line in tail(&output).lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
 }
 
 fn tail(output: &str) -> &str {

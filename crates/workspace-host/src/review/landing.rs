@@ -334,8 +334,10 @@ impl Reviews {
             adopted,
             expected,
         };
-        let was_adopted =
-            request.adopted.as_ref().is_some_and(|steps| steps.iter().any(|step| step.outcome.success));
+        let was_adopted = request
+            .adopted
+            .as_ref()
+            .is_some_and(|steps| steps.iter().any(|step| step.outcome.was_carried_out()));
         let carried = match request.carry_out(sessions, call, observer) {
             Ok(carried) => carried,
             // Changes in the folder are no longer proposed, whatever the answer.
@@ -365,8 +367,9 @@ impl Reviews {
                 return Err(refusal);
             }
         };
-        let has_landed =
-            was_adopted || carried.has_landed_before || carried.steps.iter().any(|step| step.outcome.success);
+        let has_landed = was_adopted
+            || carried.has_landed_before
+            || carried.steps.iter().any(|step| step.outcome.was_carried_out());
         let answers = serde_json::to_value(&carried.answers).expect("answers have string keys");
         let decision =
             Decision { resolution, review, has_landed, answers, is_answered: false, is_closed: false };

@@ -43,12 +43,12 @@ pub(super) fn in_one_line(decided: &DecidedProposal) -> String {
 }
 
 /// Checks whether the decision carried something out.
-pub(super) fn has_landed_now(decided: &DecidedProposal) -> bool {
+fn has_landed_now(decided: &DecidedProposal) -> bool {
     decided.proposal.end() == Some(ProposalEnd::Landed) && !decided.carried.steps.is_empty()
 }
 
 /// Returns the words for the end of a proposal if the decision landed nothing of it.
-pub(super) fn end_without_landing(decided: &DecidedProposal) -> &'static str {
+fn end_without_landing(decided: &DecidedProposal) -> &'static str {
     match decided.proposal.end() {
         Some(ProposalEnd::Closed) => {
             "closed without an answer: its session has moved on, or its file is another reply"

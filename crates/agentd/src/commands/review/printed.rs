@@ -134,11 +134,16 @@ fn surroundings(console: Console, command: &CommandStep) {
 pub(super) fn tried(console: Console, proposal: &Proposal, tried: &Tried) {
     console.result_row(&[(Tone::Strong, "\ntried out:")]);
     outcomes(console, proposal, tried.steps.iter());
-    for file in &tried.files {
-        console.result_row(&[(Tone::Faint, &format!("  changes {}", printable(&file.path)))]);
-    }
+    changed_files(console, Some(tried));
     if !tried.is_held && proposal.end().is_none() {
         console.result_row(&[(Tone::Faint, "  this trial is over: try it again before you land it")]);
+    }
+}
+
+/// Prints the paths that a trial changed.
+pub(super) fn changed_files(console: Console, trial: Option<&Tried>) {
+    for file in trial.iter().flat_map(|tried| &tried.files) {
+        console.result_row(&[(Tone::Faint, &format!("  changes {}", printable(&file.path)))]);
     }
 }
 

@@ -52,6 +52,19 @@ fn a_chat_goes_on_with_what_a_client_began_and_all_of_it_is_undone_as_one() {
 }
 
 #[test]
+fn a_failed_command_that_printed_nothing_is_described_so() {
+    let project = Project::new();
+    let mut client = LineClient::start(project.command(&["wap"]));
+    client.does("executeCommand", json!({ "command": "exit 3" }));
+    client.close_input();
+    client.end().ok();
+    let from = client_of(&project);
+    let id = project.begin_with(&["new", "--no-wait", "--json", "--from", &from, "go on with it"]);
+    let message = project.outbox(&id, 1);
+    assert!(message.contains("The last one, `exit 3`, failed and printed nothing.\n"), "{message}");
+}
+
+#[test]
 fn work_that_does_not_exist_is_refused() {
     let project = Project::new();
     project

@@ -87,6 +87,21 @@ fn a_reply_that_is_sent_back_changes_nothing() {
 }
 
 #[test]
+fn a_command_that_ran_and_failed_has_landed() {
+    let project = Project::new();
+    let id = project.begin("run the tests");
+    let mut daemon = Daemon::start(project.command(&["resume", "--review"]));
+    daemon.wait_until_it_waits();
+    project.put_reply("reply.txt", format!("Reply-To: {id}-1\n[RUN_COMMAND]\nexit 3\n[/RUN_COMMAND]\n"));
+    daemon.wait_for("waits for your review: `agentd review 1`");
+    let landed = project.run(&["review", "1", "--land"]).ok().says("proposal 1 landed: 0 done, 1 failed");
+    assert_eq!(landed.stdout.matches("exit code 3").count(), 1, "{landed}");
+    project.run(&["review", "1", "--list"]).ok().prints("  (landed)\n");
+    daemon.wait_for("message 2 to copy into the chat");
+    daemon.interrupt().exits(130);
+}
+
+#[test]
 fn a_trial_does_not_keep_its_reply_from_being_sent_back() {
     let (project, id, mut daemon) = waiting();
     project.run(&["review", "1", "--try"]).ok();
