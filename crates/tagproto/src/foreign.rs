@@ -14,6 +14,7 @@ mod file_name;
 mod hunk_end;
 mod indented_fence;
 mod markup_name;
+mod named_code;
 mod near_form;
 mod search_replace;
 mod unified_diff;
@@ -24,6 +25,7 @@ use std::borrow::Cow;
 pub(crate) use self::alongside_blocks::alongside_blocks;
 pub(crate) use self::edit_in_body::edit_in_body;
 pub(crate) use self::extents::extents;
+pub(crate) use self::named_code::named_code;
 pub(crate) use self::near_form::near_form;
 use crate::repair::{Fence, Thinking, lines_from, omitted};
 use crate::{
@@ -171,6 +173,19 @@ pub enum ForeignFault {
         line_number: u32,
         /// The form to write instead.
         advice: &'static str,
+    },
+    /// A code block under the name of a file, in a reply that changes no file.
+    #[error(
+        "the code block at line {line_number} of the reply is not written to '{path}': write a whole file with CREATE_FILE, or \
+         lines of it with EDIT_FILE; code that is only for the user belongs in MESSAGE"
+    )]
+    NamedCode {
+        /// The line of the reply with the opening fence, 1-based.
+        line_number: u32,
+        /// The path.
+        path: String,
+        /// The lines in the code block, without a comment that names the file.
+        code: String,
     },
     /// A patch of a file without a change.
     #[error("the patch of '{path}' changes nothing")]

@@ -91,6 +91,11 @@ pub fn read_in(text: &str, strictness: Strictness, dialect: Dialect) -> Reply<'_
     if is_searched && reply.items.is_empty() {
         reply.items.extend(foreign::near_form(text));
     }
+    if is_searched {
+        let mut code = foreign::named_code(text, &reply.items);
+        reply.items.append(&mut code);
+        reply.items.sort_by_key(|item| item.span().start);
+    }
     // Last, so that misspelt tags and edits alongside the blocks count, too.
     truncate(&mut reply.items, Reply::MOST_BLOCKS);
     reply

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use wap_core::{
-    Call, CarriedLines, Denied, ExecuteCommand, ExecuteCommandResponse, FileChange, FileChanged, LineSpan,
-    Origin, ProcessState, Reason, StartedProcess, StopProcess, StopProcessResponse, WapError, Workspace,
+    Call, CarriedLines, ExecuteCommand, FileChange, FileChanged, LineSpan, Origin, Reason, StopProcess,
+    WapError, Workspace,
 };
 
 use super::batches::batches;
@@ -14,10 +14,14 @@ use super::edit_reports::EditReports;
 use super::failure::Failure;
 use super::file_change::file_change;
 use super::line_moves::LineMoves;
+use super::named_code::quoted_file;
 use super::observer::ForwardedCommand;
+use super::process_result::{command_ended, process_stopped};
 use super::reply_versions::ReplyVersions;
-use super::{BaseVersions, Execution, ExecutionObserver, command_output, read_lines, read_start, summary};
-use crate::{Background, Block, BlockKind, CommandResult, CommandType, Dialect, IfExists, Item, ReadRange};
+use super::{BaseVersions, Execution, ExecutionObserver, read_lines, read_start, summary};
+use crate::{
+    Background, Block, BlockKind, CommandResult, CommandType, Dialect, IfExists, Item, ParseError, ReadRange,
+};
 
 /// Carries out the items of a reply in their order.
 ///
@@ -104,7 +108,7 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
         for index in batch {
             let item = &self.items[index];
             let (result, changed) = match item {
-                Item::Error(error) => (failed(CommandType::ParseError, Failure::of_parse(error)), None),
+                Item::Error(error) => (self.not_read(error), None),
                 Item::Block(block) => self.block(&block.value, outcomes.as_mut())?,
             };
             self.observer.block_finished(index, item, &result, changed.as_ref());
@@ -115,6 +119,16 @@ impl<W: Workspace + ?Sized> Run<'_, W> {
             self.execution.results.push(result);
         }
         Ok(())
+    }
+
+    fn not_read(&self, error: &ParseError) -> CommandResult {
+        match quoted_file(error, self.workspace, self.call) {
+            Some(path) => succeeded(
+                CommandType::Block(BlockKind::CreateFile),
+                format!("'{path}' has the lines of the code block already"),
+            ),
+            None => failed(CommandType::ParseError, Failure::of_parse(error)),
+        }
     }
 
     /// Makes the changes of a batch as one unit; `None` if the user had cancelled the reply.
@@ -418,57 +432,6 @@ fn join(spans: &mut Vec<LineSpan>, span: LineSpan) {
 fn stops_everything(reason: Reason) -> bool {
     // Every later block would fail in the same way, so the run stays unfinished and can be resumed.
     matches!(reason, Reason::NoSpace | Reason::WriteError | Reason::ReadError | Reason::Busy)
-}
-
-/// Returns the result of a command that ended by itself.
-fn command_ended(command: &str, response: ExecuteCommandResponse, dialect: Dialect) -> CommandResult {
-    let running = response.background.as_ref().filter(|process| process.state != ProcessState::Ended);
-    let mut summary = match running {
-        Some(StartedProcess { name, state, output }) => format!(
-            "Started '{command}' in the background as '{name}' ({}); READ_FILE path=\"{output}\" shows its output",
-            if *state == ProcessState::Ready { "ready" } else { "running" }
-        ),
-        None => format!("Ran '{command}' (exit code {})", response.exit_code),
-    };
-    if let Some(signal) = &response.signal {
-        summary.push_str(&format!(", ended by {signal}"));
-    }
-    let output = command_output::joined(&response.stdout, &response.stderr);
-    let whole_output = response.whole_output.as_deref();
-    let output = command_output::bounded(output, whole_output, response.is_output_truncated, dialect);
-    CommandResult {
-        command_type: CommandType::Block(BlockKind::RunCommand),
-        summary,
-        success: response.exit_code == 0,
-        output,
-        notes: response.warnings.clone(),
-        denied: lines(&response.denied),
-    }
-}
-
-/// Returns the result of a process that was stopped, or had already ended.
-fn process_stopped(response: &StopProcessResponse, dialect: Dialect) -> CommandResult {
-    let name = &response.name;
-    let summary = match (response.had_ended, response.exit_code) {
-        (true, Some(code)) => format!("'{name}' had ended by itself (exit code {code})"),
-        (false, Some(code)) => format!("Stopped '{name}' (exit code {code})"),
-        (_, None) => format!("Stopped '{name}', which had to be killed"),
-    };
-    let output =
-        command_output::bounded(response.output.clone(), None, response.is_output_truncated, dialect);
-    CommandResult {
-        command_type: CommandType::Block(BlockKind::StopProcess),
-        summary,
-        success: true,
-        output,
-        notes: response.warnings.clone(),
-        denied: lines(&response.denied),
-    }
-}
-
-/// Renders the refusals of a command's confinement, one line each.
-pub(super) fn lines(denied: &[Denied]) -> Vec<String> {
-    denied.iter().map(Denied::to_string).collect()
 }
 
 fn succeeded(command_type: CommandType, summary: String) -> CommandResult {

@@ -9,7 +9,7 @@ use wap_core::{
 
 use super::command_output;
 use super::excerpt::{Excerpt, text_detail};
-use super::execute::lines;
+use super::process_result::lines;
 use super::summary;
 use crate::{Block, Dialect, IfExists, ParseError, TextHunk};
 

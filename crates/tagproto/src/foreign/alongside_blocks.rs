@@ -57,6 +57,7 @@ impl ForeignFault {
             | Self::UnchangedFile { .. }
             | Self::TwoNames { .. }
             | Self::NearForm { .. }
+            | Self::NamedCode { .. }
             | Self::UnnamedDiff
             | Self::Empty { .. }
             | Self::NoContext { .. }

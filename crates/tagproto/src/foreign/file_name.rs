@@ -6,7 +6,7 @@ pub(super) mod plain_name;
 use std::collections::HashSet;
 
 use self::led_file::{denies_change, led_file, names_a_source};
-use self::plain_name::{is_plain_name, is_word_of_prose, linked, peeled, without_lines};
+use self::plain_name::{between_dashes, is_plain_name, is_word_of_prose, linked, peeled, without_lines};
 use super::ForeignFault;
 use super::markup_name::Markup;
 use crate::repair::Fence;
@@ -68,9 +68,9 @@ impl<'a> FileName<'a> {
         self.fence
     }
 
-    /// Checks whether a line directly before the next hunk names its file.
-    pub(super) fn is_given(&self) -> bool {
-        self.last.is_some()
+    /// Returns the file that a line directly before the next hunk names.
+    pub(super) fn given(&self) -> Option<&'a str> {
+        self.last.map(|last| last.path)
     }
 
     /// Processes a line before a hunk.
@@ -82,7 +82,7 @@ impl<'a> FileName<'a> {
                 None => self.fence = Some(fence),
             }
         }
-        let line = line.trim();
+        let line = between_dashes(line).unwrap_or(line).trim();
         if line.is_empty() {
             self.last = self.last.filter(|last| last.is_plain);
         } else if let Some(info) = fence_info(line) {
@@ -185,7 +185,7 @@ impl<'a> FileName<'a> {
     fn pass_fence(&mut self, info: &'a str) {
         // The mark of a comment is not a path: "rust // src/a.rs".
         let is_word = |word: &&str| !word.trim_matches('/').is_empty();
-        let words = || info.split([' ', '\t', ':', '=', ',', '{', '}', '"', '\'']).filter(is_word);
+        let words = || info.split([' ', '\t', ':', '=', ',', '{', '}', '(', ')', '"', '\'']).filter(is_word);
         let paths: Vec<&str> = words().filter(|word| is_path_like(word)).collect();
         self.last = self.last.filter(|last| !last.is_described || paths.is_empty());
         match (paths.as_slice(), self.last) {

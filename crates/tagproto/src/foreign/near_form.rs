@@ -40,11 +40,11 @@ fn advice(lines: &[ReplyLine<'_>]) -> Option<&'static str> {
 pub(super) fn read<'a>(lines: &[ReplyLine<'a>], name: &FileName<'_>, items: &mut Items<'a>) -> Option<usize> {
     let first = lines.first()?;
     let (length, advice, is_meant) = if let Some(length) = marked_length(lines) {
-        (length, MARKS, !is_conflict(&lines[..length]) || name.is_given())
+        (length, MARKS, !is_conflict(&lines[..length]) || name.given().is_some())
     } else if let Some(length) = indented_diff_length(lines) {
         (length, INDENTED, !is_quoted(first.text))
     } else {
-        (indented_hunk_length(lines)?, INDENTED, !is_quoted(first.text) && name.is_given())
+        (indented_hunk_length(lines)?, INDENTED, !is_quoted(first.text) && name.given().is_some())
     };
     let edit = &lines[..length];
     if !is_meant && !edit.iter().any(|line| opening_kind(line.text).is_some()) {

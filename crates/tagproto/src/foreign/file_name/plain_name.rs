@@ -31,6 +31,12 @@ const FIRST: &str = "._/@$~([{+";
 /// Characters with which a file name may end, apart from letters and digits.
 const LAST: &str = "_-+~";
 
+/// Returns the title between dashes on a line: `--- web/app.js ---`.
+pub(in crate::foreign) fn between_dashes(line: &str) -> Option<&str> {
+    let text = line.trim().strip_prefix("---")?.strip_suffix("---")?;
+    text.trim_matches('-').strip_prefix(' ')?.strip_suffix(' ')
+}
+
 /// Returns the path without the characters around it; for a link, the path on which the label and the address agree.
 pub(in crate::foreign) fn peeled(text: &str) -> &str {
     let mut name = text.trim();
