@@ -395,8 +395,9 @@ fn request_id(fields: &mut Fields<'_>, options: &ReadOptions) -> Option<RequestI
 fn read_context(node: Node, warnings: &mut Vec<Warning>) -> Option<Context> {
     match node.content {
         _ if node.is_null() => None,
+        // Like a key `summary` with a blank text.
         Content::Plain(text) | Content::Quoted(text) => {
-            Some(Context { summary: Some(text), ..Context::default() })
+            (!text.trim().is_empty()).then(|| Context { summary: Some(text), ..Context::default() })
         }
         Content::Map(entries) => {
             let mut fields = Fields::new(entries, warnings);
