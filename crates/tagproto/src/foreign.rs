@@ -176,8 +176,8 @@ pub enum ForeignFault {
     },
     /// A code block under the name of a file, in a reply that changes no file.
     #[error(
-        "the code block at line {line_number} of the reply is not written to '{path}': write a whole file with CREATE_FILE, or \
-         lines of it with EDIT_FILE; code that is only for the user belongs in MESSAGE"
+        "the code block at line {line_number} of the reply does not write '{path}': send the whole file with CREATE_FILE, or some of \
+         its lines with EDIT_FILE; code that is only for the user belongs in MESSAGE"
     )]
     NamedCode {
         /// The line of the reply with the opening fence, 1-based.
@@ -196,6 +196,14 @@ pub enum ForeignFault {
 }
 
 impl ForeignFault {
+    /// Returns the words between the name of the block and the fault.
+    pub(crate) fn introduction(&self) -> &'static str {
+        match self {
+            Self::NamedCode { .. } => "is missing",
+            _ => "in the format of another program",
+        }
+    }
+
     /// Checks whether the faulty edit has an end.
     fn has_end(&self) -> bool {
         !matches!(self, Self::Hunk { .. } | Self::NoEnd | Self::AfterEnd { .. })

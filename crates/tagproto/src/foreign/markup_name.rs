@@ -1,7 +1,7 @@
 //! The file named by a line in angle brackets before a hunk: `<file path="a.html">`, `<a.html>`, `<!-- a.html -->`.
 
 use super::file_name::led_file::is_remark;
-use super::file_name::plain_name::peeled;
+use super::file_name::plain_name::{between_dashes, peeled};
 use super::file_name::{candidate, is_file_name, is_path_like, is_usual_name};
 
 /// Attributes whose value is a path, whatever its form.
@@ -93,6 +93,7 @@ fn of_element(line: &str) -> Option<Markup<'_>> {
 /// another file.
 fn of_comment(comment: &str) -> Markup<'_> {
     let is_name = |word: &str| is_file_name(word, "", true) || is_usual_name(word);
+    let comment = between_dashes(comment).unwrap_or(comment);
     let only = candidate(comment.trim()).map(|candidate| candidate.path);
     match only.filter(|path| is_name(path) && !path.contains(BETWEEN_WORDS)) {
         Some(path) => Markup::File(path),

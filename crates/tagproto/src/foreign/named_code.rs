@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use super::file_name::plain_name::between_dashes;
 use super::file_name::{FileName, fence_info, is_file_name, is_usual_name};
 use super::markup_name::Markup;
-use super::{ForeignFault, Items, ReplyLine};
+use super::{ForeignFault, Items, ReplyLine, extent};
 use crate::near_miss::lines_outside;
 use crate::repair::{Fence, Thinking};
-use crate::{Block, Dialect, Item};
+use crate::{Block, BlockKind, Dialect, Item, ParseError, ParseErrorKind};
 
 /// Languages of code blocks that show a command or its output, unless the file is of that kind.
 const NOT_OF_A_FILE: [&str; 12] = [
@@ -111,8 +111,9 @@ fn push<'a>(
         return;
     }
     let line_number = lines[first].number;
-    let fault = ForeignFault::NamedCode { line_number, path: path.to_owned(), code };
-    items.push_fault(&lines[first..=last], fault);
+    let kind = ParseErrorKind::Foreign(ForeignFault::NamedCode { line_number, path: path.to_owned(), code });
+    let (span, lines) = extent(&lines[first..=last]);
+    items.items.push(Item::Error(ParseError { command: BlockKind::CreateFile, kind, span, lines }));
 }
 
 /// Checks whether a code block may be text of a file, by the line that opens it.

@@ -154,7 +154,7 @@ pub enum ParseErrorKind {
         fault: HunkFault,
     },
     /// An edit in the format of another program that is not carried out. Found by [`read_in`](crate::read_in) only.
-    #[error("in the format of another program: {0}")]
+    #[error("{introduction}: {0}", introduction = .0.introduction())]
     Foreign(ForeignFault),
     /// An edit in the format of another program, in a reply that also has blocks. Found by [`read_in`](crate::read_in) only.
     #[error("{}in the format of another program appears alongside blocks, so it was not carried out", for_path(.path.as_deref()))]
