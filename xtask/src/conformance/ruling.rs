@@ -42,7 +42,7 @@ const RULINGS: [Ruling; 12] = [
         "dropped": ["GITHUB_TOKEN", "SSH_AUTH_SOCK", "any other"],
         "PATH": "the user's"
     }"#,
-        reason: "an agent gets the user's PATH (docs/cocode.md, What an agent may do)",
+        reason: "an agent gets the user's PATH (docs/agent-access.md, What it can read and change)",
     },
     Ruling {
         file: "cocode.json",

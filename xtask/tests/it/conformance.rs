@@ -51,7 +51,7 @@ fn every_case_that_has_a_runner_passes() {
     // The program that some cases run is built first.
     lines.retain(|line| !line.starts_with("== "));
     let expected = [
-        "ruled otherwise: cocode.json run_env_allowlist: an agent gets the user's PATH (docs/cocode.md, What an agent may do)",
+        "ruled otherwise: cocode.json run_env_allowlist: an agent gets the user's PATH (docs/agent-access.md, What it can read and change)",
         "ruled otherwise: cocode.json run_ready_detached_head: a commit without changes is not ready (docs/cocode.md, The verdict)",
         "ruled otherwise: cocode.json run_ready_substring: a commit without changes is not ready (docs/cocode.md, The verdict)",
         "ruled otherwise: codali.json exec/list-ignored-files: what git ignores is left out, whatever the pattern (docs/codali.md, file.list)",
