@@ -20,13 +20,13 @@ use crate::views::console::{Console, Tone};
 /// The tasks of the code index.
 #[derive(Debug, Subcommand)]
 pub(crate) enum IndexCommand {
-    /// Read what is new or has changed since the last time.
+    /// Index files that are new or have changed since the last build.
     Build {
         /// Forget everything first.
         #[arg(long)]
         fresh: bool,
     },
-    /// Say how much is in it.
+    /// Print the state and the size of the index.
     Status,
     /// Find pieces of files by words, best first.
     Search {

@@ -29,7 +29,7 @@ pub(crate) enum Format {
         #[arg(long, value_name = "agentd|codingagent")]
         dialect: Option<tagproto::Dialect>,
     },
-    /// A request in a Codali envelope, with nothing in front of it.
+    /// A request in a Codali envelope, without text before it.
     Codali {
         /// The text, or `-` for standard input.
         #[arg(value_name = "FILE|-", default_value = "-")]

@@ -24,7 +24,7 @@ pub(crate) struct FleetRun {
     /// A label that the hosts must have.
     #[arg(long = "label", value_name = "LABEL", requires = "url", conflicts_with_all = LOCAL)]
     pub labels: Vec<ClassName>,
-    /// Submit the tasks and return; `agentd fleet collect` judges what comes of them.
+    /// Submit the tasks and return; `agentd fleet collect` judges their results.
     #[arg(long, requires = "url", conflicts_with_all = LOCAL)]
     pub detach: bool,
 }

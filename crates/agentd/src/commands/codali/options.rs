@@ -43,7 +43,7 @@ pub(crate) struct CodaliOptions {
 pub(crate) enum CodaliCommand {
     /// Have agents plan, edit and judge until the result passes.
     Run(Box<FlowOptions>),
-    /// Judge the last run by the files that it has touched.
+    /// Judge the last run by the files that it touched.
     Critic(CriticOptions),
 }
 
@@ -156,7 +156,7 @@ pub(crate) struct ConversationOptions {
     /// A shell command that summarises its standard input.
     #[arg(long, value_name = "COMMAND", requires = "history")]
     pub summarizer: Option<String>,
-    /// A file with the text in front of each prompt.
+    /// A file with the text that precedes each prompt.
     #[arg(long, value_name = "FILE", requires = "history")]
     pub system: Option<PathBuf>,
     /// A message of the user: it begins or continues a conversation, and no reply is read.

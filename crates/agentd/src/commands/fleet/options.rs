@@ -21,7 +21,7 @@ pub(crate) enum FleetCommand {
         #[command(flatten)]
         server: ServerChoice,
     },
-    /// Let a host take no new tasks; those that it has go on.
+    /// Let a host take no new tasks; its running tasks continue.
     Drain {
         /// The host.
         host: HostName,
@@ -39,7 +39,7 @@ pub(crate) enum FleetCommand {
         #[command(flatten)]
         server: ServerChoice,
     },
-    /// Judge what came of tasks whose submitter has ended, until none is unresolved.
+    /// Judge the results of tasks whose submitter has ended, until none is unresolved.
     Collect {
         #[command(flatten)]
         server: ServerChoice,
@@ -48,7 +48,7 @@ pub(crate) enum FleetCommand {
         #[command(flatten)]
         definitions: CocodeDefinitions,
     },
-    /// Print what the hosts have said about a task.
+    /// Print the hosts' messages about a task.
     Logs {
         /// The task, as `agentd fleet status` names it.
         #[arg(value_name = "RUN/AGENT")]

@@ -46,7 +46,7 @@ const LEAST: i64 = tagproto::LEAST_PASTE_CHARACTERS as i64;
 pub(crate) struct ResumeOptions {
     /// The session's id.
     pub id: Option<String>,
-    /// Go on with a session that is complete: its next message says that the task is not.
+    /// Continue a session that is complete: its next message says that the task is not.
     #[arg(long, requires = "id")]
     pub reopen: bool,
     /// Put this answer to the model's question into the pending message.
