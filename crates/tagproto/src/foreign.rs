@@ -184,8 +184,22 @@ pub enum ForeignFault {
         line_number: u32,
         /// The path.
         path: String,
-        /// The lines in the code block, without a comment that names the file.
-        code: String,
+        /// The passages of the file that the code block shows, without a comment that names the file; of a diff, the new
+        /// lines of each hunk.
+        passages: Vec<String>,
+    },
+    /// A code block with shell text that writes a file, in a reply that changes no file and runs no command.
+    #[error(
+        "the code block at line {line_number} of the reply was not run, so '{path}' is not written: send the file with CREATE_FILE, \
+         or the commands with RUN_COMMAND; code that is only for the user belongs in MESSAGE"
+    )]
+    ShellCode {
+        /// The line of the reply with the opening fence, 1-based.
+        line_number: u32,
+        /// The path of the first file that it writes.
+        path: String,
+        /// The text of that file.
+        passages: Vec<String>,
     },
     /// A patch of a file without a change.
     #[error("the patch of '{path}' changes nothing")]
@@ -199,8 +213,18 @@ impl ForeignFault {
     /// Returns the words between the name of the block and the fault.
     pub(crate) fn introduction(&self) -> &'static str {
         match self {
-            Self::NamedCode { .. } => "is missing",
+            Self::NamedCode { .. } | Self::ShellCode { .. } => "is missing",
             _ => "in the format of another program",
+        }
+    }
+
+    /// Returns the file that a code block is about, and the passages that the file has if the reply only quotes it.
+    pub(crate) fn quotation(&self) -> Option<(&str, &[String])> {
+        match self {
+            Self::NamedCode { path, passages, .. } | Self::ShellCode { path, passages, .. } => {
+                Some((path, passages))
+            }
+            _ => None,
         }
     }
 

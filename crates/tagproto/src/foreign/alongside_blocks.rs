@@ -58,6 +58,7 @@ impl ForeignFault {
             | Self::TwoNames { .. }
             | Self::NearForm { .. }
             | Self::NamedCode { .. }
+            | Self::ShellCode { .. }
             | Self::UnnamedDiff
             | Self::Empty { .. }
             | Self::NoContext { .. }
