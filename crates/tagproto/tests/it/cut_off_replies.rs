@@ -81,8 +81,9 @@ fn long_lines_and_long_replies_are_not_held() {
         let reply = format!("[CREATE_FILE path=\"a\"]\n{}\n", vec![line; count].join("\n"));
         assert_eq!(matches!(agentd.incoming(&reply), Incoming::CutOff { .. }), is_held);
     }
-    for (lines, is_held) in [(1 << 19, true), (1 << 20, false)] {
-        let reply = format!("[CREATE_FILE path=\"a\"]\n{}", "line\n".repeat(lines));
+    let line = format!("{}\n", "x".repeat(63));
+    for (lines, is_held) in [(40_960, true), (81_920, false)] {
+        let reply = format!("[CREATE_FILE path=\"a\"]\n{}", line.repeat(lines));
         assert_eq!(matches!(agentd.incoming(&reply), Incoming::CutOff { .. }), is_held);
     }
 }
