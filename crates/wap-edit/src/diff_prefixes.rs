@@ -55,8 +55,8 @@ impl FileEdit<'_> {
         let field =
             if matches!(requested, ModifyOperation::ReplaceText { .. }) { "newText" } else { "newContent" };
         let text = format!(
-            "{label}{field} begins its lines with the prefixes of a diff (-, + or @@), which are not part of the file: send the \
-             new lines without them, and leave out the old ones"
+            "{label}the new text begins its lines with the prefixes of a diff (-, + or @@), which are not part of the file: send \
+             the new lines without them, and leave out the old ones. If such lines are text of the file, write it with a command"
         );
         WapError::new(Reason::InvalidField, text).with("field", field).with("path", self.path)
     }
@@ -87,22 +87,17 @@ impl File<'_> {
     }
 }
 
-/// Refuses a whole diff as the content of a file that is not one itself.
-///
-/// # Errors
-///
-/// [`Reason::InvalidField`] for a content that begins with the headers of a diff, in a file of code or in the file that they name.
-pub fn check_is_no_diff(path: &str, old: Option<&[u8]>, content: &str) -> Result<(), WapError> {
-    let Some(header) = Header::of(content.lines()) else { return Ok(()) };
-    let was_diff =
-        old.is_some_and(|old| Source::parse(old).is_ok_and(|old| Header::of(old.text().lines()).is_some()));
-    let is_named = header.name.is_some_and(|name| name == path || name.strip_prefix("b/") == Some(path));
-    if was_diff || !is_named && !has_code(path) {
-        return Ok(());
-    }
-    let text = "content begins with the headers of a diff (@@), which are not part of the file: send the whole text of the file, \
-                or edit its lines";
-    Err(WapError::new(Reason::InvalidField, text).with("field", "content").with("path", path))
+/// Checks whether a text begins with the headers of a diff, in a file of code or in the file that they name.
+pub(crate) fn is_diff(path: &str, text: &str) -> bool {
+    Header::of(text.lines()).is_some_and(|header| {
+        let is_named = |name: &str| name == path || name.strip_prefix("b/") == Some(path);
+        has_code(path) || header.name.is_some_and(is_named)
+    })
+}
+
+/// Checks whether a text begins with the headers of any diff.
+pub(crate) fn has_header(text: &str) -> bool {
+    Header::of(text.lines()).is_some()
 }
 
 /// Checks for a kind of file in which no line begins with a plus, except in strings and comments.

@@ -1,7 +1,7 @@
 //! New lines with the prefixes of a diff.
 
 use serde_json::{Value, json};
-use wap_edit::check_is_no_diff;
+use wap_edit::check_whole_content;
 
 use crate::refusals::{NOW, OLD, outcome_in, outcome_on};
 
@@ -191,7 +191,7 @@ fn a_whole_file_that_is_a_diff_is_refused() {
     let diff = "--- a/src/app.py\n+++ b/src/app.py\n@@ -5,2 +5,2 @@\n a\n-b\n+c\n";
     let git = format!("diff --git a/src/app.py b/src/app.py\nindex 1234567..89abcde 100644\n{diff}");
     let refused = |path: &str, old: Option<&str>, content: &str| {
-        check_is_no_diff(path, old.map(str::as_bytes), content).is_err()
+        check_whole_content(path, old.map(str::as_bytes), content).is_err()
     };
     for content in [
         diff,
