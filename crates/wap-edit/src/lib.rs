@@ -10,6 +10,7 @@ mod file_edit;
 mod meaning;
 mod near_lines;
 mod new_lines;
+mod old_lines;
 mod operations;
 mod response;
 mod rewrite;

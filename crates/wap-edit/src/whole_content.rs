@@ -19,7 +19,7 @@ pub fn check_whole_content(path: &str, old: Option<&[u8]>, content: &str) -> Res
     let refused = |text: String| {
         Err(WapError::new(Reason::InvalidField, text).with("field", "content").with("path", path))
     };
-    if is_diff(path, content) && !was(&has_header) {
+    if is_diff(path, content) && !was(&|old| has_header(path, old)) {
         return refused(
             "content begins with the headers of a diff (@@), which are not part of the file: send the whole text of the file, or \
              edit its lines. If a diff is its text, write it with a command"
