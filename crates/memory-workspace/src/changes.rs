@@ -6,7 +6,7 @@ use wap_core::{
     Reason, WapError, WriteFile, WriteFileResponse, WriteMode,
 };
 use wap_edit::{
-    FileEdit, Rewrite, appended, check_content_size, check_expected_lines, check_is_no_diff, check_request,
+    FileEdit, Rewrite, appended, check_content_size, check_expected_lines, check_request, check_whole_content,
 };
 
 use crate::run_changes::RunChanges;
@@ -47,7 +47,7 @@ fn write(tree: &mut Tree, request: &WriteFile) -> Result<WriteFileResponse, WapE
     let new = match request.write_mode() {
         WriteMode::Append => appended(&path, old.map_or(&[][..], Vec::as_slice), &request.content)?,
         WriteMode::Create | WriteMode::Fill | WriteMode::Overwrite => {
-            check_is_no_diff(&path, old.map(Vec::as_slice), &request.content)?;
+            check_whole_content(&path, old.map(Vec::as_slice), &request.content)?;
             request.content.as_bytes().to_vec()
         }
     };

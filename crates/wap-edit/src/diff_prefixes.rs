@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use text_edit::Source;
 use wap_core::{FileKind, FileVersion, LineNumbers, ModifyOperation, Reason, WapError};
 
+use crate::counted_lines::is_indented;
 use crate::file_edit::{FileEdit, FindVersion, KnownVersion};
+use crate::old_lines::{Likeness, OldLine, are_of_file, has_text};
 use crate::view_numbers::{is_judged, new_lines};
 
 impl FileEdit<'_> {
@@ -23,7 +25,7 @@ impl FileEdit<'_> {
         let file = File { edit: self, has_added: OnceCell::new(), has_header: OnceCell::new() };
         let mut hunks: Vec<(usize, &ModifyOperation, Hunk<'_>)> = Vec::new();
         for (index, requested) in self.request.operations.iter().enumerate() {
-            let Some(hunk) = Hunk::of(requested) else { continue };
+            let Some(hunk) = Hunk::of(requested, has_code(self.path)) else { continue };
             if hunk.is_diff_of(&replaced_lines(requested, self.current, hunk.lines.len()), &file) {
                 return Err(self.diff_refused(index, requested));
             }
@@ -55,8 +57,8 @@ impl FileEdit<'_> {
         let field =
             if matches!(requested, ModifyOperation::ReplaceText { .. }) { "newText" } else { "newContent" };
         let text = format!(
-            "{label}{field} begins its lines with the prefixes of a diff (-, + or @@), which are not part of the file: send the \
-             new lines without them, and leave out the old ones"
+            "{label}the new text begins its lines with the prefixes of a diff (-, + or @@), which are not part of the file: send \
+             the new lines without them, and leave out the old ones. If such lines are text of the file, write it with a command"
         );
         WapError::new(Reason::InvalidField, text).with("field", field).with("path", self.path)
     }
@@ -78,7 +80,8 @@ impl File<'_> {
     /// Checks whether a line is the header of a hunk, or the name says that the file has such lines.
     fn is_diff(&self) -> bool {
         let is_named = [".diff", ".patch"].iter().any(|ending| self.edit.path.ends_with(ending));
-        is_named || *self.has_header.get_or_init(|| self.has_line(is_hunk_header))
+        let is_header = |line: &str| is_hunk_header(line, has_code(self.edit.path));
+        is_named || *self.has_header.get_or_init(|| self.has_line(is_header))
     }
 
     fn has_line(&self, is_of_kind: impl Fn(&str) -> bool) -> bool {
@@ -87,22 +90,18 @@ impl File<'_> {
     }
 }
 
-/// Refuses a whole diff as the content of a file that is not one itself.
-///
-/// # Errors
-///
-/// [`Reason::InvalidField`] for a content that begins with the headers of a diff, in a file of code or in the file that they name.
-pub fn check_is_no_diff(path: &str, old: Option<&[u8]>, content: &str) -> Result<(), WapError> {
-    let Some(header) = Header::of(content.lines()) else { return Ok(()) };
-    let was_diff =
-        old.is_some_and(|old| Source::parse(old).is_ok_and(|old| Header::of(old.text().lines()).is_some()));
-    let is_named = header.name.is_some_and(|name| name == path || name.strip_prefix("b/") == Some(path));
-    if was_diff || !is_named && !has_code(path) {
-        return Ok(());
-    }
-    let text = "content begins with the headers of a diff (@@), which are not part of the file: send the whole text of the file, \
-                or edit its lines";
-    Err(WapError::new(Reason::InvalidField, text).with("field", "content").with("path", path))
+/// Checks whether a text begins with the headers of a diff, in a file of code or in the file that they name.
+pub(crate) fn is_diff(path: &str, text: &str) -> bool {
+    let has_code = has_code(path);
+    Header::of(text.lines(), has_code).is_some_and(|header| {
+        let is_named = |name: &str| name == path || name.strip_prefix("b/") == Some(path);
+        has_code || header.name.is_some_and(is_named)
+    })
+}
+
+/// Checks whether a text begins with the headers of any diff.
+pub(crate) fn has_header(path: &str, text: &str) -> bool {
+    Header::of(text.lines(), has_code(path)).is_some()
 }
 
 /// Checks for a kind of file in which no line begins with a plus, except in strings and comments.
@@ -120,20 +119,20 @@ struct Header<'l> {
 }
 
 impl<'l> Header<'l> {
-    /// Returns the header that lines begin with.
-    fn of(lines: impl Iterator<Item = &'l str>) -> Option<Header<'l>> {
+    /// Returns the header that lines begin with; in code also after comments, and without numbers.
+    fn of(lines: impl Iterator<Item = &'l str>, has_code: bool) -> Option<Header<'l>> {
         let mut name = None;
         for (index, line) in lines.enumerate() {
-            if is_hunk_header(line) {
+            if is_hunk_header(line, has_code) {
                 return Some(Header { lines: index + 1, name });
             }
             if let Some(new) = line.strip_prefix("+++ ") {
                 name = new.split('\t').next().map(str::trim_end);
-            } else if !line.trim().is_empty()
-                && !["--- ", "diff --git ", "index ", "new file mode "]
-                    .iter()
-                    .any(|mark| line.starts_with(mark))
-            {
+                continue;
+            }
+            let marks = ["--- ", "diff --git ", "index ", "new file mode "];
+            let is_of_file = marks.iter().any(|mark| line.starts_with(mark));
+            if !(line.trim().is_empty() || is_of_file || has_code && is_comment(line)) {
                 return None;
             }
         }
@@ -141,8 +140,15 @@ impl<'l> Header<'l> {
     }
 }
 
-/// Checks for a line such as `@@ -1,2 +1,3 @@`.
-fn is_hunk_header(line: &str) -> bool {
+fn is_comment(line: &str) -> bool {
+    ["#", "//", "/*", "*", "<!--"].iter().any(|mark| line.trim_start().starts_with(mark))
+}
+
+/// Checks for a line such as `@@ -1,2 +1,3 @@`; in code, whose lines do not begin so, also for one without numbers.
+fn is_hunk_header(line: &str, has_code: bool) -> bool {
+    if has_code && (line.trim_end() == "@@" || line.starts_with("@@ ")) {
+        return true;
+    }
     let is_range = |text: &str, prefix: char| {
         text.strip_prefix(prefix).is_some_and(|range| {
             range
@@ -167,7 +173,7 @@ struct Hunk<'l> {
 
 impl<'l> Hunk<'l> {
     /// Returns the new lines of an operation if one of them begins with a minus or a plus.
-    fn of(requested: &'l ModifyOperation) -> Option<Hunk<'l>> {
+    fn of(requested: &'l ModifyOperation, has_code: bool) -> Option<Hunk<'l>> {
         if !is_judged(requested) {
             return None;
         }
@@ -177,10 +183,10 @@ impl<'l> Hunk<'l> {
             }
             _ => (new_lines(requested)?.2, false),
         };
-        let header = Header::of(text.lines());
+        let header = Header::of(text.lines(), has_code);
         let lines = text.lines().skip(header.as_ref().map_or(0, |header| header.lines));
         let lines: Vec<&str> = lines
-            .take_while(|line| !is_hunk_header(line))
+            .take_while(|line| !is_hunk_header(line, has_code))
             .filter(|line| !line.starts_with("\\ No newline at end of file"))
             .collect();
         let hunk = Hunk { has_header: header.is_some(), lines, is_within_lines };
@@ -200,18 +206,54 @@ impl<'l> Hunk<'l> {
             return true;
         }
         match (self.has('-'), self.has('+')) {
-            (true, true) => is_strict || is_loose,
+            (true, true) => is_strict || is_loose || self.replaces_similar(replaced, file),
             // Where a line has the space of a context line, the minus is a prefix too. Else the line may have got a minus of its
             // own: `-value`, but not `-    value`.
             (true, false) => {
-                is_strict && self.has_context() || is_loose && has_code && self.removes_indented()
+                is_strict && self.has_context()
+                    || (is_loose || self.has_context() && self.is_about(replaced, Likeness::Same))
+                        && has_code
+                        && self.removes_indented()
             }
             (false, true) => {
-                let adds = || (is_loose || !self.has_context()) && self.adds_code(replaced, file);
+                let is_near = |likeness| self.has_context() && self.is_about(replaced, likeness);
+                let adds = || {
+                    (is_loose
+                        || !self.has_context()
+                        || is_near(Likeness::Same)
+                        || self.adds_indented() && is_near(Likeness::Similar))
+                        && self.adds_code(replaced, file)
+                };
                 has_code && (is_strict || adds())
             }
             (false, false) => false,
         }
+    }
+
+    /// Checks whether removed lines, with the new ones directly after them, and all lines that stay are similar to those of a file.
+    fn replaces_similar(&self, replaced: &[Cow<'_, str>], file: &File<'_>) -> bool {
+        let likeness = match FileKind::of(file.edit.path) {
+            FileKind::Table => return false,
+            // Their lists may begin with a minus.
+            FileKind::Markdown | FileKind::PlainText => Likeness::Same,
+            FileKind::Other => Likeness::SimilarText,
+            _ => Likeness::Similar,
+        };
+        let is_replaced = |pair: &[&str]| pair[0].starts_with('-') && pair[1].starts_with('+');
+        let is_signed = |line: &Cow<'_, str>| line.starts_with('+') || line.starts_with("@@");
+        self.lines.windows(2).any(is_replaced)
+            && self.lines.iter().any(|line| line.strip_prefix('-').is_some_and(has_text))
+            && !file.is_diff()
+            && !replaced.iter().any(is_signed)
+            && self.is_about(replaced, likeness)
+    }
+
+    /// Checks whether all lines that the file had are like lines of it.
+    fn is_about(&self, replaced: &[Cow<'_, str>], likeness: Likeness) -> bool {
+        let old = self.lines.iter().filter(|line| !line.starts_with('+'));
+        let old: Vec<OldLine<'_>> =
+            old.map(|line| line.strip_prefix('-').map_or(OldLine::Kept(line), OldLine::Removed)).collect();
+        are_of_file(&old, replaced, likeness)
     }
 
     /// Returns the lines of the hunk that the file had; `None` if they have no text, or a context line lacks its prefix.
@@ -233,6 +275,10 @@ impl<'l> Hunk<'l> {
 
     fn removes_indented(&self) -> bool {
         self.lines.iter().any(|line| line.strip_prefix('-').is_some_and(|line| line.starts_with([' ', '\t'])))
+    }
+
+    fn adds_indented(&self) -> bool {
+        self.lines.iter().any(|line| line.strip_prefix('+').is_some_and(is_indented))
     }
 
     /// Checks whether lines of code with a plus are added lines of a diff. The plus may also be an operator (`+ 1`, `+1`,

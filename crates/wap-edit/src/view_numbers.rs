@@ -8,6 +8,7 @@ use std::ops::Range;
 use text_edit::{Lines, MatchRule, NumberedLine, Operation, Source, find_text};
 use wap_core::{FileKind, FileVersion, LineNumbers, ModifyOperation, Reason, ViewNumbers, WapError};
 
+use crate::counted_lines::{COLON, in_sequence, is_indented, is_printed_code};
 use crate::file_edit::{FileEdit, FindVersion, KnownVersion};
 use crate::operations::operation;
 
@@ -92,8 +93,8 @@ impl FileEdit<'_> {
             let is_of_view = is_of_model
                 && match kind {
                     FileKind::Table => false,
-                    kind if kind.is_code() => new.has_some_of_view(self.width()),
-                    _ => new.begin_in_view(self.width()) && !may_count(),
+                    kind if kind.is_code() => new.has_some_of_view(self.width()) || new.is_printed(kind),
+                    kind => new.begin_in_view(self.width()) && !may_count() || new.is_printed(kind),
                 };
             return is_of_view.then_some(refused);
         };
@@ -158,8 +159,8 @@ impl FileEdit<'_> {
     fn numbers_refused(&self, label: &str, numbered: &NumberedLines) -> WapError {
         let NumberedLines { first, field, .. } = numbered;
         let text = format!(
-            "{label}{field} begins its lines with the numbers of the view ('{first}'), which are not part of the file: send the \
-             lines without them"
+            "{label}the new text begins its lines with the numbers of the view ('{first}'), which are not part of the file: send \
+             the lines without them. If such lines are text of the file, write it with a command"
         );
         WapError::new(Reason::InvalidField, text).with("field", *field).with("path", self.path)
     }
@@ -313,44 +314,47 @@ impl<'r> AddedLines<'r> {
             && !self.spots.iter().any(|spot| spot.has_near(begins_with_field))
     }
 
+    /// Checks whether the lines are code as a program prints it, and no line near there has such a number itself.
+    fn is_printed(&self, kind: FileKind) -> bool {
+        in_sequence(&self.lines).is_some_and(|numbered| is_printed_code(kind, &numbered))
+            && !self.is_near_rows()
+    }
+
+    /// Checks whether a line near there begins with a number as in the print of any program.
+    fn is_near_rows(&self) -> bool {
+        self.spots.iter().any(|spot| spot.has_near(|line| NumberedLine::of_any_form(line).is_some()))
+    }
+
     /// Returns the first line if all begin with consecutive numbers from that of their position in a form other than that of our
-    /// views, and no line near there does. Prose and rows may begin with a number too: there, the text after it must be a line of
-    /// the file.
+    /// views, or are code with any such numbers, and no line near there does. Prose and rows may begin with a number too: there, the
+    /// text after it must be a line of the file.
     fn numbers_of_other_form(&self, kind: FileKind, width: usize) -> Option<NumberedLine<'r>> {
-        let first = self.lines.first().and_then(|line| NumberedLine::of_any_form(line))?;
-        let number = |line: &&'r str| match NumberedLine::of_any_form(line) {
-            Some(numbered) => Some((numbered.number, numbered.text)),
-            // The number of a blank line may have lost its bar.
-            None => Some((line.trim().parse().ok()?, "")),
-        };
-        let numbered: Vec<(u64, &str)> = self.lines.iter().map(number).collect::<Option<_>>()?;
-        let is_next = |pair: &[(u64, &str)]| pair[0].0.checked_add(1) == Some(pair[1].0);
-        if !numbered.windows(2).all(is_next) || kind == FileKind::Table {
-            return None;
-        }
+        let numbered = in_sequence(&self.lines).filter(|_| kind != FileKind::Table)?;
+        let first = *numbered.first()?;
         let is_code = kind.is_code() || kind == FileKind::Yaml;
         // In code, a number at the start of an indented line may be a key or an operand.
         let is_certain = match first.bar {
-            ":" => kind.is_code() && first.width == first.digits,
+            COLON => kind.is_code() && first.width == first.digits,
             "\t" => is_code,
             _ => is_code && first.is_within(width),
         };
-        let is_indented = |text: &str| text.starts_with("  ") || text.starts_with('\t');
-        let is_line = |spot: &Spot<'_>, (number, text): (u64, &str)| {
-            let present = usize::try_from(number).ok().and_then(|number| spot.source.line_text(number));
-            present.is_some_and(|line| {
-                let line = line.trim_end();
-                let is_text = |text: &str| text.trim_end() == line;
-                !line.is_empty() && (is_text(text) || text.strip_prefix(' ').is_some_and(is_text))
+        let is_line = |spot: &Spot<'_>, line: &NumberedLine<'_>| {
+            let number = usize::try_from(line.number).ok();
+            let present = number.and_then(|number| spot.source.line_text(number));
+            present.is_some_and(|present| {
+                let present = present.trim_end();
+                let is_text = |text: &str| text.trim_end() == present;
+                !present.is_empty()
+                    && (is_text(line.text) || line.text.strip_prefix(' ').is_some_and(is_text))
             })
         };
         let is_of_view = |spot: &Spot<'_>| {
             i64::try_from(first.number) == Ok(spot.first)
                 && (is_certain
-                    || numbered.iter().any(|line| is_code && is_indented(line.1) || is_line(spot, *line)))
+                    || numbered.iter().any(|line| is_code && is_indented(line.text) || is_line(spot, line)))
         };
-        let has_rows = |spot: &Spot<'_>| spot.has_near(|line| NumberedLine::of_any_form(line).is_some());
-        (self.spots.iter().any(is_of_view) && !self.spots.iter().any(has_rows)).then_some(first)
+        let is_numbered = self.spots.iter().any(is_of_view) || is_printed_code(kind, &numbered);
+        (is_numbered && !self.is_near_rows()).then_some(first)
     }
 }
 
@@ -375,7 +379,7 @@ fn begins_with_whitespace(text: &str) -> bool {
 }
 
 /// Returns a number with its bar, as a view shows it.
-fn label(line: NumberedLine<'_>) -> String {
+pub(crate) fn label(line: NumberedLine<'_>) -> String {
     format!("{}{}", line.number, line.bar.replace('\t', "<tab>"))
 }
 
@@ -398,9 +402,13 @@ pub fn has_view_numbers(requested: &ModifyOperation) -> bool {
 /// The most lines of a text of a request that are judged by their numbers or prefixes. No model writes more, and each takes memory.
 const MOST_JUDGED_LINES: usize = 100_000;
 
+/// Checks whether a text is short enough to be judged.
+pub(crate) fn is_short(text: &str) -> bool {
+    text.lines().nth(MOST_JUDGED_LINES).is_none()
+}
+
 /// Checks whether the texts of an operation are short enough to be judged.
 pub(crate) fn is_judged(requested: &ModifyOperation) -> bool {
-    let is_short = |text: &str| text.lines().nth(MOST_JUDGED_LINES).is_none();
     match requested {
         ModifyOperation::ReplaceText { old_text, new_text, .. } => is_short(old_text) && is_short(new_text),
         _ => new_lines(requested).is_none_or(|(_, _, content)| is_short(content)),

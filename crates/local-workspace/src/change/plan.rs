@@ -17,7 +17,7 @@ use wap_core::{
     WriteFile, WriteFileResponse, WriteMode,
 };
 
-use wap_edit::{Rewrite, appended, check_content_size, check_expected_lines, check_is_no_diff};
+use wap_edit::{Rewrite, appended, check_content_size, check_expected_lines, check_whole_content};
 
 use crate::change::expected_files::{ExpectedFiles, unexpected};
 use crate::change::held_versions::{Edit, HeldVersions, version};
@@ -163,7 +163,7 @@ impl<'a> Plan<'a> {
             (WriteMode::Append, Some(present)) => appended(&write.path, &present.bytes, &write.content)?,
             _ => {
                 let old = before.as_ref().map(|present| &*present.bytes);
-                check_is_no_diff(&write.path, old, &write.content)?;
+                check_whole_content(&write.path, old, &write.content)?;
                 write.content.clone().into_bytes()
             }
         };

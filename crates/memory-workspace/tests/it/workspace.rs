@@ -249,6 +249,20 @@ fn a_batch_continues_after_a_failure_and_sees_its_own_effects() {
 }
 
 #[test]
+fn a_whole_file_of_numbered_code_is_not_written() {
+    let numbered = "     1→def main():\n     2→    x = 3\n";
+    let workspace = MemoryWorkspace::new();
+    let changes =
+        [write("b.py", numbered), write("c.py", "def main():\n    x = 3\n"), write("b.txt", numbered)];
+    let results = workspace.change_files(&Caller::once().at(0).call(), &changes).unwrap();
+    assert_eq!(results[0].as_ref().unwrap_err().reason(), Reason::InvalidField);
+    assert_eq!(workspace.text("b.py"), None);
+    // Controls: the lines without numbers, and a listing.
+    assert!(results[1..].iter().all(Result::is_ok), "{results:?}");
+    assert_eq!(workspace.text("b.txt").as_deref(), Some(numbered));
+}
+
+#[test]
 fn a_step_runs_once() {
     let workspace = MemoryWorkspace::with_files([("a", "1\n")]);
     let caller = Caller::once();

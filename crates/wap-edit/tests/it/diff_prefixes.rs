@@ -1,7 +1,7 @@
 //! New lines with the prefixes of a diff.
 
 use serde_json::{Value, json};
-use wap_edit::check_is_no_diff;
+use wap_edit::check_whole_content;
 
 use crate::refusals::{NOW, OLD, outcome_in, outcome_on};
 
@@ -186,18 +186,115 @@ fn lines_with_a_minus_or_a_plus_of_their_own_are_written() {
     assert_eq!(outcome_on(OLD, NOW, in_turn), "zero\none\n-two\n+TWO\nthree\nFOUR\nfive\n");
 }
 
+/// Code whose lines models remember inexactly.
+const COUNTED: &str = "import os\n\n\ndef main():\n    x = 1  # count\n    name = 'a'\n    return x\n";
+
+#[test]
+fn hunks_whose_old_lines_are_inexact_are_refused() {
+    for (lines, text) in [
+        ((5, 5), "-    x = 1\n+    x = 3"),
+        ((5, 5), "-x = 1\n+x = 3"),
+        ((5, 5), "-\tx = 1  # count\n+\tx = 3"),
+        ((5, 5), "-     x = 1  # count\n+     x = 3"),
+        ((6, 6), "-    name = \"a\"\n+    name = \"b\""),
+        // Lines that stay have a space or not, one by one.
+        ((4, 6), "def main():\n-    x = 1  # count\n+    x = 3\n     name = 'a'"),
+        ((4, 6), "def main():\n-    x = 1\n+    x = 3\n     name = 'a'"),
+        ((4, 5), " def main():\n-    x = 1\n+    x = 3\n\n"),
+        ((4, 6), "def main():\n-    x = 1  # count\n     name = 'a'"),
+        // Lines that stay are inexact.
+        ((5, 6), "     x = 1\n+    z = 3\n     name = \"a\""),
+        ((4, 6), "def main():\n     x = 1  # count\n+    z = 3"),
+    ] {
+        assert_refused("app.py", COUNTED, replace(lines, text));
+    }
+    assert_refused("app.py", COUNTED, hunk("    x = 1  # count\n", "-    x = 1\n+    x = 3\n"));
+    let json = "{\n  \"port\": 8080,\n  \"host\": \"a\"\n}\n";
+    assert_refused("a.json", json, replace((2, 2), "-  \"port\": 8080\n+  \"port\": 9090,"));
+    assert_refused("a.toml", "port = 8080 # http\n", replace((1, 1), "-port = 8080\n+port = 9090"));
+    assert_refused("a.yaml", YAML, replace((4, 4), "-    port: 8080\n+    port: 9090"));
+    assert_refused("Dockerfile", "FROM a\nRUN b --all\n", replace((2, 2), "-RUN b\n+RUN c"));
+    let go = "func f() {\n\treturn 1\n}\n";
+    assert_refused("main.go", go, replace((2, 2), "-    return 1\n+    return 2"));
+    let mixed = "def main():\n-    x = 1  # count\n+    x = 3\n     name = 'a'";
+    assert_refused("notes.txt", COUNTED, replace((4, 5), mixed));
+}
+
+#[test]
+fn lines_with_signs_that_are_no_hunk_are_written() {
+    for (path, file, line, text) in [
+        // A diff in a string of code, next to lines that it does not have.
+        ("t.py", "D = ''\nx = 1\n", 1, "D = '''\n-    x = 1\n+    x = 2\n'''"),
+        ("t.py", "D = '''\nold text\n'''\n", 2, "-one thing\n+another thing"),
+        ("t.py", "D = '''\n-total = 1\n+total = 2\n'''\n", 2, "-total = 1\n+sum = 1"),
+        ("t.py", "D = '''\n@@ ... @@\n-a\n'''\nx = 1  # n\n", 5, "-x = 1\n+x = 2"),
+        // Operands, comments, and options.
+        ("t.py", "x = (total_a\n- total_b\n- total_c)\n", 2, "- total_b\n+ total_d"),
+        ("t.py", "x = (total_a\n- total_b)\n", 2, "-total_b\n+total_d)"),
+        ("q.lua", "x = a\n-- count of lines\n", 2, "-- count of lines, all\n+ b"),
+        ("q.sql", "select a\n-- count of lines\n", 2, "-- count of lines, all\n+ b"),
+        ("a.sh", "sort -n\nx)\n", 2, "-z)\n+y)"),
+        ("a.js", "f(`\n1, 1\n`)\n", 2, "-1,\n+2,"),
+        // Lists and rows.
+        ("a.md", "# A\nfirst item\n", 2, "- first item, longer\n+ second item"),
+        ("README", "First item\n", 1, "- First item, longer\n+ Second item"),
+        ("a.txt", "first item\n", 1, "-first\n+second"),
+        ("a.csv", "total,5\n", 1, "-total,5,6\n+total,7,8"),
+        ("a.yaml", "- one item\n", 1, "- one item, longer\n- '+ two'"),
+        ("a.patch", "x = 1  # count\n", 1, "-x = 1\n+x = 3"),
+    ] {
+        let mut lines: Vec<&str> = file.lines().collect();
+        lines[line - 1] = text;
+        let line = i64::try_from(line).unwrap();
+        assert_carried_out(path, file, replace((line, line), text), &(lines.join("\n") + "\n"));
+    }
+}
+
+#[test]
+fn headers_without_numbers_are_refused_in_code() {
+    let body = "-    x = 7\n+    x = 3";
+    for header in [
+        "@@",
+        "@@ ... @@",
+        "@@ def main():",
+        "# change\n@@ -1 +1 @@",
+        "\n# change\n\n@@ ... @@",
+        "--- a/app.py\n+++ b/app.py\n@@",
+    ] {
+        assert_refused("app.py", COUNTED, replace((1, 1), &format!("{header}\n{body}")));
+    }
+    assert_refused("app.py", COUNTED, hunk("    x = 1  # count\n", "@@ ... @@\n     x = 1\n"));
+    // Controls: other text, a variable of a class, and code that has such lines.
+    assert_carried_out("a.md", "# A\nx\n", replace((2, 2), "@@ ... @@\n-a"), "# A\n@@ ... @@\n-a\n");
+    assert_carried_out("a.rb", "class A\nx\n", replace((2, 2), "@@x = 1"), "class A\n@@x = 1\n");
+    let test = "D = '''\n@@ a\n'''\n";
+    assert_carried_out("t.py", test, replace((2, 2), "@@ b\n-c\n+d"), "D = '''\n@@ b\n-c\n+d\n'''\n");
+    assert_carried_out("t.py", test, replace((1, 1), "# D\nD = '''"), &format!("# D\n{test}"));
+}
+
+#[test]
+fn refusals_have_a_way_to_write_such_lines() {
+    let test = "EXPECTED = '''\nold\n'''\n";
+    let request = json!({"path": "t.py", "operations": [replace((2, 2), "+new line\n+another")]});
+    let answer = outcome_in("t.py", test, test, request);
+    assert!(answer.contains("If such lines are text of the file, write it with a command"), "{answer}");
+    let written = check_whole_content("a.py", None, "@@ -1 +1 @@\n-a\n+b\n").unwrap_err();
+    assert!(written.message().contains("If a diff is its text, write it with a command"), "{written}");
+}
+
 #[test]
 fn a_whole_file_that_is_a_diff_is_refused() {
     let diff = "--- a/src/app.py\n+++ b/src/app.py\n@@ -5,2 +5,2 @@\n a\n-b\n+c\n";
     let git = format!("diff --git a/src/app.py b/src/app.py\nindex 1234567..89abcde 100644\n{diff}");
     let refused = |path: &str, old: Option<&str>, content: &str| {
-        check_is_no_diff(path, old.map(str::as_bytes), content).is_err()
+        check_whole_content(path, old.map(str::as_bytes), content).is_err()
     };
     for content in [
         diff,
         git.as_str(),
         "@@ -1 +1 @@\n-a\n+b\n",
         "\n--- src/app.py\t2026\n+++ src/app.py\t2026\n@@ -1 +1 @@\n",
+        "# change\n@@ ... @@\n-a\n+b\n",
     ] {
         assert!(refused("src/app.py", None, content), "{content}");
     }

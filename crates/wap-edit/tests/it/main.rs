@@ -3,5 +3,6 @@
 
 mod diff_prefixes;
 mod edit_report;
+mod printed_numbers;
 mod properties;
 mod refusals;
