@@ -223,9 +223,11 @@ impl SecretMap {
     /// Adds the other spellings of a value that is replaced everywhere. Keys are recognised in any spelling.
     fn add_spellings(&mut self, kind: &str, value: &str) {
         if kind != private_key::KIND {
-            let spellings =
-                decoded(value).into_iter().filter(|spelling| is_replaced_anywhere(kind, spelling));
-            self.spellings.extend(spellings.map(|spelling| (spelling, kind.to_owned())));
+            for spelling in decoded(value) {
+                if self.spellings.len() < MOST_VALUES && is_replaced_anywhere(kind, &spelling) {
+                    self.spellings.insert(spelling, kind.to_owned());
+                }
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 const MOST_SPELLINGS: usize = 8;
 
 /// The longest value that has other spellings.
-const MOST_BYTES: usize = 4 * 1_024;
+const MOST_BYTES: usize = 1_024;
 
 /// Returns the values for which the text of a file may stand: without the escapes of JSON, code and settings, the
 /// doubled quotes of YAML and SQL, the entities of XML and the percent signs of addresses, once or several times. The
