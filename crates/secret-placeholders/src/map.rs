@@ -220,7 +220,7 @@ impl SecretMap {
         self.finder = None;
     }
 
-    /// Adds the other spellings of a value that is replaced everywhere. Keys are recognised in any spelling.
+    /// Adds the other spellings of a value that is replaced everywhere. The lines of keys are recognised by themselves.
     fn add_spellings(&mut self, kind: &str, value: &str) {
         if kind != private_key::KIND {
             for spelling in decoded(value) {
