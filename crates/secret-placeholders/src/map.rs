@@ -8,6 +8,7 @@ use crate::detector::{NAME_KIND, is_common, is_ordinary, is_path};
 use crate::finder::Finder;
 use crate::marker::Marker;
 use crate::private_key::{self, POSSIBLE_KIND};
+use crate::spellings::decoded;
 
 /// The kind of texts that look like a placeholder and are part of a file.
 pub(crate) const LITERAL: &str = "literal";
@@ -51,6 +52,9 @@ pub(crate) struct SecretMap {
     /// Values, by kind, that lack a placeholder because the map is full: they are hidden everywhere, too.
     hidden: HashMap<String, String>,
     hidden_bytes: usize,
+    /// Other spellings, by kind, of the values that are replaced everywhere: they are hidden everywhere, too. One that
+    /// occurs gets a placeholder of its own, so that each placeholder stands for the same bytes wherever it is.
+    spellings: HashMap<String, String>,
     /// Finds the values in a text; built on demand.
     finder: Option<Finder>,
 }
@@ -185,6 +189,7 @@ impl SecretMap {
             if has_room && is_new && *kind != private_key::KIND && is_replaced_anywhere(kind, value) {
                 self.hidden_bytes += value.len();
                 self.hidden.insert((*value).to_owned(), (*kind).to_owned());
+                self.add_spellings(kind, value);
             }
         }
         let is_changed = self.hidden.len() > before;
@@ -198,14 +203,32 @@ impl SecretMap {
     pub(crate) fn take_hidden(&mut self, other: &mut SecretMap) {
         self.hidden = std::mem::take(&mut other.hidden);
         self.hidden_bytes = std::mem::take(&mut other.hidden_bytes);
-        self.finder = None;
+        self.add_hidden_spellings();
     }
 
     /// Copies the values that another map hides without a placeholder.
     pub(crate) fn adopt_hidden(&mut self, other: &SecretMap) {
         self.hidden = other.hidden.clone();
         self.hidden_bytes = other.hidden_bytes;
+        self.add_hidden_spellings();
+    }
+
+    fn add_hidden_spellings(&mut self) {
+        let hidden = std::mem::take(&mut self.hidden);
+        hidden.iter().for_each(|(value, kind)| self.add_spellings(kind, value));
+        self.hidden = hidden;
         self.finder = None;
+    }
+
+    /// Adds the other spellings of a value that is replaced everywhere. The lines of keys are recognised by themselves.
+    fn add_spellings(&mut self, kind: &str, value: &str) {
+        if kind != private_key::KIND {
+            for spelling in decoded(value) {
+                if self.spellings.len() < MOST_VALUES && is_replaced_anywhere(kind, &spelling) {
+                    self.spellings.insert(spelling, kind.to_owned());
+                }
+            }
+        }
     }
 
     /// Adds the entries of another map whose value and placeholder are new here.
@@ -230,6 +253,9 @@ impl SecretMap {
         self.literals += usize::from(marker.kind == LITERAL);
         if !self.has(&marker.kind, &value) {
             let is_distinctive = is_replaced_anywhere(&marker.kind, &value);
+            if is_distinctive {
+                self.add_spellings(&marker.kind, &value);
+            }
             self.by_value.insert(value.clone(), Kept { marker: marker.clone(), is_distinctive });
         }
         self.by_marker.insert(marker, value);
@@ -239,7 +265,9 @@ impl SecretMap {
     /// Returns the values that are replaced everywhere, each with its kind.
     fn distinctive(&self) -> impl Iterator<Item = (&String, &String)> {
         let kept = self.by_value.iter().filter(|(_, kept)| kept.is_distinctive);
-        kept.map(|(value, kept)| (value, &kept.marker.kind)).chain(&self.hidden)
+        // A spelling comes first: of two kinds for the same value, the last counts.
+        let kept = kept.map(|(value, kept)| (value, &kept.marker.kind));
+        self.spellings.iter().chain(kept).chain(&self.hidden)
     }
 
     /// Returns how many bytes at the start of a text are the rest of such a value.

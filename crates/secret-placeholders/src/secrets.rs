@@ -21,6 +21,7 @@ use crate::map::{LITERAL, SecretMap, is_replaced_anywhere};
 use crate::marker::{Marker, markers};
 use crate::new_values::NewValues;
 use crate::private_key;
+use crate::spellings::decoded;
 use crate::store::{PlaceholderStore, StoreError};
 
 /// The maximum number of searches of a text: the values found may overlap others and are then merged with them.
@@ -196,6 +197,14 @@ impl Secrets {
         }
         put_back.push_str(&text[end..]);
         put_back
+    }
+
+    /// Returns the value of a placeholder if it may stand for another one, which a program reads from its file.
+    pub(crate) fn escaped_value(&self, marker: &Marker) -> Option<String> {
+        self.read_what_was_added();
+        let map = &self.lock().map;
+        let value = map.value_of(marker).filter(|_| is_single_value(&marker.kind))?;
+        (!decoded(value).is_empty()).then(|| value.to_owned())
     }
 
     /// Returns how many bytes at the end of a text are the beginning of a value that has a placeholder.

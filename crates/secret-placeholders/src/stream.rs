@@ -1,5 +1,6 @@
 //! Masking a text that arrives in pieces.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::hunk_context::without_cut_contexts;
@@ -21,6 +22,9 @@ const LOOK_BACK_BYTES: usize = 8 * 1_024;
 /// The maximum number of points per attempt at which to divide such a line.
 const MOST_TRIES: usize = 16;
 
+/// The maximum number of bytes searched per attempt, for each byte held.
+const MOST_SEARCHES: usize = 4;
+
 /// The maximum number of bytes held back when a line cannot be divided.
 const MOST_UNDIVIDED_BYTES: usize = 4 * MOST_HELD_BYTES;
 
@@ -31,15 +35,15 @@ pub struct StreamMask {
     /// Complete lines that were already returned.
     context: Vec<u8>,
     held: Vec<u8>,
-    /// The number of bytes held when their line could not be divided.
-    undivided: usize,
+    /// The number of bytes of a long line that the last attempt to divide it left.
+    left: usize,
 }
 
 impl StreamMask {
     /// Returns the mask for a new stream.
     #[must_use]
     pub fn new(secrets: &Arc<Secrets>) -> StreamMask {
-        StreamMask { secrets: Arc::clone(secrets), context: Vec::new(), held: Vec::new(), undivided: 0 }
+        StreamMask { secrets: Arc::clone(secrets), context: Vec::new(), held: Vec::new(), left: 0 }
     }
 
     /// Takes the next bytes and returns the text that may be shown so far; invalid UTF-8 is replaced.
@@ -47,13 +51,16 @@ impl StreamMask {
         self.held.extend_from_slice(bytes);
         let end = match memchr::memrchr(b'\n', &self.held) {
             // Lines that may be part of a key wait for the next one, which may be the last of the key.
-            Some(at) => match before_key_lines(&self.held[..=at]) {
-                end if self.held.len() - end <= MOST_HELD_BYTES => end,
-                _ => at + 1,
-            },
+            Some(at) => {
+                self.left = 0;
+                match before_key_lines(&self.held[..=at]) {
+                    end if self.held.len() - end <= MOST_HELD_BYTES => end,
+                    _ => at + 1,
+                }
+            }
             None if self.is_worth_a_try() => {
-                let end = self.division();
-                self.undivided = if end == 0 { self.held.len() } else { 0 };
+                let (end, _) = self.division();
+                self.left = self.held.len() - end;
                 end
             }
             None => return String::new(),
@@ -72,36 +79,49 @@ impl StreamMask {
     }
 
     /// Checks whether a long line has grown enough since the last attempt to divide it: each attempt searches all held
-    /// bytes.
+    /// bytes. An attempt at a line that is too long leaves at most half of it, so these need no growth.
     fn is_worth_a_try(&self) -> bool {
         let bytes = self.held.len();
-        bytes > MOST_UNDIVIDED_BYTES || bytes > MOST_HELD_BYTES && bytes > self.undivided + self.undivided / 2
+        bytes > MOST_UNDIVIDED_BYTES || bytes > MOST_HELD_BYTES && bytes >= 2 * self.left
     }
 
     /// Returns the position at which an unfinished long line can be divided so that both parts hide what the whole line
-    /// hides; 0 if it is better to wait.
-    fn division(&self) -> usize {
+    /// hides, and the number of bytes searched for it. The position is 0 if it is better to wait.
+    fn division(&self) -> (usize, usize) {
+        let bytes = self.held.len();
+        let mut searched = 0;
         // Without giving placeholders: a part of a value must not have one.
-        let hidden = |bytes: &[u8]| {
-            let text = String::from_utf8_lossy(bytes);
-            (self.secrets.ranges_with_values(&text), text.len())
+        let mut hidden = |part: Range<usize>| {
+            let after_this = searched + part.len();
+            if after_this > MOST_SEARCHES * bytes {
+                return None;
+            }
+            searched = after_this;
+            let text = String::from_utf8_lossy(&self.held[part]);
+            Some((self.secrets.ranges_with_values(&text), text.len()))
         };
-        let (whole, _) = hidden(&self.held);
-        let latest = self.held.len() - LOOK_BACK_BYTES;
+        let latest = bytes - LOOK_BACK_BYTES;
         let ends_word = |at: &usize| is_between(self.held[*at - 1]);
-        let between = (1..=latest).rev().filter(ends_word).take(MOST_TRIES);
+        let between = (bytes / 2..=latest).rev().filter(ends_word).take(MOST_TRIES);
         // After any whole character, if there are no words.
-        let anywhere = (1..=latest).rev().find(|at| self.held[*at] & 0xC0 != 0x80);
-        let hides_all = |at: &usize| {
-            let ((before, length), (after, _)) = (hidden(&self.held[..*at]), hidden(&self.held[*at..]));
-            let after = after.into_iter().map(|range| length + range.start..length + range.end);
-            before.into_iter().chain(after).eq(whole.iter().cloned())
+        let anywhere = (bytes / 2..=latest).rev().find(|at| self.held[*at] & 0xC0 != 0x80);
+        let whole = hidden(0..bytes);
+        let mut is_same = |at: usize| {
+            let (whole, length) = whole.as_ref()?;
+            // The shorter part first: it often shows that the longer one is not worth a search.
+            let (after, after_length) = hidden(at..bytes)?;
+            let start = length.checked_sub(after_length)?;
+            let after: Vec<Range<usize>> =
+                after.into_iter().map(|range| start + range.start..start + range.end).collect();
+            let (rest, same) = whole.split_at_checked(whole.len().checked_sub(after.len())?)?;
+            Some(same == after && hidden(0..at)?.0 == rest)
         };
-        match between.chain(anywhere).find(hides_all) {
+        let end = match between.chain(anywhere).find(|at| is_same(*at) == Some(true)) {
             Some(at) => at,
-            None if self.held.len() > MOST_UNDIVIDED_BYTES => anywhere.unwrap_or(latest),
+            None if bytes > MOST_UNDIVIDED_BYTES => anywhere.unwrap_or(latest),
             None => 0,
-        }
+        };
+        (end, searched)
     }
 
     fn masked(&mut self, ready: &[u8]) -> String {
@@ -173,4 +193,46 @@ fn before_key_lines(lines: &[u8]) -> usize {
         end = start;
     }
     end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryStore;
+
+    /// Returns the number of bytes that were searched to divide a line, and the number of pieces it was divided into.
+    fn cost(line: &[u8], piece: usize) -> (usize, usize) {
+        let secrets = Secrets::open(MemoryStore::default()).expect("an empty store");
+        let mut stream = StreamMask::new(&Arc::new(secrets));
+        let (mut searched, mut pieces) = (0, 1);
+        for bytes in line.chunks(piece) {
+            stream.held.extend_from_slice(bytes);
+            if stream.is_worth_a_try() {
+                searched += stream.division().1;
+            }
+            pieces += usize::from(!stream.push(b"").is_empty());
+        }
+        (searched, pieces)
+    }
+
+    #[test]
+    fn a_long_line_is_searched_for_its_divisions_in_linear_time() {
+        const MOST_PER_BYTE: usize = 5;
+        let searched = |unit: &str, length: usize| {
+            let (searched, pieces) = cost(unit.repeat(length / unit.len()).as_bytes(), 8_192);
+            assert!(searched <= MOST_PER_BYTE * length, "{unit:?}: {searched} of {length}");
+            (searched, pieces)
+        };
+        // The second part of a line of these hides more than the line: no point divides it.
+        let ((_, pieces), (most, _)) = (searched("password='", 100_000), searched("password='", 350_000));
+        assert_eq!(pieces, 2, "a line that is too long is divided all the same");
+        // The first point divides a line of words, and a line without words.
+        for unit in ["ab \"cd\", ", "x"] {
+            let (searched, pieces) = searched(unit, 350_000);
+            assert!(pieces > 5 && searched < most, "{unit:?}: {searched} {pieces}");
+        }
+        // The control: a search of the whole line for each of the points at each growth takes more than that.
+        let each = (MOST_TRIES + 1) * (MOST_HELD_BYTES + MOST_UNDIVIDED_BYTES);
+        assert!(each > 3 * most, "{each} {most}");
+    }
 }

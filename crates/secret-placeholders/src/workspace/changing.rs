@@ -26,6 +26,7 @@ type Outcome = Result<FileChanged, WapError>;
 struct Waiting {
     change: FileChange,
     visible: ShownAnswer,
+    warning: Option<String>,
 }
 
 /// The progress of a batch.
@@ -95,7 +96,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             let restored = self.restored_change(secrets, &putting_back, call, change);
             let restored = restored.and_then(|mut restored| {
                 let visible = self.check_uncovers_nothing(secrets, call, change, &mut restored)?;
-                Ok(Waiting { change: restored, visible })
+                let warning = self.escaped_value_warning(secrets, call, change, restored.path());
+                Ok(Waiting { change: restored, visible, warning })
             });
             match restored {
                 Ok(restored) => batch.waiting.push(restored),
@@ -148,8 +150,9 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
         let step = call.origin.step.saturating_add(u32::try_from(outcomes.len()).unwrap_or(u32::MAX));
         let origin = call.origin.at_step(step);
         let part = Call { origin: &origin, ..*call };
-        let (changes, visible): (Vec<FileChange>, Vec<ShownAnswer>) =
-            waiting.drain(..).map(|one| (one.change, one.visible)).unzip();
+        let (changes, answers): (Vec<FileChange>, Vec<(ShownAnswer, Option<String>)>) =
+            waiting.drain(..).map(|one| (one.change, (one.visible, one.warning))).unzip();
+        let (visible, escaped): (Vec<ShownAnswer>, Vec<Option<String>>) = answers.into_iter().unzip();
         let carried_out = self.inner.change_files(&part, &changes);
         for (change, outcome) in sent.iter().zip(carried_out.iter().flatten()) {
             let path = match outcome {
@@ -187,7 +190,8 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
             veils.push(veil);
         }
         secrets.keep_all(&values);
-        for (((change, outcome), veil), sent) in changes.iter().zip(quoted).zip(veils).zip(sent) {
+        let answered = changes.iter().zip(quoted).zip(veils).zip(sent).zip(escaped);
+        for ((((change, outcome), veil), sent), escaped) in answered {
             outcomes.push(match outcome {
                 Ok((changed, matches)) => {
                     let mut changed = self.masked_answer(change, &veil, changed);
@@ -195,6 +199,7 @@ impl<W: Workspace> PlaceholderWorkspace<W> {
                         FileChanged::Written(WriteFileResponse { warnings, .. })
                         | FileChanged::Modified(ModifyFileResponse { warnings, .. }) => {
                             warnings.extend(placeholder_warning(secrets, sent));
+                            warnings.extend(escaped);
                         }
                         FileChanged::Deleted(_) => {}
                     }

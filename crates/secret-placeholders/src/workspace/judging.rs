@@ -4,6 +4,7 @@
 //! agree: a text that matches within a secret would break it up, and no rule recognises the parts.
 
 mod compared_lines;
+mod escaped_values;
 mod failed_search;
 mod near_placeholders;
 mod possible_lines;

@@ -5,6 +5,7 @@ mod coloured;
 mod forms;
 mod generated;
 mod nearby_names;
+mod spellings;
 
 use std::sync::Arc;
 

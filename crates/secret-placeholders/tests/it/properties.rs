@@ -7,6 +7,15 @@ use secret_placeholders::{MemoryStore, Secrets, StreamMask};
 
 use crate::corpus::recipes;
 
+/// Fields with escapes, and other spellings of their values, some of which overlap.
+const SPELLINGS: [&str; 5] = [
+    "{\"password\": \"kX7q\\u0026zWm2Lr9aa\"}",
+    "kX7q&zWm2Lr9aa",
+    "{\"password\": \"aaRt8w\\\\\\\"zWm2%2540\"}",
+    "aaRt8w\\\"zWm2%40",
+    "aaRt8w\"zWm2@",
+];
+
 /// A text of ordinary pieces, secrets, texts like placeholders, and line ends.
 fn any_text() -> impl Strategy<Value = String> {
     let lines: Vec<String> = recipes().iter().map(|recipe| recipe.line()).collect();
@@ -14,6 +23,7 @@ fn any_text() -> impl Strategy<Value = String> {
         "\\PC{0,20}",
         "[ -~]{0,40}",
         proptest::sample::select(lines),
+        proptest::sample::select(&SPELLINGS[..]).prop_map(str::to_owned),
         "⟦?secret:[a-z-]{0,12}:[0-9]{0,3}⟧?",
         "(password|secret|api_key|token) ?[=:] ?[\"']?[A-Za-z0-9+/_-]{0,40}[\"']?",
         Just("\n".to_owned()),

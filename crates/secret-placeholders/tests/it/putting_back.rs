@@ -1,5 +1,6 @@
 //! Requests with restored values: those that become large, and commands that print them.
 
+mod escaped_values;
 mod given_values;
 
 use wap_core::{

@@ -26,7 +26,7 @@ fn file() -> Masked {
     masked
 }
 
-fn printed(stdout: &str, stderr: &str) -> ExecuteCommandResponse {
+pub(super) fn printed(stdout: &str, stderr: &str) -> ExecuteCommandResponse {
     let response = json!({
         "stdout": stdout, "stderr": stderr, "exitCode": 0, "isOutputTruncated": false, "durationMs": 5,
     });
