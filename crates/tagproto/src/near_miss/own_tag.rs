@@ -1,5 +1,6 @@
 //! Blocks whose text suggests that they end too late: their own closing tag is probably misspelt, missing or of another kind, and
-//! the closing tag at which they end belongs to a later block.
+//! the closing tag at which they end belongs to a later block. A command with a whole block of another kind in its lines ends too
+//! late as well: the shell would run the text of that block.
 
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use super::tag_like::TagLike;
 use super::{misspelt_end, quoted};
 use crate::parse::error::EndDoubt;
 use crate::parse::scan::{Line, count_lines};
-use crate::repair::{Fence, lines_from, stray_closing_kind};
+use crate::repair::{Fence, Opening, lines_from, opening, stray_closing_kind, text_lines_of_command};
 use crate::span::line_number;
 use crate::{Block, BlockKind, Item, ParseError, ParseErrorKind};
 
@@ -71,7 +72,41 @@ fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind
             _ => open.pass(line, content, opened),
         }
     }
-    open.wrong_closer(item.kind()).map(|line| unclear(line, EndDoubt::OtherClosing))
+    let wrong_closer = open.wrong_closer(item.kind()).map(|line| unclear(line, EndDoubt::OtherClosing));
+    wrong_closer.or_else(|| {
+        let is_command = item.kind() == BlockKind::RunCommand;
+        let inner = if is_command { block_in_command(block) } else { None };
+        inner.map(|line| unclear(&line, EndDoubt::InnerBlock))
+    })
+}
+
+/// Returns the line of a command that opens a block of another kind, if a later line closes it. The text that the command hands
+/// to a program may have such lines.
+fn block_in_command(command: &str) -> Option<Line> {
+    command.contains("\n[/").then_some(())?;
+    let are_text = text_lines_of_command(command.lines().skip(1));
+    let lines = lines_from(command, 0).skip(1).zip(are_text).filter(|(_, is_text)| !is_text);
+    let mut first: [Option<Line>; BlockKind::ALL.len()] = [None; BlockKind::ALL.len()];
+    for (line, _) in lines {
+        let content = command[line.start..line.end].trim();
+        let closes = |kind: &BlockKind| first[*kind as usize].is_some() && content == kind.closing_tag();
+        if let Some(closed) = BlockKind::ALL.into_iter().find(closes) {
+            return first[closed as usize];
+        }
+        // After `#`, the tag is in a comment.
+        let opened = opening(content).filter(|opening| !content.starts_with('#') && is_meant(opening));
+        if let Some(opened) = opened {
+            first[opened.tag.kind as usize].get_or_insert(line);
+        }
+    }
+    None
+}
+
+/// Checks for the opening tag of a block with a body and, for a file, a path.
+fn is_meant(opening: &Opening<'_>) -> bool {
+    let kind = opening.tag.kind;
+    let is_file = matches!(kind, BlockKind::CreateFile | BlockKind::EditFile);
+    kind.has_body() && opening.is_upper_case() && (!is_file || opening.tag.usable_path().is_some())
 }
 
 /// The tags with bodies in the text of a block.

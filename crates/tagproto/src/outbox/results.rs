@@ -214,6 +214,8 @@ mod tests {
             EndDoubt::NextTag,
             EndDoubt::InFence,
             EndDoubt::OtherClosing,
+            EndDoubt::InnerBlock,
+            EndDoubt::AfterClosing,
         ];
         let foreign = [
             ForeignFault::Hunk { line_number: 1234, fault },

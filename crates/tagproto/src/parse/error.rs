@@ -225,6 +225,10 @@ pub enum EndDoubt {
     /// It has the closing tag of another kind in its body, without the opening tag: two closing tags may have been swapped. In a
     /// file, an unclosed block follows.
     OtherClosing,
+    /// It is a command with a whole block of another kind in its lines, which the shell would run.
+    InnerBlock,
+    /// It follows text after a closing tag of a file or a command that closes no block, in a reply that ends with text.
+    AfterClosing,
 }
 
 impl EndDoubt {
@@ -255,6 +259,14 @@ impl EndDoubt {
             Self::OtherClosing => format!(
                 "holds the closing tag of another kind in line {line} of the reply, which closes nothing in its text, \
                  {it_was_not_run}, nor was any block that begins before its own closing tag"
+            ),
+            Self::InnerBlock => format!(
+                "holds a block of another kind in line {line} of the reply, whose text the shell would run, {it_was_not_run}, nor \
+                 was that block"
+            ),
+            Self::AfterClosing => format!(
+                "follows text and a closing tag in line {line} of the reply that closes no block, and the reply ends with text, so \
+                 that it may be text too: it was not run{later}"
             ),
             Self::NoOpening => {
                 let blocks = match not_run {
@@ -342,6 +354,14 @@ impl ParseErrorKind {
             }
             Self::EndUnclear { doubt: EndDoubt::NoOpening, .. } => {
                 "; send the block again, with its opening tag, and then the others".to_owned()
+            }
+            Self::EndUnclear { doubt: EndDoubt::AfterClosing, .. } => {
+                "; if it is meant, send it again without such a closing tag before it".to_owned()
+            }
+            Self::EndUnclear { doubt: EndDoubt::InnerBlock, .. } => {
+                "; end the command with [/RUN_COMMAND] before that block; if its lines are the text of a file, write them with a \
+                 here-document"
+                    .to_owned()
             }
             Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::OtherClosing | EndDoubt::TextAfter, .. } => {
                 let (closing, as_text) = (command.closing_tag(), tag_as_text(command));
