@@ -276,12 +276,14 @@ impl OfKind {
     }
 }
 
-/// Returns the code fence that the text of a block leaves open; `None` for a malformed block.
+/// Returns the code fence that the text of a block leaves open; `None` for a block with another fault.
 fn open_fence(block: &str, item: &Item<'_>) -> Option<Fence> {
+    let is_read = match item {
+        Item::Block(_) => true,
+        Item::Error(error) => matches!(error.kind, ParseErrorKind::FenceInBody { .. }),
+    };
     let lines = || block.lines().skip(1);
-    matches!(item, Item::Block(_))
-        .then(|| lines().fold(None, |open, line| Fence::open_after(line, open)))
-        .flatten()
+    is_read.then(|| lines().fold(None, |open, line| Fence::open_after(line, open))).flatten()
 }
 
 /// Checks for a trimmed line of text, apart from fences.

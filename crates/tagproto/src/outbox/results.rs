@@ -235,6 +235,7 @@ mod tests {
             ParseErrorKind::MissingLines { path: name() },
             ParseErrorKind::OmittedCode { path: name(), line_number: 1234 },
             ParseErrorKind::NumbersInBody { path: name() },
+            ParseErrorKind::FenceInBody { path: Some(name()), line_number: 1234 },
             ParseErrorKind::NearMiss { written: "x".repeat(80), not_run: 12 },
             ParseErrorKind::StrayClosing { line_number: 1234 },
             ParseErrorKind::MaybeConsidered { line_number: 1234 },

@@ -97,6 +97,15 @@ pub enum ParseErrorKind {
         /// The line of the body, 1-based.
         line_number: u32,
     },
+    /// One half of a code fence as the first or last line of code or a command. Found by [`read_in`](crate::read_in) with paste
+    /// repair only.
+    #[error("{}has one half of a code fence in line {line_number} of its body", for_path(.path.as_deref()))]
+    FenceInBody {
+        /// The path, for a file block.
+        path: Option<String>,
+        /// The line of the body, 1-based.
+        line_number: u32,
+    },
     /// A line that was meant as the block's tag but is not a tag. Found by [`read_in`](crate::read_in) only.
     #[error("is not recognised: '{written}' is not a tag{}", inside(*.not_run))]
     NearMiss {
@@ -322,6 +331,12 @@ impl ParseErrorKind {
                     "; send {text}, or [EDIT_FILE path=\"{path}\"]{SEARCH_AND_REPLACE}, each mark in the first column; if the marks are \
                      text of the file, write it with a command"
                 )
+            }
+            Self::FenceInBody { path: None, .. } => "; send the command without it".to_owned(),
+            Self::FenceInBody { path: Some(_), .. } => {
+                "; send the text without it; if it is a line of the file, edit the file by text, with SEARCH and REPLACE, or write \
+                 it with a command"
+                    .to_owned()
             }
             Self::NearMiss { .. } => {
                 let opening = match command {
