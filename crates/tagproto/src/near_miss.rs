@@ -12,6 +12,7 @@ mod inline_tag;
 mod misspelt_end;
 mod own_tag;
 mod quoted_block;
+mod shown_block;
 mod tag_like;
 mod unclear_end;
 
@@ -60,6 +61,7 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
     report_two_paths(text, &mut items);
     own_tag::report(text, &mut items);
     quoted_block::report(text, &mut items);
+    shown_block::report(text, &mut items);
     let (lines, considered) = tag_like_lines(text, &items);
     let cut_tag = cut_tag::error(text, &items);
     let ends = Ends::of(text, &items);

@@ -4,12 +4,12 @@
 
 use std::ops::Range;
 
-use super::body_tags::BodyTags;
+use super::body_tags::{BodyTags, first_whole_block, meant_kind};
 use super::tag_like::TagLike;
 use super::{misspelt_end, quoted};
 use crate::parse::error::EndDoubt;
 use crate::parse::scan::{Line, count_lines};
-use crate::repair::{Fence, Opening, lines_from, opening, stray_closing_kind, text_lines_of_command};
+use crate::repair::{Fence, lines_from, opening, stray_closing_kind, text_lines_of_command};
 use crate::span::line_number;
 use crate::{Block, BlockKind, Item, ParseError, ParseErrorKind};
 
@@ -80,33 +80,18 @@ fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind
     })
 }
 
-/// Returns the line of a command that opens a block of another kind, if a later line closes it. The text that the command hands
-/// to a program may have such lines.
+/// Returns the line of a command that opens a block of another kind. The text that the command hands to a program may have such
+/// blocks.
 fn block_in_command(command: &str) -> Option<Line> {
     command.contains("\n[/").then_some(())?;
     let are_text = text_lines_of_command(command.lines().skip(1));
-    let lines = lines_from(command, 0).skip(1).zip(are_text).filter(|(_, is_text)| !is_text);
-    let mut first: [Option<Line>; BlockKind::ALL.len()] = [None; BlockKind::ALL.len()];
-    for (line, _) in lines {
-        let content = command[line.start..line.end].trim();
-        let closes = |kind: &BlockKind| first[*kind as usize].is_some() && content == kind.closing_tag();
-        if let Some(closed) = BlockKind::ALL.into_iter().find(closes) {
-            return first[closed as usize];
-        }
+    let lines = lines_from(command, 0).skip(1).zip(are_text);
+    let lines = lines.filter(|(_, is_text)| !is_text).map(|(line, _)| line);
+    first_whole_block(command, lines, |line| {
+        let kind = meant_kind(&opening(line)?)?;
         // After `#`, the tag is in a comment.
-        let opened = opening(content).filter(|opening| !content.starts_with('#') && is_meant(opening));
-        if let Some(opened) = opened {
-            first[opened.tag.kind as usize].get_or_insert(line);
-        }
-    }
-    None
-}
-
-/// Checks for the opening tag of a block with a body and, for a file, a path.
-fn is_meant(opening: &Opening<'_>) -> bool {
-    let kind = opening.tag.kind;
-    let is_file = matches!(kind, BlockKind::CreateFile | BlockKind::EditFile);
-    kind.has_body() && opening.is_upper_case() && (!is_file || opening.tag.usable_path().is_some())
+        (kind.has_body() && !line.trim_start().starts_with('#')).then_some(kind)
+    })
 }
 
 /// The tags with bodies in the text of a block.
@@ -144,7 +129,7 @@ impl OpenTags {
 }
 
 /// Returns the closed code fences, which hold the examples of Markdown.
-fn closed_fences(text: &str) -> Vec<Range<usize>> {
+pub(super) fn closed_fences(text: &str) -> Vec<Range<usize>> {
     let mut closed = Vec::new();
     let mut open: Option<(Fence, usize)> = None;
     for line in lines_from(text, 0) {

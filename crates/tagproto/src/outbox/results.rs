@@ -238,6 +238,7 @@ mod tests {
             ParseErrorKind::FenceInBody { path: Some(name()), line_number: 1234 },
             ParseErrorKind::NearMiss { written: "x".repeat(80), not_run: 12 },
             ParseErrorKind::StrayClosing { line_number: 1234 },
+            ParseErrorKind::BlockInText { line_number: 1234 },
             ParseErrorKind::MaybeConsidered { line_number: 1234 },
             ParseErrorKind::Hunk { path: name(), line_number: 1234, fault },
             ParseErrorKind::AlongsideBlocks { path: Some(name()) },

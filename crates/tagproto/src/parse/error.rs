@@ -136,6 +136,13 @@ pub enum ParseErrorKind {
         /// The reason.
         doubt: EndDoubt,
     },
+    /// A message or a summary with a whole block in its text, in a reply that has no other block that acts. Found by
+    /// [`read_in`](crate::read_in) only.
+    #[error("holds a block in line {line_number} of the reply, which is text there, so that it was not run")]
+    BlockInText {
+        /// The line of the reply with the opening tag, 1-based.
+        line_number: u32,
+    },
     /// A block that the reply only quotes. Found by [`read_in`](crate::read_in) only.
     #[error("{}, so that it was not run", .0.text())]
     OnlyQuoted(Quotation),
@@ -356,6 +363,10 @@ impl ParseErrorKind {
                     format!("; write {opening}, alone on its line")
                 }
             }
+            Self::BlockInText { .. } => format!(
+                "; send the block outside of the text, before [{command}] or after {}; if it is only shown, put it in a code fence",
+                command.closing_tag()
+            ),
             Self::OnlyQuoted(quotation) => format!("; if it is meant, send it {}", quotation.meant_form()),
             Self::OnlyConsidered => "; send the blocks without the thinking".to_owned(),
             Self::MaybeConsidered { .. } => {
