@@ -203,7 +203,11 @@ impl Marks {
                     let closing = SPELLINGS[*which].closing;
                     match *which < SINGLE {
                         true => begins(rest, closing, dialect),
-                        false => content.trim().eq_ignore_ascii_case(closing),
+                        false => {
+                            let mark = rest.get(..closing.len());
+                            mark.is_some_and(|mark| mark.eq_ignore_ascii_case(closing))
+                                && is_blank_around(&content[..at], &rest[closing.len()..])
+                        }
                     }
                 };
                 let Some(which) = (0..count).find(closes) else { continue };
@@ -339,6 +343,11 @@ fn opening(line: &str, dialect: Dialect) -> Option<usize> {
         true => begins(content, spelling.opening, dialect),
         false => content.trim_end().eq_ignore_ascii_case(spelling.opening),
     })
+}
+
+/// Checks whether the texts before and after a mark are blank. Searches from the mark, since a line may have many marks.
+fn is_blank_around(before: &str, after: &str) -> bool {
+    before.chars().rev().all(char::is_whitespace) && after.chars().all(char::is_whitespace)
 }
 
 /// Returns the offset after the line that contains a position.
