@@ -265,6 +265,12 @@ const WORDS_OF_SENTENCES: [&str; 24] = [
     "because", "runs", "executes", "needs", "failed", "works", "ends", "begins", "encloses",
 ];
 
+/// Words directly after a tag that continue its name, or a sentence about it.
+const WORDS_AFTER_TAGS: [&str; 16] = [
+    "tag", "tags", "block", "blocks", "command", "commands", "body", "output", "result", "results", "not",
+    "never", "only", "can", "run", "execute",
+];
+
 /// Checks whether a tag with a command after it is apart from the text around it: as a paragraph, or as an item of a list or after
 /// the end of a sentence, if the command is not the rest of one.
 fn is_on_its_own(text: &str, line: &Line, content: &str, rest: &str) -> bool {
@@ -276,18 +282,20 @@ fn is_on_its_own(text: &str, line: &Line, content: &str, rest: &str) -> bool {
     let before = line_before(text, line).map(|before| before.trim_end_matches(['*', '_', ' ', '\r']));
     let follows_sentence =
         || before.is_none_or(|before| is_edge(before) || before.ends_with(['.', ':', '!', '?']));
-    let mut words = rest.split(['"', '\'']).step_by(2).flat_map(str::split_whitespace);
-    !is_quoted
-        && (is_item || follows_sentence())
-        && !words.any(|word| WORDS_OF_SENTENCES.contains(&word))
-        && !has_article_second(rest)
+    !is_quoted && (is_item || follows_sentence()) && !is_rest_of_sentence(rest)
 }
 
-/// Checks for a text such as `runs a command`.
-fn has_article_second(text: &str) -> bool {
-    let mut words = text.split_whitespace();
-    words.next().is_some_and(|first| first.ends_with('s'))
-        && words.next().is_some_and(|second| ["a", "an", "all", "any"].contains(&second))
+/// Checks whether a text after a tag has the words of a sentence, such as `runs a command`, or begins as one does.
+fn is_rest_of_sentence(text: &str) -> bool {
+    let mut words = text.split(['"', '\'']).step_by(2).flat_map(str::split_whitespace);
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let mut later = words.peekable();
+    let is_capitalized = first.starts_with(char::is_uppercase) && !first.contains('=');
+    let has_object = ["a", "an"].contains(&second) && later.peek().is_some();
+    is_capitalized
+        || has_object
+        || WORDS_AFTER_TAGS.contains(&first)
+        || [first, second].into_iter().chain(later).any(|word| WORDS_OF_SENTENCES.contains(&word))
 }
 
 /// Checks whether the lines before and after a line are blank or tags.

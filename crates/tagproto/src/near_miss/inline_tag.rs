@@ -60,7 +60,7 @@ pub(super) fn before_text(line: &str) -> Option<(TagLike, &str)> {
     let kind = tag.kind;
     let is_body = !is_blank(rest) && !rest.contains(kind.closing_tag());
     // Punctuation after a tag continues a sentence about it.
-    let is_text = |c: char| !c.is_whitespace() && !",.:;!?)`".contains(c);
+    let is_text = |c: char| !c.is_whitespace() && !",.:;!?)`-".contains(c);
     let is_file_with_text = tag.usable_path().is_some()
         && rest.starts_with(is_text)
         && rest.contains(char::is_alphanumeric)
@@ -278,6 +278,7 @@ mod tests {
             ("[CREATE_FILE path=\"b.py\"] makes a file", WithClosingTag),
             ("[CREATE_FILE path=\"b.py\"]: makes a file", WithClosingTag),
             ("> [CREATE_FILE path=\"b.py\"]x = 1", WithClosingTag),
+            ("[CREATE_FILE path=\"b.py\"]-style tags", WithClosingTag),
             ("[CREATE_FILE]x = 1", WithClosingTag),
         ] {
             assert_eq!(before_text(line).map(|(tag, _)| tag.weight), Some(weight), "{line}");
