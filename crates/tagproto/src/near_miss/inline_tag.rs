@@ -107,7 +107,7 @@ fn is_title(text: &str) -> bool {
 fn leads_to_block(text: &str) -> bool {
     let last = words(text).and_then(|words| words.split_whitespace().next_back()).unwrap_or_default();
     let is_mention = MENTIONS.iter().any(|word| last.eq_ignore_ascii_case(word));
-    !last.is_empty() && !is_mention && !text.starts_with('>') && text.matches('`').count() % 2 == 0
+    !last.is_empty() && !is_mention && !text.starts_with('>') && text.matches('`').count().is_multiple_of(2)
 }
 
 /// Returns the kind of a tag without attributes and without a body, with nothing but a path after it: `[DELETE_FILE] b.py`.

@@ -295,6 +295,31 @@ impl EndDoubt {
             }
         }
     }
+
+    /// Returns the advice for the model.
+    fn advice(self, command: BlockKind) -> String {
+        match self {
+            Self::NoOpening => "; send the block again, with its opening tag, and then the others".to_owned(),
+            Self::AfterClosing => {
+                "; if it is meant, send it again without such a closing tag before it".to_owned()
+            }
+            Self::InnerBlock => "; end the command with [/RUN_COMMAND] before that block; if its lines are the text of a file, write them \
+                                 with a here-document"
+                .to_owned(),
+            Self::NextTag | Self::OtherClosing | Self::TextAfter => {
+                let (closing, as_text) = (command.closing_tag(), tag_as_text(command));
+                format!("; end each block with {closing}, alone on its line; if the tag is a line of the text, {as_text}")
+            }
+            Self::OwnTag | Self::LaterTag | Self::InFence
+                if matches!(command, BlockKind::CreateFile | BlockKind::EditFile) =>
+            {
+                "; put a character in front of each tag line that belongs to the text, or write the file with a command".to_owned()
+            }
+            Self::OwnTag | Self::LaterTag | Self::InFence => {
+                format!("; if a tag line belongs to the text, {}", tag_as_text(command))
+            }
+        }
+    }
 }
 
 impl ParseErrorKind {
@@ -378,26 +403,7 @@ impl ParseErrorKind {
                  whether a part of a body was carried out"
                     .to_owned()
             }
-            Self::EndUnclear { doubt: EndDoubt::NoOpening, .. } => {
-                "; send the block again, with its opening tag, and then the others".to_owned()
-            }
-            Self::EndUnclear { doubt: EndDoubt::AfterClosing, .. } => {
-                "; if it is meant, send it again without such a closing tag before it".to_owned()
-            }
-            Self::EndUnclear { doubt: EndDoubt::InnerBlock, .. } => {
-                "; end the command with [/RUN_COMMAND] before that block; if its lines are the text of a file, write them with a \
-                 here-document"
-                    .to_owned()
-            }
-            Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::OtherClosing | EndDoubt::TextAfter, .. } => {
-                let (closing, as_text) = (command.closing_tag(), tag_as_text(command));
-                format!("; end each block with {closing}, alone on its line; if the tag is a line of the text, {as_text}")
-            }
-            Self::EndUnclear { .. } if matches!(command, BlockKind::CreateFile | BlockKind::EditFile) => {
-                "; put a character in front of each tag line that belongs to the text, or write the file with a command"
-                    .to_owned()
-            }
-            Self::EndUnclear { .. } => format!("; if a tag line belongs to the text, {}", tag_as_text(command)),
+            Self::EndUnclear { doubt, .. } => doubt.advice(command),
             Self::Hunk { .. } | Self::Foreign(_) => String::new(),
             Self::AlongsideBlocks { path } => {
                 let path = path.as_deref().unwrap_or("relative/path");
