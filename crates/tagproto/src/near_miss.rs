@@ -12,6 +12,7 @@ mod inline_tag;
 mod misspelt_end;
 mod own_tag;
 mod quoted_block;
+mod shown_block;
 mod tag_like;
 mod unclear_end;
 
@@ -60,6 +61,7 @@ pub(crate) fn with_errors<'a>(text: &str, mut items: Vec<Item<'a>>) -> Vec<Item<
     report_two_paths(text, &mut items);
     own_tag::report(text, &mut items);
     quoted_block::report(text, &mut items);
+    shown_block::report(text, &mut items);
     let (lines, considered) = tag_like_lines(text, &items);
     let cut_tag = cut_tag::error(text, &items);
     let ends = Ends::of(text, &items);
@@ -221,7 +223,7 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Faul
         let glued = || glued_tag::read(content).filter(|_| line.end < first_block);
         let before_text = || {
             let (tag, rest) = inline_tag::before_text(content)?;
-            if content.starts_with('[') && is_command(&tag, rest) && is_paragraph(text, &line) {
+            if is_command(&tag, rest) && is_on_its_own(text, &line, content, rest) {
                 return Some(TagLike { weight: Weight::Alone, ..tag });
             }
             (line.end < first_block || !rest.starts_with(char::is_whitespace)).then_some(tag)
@@ -246,20 +248,69 @@ fn tag_like_lines(text: &str, items: &[Item<'_>]) -> (Vec<TagLikeLine>, Vec<Faul
 
 /// Checks whether the text after a tag can be its command, and not the rest of a sentence about the tag.
 fn is_command(tag: &TagLike, rest: &str) -> bool {
-    let first = rest.trim_start().chars().next();
+    let rest = rest.trim();
+    // In back-ticks, a command is all of the text.
+    let inner = rest.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
+    let rest = inner.filter(|inner| !inner.contains('`')).unwrap_or(rest);
+    let first = rest.chars().next();
     let ends_sentence = rest.ends_with(['.', ',', ':', ';', '!', '?']) && !rest.ends_with(" .");
     tag.kind == BlockKind::RunCommand
         && first.is_some_and(|c| c.is_alphanumeric() || "./~$\"".contains(c))
         && !ends_sentence
 }
 
+/// Words of a sentence about a tag, which commands do not have outside of quotes.
+const WORDS_OF_SENTENCES: [&str; 24] = [
+    "the", "to", "of", "is", "are", "was", "were", "and", "or", "with", "your", "you", "it", "that", "which",
+    "because", "runs", "executes", "needs", "failed", "works", "ends", "begins", "encloses",
+];
+
+/// Words directly after a tag that continue its name, or a sentence about it.
+const WORDS_AFTER_TAGS: [&str; 16] = [
+    "tag", "tags", "block", "blocks", "command", "commands", "body", "output", "result", "results", "not",
+    "never", "only", "can", "run", "execute",
+];
+
+/// Checks whether a tag with a command after it is apart from the text around it: as a paragraph, or as an item of a list or after
+/// the end of a sentence, if the command is not the rest of one.
+fn is_on_its_own(text: &str, line: &Line, content: &str, rest: &str) -> bool {
+    if content.starts_with('[') && is_paragraph(text, line) {
+        return true;
+    }
+    let is_quoted = content.starts_with('>');
+    let is_item = inline_tag::without_marks(content).len() < content.len();
+    let before = line_before(text, line).map(|before| before.trim_end_matches(['*', '_', ' ', '\r']));
+    let follows_sentence =
+        || before.is_none_or(|before| is_edge(before) || before.ends_with(['.', ':', '!', '?']));
+    !is_quoted && (is_item || follows_sentence()) && !is_rest_of_sentence(rest)
+}
+
+/// Checks whether a text after a tag has the words of a sentence, such as `runs a command`, or begins as one does.
+fn is_rest_of_sentence(text: &str) -> bool {
+    let mut words = text.split(['"', '\'']).step_by(2).flat_map(str::split_whitespace);
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let mut later = words.peekable();
+    let is_capitalized = first.starts_with(char::is_uppercase) && !first.contains('=');
+    let has_object = ["a", "an"].contains(&second) && later.peek().is_some();
+    is_capitalized
+        || has_object
+        || WORDS_AFTER_TAGS.contains(&first)
+        || [first, second].into_iter().chain(later).any(|word| WORDS_OF_SENTENCES.contains(&word))
+}
+
 /// Checks whether the lines before and after a line are blank or tags.
 fn is_paragraph(text: &str, line: &Line) -> bool {
-    let before = text[..line.start].strip_suffix('\n').and_then(|before| before.rsplit('\n').next());
     let next = text[after(text, line)..].split('\n').next();
-    let is_edge =
-        |line: &str| line.trim().is_empty() || opening_kind(line).is_some() || closing_kind(line).is_some();
-    before.is_none_or(is_edge) && next.is_none_or(is_edge)
+    line_before(text, line).is_none_or(is_edge) && next.is_none_or(is_edge)
+}
+
+fn line_before<'t>(text: &'t str, line: &Line) -> Option<&'t str> {
+    text[..line.start].strip_suffix('\n').and_then(|before| before.rsplit('\n').next())
+}
+
+/// Checks for a blank line or a tag.
+fn is_edge(line: &str) -> bool {
+    line.trim().is_empty() || opening_kind(line).is_some() || closing_kind(line).is_some()
 }
 
 /// Returns the fault of thinking that contains blocks; `None` if the blocks were read, as strict parsing does.

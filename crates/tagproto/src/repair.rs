@@ -31,7 +31,9 @@ pub(crate) use chat_ending::{without_chat_ending, without_end_of_text};
 pub(crate) use copy_label::without_label;
 pub(crate) use fence::Fence;
 pub(crate) use file_kind::FileKind;
-pub(crate) use indentation::{begins_with_no_break_space, lacks_indentation, refused_for_no_break_spaces};
+pub(crate) use indentation::{
+    begins_with_no_break_space, lacks_indentation, refused_for_no_break_spaces, text_lines_of_command,
+};
 pub(crate) use omission::omitted;
 pub(crate) use outline::lines_from;
 pub use refusal::{Refusal, RefusalKind};

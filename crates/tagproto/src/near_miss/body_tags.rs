@@ -103,3 +103,36 @@ impl<'t> BodyTags<'t> {
 fn is_alone(tag: &TagLike) -> bool {
     !tag.is_closing && tag.weight == Weight::Alone
 }
+
+/// Returns the first line that opens a block whose closing tag, if it has one, is among the later lines. `opened` reads an opening
+/// tag.
+pub(super) fn first_whole_block(
+    text: &str,
+    lines: impl Iterator<Item = Line>,
+    opened: impl Fn(&str) -> Option<BlockKind>,
+) -> Option<Line> {
+    let mut first: [Option<Line>; BlockKind::ALL.len()] = [None; BlockKind::ALL.len()];
+    for line in lines {
+        let content = &text[line.start..line.end];
+        let closes =
+            |kind: &BlockKind| first[*kind as usize].is_some() && content.trim() == kind.closing_tag();
+        if let Some(closed) = BlockKind::ALL.into_iter().find(closes) {
+            return first[closed as usize];
+        }
+        match opened(content) {
+            Some(kind) if !kind.has_body() => return Some(line),
+            Some(kind) => _ = first[kind as usize].get_or_insert(line),
+            None => {}
+        }
+    }
+    None
+}
+
+/// Returns the kind of block that an opening tag means: a file has a path, and a tag of reading alone does nothing.
+pub(super) fn meant_kind(opening: &Opening<'_>) -> Option<BlockKind> {
+    let kind = opening.tag.kind;
+    let is_file = matches!(kind, BlockKind::CreateFile | BlockKind::EditFile | BlockKind::DeleteFile);
+    let has_path = || opening.tag.usable_path().is_some_and(|path| path.contains(char::is_alphanumeric));
+    let is_meant = kind != BlockKind::ReadFile && opening.is_upper_case() && (!is_file || has_path());
+    is_meant.then_some(kind)
+}

@@ -1,7 +1,7 @@
 //! A tag or a whole block with other text on its line, which the grammar reads as prose.
 
 use super::glued_tag::{is_label, words};
-use super::tag_like::{TagLike, Weight};
+use super::tag_like::{TagLike, Weight, is_path};
 use crate::BlockKind;
 use crate::parse::tag::{Attribute, OpeningTag};
 use crate::repair::{CURLY_DOUBLE, opening};
@@ -15,10 +15,16 @@ const PLACEHOLDERS: [&str; 8] = ["and", "or", "to", "command", "text", "message"
 /// Abbreviations at the end of which no sentence ends.
 const ABBREVIATIONS: [&str; 4] = ["e.g.", "i.e.", "cf.", "vs."];
 
+/// Words at the end of a text that mentions the block after it.
+const MENTIONS: [&str; 14] = [
+    "as", "like", "e.g.", "i.e.", "cf.", "vs.", "is", "was", "with", "and", "or", "write", "form", "example",
+];
+
 /// Reads a trimmed line with a whole block, or with a tag without a body, and other text: marks and text around it, or words that
 /// introduce it. A tag in back-ticks is only mentioned.
 pub(super) fn read(line: &str) -> Option<TagLike> {
     let core = without_marks(line);
+    let core = without_enclosure(core).unwrap_or(core);
     let is_quoted = line.starts_with('>');
     let tag_at_start = || {
         let (kind, rest) = tag_of_one_line(core)?;
@@ -30,12 +36,16 @@ pub(super) fn read(line: &str) -> Option<TagLike> {
     let after_words = || {
         let mut brackets = line.match_indices('[').take(BRACKETS);
         brackets.find_map(|(at, _)| {
-            let (kind, rest) = tag_of_one_line(&line[at..]).or_else(|| whole_block(&line[at..]))?;
+            let tag = tag_of_one_line(&line[at..]);
+            let is_block = tag.is_none();
+            let (kind, rest) = tag.or_else(|| whole_block(&line[at..]))?;
             let before = line[..at].trim_end();
-            (is_label(before) || is_blank(rest) && introduces(before)).then_some(kind)
+            let leads = || introduces(before) || is_title(before) || is_block && leads_to_block(before);
+            (is_label(before) || is_blank(rest) && leads()).then_some(kind)
         })
     };
-    let kind = tag_at_start().or_else(block_at_start).or_else(after_words)?;
+    let before_path = || kind_before_path(core).filter(|_| !is_quoted);
+    let kind = tag_at_start().or_else(block_at_start).or_else(after_words).or_else(before_path)?;
     Some(TagLike { kind, is_closing: false, is_whole_block: true, weight: Weight::Alone })
 }
 
@@ -49,16 +59,63 @@ pub(super) fn before_text(line: &str) -> Option<(TagLike, &str)> {
     let (tag, rest) = ends.find_map(|end| Some((OpeningTag::read(&core[..end])?, &core[end..])))?;
     let kind = tag.kind;
     let is_body = !is_blank(rest) && !rest.contains(kind.closing_tag());
-    let tag = TagLike { kind, is_closing: false, is_whole_block: false, weight: Weight::WithClosingTag };
+    // Punctuation after a tag continues a sentence about it.
+    let is_text = |c: char| !c.is_whitespace() && !",.:;!?)`-".contains(c);
+    let is_file_with_text = tag.usable_path().is_some()
+        && rest.starts_with(is_text)
+        && rest.contains(char::is_alphanumeric)
+        && !line.starts_with('>');
+    let weight = if is_file_with_text { Weight::Alone } else { Weight::WithClosingTag };
+    let tag = TagLike { kind, is_closing: false, is_whole_block: false, weight };
     is_body.then_some((tag, rest))
 }
 
 /// Returns a line without the marks of Markdown and symbols before its text, except back-ticks.
-fn without_marks(line: &str) -> &str {
+pub(super) fn without_marks(line: &str) -> &str {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let numbered = line.strip_prefix('(').and_then(|rest| rest.split_once(')'));
     let rest = numbered.filter(|(number, _)| is_number(number)).map_or(line, |(_, rest)| rest);
-    rest.trim_start_matches(is_mark)
+    let core = rest.trim_start_matches(is_mark);
+    // The mark of a task list follows another mark.
+    let task = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| core.strip_prefix(mark));
+    task.filter(|_| core.len() < line.len()).map_or(core, |task| task.trim_start_matches(is_mark))
+}
+
+/// Returns a text without the brackets, quotes or other marks around all of it.
+fn without_enclosure(text: &str) -> Option<&str> {
+    let pairs = [("(", ")"), ("[[", "]]"), ("\"", "\""), ("~~", "~~"), ("|", "|")];
+    let inner = pairs.iter().find_map(|(first, last)| {
+        let inner = text.strip_prefix(first)?.strip_suffix(last)?.trim();
+        (!inner.contains('|')).then_some((inner, *first))
+    });
+    match inner? {
+        // One of the brackets belongs to the tag.
+        (_, "[[") => text.get(1..text.len() - 1),
+        (inner, _) => Some(inner),
+    }
+}
+
+/// Checks whether a text before a tag is bold words, or those of a heading.
+fn is_title(text: &str) -> bool {
+    let is_bold = text.len() > 4 && text.starts_with("**") && text.ends_with("**");
+    let after_heading = text.trim_start_matches('#');
+    let is_heading = after_heading.len() < text.len() && after_heading.starts_with(' ');
+    (is_bold || is_heading) && text.contains(char::is_alphabetic) && !text.contains('`')
+}
+
+/// Checks whether a text before a whole block at the end of its line leads to it, and does not only mention it.
+fn leads_to_block(text: &str) -> bool {
+    let last = words(text).and_then(|words| words.split_whitespace().next_back()).unwrap_or_default();
+    let is_mention = MENTIONS.iter().any(|word| last.eq_ignore_ascii_case(word));
+    !last.is_empty() && !is_mention && !text.starts_with('>') && text.matches('`').count().is_multiple_of(2)
+}
+
+/// Returns the kind of a tag without attributes and without a body, with nothing but a path after it: `[DELETE_FILE] b.py`.
+fn kind_before_path(text: &str) -> Option<BlockKind> {
+    let kinds = [BlockKind::DeleteFile, BlockKind::ReadFile];
+    let rest_of = |kind: BlockKind| text.strip_prefix('[')?.strip_prefix(kind.name())?.strip_prefix(']');
+    let (kind, rest) = kinds.into_iter().find_map(|kind| Some((kind, rest_of(kind)?)))?;
+    is_path(rest.trim_matches(|c: char| c.is_whitespace() || "`\"*".contains(c))).then_some(kind)
 }
 
 /// Checks for the characters that Markdown puts around a tag, except back-ticks, and for symbols such as arrows.
@@ -126,6 +183,7 @@ fn is_punctuation(c: char) -> bool {
 mod tests {
     use super::{before_text, read};
     use crate::BlockKind::{CreateFile, DeleteFile, Done, EditFile, ReadFile, RunCommand, StopProcess};
+    use crate::near_miss::tag_like::Weight::{Alone, WithClosingTag};
 
     #[test]
     fn a_tag_with_text_on_its_line_is_read() {
@@ -155,6 +213,18 @@ mod tests {
             ("Now I run the tests. [RUN_COMMAND]make test[/RUN_COMMAND]", RunCommand),
             ("[DELETE_FILE path=“old.py”] — unused", DeleteFile),
             ("[delete_file path=\"old.py\"] (unused)", DeleteFile),
+            ("I will run the tests now [RUN_COMMAND]make test[/RUN_COMMAND]", RunCommand),
+            ("- [x] [DELETE_FILE path=\"old.py\"]", DeleteFile),
+            ("- [ ] [DELETE_FILE path=\"old.py\"]", DeleteFile),
+            ("**Step 1** [DELETE_FILE path=\"old.py\"]", DeleteFile),
+            ("### Delete [DELETE_FILE path=\"old.py\"]", DeleteFile),
+            ("| [DELETE_FILE path=\"old.py\"] |", DeleteFile),
+            ("([DELETE_FILE path=\"old.py\"])", DeleteFile),
+            ("\"[DELETE_FILE path=\"old.py\"]\"", DeleteFile),
+            ("[[DELETE_FILE path=\"old.py\"]]", DeleteFile),
+            ("~~[DELETE_FILE path=\"old.py\"]~~", DeleteFile),
+            ("[DELETE_FILE] old.py", DeleteFile),
+            ("- [READ_FILE] `src/lib`", ReadFile),
         ] {
             assert_eq!(read(line).map(|tag| tag.kind), Some(kind), "{line}");
         }
@@ -184,9 +254,34 @@ mod tests {
             "[RUN_COMMAND] and [/RUN_COMMAND] enclose a command",
             "[READ_FILE](docs/read.md): a link",
             "✅ [READ_FILE] works",
+            "A block is written as [RUN_COMMAND]touch Q[/RUN_COMMAND]",
+            "I wrote `x` and `[RUN_COMMAND]touch Q[/RUN_COMMAND]`",
+            "The placeholder is [RUN_COMMAND]command[/RUN_COMMAND]",
+            "- [x] deleted with [DELETE_FILE path=\"old.py\"] before",
+            "| [DELETE_FILE path=\"old.py\"] | deletes the file |",
+            "(see [DELETE_FILE path=\"old.py\"])",
+            "### The tag `[DELETE_FILE path=\"old.py\"]`",
+            "**Note** that [DELETE_FILE path=\"old.py\"] was used",
+            "[READ_FILE] first.",
+            "[DELETE_FILE] in docs/tags.md",
             "",
         ] {
             assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn text_directly_after_the_tag_of_a_file_is_its_text() {
+        for (line, weight) in [
+            ("[CREATE_FILE path=\"b.py\"]x = 1", Alone),
+            ("- [CREATE_FILE path=\"b.py\"]\"\"\"Text.", Alone),
+            ("[CREATE_FILE path=\"b.py\"] makes a file", WithClosingTag),
+            ("[CREATE_FILE path=\"b.py\"]: makes a file", WithClosingTag),
+            ("> [CREATE_FILE path=\"b.py\"]x = 1", WithClosingTag),
+            ("[CREATE_FILE path=\"b.py\"]-style tags", WithClosingTag),
+            ("[CREATE_FILE]x = 1", WithClosingTag),
+        ] {
+            assert_eq!(before_text(line).map(|(tag, _)| tag.weight), Some(weight), "{line}");
         }
     }
 
@@ -196,6 +291,7 @@ mod tests {
             ("[RUN_COMMAND]touch Q", RunCommand, "touch Q"),
             ("[RUN_COMMAND] # make it", RunCommand, " # make it"),
             ("1. [EDIT_FILE path=\"a\" start_line=\"1\" end_line=\"1\"]x = [1]", EditFile, "x = [1]"),
+            ("- [ ] [RUN_COMMAND] make", RunCommand, " make"),
         ] {
             let read = before_text(line).map(|(tag, text)| (tag.kind, text));
             assert_eq!(read, Some((kind, text)), "{line}");

@@ -1,14 +1,15 @@
 //! Blocks whose text suggests that they end too late: their own closing tag is probably misspelt, missing or of another kind, and
-//! the closing tag at which they end belongs to a later block.
+//! the closing tag at which they end belongs to a later block. A command with a whole block of another kind in its lines ends too
+//! late as well: the shell would run the text of that block.
 
 use std::ops::Range;
 
-use super::body_tags::BodyTags;
+use super::body_tags::{BodyTags, first_whole_block, meant_kind};
 use super::tag_like::TagLike;
 use super::{misspelt_end, quoted};
 use crate::parse::error::EndDoubt;
 use crate::parse::scan::{Line, count_lines};
-use crate::repair::{Fence, lines_from, stray_closing_kind};
+use crate::repair::{Fence, lines_from, opening, stray_closing_kind, text_lines_of_command};
 use crate::span::line_number;
 use crate::{Block, BlockKind, Item, ParseError, ParseErrorKind};
 
@@ -71,7 +72,26 @@ fn error(block: &str, first_line: u32, item: &Item<'_>) -> Option<ParseErrorKind
             _ => open.pass(line, content, opened),
         }
     }
-    open.wrong_closer(item.kind()).map(|line| unclear(line, EndDoubt::OtherClosing))
+    let wrong_closer = open.wrong_closer(item.kind()).map(|line| unclear(line, EndDoubt::OtherClosing));
+    wrong_closer.or_else(|| {
+        let is_command = item.kind() == BlockKind::RunCommand;
+        let inner = if is_command { block_in_command(block) } else { None };
+        inner.map(|line| unclear(&line, EndDoubt::InnerBlock))
+    })
+}
+
+/// Returns the line of a command that opens a block of another kind. The text that the command hands to a program may have such
+/// blocks.
+fn block_in_command(command: &str) -> Option<Line> {
+    command.contains("\n[/").then_some(())?;
+    let are_text = text_lines_of_command(command.lines().skip(1));
+    let lines = lines_from(command, 0).skip(1).zip(are_text);
+    let lines = lines.filter(|(_, is_text)| !is_text).map(|(line, _)| line);
+    first_whole_block(command, lines, |line| {
+        let kind = meant_kind(&opening(line)?)?;
+        // After `#`, the tag is in a comment.
+        (kind.has_body() && !line.trim_start().starts_with('#')).then_some(kind)
+    })
 }
 
 /// The tags with bodies in the text of a block.
@@ -109,7 +129,7 @@ impl OpenTags {
 }
 
 /// Returns the closed code fences, which hold the examples of Markdown.
-fn closed_fences(text: &str) -> Vec<Range<usize>> {
+pub(super) fn closed_fences(text: &str) -> Vec<Range<usize>> {
     let mut closed = Vec::new();
     let mut open: Option<(Fence, usize)> = None;
     for line in lines_from(text, 0) {

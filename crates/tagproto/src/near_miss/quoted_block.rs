@@ -78,7 +78,7 @@ fn content(line: &str) -> &str {
 struct Enclosures {
     /// The closed fences, and true for each with a line of text.
     fences: Vec<(Range<usize>, bool)>,
-    /// The comments that begin and end with a line.
+    /// The comments of more than one line.
     comments: Vec<Range<usize>>,
 }
 
@@ -87,8 +87,10 @@ impl Enclosures {
         let mut all = Enclosures::default();
         let mut thinking = Thinking::of(Dialect::Agentd);
         let mut open: Option<(Fence, usize, bool)> = None;
+        let mut with_text_first: Vec<usize> = Vec::new();
         let mut comment: Option<usize> = None;
         let mut are_paired = true;
+        let items_before = |position: usize| items.partition_point(|item| item.span().start < position);
         for (_, line) in lines_outside(text, items.iter().map(Item::span), &mut thinking) {
             let content = content(&text[line.start..line.end]);
             match (Fence::read(content), &mut open) {
@@ -99,17 +101,27 @@ impl Enclosures {
                 }
                 // A fence may have lost its end.
                 (Some(_), Some(_)) => are_paired = false,
-                (None, Some((_, _, has_text))) => *has_text |= !content.is_empty() && !is_token_line(content),
-                (None, None) => {}
+                (None, Some((_, start, has_text))) if !content.is_empty() && !is_token_line(content) => {
+                    if !*has_text && items_before(*start) == items_before(line.start) {
+                        with_text_first.push(*start);
+                    }
+                    *has_text = true;
+                }
+                (None, _) => {}
             }
-            if content.starts_with("<!--") && !content.contains("-->") {
-                comment = comment.or(Some(line.start));
-            } else if content.ends_with("-->") {
-                all.comments.extend(comment.take().map(|start| start..line.end));
+            match last_comment_mark(content) {
+                Some(CommentMark::Opening) => comment = comment.or(Some(line.start)),
+                Some(CommentMark::Closing) => {
+                    all.comments.extend(comment.take().map(|start| start..line.end));
+                }
+                None => {}
             }
         }
-        if !are_paired || open.is_some() {
+        if !are_paired {
             all.fences.clear();
+        } else if open.is_some() {
+            // Any of the fences may have lost its end, unless text before its first block shows that it begins there.
+            all.fences.retain(|(range, _)| with_text_first.binary_search(&range.start).is_ok());
         }
         all
     }
@@ -129,6 +141,26 @@ impl Enclosures {
         let has_plain = !of_text.is_empty() && items.iter().any(is_plain);
         items.iter().map(|item| has_plain && contains(&of_text, item.span().start)).collect()
     }
+}
+
+/// A mark of an HTML comment.
+#[derive(PartialEq, Eq)]
+enum CommentMark {
+    Opening,
+    Closing,
+}
+
+/// Returns the last mark of a comment in a line. A mark in back-ticks is only mentioned.
+fn last_comment_mark(line: &str) -> Option<CommentMark> {
+    line.contains("--").then_some(())?;
+    let last = |text: &str| match (text.rfind("<!--"), text.rfind("-->")) {
+        (Some(opening), closing) if closing.is_none_or(|closing| closing < opening) => {
+            Some(CommentMark::Opening)
+        }
+        (_, Some(_)) => Some(CommentMark::Closing),
+        _ => None,
+    };
+    line.split('`').step_by(2).filter_map(last).last()
 }
 
 /// Checks whether a position is in one of some ranges, which are in order.

@@ -113,6 +113,10 @@ impl TagLike {
             BlockKind::Message | BlockKind::Done if is_xml && !is_upper_case => None,
             BlockKind::Message | BlockKind::Done => tag(false, Weight::WithClosingTag),
             _ if is_short && rest.is_empty() => tag(false, Weight::WithClosingTag),
+            // A slash alone may be between words.
+            _ if is_short && is_upper_case && kind != BlockKind::RunCommand && has_extension(rest.trim()) => {
+                tag(false, Weight::Alone)
+            }
             _ if is_short && !has_path(rest) => None,
             _ if has_path(rest) || is_upper_case => tag(false, Weight::Alone),
             // Names that do not occur in prose: `edit_file`, and in angle brackets also `edit-file` and `editFile`.
@@ -199,6 +203,26 @@ pub(super) fn has_path(rest: &str) -> bool {
     })
 }
 
+/// Checks for one word that can only be a path: with a slash, or with the extension of a file.
+pub(super) fn is_path(word: &str) -> bool {
+    has_extension(word)
+        || is_word_of_path(word) && word.contains('/') && word.ends_with(char::is_alphanumeric)
+}
+
+/// Checks for one word with the extension of a file.
+fn has_extension(word: &str) -> bool {
+    let is_extension = |(_, end): (&str, &str)| {
+        end.starts_with(|c: char| c.is_ascii_alphabetic())
+            && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    is_word_of_path(word) && word.rsplit_once('.').is_some_and(is_extension)
+}
+
+fn is_word_of_path(word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "._-/@+".contains(c);
+    word.chars().all(is_part) && word.contains(char::is_alphanumeric)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,6 +261,8 @@ mod tests {
             ("[RUN]ls[/RUN]", RunCommand),
             ("[RENAME_FILE path=\"a\" to=\"b\"]", RunCommand),
             ("[APPEND_FILE path=\"a\"]", EditFile),
+            ("[DELETE b.py]", DeleteFile),
+            ("[READ src/lib.rs]", ReadFile),
         ] {
             assert_eq!(read(line), Some((kind, Weight::Alone)), "{line}");
         }
@@ -285,6 +311,11 @@ mod tests {
             "[/etc/passwd]",
             "[section.run_command]",
             "[Read more]",
+            "[READ more.]",
+            "[READ 2.0]",
+            "[Edit b.py]",
+            "[RUN make.sh]",
+            "[CREATE table/index]",
             "[EDIT: typo]",
             "[READ] the docs",
             "[run]: https://example.org",

@@ -4,13 +4,14 @@
 //! then read as blocks. Three things suggest this:
 //!
 //! - a later closing tag that closes no block. Unless it directly follows a block of its kind, any earlier block of that kind may
-//!   extend to it; without an earlier one, the beginning of its block did not arrive;
+//!   extend to it; without an earlier one, the beginning of its block did not arrive. For a message or a summary, that is where a
+//!   line names it, as in `Note [MESSAGE]:`;
 //! - an opening tag of the block's own kind in its body, and text after the block: the reply may have been cut off in that text;
 //! - a code fence that begins in the body of a Markdown file and ends after it: the closing tag may be an example in that fence.
 //!
 //! Blocks that may be text do not run. A block that has only such an opening tag is left to `own_tag`.
 
-use std::ops::Range;
+use std::{cell::OnceCell, ops::Range};
 
 use crate::{
     BlockKind, Dialect, Item, LineRange, ParseErrorKind, Span,
@@ -93,6 +94,7 @@ impl<'t> Ends<'t> {
             }
             faults.push(self.fault_at(closer, &mut of_kind[closer.kind as usize], passed));
         }
+        faults.extend(self.fault_after(closers, &faults, end));
         faults.extend(self.fault_of_text(end));
         faults.extend(self.fault_of_fence(end));
         disjoint(faults)
@@ -117,7 +119,7 @@ impl<'t> Ends<'t> {
         let is_doubled =
             latest.is_some_and(|(end, fence)| is_blank(&self.text[end..closer.span.start], fence));
         let opener = of_kind.first.map(|first| (first, EndDoubt::LaterTag));
-        let any = || (closer.kind.acts() && before > 0).then_some((0, EndDoubt::NoOpening));
+        let any = || Some((self.first_of_lost(closer, of_kind, before)?, EndDoubt::NoOpening));
         if !is_doubled && let Some((first, doubt)) = opener.or_else(any) {
             return unclear(&self.blocks[first], doubt);
         }
@@ -127,6 +129,51 @@ impl<'t> Ends<'t> {
             command: closer.kind,
             kind: ParseErrorKind::StrayClosing { line_number: last },
         }
+    }
+
+    /// Returns the first block that may belong to the text that a closing tag ends, if the opening tag of that text did not arrive.
+    fn first_of_lost(&self, closer: &StrayCloser, of_kind: &OfKind, before: usize) -> Option<usize> {
+        let start = match closer.kind.acts() {
+            true => 0,
+            false => of_kind.lost.get_or_init(|| self.lost_text(closer.kind)).start_before(closer)?,
+        };
+        let first = self.blocks.partition_point(|block| block.span.start < start);
+        (first < before).then_some(first)
+    }
+
+    /// Finds the lines with which a message or a summary without its opening tag may begin.
+    fn lost_text(&self, kind: BlockKind) -> LostText {
+        let mut lost = LostText::default();
+        let mut thinking = Thinking::of(Dialect::Agentd);
+        for (_, line) in lines_outside(self.text, self.blocks.iter().map(|block| block.span), &mut thinking) {
+            let content = self.text[line.start..line.end].trim();
+            if lost.named.is_none() && names(content, kind) {
+                lost.named = Some(line.start);
+            }
+            let is_text = kind == BlockKind::Message && is_text(content);
+            if is_text && lost.text.is_none() {
+                lost.text = Some(line.start);
+            }
+        }
+        lost
+    }
+
+    /// Returns the fault of the blocks after a closing tag of a file or a command that closes no block, if text follows the tag and
+    /// text ends the reply: the text of the file may have been cut off there.
+    fn fault_after(&self, closers: &[StrayCloser], faults: &[Fault], end: usize) -> Option<Fault> {
+        let last_block = self.blocks.last()?;
+        let mut acting = closers.iter().zip(faults).enumerate().filter(|(_, (closer, fault))| {
+            closer.kind.acts() && matches!(fault.kind, ParseErrorKind::EndUnclear { .. })
+        });
+        let (first, closer) = acting.find_map(|(index, (closer, _))| {
+            let after = self.blocks.partition_point(|block| block.span.start < closer.span.end);
+            let first = self.blocks.get(after)?;
+            let next = closers.get(index + 1).map_or(end, |next| next.span.start).min(first.span.start);
+            let between = self.text.get(closer.span.end..next)?;
+            between.lines().any(|line| is_text(line.trim())).then_some((first, closer))
+        })?;
+        self.text_after(last_block, end)?;
+        Some(self.fault_to(end, first, line_number(closer.line_number), EndDoubt::AfterClosing))
     }
 
     /// Returns the fault of a block with tags of its own kind that is followed by text.
@@ -183,7 +230,7 @@ impl<'t> Ends<'t> {
         let text = &self.text[..end];
         let has_text = |line: &Line| {
             let content = text[line.start..line.end].trim();
-            line.start > outer.span.end && !content.is_empty() && Fence::read(content).is_none()
+            line.start > outer.span.end && is_text(content)
         };
         let mut thinking = Thinking::of(Dialect::Agentd);
         let mut lines = lines_outside(text, self.blocks.iter().map(|block| block.span), &mut thinking);
@@ -200,6 +247,23 @@ struct OfKind {
     outer: Option<usize>,
     /// The end of the latest block with the fence that its text leaves open, or the end of a closing tag after it.
     latest_end: Option<(usize, Option<Fence>)>,
+    /// The beginning of a text without its opening tag, which is searched once.
+    lost: OnceCell<LostText>,
+}
+
+/// The lines with which the text of a message or a summary may begin, if its opening tag did not arrive.
+#[derive(Default)]
+struct LostText {
+    /// The first line that names the kind of block.
+    named: Option<usize>,
+    /// The first line of text, if that suffices.
+    text: Option<usize>,
+}
+
+impl LostText {
+    fn start_before(&self, closer: &StrayCloser) -> Option<usize> {
+        [self.named, self.text].into_iter().flatten().find(|start| *start < closer.span.start)
+    }
 }
 
 impl OfKind {
@@ -212,12 +276,36 @@ impl OfKind {
     }
 }
 
-/// Returns the code fence that the text of a block leaves open; `None` for a malformed block.
+/// Returns the code fence that the text of a block leaves open; `None` for a block with another fault.
 fn open_fence(block: &str, item: &Item<'_>) -> Option<Fence> {
+    let is_read = match item {
+        Item::Block(_) => true,
+        Item::Error(error) => matches!(error.kind, ParseErrorKind::FenceInBody { .. }),
+    };
     let lines = || block.lines().skip(1);
-    matches!(item, Item::Block(_))
-        .then(|| lines().fold(None, |open, line| Fence::open_after(line, open)))
-        .flatten()
+    is_read.then(|| lines().fold(None, |open, line| Fence::open_after(line, open))).flatten()
+}
+
+/// Checks for a trimmed line of text, apart from fences.
+fn is_text(line: &str) -> bool {
+    !line.is_empty() && Fence::read(line).is_none()
+}
+
+/// Checks whether a trimmed line names a kind of block as its opening tag would: in upper case, after a bracket, or alone.
+fn names(line: &str, kind: BlockKind) -> bool {
+    let is_name = |word: &str| {
+        word.eq_ignore_ascii_case(kind.name())
+            || kind == BlockKind::Message && word.eq_ignore_ascii_case("MSG")
+    };
+    let is_part_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_alone = || is_name(line.trim_matches(|c: char| !is_part_of_word(c)));
+    let mut words = line.split(|c: char| !is_part_of_word(c)).filter(|word| is_name(word));
+    words.any(|word| {
+        // `word` is a slice of `line`, so the distance of their pointers is its offset.
+        let before = &line[..word.as_ptr() as usize - line.as_ptr() as usize];
+        let is_upper_case = !word.contains(|c: char| c.is_ascii_lowercase());
+        !before.ends_with('/') && (is_upper_case || before.ends_with(['[', '<']) || is_alone())
+    })
 }
 
 fn is_markdown(item: &Item<'_>) -> bool {

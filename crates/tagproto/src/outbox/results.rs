@@ -214,6 +214,8 @@ mod tests {
             EndDoubt::NextTag,
             EndDoubt::InFence,
             EndDoubt::OtherClosing,
+            EndDoubt::InnerBlock,
+            EndDoubt::AfterClosing,
         ];
         let foreign = [
             ForeignFault::Hunk { line_number: 1234, fault },
@@ -233,8 +235,10 @@ mod tests {
             ParseErrorKind::MissingLines { path: name() },
             ParseErrorKind::OmittedCode { path: name(), line_number: 1234 },
             ParseErrorKind::NumbersInBody { path: name() },
+            ParseErrorKind::FenceInBody { path: Some(name()), line_number: 1234 },
             ParseErrorKind::NearMiss { written: "x".repeat(80), not_run: 12 },
             ParseErrorKind::StrayClosing { line_number: 1234 },
+            ParseErrorKind::BlockInText { line_number: 1234 },
             ParseErrorKind::MaybeConsidered { line_number: 1234 },
             ParseErrorKind::Hunk { path: name(), line_number: 1234, fault },
             ParseErrorKind::AlongsideBlocks { path: Some(name()) },

@@ -97,6 +97,15 @@ pub enum ParseErrorKind {
         /// The line of the body, 1-based.
         line_number: u32,
     },
+    /// One half of a code fence as the first or last line of code or a command. Found by [`read_in`](crate::read_in) with paste
+    /// repair only.
+    #[error("{}has one half of a code fence in line {line_number} of its body", for_path(.path.as_deref()))]
+    FenceInBody {
+        /// The path, for a file block.
+        path: Option<String>,
+        /// The line of the body, 1-based.
+        line_number: u32,
+    },
     /// A line that was meant as the block's tag but is not a tag. Found by [`read_in`](crate::read_in) only.
     #[error("is not recognised: '{written}' is not a tag{}", inside(*.not_run))]
     NearMiss {
@@ -126,6 +135,13 @@ pub enum ParseErrorKind {
         not_run: usize,
         /// The reason.
         doubt: EndDoubt,
+    },
+    /// A message or a summary with a whole block in its text, in a reply that has no other block that acts. Found by
+    /// [`read_in`](crate::read_in) only.
+    #[error("holds a block in line {line_number} of the reply, which is text there, so that it was not run")]
+    BlockInText {
+        /// The line of the reply with the opening tag, 1-based.
+        line_number: u32,
     },
     /// A block that the reply only quotes. Found by [`read_in`](crate::read_in) only.
     #[error("{}, so that it was not run", .0.text())]
@@ -225,6 +241,10 @@ pub enum EndDoubt {
     /// It has the closing tag of another kind in its body, without the opening tag: two closing tags may have been swapped. In a
     /// file, an unclosed block follows.
     OtherClosing,
+    /// It is a command with a whole block of another kind in its lines, which the shell would run.
+    InnerBlock,
+    /// It follows text after a closing tag of a file or a command that closes no block, in a reply that ends with text.
+    AfterClosing,
 }
 
 impl EndDoubt {
@@ -256,6 +276,14 @@ impl EndDoubt {
                 "holds the closing tag of another kind in line {line} of the reply, which closes nothing in its text, \
                  {it_was_not_run}, nor was any block that begins before its own closing tag"
             ),
+            Self::InnerBlock => format!(
+                "holds a block of another kind in line {line} of the reply, whose text the shell would run, {it_was_not_run}, nor \
+                 was that block"
+            ),
+            Self::AfterClosing => format!(
+                "follows text and a closing tag in line {line} of the reply that closes no block, and the reply ends with text, so \
+                 that it may be text too: it was not run{later}"
+            ),
             Self::NoOpening => {
                 let blocks = match not_run {
                     1 => "the block before it may be text: it was not run".to_owned(),
@@ -264,6 +292,31 @@ impl EndDoubt {
                 format!(
                     "has a closing tag in line {line} of the reply that closes no block, so that {blocks}"
                 )
+            }
+        }
+    }
+
+    /// Returns the advice for the model.
+    fn advice(self, command: BlockKind) -> String {
+        match self {
+            Self::NoOpening => "; send the block again, with its opening tag, and then the others".to_owned(),
+            Self::AfterClosing => {
+                "; if it is meant, send it again without such a closing tag before it".to_owned()
+            }
+            Self::InnerBlock => "; end the command with [/RUN_COMMAND] before that block; if its lines are the text of a file, write them \
+                                 with a here-document"
+                .to_owned(),
+            Self::NextTag | Self::OtherClosing | Self::TextAfter => {
+                let (closing, as_text) = (command.closing_tag(), tag_as_text(command));
+                format!("; end each block with {closing}, alone on its line; if the tag is a line of the text, {as_text}")
+            }
+            Self::OwnTag | Self::LaterTag | Self::InFence
+                if matches!(command, BlockKind::CreateFile | BlockKind::EditFile) =>
+            {
+                "; put a character in front of each tag line that belongs to the text, or write the file with a command".to_owned()
+            }
+            Self::OwnTag | Self::LaterTag | Self::InFence => {
+                format!("; if a tag line belongs to the text, {}", tag_as_text(command))
             }
         }
     }
@@ -311,6 +364,12 @@ impl ParseErrorKind {
                      text of the file, write it with a command"
                 )
             }
+            Self::FenceInBody { path: None, .. } => "; send the command without it".to_owned(),
+            Self::FenceInBody { path: Some(_), .. } => {
+                "; send the text without it; if it is a line of the file, edit the file by text, with SEARCH and REPLACE, or write \
+                 it with a command"
+                    .to_owned()
+            }
             Self::NearMiss { .. } => {
                 let opening = match command {
                     BlockKind::EditFile => {
@@ -329,6 +388,10 @@ impl ParseErrorKind {
                     format!("; write {opening}, alone on its line")
                 }
             }
+            Self::BlockInText { .. } => format!(
+                "; send the block outside of the text, before [{command}] or after {}; if it is only shown, put it in a code fence",
+                command.closing_tag()
+            ),
             Self::OnlyQuoted(quotation) => format!("; if it is meant, send it {}", quotation.meant_form()),
             Self::OnlyConsidered => "; send the blocks without the thinking".to_owned(),
             Self::MaybeConsidered { .. } => {
@@ -340,18 +403,7 @@ impl ParseErrorKind {
                  whether a part of a body was carried out"
                     .to_owned()
             }
-            Self::EndUnclear { doubt: EndDoubt::NoOpening, .. } => {
-                "; send the block again, with its opening tag, and then the others".to_owned()
-            }
-            Self::EndUnclear { doubt: EndDoubt::NextTag | EndDoubt::OtherClosing | EndDoubt::TextAfter, .. } => {
-                let (closing, as_text) = (command.closing_tag(), tag_as_text(command));
-                format!("; end each block with {closing}, alone on its line; if the tag is a line of the text, {as_text}")
-            }
-            Self::EndUnclear { .. } if matches!(command, BlockKind::CreateFile | BlockKind::EditFile) => {
-                "; put a character in front of each tag line that belongs to the text, or write the file with a command"
-                    .to_owned()
-            }
-            Self::EndUnclear { .. } => format!("; if a tag line belongs to the text, {}", tag_as_text(command)),
+            Self::EndUnclear { doubt, .. } => doubt.advice(command),
             Self::Hunk { .. } | Self::Foreign(_) => String::new(),
             Self::AlongsideBlocks { path } => {
                 let path = path.as_deref().unwrap_or("relative/path");

@@ -172,6 +172,13 @@ impl<'a> ClosedBlock<'_, 'a> {
                 line_number: line_number(index + 1),
             });
         }
+        if self.dialect == Dialect::Agentd
+            && !self.has_hunks(lines)
+            && file.is_none_or(|file| file.is_code() || file == FileKind::Yaml)
+            && let Some(index) = self.half_fence_at(lines)
+        {
+            return Some(ParseErrorKind::FenceInBody { path, line_number: line_number(index + 1) });
+        }
         // Counted within the body: the model does not know the line numbers of the paste.
         if let Some(index) = citation::first_line_with(lines) {
             return Some(ParseErrorKind::CitationInBody { path, line_number: line_number(index + 1) });
@@ -186,6 +193,20 @@ impl<'a> ClosedBlock<'_, 'a> {
         }
         path.zip(line_index)
             .map(|(path, index)| ParseErrorKind::OmittedCode { path, line_number: line_number(index + 1) })
+    }
+
+    /// Returns the first or last line of a body if it is one half of a code fence. Lines of an edit may begin with a whole fence,
+    /// in a text of the file.
+    fn half_fence_at(&self, lines: &[&str]) -> Option<usize> {
+        let is_text = |line: &&str| !line.trim().is_empty();
+        let first = lines.iter().position(is_text)?;
+        let last = lines.iter().rposition(is_text)?;
+        let half = fence::half(&lines[first..=last]).map(|index| first + index);
+        let is_fence = |line: &str| line.starts_with("```") && fence::Fence::read(line).is_some();
+        let begins = || {
+            (self.block.opening.tag.kind != BlockKind::EditFile && is_fence(lines[first])).then_some(first)
+        };
+        half.or_else(begins)
     }
 
     /// Returns the first line of a command or a new file that has no-break spaces instead of plain ones. For an edit, the file

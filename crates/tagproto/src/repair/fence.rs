@@ -50,3 +50,20 @@ pub(crate) fn unwrapped<'l, 'a>(lines: &'l [&'a str]) -> Option<&'l [&'a str]> {
     let closes = |line: &&str| Fence::read(line).is_some_and(|fence| fence.closes(opening));
     (closes(last) && !inner.iter().any(closes)).then_some(inner)
 }
+
+/// Returns the index of the first or last line if it is a fence of back-ticks without its other half. Without a language, the last
+/// line may have lost the first one.
+pub(crate) fn half(lines: &[&str]) -> Option<usize> {
+    let mut open: Option<(Fence, usize)> = None;
+    for (index, line) in lines.iter().enumerate() {
+        open = match (Fence::read(line), open) {
+            (Some(fence), Some((opening, _))) if fence.closes(opening) => None,
+            (Some(fence), None) => Some((fence, index)),
+            (_, open) => open,
+        };
+    }
+    let is_half = |(fence, index): &(Fence, usize)| {
+        fence.mark == b'`' && (*index == 0 || index + 1 == lines.len() && fence.is_bare())
+    };
+    open.filter(is_half).map(|(_, index)| index)
+}

@@ -31,21 +31,62 @@ pub(crate) fn no_break_spaces_at<'l>(
 ///
 /// Names of files may have such spaces, and so may quoted words, here-documents and comments.
 pub(crate) fn no_break_spaces_in_command(lines: &[&str]) -> Option<usize> {
-    let mut quote = None;
-    let mut documents: VecDeque<String> = VecDeque::new();
-    for (index, line) in lines.iter().enumerate() {
-        if let Some(end) = documents.front() {
-            if line.trim_start_matches('\t') == end {
-                documents.pop_front();
-            }
-            continue;
+    let mut command = Command::default();
+    lines.iter().position(|line| command.pass(line) == CommandPart::WithNoBreakSpace)
+}
+
+/// Checks for each line of a command whether the shell hands it to a program as text: as a line of a here-document, or within
+/// quotes. A here-document without an end is none, since `<<` is also an operator.
+pub(crate) fn text_lines_of_command<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<bool> {
+    let mut command = Command::default();
+    let mut document_start = 0;
+    let mut are_text = Vec::new();
+    for line in lines {
+        let is_text = command.quote.is_some() || !command.documents.is_empty();
+        if command.pass(line) != CommandPart::Document {
+            document_start = are_text.len() + 1;
         }
-        let mut command = CommandLine { line, documents: &mut documents };
-        if command.has_no_break_space(&mut quote) {
-            return Some(index);
+        are_text.push(is_text);
+    }
+    if !command.documents.is_empty() {
+        are_text[document_start..].fill(false);
+    }
+    are_text
+}
+
+/// The text of a command up to a line.
+#[derive(Default)]
+struct Command {
+    /// The quote that stays open.
+    quote: Option<char>,
+    /// The end markers of the here-documents that follow.
+    documents: VecDeque<String>,
+}
+
+/// The part that a line has in a command.
+#[derive(PartialEq, Eq)]
+enum CommandPart {
+    /// A line of a here-document, or its end.
+    Document,
+    Plain,
+    /// A line with a no-break space instead of a plain one.
+    WithNoBreakSpace,
+}
+
+impl Command {
+    fn pass(&mut self, line: &str) -> CommandPart {
+        if let Some(end) = self.documents.front() {
+            if line.trim_start_matches('\t') == end {
+                self.documents.pop_front();
+            }
+            return CommandPart::Document;
+        }
+        let mut command = CommandLine { line, documents: &mut self.documents };
+        match command.has_no_break_space(&mut self.quote) {
+            true => CommandPart::WithNoBreakSpace,
+            false => CommandPart::Plain,
         }
     }
-    None
 }
 
 /// A line of a shell command.

@@ -3,7 +3,8 @@
 //! Every dialect has closed blocks in the first two spellings. The dialect `agentd` also has the spellings of other models, and
 //! thinking without one of its marks: thinking without a closing mark was cut off, and a closing mark without an opening mark
 //! ends thinking that began with the reply, or that continued after the previous closing mark. In this dialect, a mark inside an
-//! edit in the format of another program is text of that edit, like a mark in a body.
+//! edit in the format of another program is text of that edit, like a mark in a body. Words that other texts have as elements too
+//! are marks only in pairs, each alone on its line.
 
 use std::ops::Range;
 
@@ -31,7 +32,7 @@ const fn spelling(opening: &'static str, closing: &'static str, closes_alone: bo
     Spelling { opening, closing, closes_alone }
 }
 
-const SPELLINGS: [Spelling; 14] = [
+const SPELLINGS: [Spelling; 20] = [
     spelling("<think>", "</think>", true),
     spelling("<thinking>", "</thinking>", true),
     spelling("<thought>", "</thought>", true),
@@ -46,7 +47,16 @@ const SPELLINGS: [Spelling; 14] = [
     spelling("<|begin_of_thought|>", "<|end_of_thought|>", true),
     spelling("<|channel|>analysis<|message|>", "<|end|>", false),
     spelling("<details type=\"reasoning\"", "</details>", false),
+    spelling("<analysis>", "</analysis>", false),
+    spelling("<reasoning_content>", "</reasoning_content>", false),
+    spelling("<inner_monologue>", "</inner_monologue>", false),
+    spelling("<planning>", "</planning>", false),
+    spelling("<example>", "</example>", false),
+    spelling("[thinking]", "[/thinking]", false),
 ];
+
+/// The number of spellings of which one mark suffices, and which may have text on their lines. The others are marks in pairs.
+const SINGLE: usize = 14;
 
 /// The number of spellings in the dialect of the first implementation, with exactly these letters.
 const ORIGINAL: usize = 2;
@@ -78,7 +88,11 @@ impl Thinking {
         if marks.edit_around(line.start).is_some() {
             return None;
         }
-        let Some(at) = marks.closing_of(which, line) else {
+        let closing = marks.closing_of(which, line);
+        if closing.is_none() && which >= SINGLE {
+            return None;
+        }
+        let Some(at) = closing else {
             // Without a tag inside, it does not matter whether this is thinking.
             let is_cut_off = self.dialect == Dialect::Agentd && marks.last_tag > line.end;
             self.doubtful.extend(is_cut_off.then_some(line.start..text.len()));
@@ -185,7 +199,17 @@ impl Marks {
                     continue;
                 };
                 let rest = &content[at..];
-                let closes = |which: &usize| begins(rest, SPELLINGS[*which].closing, dialect);
+                let closes = |which: &usize| {
+                    let closing = SPELLINGS[*which].closing;
+                    match *which < SINGLE {
+                        true => begins(rest, closing, dialect),
+                        false => {
+                            let mark = rest.get(..closing.len());
+                            mark.is_some_and(|mark| mark.eq_ignore_ascii_case(closing))
+                                && is_blank_around(&content[..at], &rest[closing.len()..])
+                        }
+                    }
+                };
                 let Some(which) = (0..count).find(closes) else { continue };
                 let tail = &rest[SPELLINGS[which].closing.len()..];
                 // The first implementation accepts a mark anywhere in a line.
@@ -269,7 +293,8 @@ impl Marks {
     fn leading(&self, text: &str) -> Option<Leading> {
         let content = text.trim_start_matches('\u{feff}').trim_start();
         let first = text.len() - content.len();
-        let Some(which) = opening(content.lines().next()?, Dialect::Agentd) else {
+        let Some(which) = opening(content.lines().next()?, Dialect::Agentd).filter(|which| *which < SINGLE)
+        else {
             self.closings.iter().any(|closings| !closings.is_empty()).then_some(())?;
             let (end, evidence) = end_without_opening(text, 0..text.len(), &self.edits)?;
             // Without a block after it, the blocks before it may be the answer.
@@ -314,7 +339,15 @@ fn opening(line: &str, dialect: Dialect) -> Option<usize> {
     if !content.starts_with(['<', '[', '◁']) {
         return None;
     }
-    spellings(dialect).iter().position(|spelling| begins(content, spelling.opening, dialect))
+    spellings(dialect).iter().enumerate().position(|(which, spelling)| match which < SINGLE {
+        true => begins(content, spelling.opening, dialect),
+        false => content.trim_end().eq_ignore_ascii_case(spelling.opening),
+    })
+}
+
+/// Checks whether the texts before and after a mark are blank. Searches from the mark, since a line may have many marks.
+fn is_blank_around(before: &str, after: &str) -> bool {
+    before.chars().rev().all(char::is_whitespace) && after.chars().all(char::is_whitespace)
 }
 
 /// Returns the offset after the line that contains a position.
@@ -376,7 +409,7 @@ fn end_without_opening(text: &str, range: Range<usize>, edits: &[Range<usize>]) 
         }
         let whole = text[line.start..line.end].trim_start_matches('\u{feff}');
         let content = whole.trim();
-        let opens = opening(content, Dialect::Agentd).is_some();
+        let opens = opening(content, Dialect::Agentd).is_some_and(|which| which < SINGLE);
         if open.is_none() {
             if opens {
                 return None;
