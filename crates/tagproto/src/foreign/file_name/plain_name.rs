@@ -2,7 +2,7 @@
 //!
 //! A new file gets exactly the name that is written, so an extra character would stay in its name.
 
-use super::{EXTENSIONS, NO_PATHS, is_file_name, is_path_like};
+use super::name_form::{EXTENSIONS, NO_PATHS, is_file_name, is_path_like};
 
 /// Pairs of characters around a name.
 const AROUND: [(char, char); 11] = [
