@@ -76,6 +76,12 @@ impl<'a> FileName<'a> {
         self.last.map(|last| last.path)
     }
 
+    /// Returns the file that a line directly before the next hunk names, or else the heading above it.
+    pub(super) fn given_or_of_heading(&self) -> Option<&'a str> {
+        let has_heading = self.heading_level.is_some() && !self.may_be_another;
+        self.given().or(self.current.filter(|_| has_heading))
+    }
+
     /// Processes a line before a hunk.
     pub(super) fn pass(&mut self, line: &'a str, number: u32) {
         if let Some(fence) = Fence::read(line) {
