@@ -6,7 +6,7 @@ pub(super) mod plain_name;
 
 use std::collections::HashSet;
 
-use self::led_file::{denies_change, led_file, names_a_source};
+use self::led_file::{denies_change, is_about_others, led_file, names_a_source};
 use self::name_form::{UNMISTAKABLE_NAMES, WORD_NAMES};
 pub(super) use self::name_form::{is_file_name, is_path_like, is_usual_name};
 use self::plain_name::{between_dashes, is_plain_name, is_word_of_prose, linked, peeled, without_lines};
@@ -142,6 +142,10 @@ impl<'a> FileName<'a> {
         if denies_change(line, path) {
             (self.last, self.may_be_another) = (None, true);
             self.unchanged = Some((number, path));
+            return;
+        }
+        if is_about_others(line, path) {
+            (self.last, self.may_be_another) = (None, true);
             return;
         }
         self.heading_level = Some(level);
