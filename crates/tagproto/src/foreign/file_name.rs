@@ -307,9 +307,9 @@ pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
     });
     let written = peeled(labelled.map_or(line, |(_, path)| path).trim_matches(MARKS));
     let path = without_lines(written);
-    // A link that is still there does not name a path with certainty.
-    if path.is_empty() || memchr::memchr3(b' ', b'\t', b'"', path.as_bytes()).is_some() || path.contains("](")
-    {
+    // A link or a tag that is still there does not name a path with certainty.
+    let is_certain = || !path.contains("](") && !path.contains(['<', '>']);
+    if path.is_empty() || memchr::memchr3(b' ', b'\t', b'"', path.as_bytes()).is_some() || !is_certain() {
         return None;
     }
     let is_marked = labelled.is_some() || line.contains('`');

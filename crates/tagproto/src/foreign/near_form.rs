@@ -7,7 +7,7 @@ use crate::block::hunk;
 use crate::repair::opening_kind;
 
 const MARKS: &str = "write the marks <<<<<<< SEARCH, ======= and >>>>>>> REPLACE, each alone on its line, below the path of the file";
-const INDENTED: &str =
+pub(super) const INDENTED: &str =
     "begin the lines of an edit in the first column, without whitespace or '>' before them";
 const IN_JSON: &str = "send the lines of the patch as they are, from *** Begin Patch to *** End Patch";
 
