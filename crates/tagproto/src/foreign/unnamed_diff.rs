@@ -1,4 +1,5 @@
-//! Diffs without a file name, or with only a part of the lines that name it. They cannot be carried out; the error advises the model what they lack.
+//! Diffs without a file name, or with only a part of the lines that name it. They cannot be carried out; the error advises the
+//! model what they lack.
 
 use super::file_name::{is_file_name, is_usual_name};
 use super::unified_diff::{Hunks, begins, is_hunk_header};

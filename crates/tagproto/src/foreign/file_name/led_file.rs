@@ -101,12 +101,11 @@ pub(super) fn led_file(line: &str) -> Option<Candidate<'_>> {
     let is_name = file_name(path).contains('.') || is_usual_name(path);
     let is_meant = !is_statement
         && (is_led && is_whole || is_end && speak_of_changes(&leads))
-        && (is_end || !turns_to_another(rest))
-        && !denies_change(line, path)
-        && !is_about_others(line, path);
+        && (is_end || !turns_to_another(rest));
+    let is_own = !denies_change(line, path) && !is_about_others(line, path);
     let says_what_changes = !is_meant && before.is_empty() && says_what_changes(words[at], rest);
     let certain = Candidate::certain(path);
-    (is_certain && is_name && (is_meant || says_what_changes)).then_some(Candidate {
+    (is_certain && is_name && is_own && (is_meant || says_what_changes)).then_some(Candidate {
         is_described: says_what_changes || is_of_list || has_remark,
         // The remark may be part of the name.
         may_be_new: certain.may_be_new && !has_remark,
@@ -129,7 +128,9 @@ pub(super) fn denies_change(heading: &str, path: &str) -> bool {
         .iter()
         .any(|phrase| before.rsplit_once(phrase).is_some_and(|(_, rest)| is_just_before(rest)));
     let is_forbidden = CHANGE.iter().any(|verb| before.contains(&format!(" not {verb}")));
-    let stays = after.iter().find(|word| **word != "is").is_some_and(|word| AS_IT_IS.contains(word));
+    let mut state = after.iter().skip_while(|word| **word == "is");
+    let stays = state.next().is_some_and(|word| AS_IT_IS.contains(word))
+        && !state.next().is_some_and(|word| CHANGES.contains(word) || *word == "fix");
     is_state
         || is_left_out
         || is_forbidden
