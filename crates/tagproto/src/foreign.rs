@@ -17,6 +17,7 @@ mod markup_name;
 mod named_code;
 mod near_form;
 mod search_replace;
+mod tool_call;
 mod unified_diff;
 mod unnamed_diff;
 
@@ -202,10 +203,29 @@ pub enum ForeignFault {
         passages: Vec<String>,
     },
     /// A patch of a file without a change.
-    #[error("the patch of '{path}' changes nothing")]
+    #[error(
+        "the patch of '{path}' changes nothing: begin each line to remove with '-', and each new line with '+'"
+    )]
     Empty {
         /// The path.
         path: String,
+    },
+    /// A diff that only changes the mode of a file, or the end of its last line.
+    #[error(
+        "the patch of '{path}' changes nothing but its mode or the line ending after its last line, which is done with RUN_COMMAND"
+    )]
+    NoLine {
+        /// The path.
+        path: String,
+    },
+    /// The call of a tool of another program.
+    #[error(
+        "line {line_number} begins the call of a tool, which is not carried out: write the block instead, such as CREATE_FILE, \
+         EDIT_FILE or RUN_COMMAND, with each of its tags alone on a line"
+    )]
+    ToolCall {
+        /// The line of the reply, 1-based.
+        line_number: u32,
     },
 }
 
@@ -310,7 +330,8 @@ fn items_of<'a>(lines: &[ReplyLine<'a>], ending: Ending) -> Vec<Item<'a>> {
         }
         let read = read
             .or_else(|| search_replace::read(rest, &mut name, &mut items))
-            .or_else(|| near_form::read(rest, &name, &mut items));
+            .or_else(|| near_form::read(rest, &name, &mut items))
+            .or_else(|| tool_call::read(rest, &mut items));
         match read {
             Some(read) => index += read.max(1),
             None => {

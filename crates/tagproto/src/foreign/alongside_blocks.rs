@@ -3,7 +3,8 @@
 //! The blocks count. If the edits were treated as prose, a model would continue as if they had been carried out, so each is an
 //! error.
 
-use super::{Ending, ForeignFault, ReplyLine, items_of};
+use super::unified_diff::is_hunk_header;
+use super::{Ending, ForeignFault, ReplyLine, items_of, unnamed_diff};
 use crate::near_miss::lines_outside;
 use crate::repair::{Thinking, opening_kind};
 use crate::{Dialect, Item, ParseError, ParseErrorKind};
@@ -26,18 +27,25 @@ pub(super) fn is_nameless(item: &Item<'_>) -> bool {
 }
 
 /// Returns the error of an edit. Returns `None` for a diff without a file name or tags, which shows what a block changes, and for
-/// a diff that changes nothing.
+/// a diff without any hunk.
 fn error_of<'a>(text: &str, item: Item<'a>) -> Option<Item<'a>> {
     let (span, lines, command) = (item.span(), item.lines(), item.kind());
-    let has_tags = || text[span.start..span.end].lines().any(|line| opening_kind(line).is_some());
-    if is_nameless(&item) && !has_tags() {
+    let edit = &text[span.start..span.end];
+    let half_named = is_nameless(&item).then(|| unnamed_diff::named_file(edit)).flatten().map(str::to_owned);
+    let has_tags = || edit.lines().any(|line| opening_kind(line).is_some());
+    if is_nameless(&item) && half_named.is_none() && !has_tags() {
         return None;
     }
     let path = match item {
         Item::Block(block) => block.value.path().map(str::to_owned),
+        Item::Error(_) if half_named.is_some() => half_named,
         Item::Error(error) => match error.kind {
-            ParseErrorKind::Foreign(ForeignFault::Empty { .. }) => return None,
-            ParseErrorKind::Foreign(ForeignFault::CutOff { path }) => Some(path),
+            ParseErrorKind::Foreign(ForeignFault::Empty { .. }) if !edit.lines().any(is_hunk_header) => {
+                return None;
+            }
+            ParseErrorKind::Foreign(ForeignFault::Empty { path } | ForeignFault::CutOff { path }) => {
+                Some(path)
+            }
             ParseErrorKind::Foreign(ref fault) if fault.remains_in_a_block() => {
                 return Some(Item::Error(error));
             }
@@ -51,7 +59,11 @@ impl ForeignFault {
     /// Checks whether the edit would fail as a block, too. The other faults are specific to a format.
     fn remains_in_a_block(&self) -> bool {
         match self {
-            Self::Rename { .. } | Self::Binary { .. } | Self::OmittedCode { .. } => true,
+            Self::Rename { .. }
+            | Self::Binary { .. }
+            | Self::OmittedCode { .. }
+            | Self::NoLine { .. }
+            | Self::ToolCall { .. } => true,
             Self::Hunk { .. }
             | Self::NoPath { .. }
             | Self::UnchangedFile { .. }

@@ -2,6 +2,7 @@
 
 use super::file_name::plain_name::{is_plain_name, peeled};
 use super::hunk_end::is_bullet;
+use super::near_form::INDENTED;
 use super::unified_diff::Sides;
 use super::{ForeignFault, Items, ReplyLine, body_of};
 use crate::{Block, IfExists, TextHunk};
@@ -21,6 +22,11 @@ const MOST_ANCHORS: usize = 16;
 pub(super) fn read<'a>(lines: &[ReplyLine<'a>], items: &mut Items<'a>) -> Option<usize> {
     if !begins(lines.first()?.text) {
         return None;
+    }
+    if let Some(length) = indented_length(lines) {
+        let line_number = lines[0].number;
+        items.push_fault(&lines[..length], ForeignFault::NearForm { line_number, advice: INDENTED });
+        return Some(length);
     }
     let Some(end) = lines.iter().position(|line| is_end(line.text)) else {
         items.push_fault(lines, ForeignFault::NoEnd);
@@ -76,6 +82,19 @@ pub(super) fn length(lines: &[ReplyLine<'_>]) -> Option<usize> {
     let rest = lines.split_first().filter(|(first, _)| begins(first.text))?.1;
     let edge = rest.iter().position(|line| is_end(line.text) || line.text.trim_end() == BEGIN)?;
     is_end(rest[edge].text).then_some(edge + 2)
+}
+
+/// Returns the number of lines of a patch of which all lines are indented like the first one.
+fn indented_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
+    let first = lines.first()?.text;
+    let indentation = &first[..first.len() - first.trim_start().len()];
+    let is_before_end = |line: &ReplyLine<'_>| match line.text.trim().is_empty() {
+        true => Some(true),
+        false => line.text.strip_prefix(indentation).map(|line| !is_end(line)),
+    };
+    let before_end = lines.iter().map(is_before_end).take_while(|line| *line == Some(true)).count();
+    let ends = !indentation.is_empty() && lines.get(before_end).map(is_before_end) == Some(Some(false));
+    ends.then_some(before_end + 1)
 }
 
 /// Checks whether a line begins a patch.

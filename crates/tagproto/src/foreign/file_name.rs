@@ -1,11 +1,14 @@
 //! The file of a SEARCH/REPLACE hunk, determined by the lines before it.
 
 pub(super) mod led_file;
+mod name_form;
 pub(super) mod plain_name;
 
 use std::collections::HashSet;
 
-use self::led_file::{denies_change, led_file, names_a_source};
+use self::led_file::{denies_change, is_about_others, led_file, names_a_source};
+use self::name_form::{UNMISTAKABLE_NAMES, WORD_NAMES};
+pub(super) use self::name_form::{is_file_name, is_path_like, is_usual_name};
 use self::plain_name::{between_dashes, is_plain_name, is_word_of_prose, linked, peeled, without_lines};
 use super::ForeignFault;
 use super::markup_name::Markup;
@@ -73,6 +76,12 @@ impl<'a> FileName<'a> {
         self.last.map(|last| last.path)
     }
 
+    /// Returns the file that a line directly before the next hunk names, or else the heading above it.
+    pub(super) fn given_or_of_heading(&self) -> Option<&'a str> {
+        let has_heading = self.heading_level.is_some() && !self.may_be_another;
+        self.given().or(self.current.filter(|_| has_heading))
+    }
+
     /// Processes a line before a hunk.
     pub(super) fn pass(&mut self, line: &'a str, number: u32) {
         if let Some(fence) = Fence::read(line) {
@@ -133,6 +142,10 @@ impl<'a> FileName<'a> {
         if denies_change(line, path) {
             (self.last, self.may_be_another) = (None, true);
             self.unchanged = Some((number, path));
+            return;
+        }
+        if is_about_others(line, path) {
+            (self.last, self.may_be_another) = (None, true);
             return;
         }
         self.heading_level = Some(level);
@@ -286,37 +299,6 @@ const SAME_FILE: [&str; 2] = ["this", "same"];
 /// Words of denial.
 const DENIALS: [&str; 5] = ["no", "not", "without", "isn't", "don't"];
 
-/// Words with a dot or a slash that do not name a file.
-const NO_PATHS: [&str; 13] = [
-    "e.g",
-    "i.e",
-    "and/or",
-    "either/or",
-    "i/o",
-    "input/output",
-    "n/a",
-    "on/off",
-    "read/write",
-    "todo/fixme",
-    "true/false",
-    "w/o",
-    "yes/no",
-];
-
-/// Products whose names look like those of files.
-const PRODUCTS: [&str; 6] = ["node.js", "next.js", "vue.js", "nuxt.js", "express.js", "three.js"];
-
-/// Extensions of the files that replies are about.
-const EXTENSIONS: [&str; 96] = [
-    "adoc", "astro", "bzl", "cabal", "fish", "gql", "j2", "jsonc", "ksh", "nim", "ps1xml", "psm1", "pug",
-    "r", "rkt", "sol", "styl", "tmpl", "bash", "bat", "c", "cc", "cfg", "cjs", "clj", "cmake", "conf", "cpp",
-    "cs", "css", "csv", "dart", "ejs", "elm", "erb", "erl", "ex", "exs", "fs", "go", "gradle", "graphql",
-    "groovy", "h", "hbs", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "jl", "js", "json", "jsx",
-    "kt", "kts", "less", "lua", "md", "mdx", "mjs", "ml", "mts", "nix", "php", "pl", "proto", "ps1", "py",
-    "pyi", "rb", "rs", "rst", "sass", "scala", "scss", "sh", "sql", "svelte", "svg", "swift", "tex", "tf",
-    "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zig", "zsh", "lock",
-];
-
 /// Returns the path that a line consists of, apart from the characters around it and a label such as `File:` or `File 2:`.
 pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
     let labelled = line.trim_matches(MARKS).split_once(':').filter(|(label, _)| {
@@ -325,9 +307,9 @@ pub(super) fn candidate(line: &str) -> Option<Candidate<'_>> {
     });
     let written = peeled(labelled.map_or(line, |(_, path)| path).trim_matches(MARKS));
     let path = without_lines(written);
-    // A link that is still there does not name a path with certainty.
-    if path.is_empty() || memchr::memchr3(b' ', b'\t', b'"', path.as_bytes()).is_some() || path.contains("](")
-    {
+    // A link or a tag that is still there does not name a path with certainty.
+    let is_certain = || !path.contains("](") && !path.contains(['<', '>']);
+    if path.is_empty() || memchr::memchr3(b' ', b'\t', b'"', path.as_bytes()).is_some() || !is_certain() {
         return None;
     }
     let is_marked = labelled.is_some() || line.contains('`');
@@ -393,7 +375,7 @@ fn only_file(line: &str) -> Option<(&str, bool)> {
     only
 }
 
-fn file_name(path: &str) -> &str {
+pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
@@ -408,69 +390,6 @@ fn bare_word(word: &str) -> &str {
 fn link(word: &str) -> Option<&str> {
     linked(word.trim_start_matches(['(', '*', '_']).trim_end_matches(['.', ',', ':', ';', '*', '_']))
 }
-
-/// Checks whether a word has the form of a path: a slash, or a dot before an extension.
-pub(super) fn is_path_like(word: &str) -> bool {
-    let is_extension = |text: &str| text.starts_with(char::is_alphabetic);
-    let has_form = word.contains('/') || word.rsplit_once('.').is_some_and(|(_, end)| is_extension(end));
-    let is_code = word.contains(['(', '=']) || word.starts_with("self.") || word.starts_with("this.");
-    has_form && !is_code && !NO_PATHS.iter().chain(&PRODUCTS).any(|other| word.eq_ignore_ascii_case(other))
-}
-
-/// Checks whether a word of prose names a file. With a folder, it needs an extension unless it is in backticks (`is_code`);
-/// without a folder, it needs a usual extension or that of `current`. Other words have dots and slashes, too: os.path,
-/// read/write.
-pub(super) fn is_file_name(word: &str, current: &str, is_code: bool) -> bool {
-    let extension = |path: &str| {
-        let name = path.rsplit('/').next()?;
-        name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase())
-    };
-    let is_usual = |wanted: &String| {
-        EXTENSIONS.contains(&wanted.as_str()) || extension(current).as_ref() == Some(wanted)
-    };
-    is_path_like(word)
-        && !word.contains("://")
-        && (is_code && word.contains('/')
-            || extension(word).is_some_and(|wanted| word.contains('/') || is_usual(&wanted)))
-}
-
-/// Checks whether a word is a usual file name without an extension: Makefile, LICENSE.
-pub(super) fn is_usual_name(word: &str) -> bool {
-    let is_word = |stem: &str| stem.chars().all(char::is_alphabetic) && !stem.is_empty();
-    let is_file_word = |word: &str| {
-        word.strip_suffix("file").is_some_and(|stem| is_word(stem) && stem.starts_with(char::is_uppercase))
-    };
-    // Dockerfile.dev, Makefile.am.
-    let is_variant = || word.split_once('.').is_some_and(|(stem, kind)| is_file_word(stem) && is_word(kind));
-    let is_dot_file = || {
-        word.strip_prefix('.').is_some_and(|name| {
-            let has_form = name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
-            has_form && (name.ends_with("ignore") || name.ends_with("rc") || name.starts_with("env"))
-                || ["editorconfig", "gitattributes", "gitmodules"].contains(&name)
-        })
-    };
-    USUAL_NAMES.contains(&word) || is_file_word(word) || is_variant() || is_dot_file()
-}
-
-/// File names without an extension, or with an extension that other words have too.
-const USUAL_NAMES: [&str; 7] = ["makefile", "README", "LICENSE", "CHANGELOG", "go.mod", "go.sum", "go.work"];
-
-/// Usual names that are not words of prose.
-const UNMISTAKABLE_NAMES: [&str; 3] = ["Dockerfile", "Makefile", "Jenkinsfile"];
-
-/// Further such names that are also words of prose: they only count as a whole line.
-const WORD_NAMES: [&str; 10] = [
-    "configure",
-    "gradlew",
-    "mvnw",
-    "BUILD",
-    "WORKSPACE",
-    "VERSION",
-    "NOTICE",
-    "AUTHORS",
-    "COPYING",
-    "CODEOWNERS",
-];
 
 /// The minimum length of a file name in capitals, such as NEWS: shorter words are names of languages.
 const LEAST_CAPITALS: usize = 4;

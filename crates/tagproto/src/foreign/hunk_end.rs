@@ -48,10 +48,14 @@ impl Counts {
     }
 
     /// Checks whether a hunk with all its lines ends before these lines, although they might belong to it: a blank line without a
-    /// prefix, the signature of a mail, a rule or a list.
+    /// prefix, the signature of a mail, a rule, a list or the end of the code fence, which may be indented.
     pub(super) fn is_end(self, lines: &[ReplyLine<'_>], sides: &Sides<'_>, fence: Option<Fence>) -> bool {
-        let is_end =
-            |line: &str| line.is_empty() || line.trim_end() == SIGNATURE || is_rule_after_diff(lines, fence);
+        let is_end = |line: &str| {
+            line.is_empty()
+                || line.trim_end() == SIGNATURE
+                || is_rule_after_diff(lines, fence)
+                || fence.is_some_and(|opening| closes(line, opening))
+        };
         self.are_met(sides)
             && (lines.first().is_some_and(|line| is_end(line.text)) || sides.may_end_before(lines, fence))
     }
@@ -80,8 +84,9 @@ impl HunkEnd {
         {
             return None;
         }
+        let ends_fence = || self.is_met && self.fence.is_some_and(|opening| closes(next.text, opening));
         if fence_info(next.text.trim())
-            .is_some_and(|info| next.text.starts_with(['`', '~']) && info.is_empty())
+            .is_some_and(|info| info.is_empty() && (next.text.starts_with(['`', '~']) || ends_fence()))
         {
             let is_within = self.may_be_within(&following[blank..]);
             return is_within.then_some(ForeignFault::Unsigned { line_number });
@@ -106,7 +111,7 @@ impl HunkEnd {
     /// Checks whether a bare fence after the hunk may be a line of the file that lost its prefix.
     fn may_be_within(&self, lines: &[ReplyLine<'_>]) -> bool {
         let Some((closing, rest)) = lines.split_first() else { return false };
-        let is_own = |opening: Fence| Fence::read(closing.text).is_some_and(|fence| fence.closes(opening));
+        let is_own = |opening: Fence| closes(closing.text, opening);
         // The fence of the diff, unless a later one closes that.
         let next = || rest.iter().find_map(|line| Fence::read(line.text));
         if self.fence.is_some_and(is_own) && !next().is_some_and(Fence::is_bare) {
@@ -114,6 +119,10 @@ impl HunkEnd {
         }
         rest.first().is_some_and(|line| is_prefixed(line.text) && !is_bullet(line.text))
     }
+}
+
+fn closes(line: &str, opening: Fence) -> bool {
+    Fence::read(line).is_some_and(|fence| fence.closes(opening))
 }
 
 /// Checks whether lines begin with a Markdown rule that no line of a hunk follows. The fence of a diff only has rules between two
@@ -131,10 +140,7 @@ fn is_rule_after_diff(lines: &[ReplyLine<'_>], fence: Option<Fence>) -> bool {
 
 /// Checks whether the rest of a fence contains a line of a hunk, before the next diff.
 fn has_prefixed(lines: &[ReplyLine<'_>], opening: Fence) -> bool {
-    let is_own = |at: &usize| {
-        let closes = Fence::read(lines[*at].text).is_some_and(|fence| fence.closes(opening));
-        !closes && !unified_diff::begins(&lines[*at..])
-    };
+    let is_own = |at: &usize| !closes(lines[*at].text, opening) && !unified_diff::begins(&lines[*at..]);
     (0..lines.len()).take_while(is_own).any(|at| is_prefixed(lines[at].text))
 }
 

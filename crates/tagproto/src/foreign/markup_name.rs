@@ -18,6 +18,9 @@ const PATH_TAGS: [&str; 7] =
 const WORD_TAGS: [&str; 16] =
     ["b", "strong", "em", "i", "u", "p", "code", "kbd", "tt", "summary", "h1", "h2", "h3", "h4", "h5", "h6"];
 
+/// Tags with which a section begins that has a title.
+const SECTIONS: [&str; 2] = ["<details>", "<details open>"];
+
 /// Delimiters of comments in code.
 const COMMENTS: [(&str, &str); 4] = [("// ", ""), ("-- ", ""), ("/*", "*/"), ("{/*", "*/}")];
 
@@ -33,8 +36,10 @@ pub(super) enum Markup<'a> {
 }
 
 impl Markup<'_> {
-    /// Reads a line that consists of one comment or one tag; `None` for any other line.
+    /// Reads a line that consists of one comment or one tag; `None` for any other line. A tag that begins a section may precede it.
     pub(super) fn read(line: &str) -> Option<Markup<'_>> {
+        let section = SECTIONS.iter().find_map(|tag| line.strip_prefix(tag));
+        let line = section.map(str::trim_start).filter(|rest| !rest.is_empty()).unwrap_or(line);
         if let Some(comment) = line.strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->")) {
             return Some(of_comment(comment));
         }

@@ -7,7 +7,7 @@ use crate::block::hunk;
 use crate::repair::opening_kind;
 
 const MARKS: &str = "write the marks <<<<<<< SEARCH, ======= and >>>>>>> REPLACE, each alone on its line, below the path of the file";
-const INDENTED: &str =
+pub(super) const INDENTED: &str =
     "begin the lines of an edit in the first column, without whitespace or '>' before them";
 const IN_JSON: &str = "send the lines of the patch as they are, from *** Begin Patch to *** End Patch";
 
@@ -44,7 +44,8 @@ pub(super) fn read<'a>(lines: &[ReplyLine<'a>], name: &FileName<'_>, items: &mut
     } else if let Some(length) = indented_diff_length(lines) {
         (length, INDENTED, !is_quoted(first.text))
     } else {
-        (indented_hunk_length(lines)?, INDENTED, !is_quoted(first.text) && name.given().is_some())
+        let is_named = name.given_or_of_heading().is_some();
+        (indented_hunk_length(lines)?, INDENTED, !is_quoted(first.text) && is_named)
     };
     let edit = &lines[..length];
     if !is_meant && !edit.iter().any(|line| opening_kind(line.text).is_some()) {
@@ -66,8 +67,23 @@ const OWN_SIDES: [&str; 3] = ["HEAD", "Updated upstream", "ours"];
 /// Names that models write after the last mark of an edit.
 const NEW_SIDES: [&str; 4] = ["replace", "updated", "new", "modified"];
 
-fn is_other_mark(line: &str) -> bool {
-    line.starts_with("<<<<<<< ") || ["------- SEARCH", "<<<<<<<"].contains(&line.trim_end())
+/// The minimum length of a damaged mark.
+const LEAST_DAMAGED: usize = 4;
+
+pub(super) fn is_other_mark(line: &str) -> bool {
+    line.starts_with("<<<<<<< ")
+        || ["------- SEARCH", "<<<<<<<"].contains(&line.trim_end())
+        || is_damaged_mark(line, '<', "SEARCH")
+}
+
+/// Checks for a mark of a hunk that is escaped, written with entities, emphasised, or has another length or no space.
+fn is_damaged_mark(line: &str, mark: char, word: &str) -> bool {
+    if !line.contains(word) || line.starts_with(char::is_whitespace) {
+        return false;
+    }
+    let bare = line.replace("&lt;", "<").replace("&gt;", ">").replace(['\\', '*', '`'], "");
+    let rest = bare.trim_start_matches(mark);
+    bare.len() - rest.len() >= LEAST_DAMAGED && rest.trim() == word
 }
 
 /// Returns the number of lines of an edit with other marks, up to its last mark; `None` if another edit begins before that. So
@@ -79,6 +95,10 @@ pub(super) fn marked_length(lines: &[ReplyLine<'_>]) -> Option<usize> {
     }
     let inner = rest.iter().take(LINES_OF_A_HUNK).take_while(|line| !is_other_mark(line.text));
     let mut inner = inner.enumerate();
+    if is_damaged_mark(first.text, '<', "SEARCH") {
+        let last = inner.find(|(_, line)| is_damaged_mark(line.text, '>', "REPLACE"));
+        return last.map(|(last, _)| last + 2);
+    }
     inner.find(|(_, line)| line.text.trim_end() == "=======")?;
     let ends = |line: &str| line.starts_with(">>>>>>>") || line.starts_with("+++++++ REPLACE");
     inner.find(|(_, line)| ends(line.text)).map(|(last, _)| last + 2)

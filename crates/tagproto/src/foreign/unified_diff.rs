@@ -25,6 +25,8 @@ pub(super) struct Sides<'a> {
     pub(super) new: Vec<&'a str>,
     /// The number of empty lines at the end without a prefix: they may follow the hunk.
     unprefixed_blank: usize,
+    /// True if the hunk says of a line that it has no line ending.
+    has_end_mark: bool,
 }
 
 impl<'a> Sides<'a> {
@@ -42,7 +44,7 @@ impl<'a> Sides<'a> {
             Some(b'-') => self.old.push(&line[1..]),
             Some(b'+') => self.new.push(&line[1..]),
             // "\ No newline at end of file": the file keeps its end.
-            Some(b'\\') => {}
+            Some(b'\\') => self.has_end_mark = true,
             Some(_) => return false,
         }
         self.unprefixed_blank = if line.is_empty() { self.unprefixed_blank + 1 } else { 0 };
@@ -191,7 +193,10 @@ fn push<'a>(header: &Header<'a>, hunks: &[(u32, Sides<'a>)], lines: &[ReplyLine<
             Block::CreateFile { path: own_path(), body: body_of(&body), if_exists: IfExists::Refuse },
         );
     } else if hunks.iter().all(|(_, sides)| sides.old == sides.new) {
-        items.push_fault(lines, ForeignFault::Empty { path: path.to_owned() });
+        let has_change = header.changes_mode || hunks.iter().any(|(_, sides)| sides.has_end_mark);
+        let path = path.to_owned();
+        let fault = if has_change { ForeignFault::NoLine { path } } else { ForeignFault::Empty { path } };
+        items.push_fault(lines, fault);
     } else if let Some((number, _)) = hunks.iter().find(|(_, sides)| sides.old.is_empty()) {
         items.push_fault(lines, ForeignFault::NoContext { line_number: *number });
     } else {
@@ -225,6 +230,7 @@ struct Header<'a> {
     renames: bool,
     /// True if the new name is the one after `diff --git`, which Git wrote, so any character in it is meant.
     is_by_git: bool,
+    changes_mode: bool,
     /// True if the new text is empty, by its hash.
     is_empty_file: bool,
     lines: usize,
@@ -257,6 +263,8 @@ impl<'a> Header<'a> {
                     header.old = Some(Cow::Borrowed(NO_FILE));
                 } else if text.starts_with("deleted file mode") {
                     header.new = Some(Cow::Borrowed(NO_FILE));
+                } else if text.starts_with("new mode ") {
+                    header.changes_mode = true;
                 } else if text.starts_with("Binary files ") || text == "GIT binary patch" {
                     header.is_binary = true;
                 } else if text.starts_with("index ") && text.contains(EMPTY_TEXT) {

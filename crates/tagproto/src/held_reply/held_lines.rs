@@ -1,5 +1,6 @@
 //! The lines of a held reply, compared with the lines of the next reply.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::next_reply::{FirstBlock, NextReply, lines_of, trimmed};
@@ -174,8 +175,9 @@ impl<'h> HeldLines<'h> {
 
     /// Checks whether a block with the opening tag of the open block begins like it, so it is not just the rest of it.
     ///
-    /// A file may have another first line, if it begins with the same word or the old first line follows. The rest of a command
-    /// or edit must not be carried out alone; texts for the user do no harm.
+    /// A file may have another first line, if the old first line follows, or if it begins with the same word and the text is like
+    /// the held one: the next chapter, import or stage begins like the first one, too. The rest of a command or edit must not be
+    /// carried out alone; texts for the user do no harm.
     pub(super) fn is_written_anew(&self, first: &FirstBlock<'_>) -> bool {
         let is_significant =
             |line: &&&str| !line.is_empty() && Fence::read(line).is_none() && !is_hunk_mark(line);
@@ -183,7 +185,7 @@ impl<'h> HeldLines<'h> {
             |lines: &[&'h str]| -> Vec<&'h str> { lines.iter().filter(is_significant).copied().collect() };
         let held = body(self.lines.get(self.open_line + 1..).unwrap_or_default());
         let Some(begin) = held.first() else { return true };
-        let mut next = first.lines[1..].iter().filter(is_significant);
+        let next = first.lines[1..].iter().filter(is_significant);
         let same = held.iter().zip(next.clone()).take_while(|(held, next)| held == next).count();
         if matches!(first.kind, BlockKind::Message | BlockKind::Done) {
             return true;
@@ -192,12 +194,16 @@ impl<'h> HeldLines<'h> {
             return same >= held.len().min(2);
         }
         let has_begin = weight(&[begin]) >= OPEN_BLOCK_CHARACTERS && next.clone().any(|line| line == begin);
-        let word = |line: &str| line.split_whitespace().next().map(str::to_owned);
+        let is_like_held = || is_like(next.clone().copied(), &held);
         let may_be_first = |line: &&str| {
             let is_rest = !self.cut_line.is_empty() && line.starts_with(self.cut_line);
-            !is_rest && !held.contains(line) && (has_begin || word(line) == word(begin))
+            !is_rest && !held.contains(line) && (has_begin || is_only_such(line, &held) && is_like_held())
         };
-        same > 0 || next.next().is_some_and(may_be_first)
+        if same > 0 {
+            // Many parts of a file begin with the same line if it has no word, such as the opening mark of a comment.
+            return has_word(begin) || same == held.len() || is_like_held();
+        }
+        next.clone().next().is_some_and(may_be_first)
     }
 
     /// Checks whether a block repeats the first block, which occurs only once in the held reply.
@@ -215,6 +221,28 @@ impl<'h> HeldLines<'h> {
             && first.lines[..common] == open[..common]
             && first.lines.get(open.len()).is_none_or(|line| line.starts_with(self.cut_line))
     }
+}
+
+/// Checks whether a line begins with the word with which the first of the held lines begins, and no other of them does.
+fn is_only_such(line: &str, held: &[&str]) -> bool {
+    let word = |line: &str| line.split_whitespace().next().filter(|word| has_word(word)).map(str::to_owned);
+    let Some((first, others)) = held.split_first() else { return false };
+    let wanted = word(line);
+    wanted.is_some() && word(first) == wanted && others.iter().all(|other| word(other) != wanted)
+}
+
+/// Checks whether a text is not shorter than the held one, and has at least half of the lines after its first one. Lines without
+/// a word are in any text.
+fn is_like<'n>(next: impl Iterator<Item = &'n str>, held: &[&str]) -> bool {
+    let next: Vec<&str> = next.collect();
+    let lines: HashSet<&str> = next.iter().copied().collect();
+    let others: Vec<&&str> = held.iter().skip(1).filter(|line| has_word(line)).collect();
+    let repeated = others.iter().filter(|line| lines.contains(**line)).count();
+    next.len() >= held.len() && repeated > 0 && repeated * 2 >= others.len()
+}
+
+fn has_word(line: &str) -> bool {
+    line.contains(char::is_alphanumeric)
 }
 
 /// Checks for a line that marks a part of a hunk.

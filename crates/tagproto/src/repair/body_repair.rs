@@ -159,13 +159,10 @@ impl<'a> ClosedBlock<'_, 'a> {
 
     /// Returns a fault of the model. In Markdown, such text is content.
     fn fault(&self, lines: &[&str], file: Option<FileKind>) -> Option<ParseErrorKind> {
-        if file == Some(FileKind::Markdown) {
-            return None;
-        }
         let path = self.block.opening.tag.usable_path().filter(|_| file.is_some()).map(str::to_owned);
         if self.dialect == Dialect::Agentd
-            && let Some(path) = &path
-            && let Some(index) = edit_in_body(lines, path, self.block.opening.tag.kind)
+            && let (Some(path), Some(file)) = (&path, file)
+            && let Some(index) = edit_in_body(lines, path, self.block.opening.tag.kind, file)
         {
             return Some(ParseErrorKind::EditInBody {
                 path: path.clone(),
@@ -178,6 +175,9 @@ impl<'a> ClosedBlock<'_, 'a> {
             && let Some(index) = self.half_fence_at(lines)
         {
             return Some(ParseErrorKind::FenceInBody { path, line_number: line_number(index + 1) });
+        }
+        if file == Some(FileKind::Markdown) {
+            return None;
         }
         // Counted within the body: the model does not know the line numbers of the paste.
         if let Some(index) = citation::first_line_with(lines) {

@@ -1,6 +1,6 @@
 //! The path in a line of prose that introduces a hunk: "In `web/app.js`:", "1. **web/app.js**: the sum".
 
-use super::{Candidate, DENIALS, bare_word, file_name, is_usual_name, only_file};
+use super::{Candidate, DENIALS, FILE_NOUNS, OTHER, bare_word, file_name, is_usual_name, only_file};
 
 /// Words that may precede the path in a line that introduces a hunk of that file: "Now in `a.py`:".
 const LEADS: [&str; 18] = [
@@ -48,6 +48,28 @@ const CONTRAST: [&str; 2] = ["but", "now"];
 const SOURCES: [&str; 6] = ["from", "with", "by", "via", "using", "like"];
 const TAKES_AWAY: [&str; 6] = ["remove", "delete", "drop", "move", "extract", "strip"];
 
+/// Words directly before a path that speak of other files, with a relation to it.
+const RELATIONS: [&str; 15] = [
+    " callers of ",
+    " clients of ",
+    " consumers of ",
+    " dependencies of ",
+    " dependents of ",
+    " importers of ",
+    " usages of ",
+    " users of ",
+    " uses of ",
+    " called by ",
+    " caused by ",
+    " imported by ",
+    " needed by ",
+    " required by ",
+    " used by ",
+];
+
+/// Words directly after a path that do so.
+const DEPENDS: [&str; 2] = ["depends on", "relies on"];
+
 /// Characters that may be a word before a path.
 const BULLETS: &str = "📁📂📄📃📝📜📑🗎🔧🛠✏•→▶➤◆■●\u{fe0f}";
 
@@ -77,10 +99,13 @@ pub(super) fn led_file(line: &str) -> Option<Candidate<'_>> {
     // Without a colon, these words make a statement about the file: "The loop is in `a.py`."
     let is_statement = !ends_in_colon && before.iter().any(|word| is_any(word, &FILLERS));
     let is_name = file_name(path).contains('.') || is_usual_name(path);
-    let is_meant = !is_statement && (is_led && is_whole || is_end && speak_of_changes(&leads));
+    let is_meant = !is_statement
+        && (is_led && is_whole || is_end && speak_of_changes(&leads))
+        && (is_end || !turns_to_another(rest));
+    let is_own = !denies_change(line, path) && !is_about_others(line, path);
     let says_what_changes = !is_meant && before.is_empty() && says_what_changes(words[at], rest);
     let certain = Candidate::certain(path);
-    (is_certain && is_name && (is_meant || says_what_changes)).then_some(Candidate {
+    (is_certain && is_name && is_own && (is_meant || says_what_changes)).then_some(Candidate {
         is_described: says_what_changes || is_of_list || has_remark,
         // The remark may be part of the name.
         may_be_new: certain.may_be_new && !has_remark,
@@ -103,12 +128,42 @@ pub(super) fn denies_change(heading: &str, path: &str) -> bool {
         .iter()
         .any(|phrase| before.rsplit_once(phrase).is_some_and(|(_, rest)| is_just_before(rest)));
     let is_forbidden = CHANGE.iter().any(|verb| before.contains(&format!(" not {verb}")));
-    let stays = after.iter().find(|word| **word != "is").is_some_and(|word| AS_IT_IS.contains(word));
+    let mut state = after.iter().skip_while(|word| **word == "is");
+    let stays = state.next().is_some_and(|word| AS_IT_IS.contains(word))
+        && !state.next().is_some_and(|word| CHANGES.contains(word) || *word == "fix");
     is_state
         || is_left_out
         || is_forbidden
         || says_not(after)
         || stays && !after.iter().any(|word| CONTRAST.contains(word))
+}
+
+/// Checks whether a line speaks of other files, with a relation to the one that it names: "Callers of `a.py`", "the file that
+/// `a.py` imports", "`a.py` depends on this".
+pub(super) fn is_about_others(line: &str, path: &str) -> bool {
+    let text = line.to_ascii_lowercase();
+    let words = bare_words(&text);
+    let Some(at) = words.iter().position(|word| word.eq_ignore_ascii_case(path)) else { return false };
+    let before: Vec<&str> = words[..at].iter().copied().filter(|word| *word != "the").collect();
+    let (joined, after) = (format!(" {} ", before.join(" ")), words[at + 1..].join(" "));
+    let is_related = RELATIONS.iter().any(|relation| joined.ends_with(relation));
+    let is_noun = |word: &str| FILE_NOUNS.contains(&word.strip_suffix('s').unwrap_or(word));
+    let is_clause = matches!(before.as_slice(), [.., noun, "that" | "which"] if is_noun(noun));
+    is_related || is_clause || DEPENDS.iter().any(|verb| after.starts_with(verb))
+}
+
+/// Checks whether the words between a path and the colon at the end of its line begin another sentence, or turn to another file:
+/// "`a.py` has it too, but first:".
+fn turns_to_another(rest: &[&str]) -> bool {
+    // An abbreviation has another dot.
+    let ends_sentence = |word: &&str| {
+        let word = word.trim_end_matches(['*', '_', '`', ')', '"']);
+        word.strip_suffix(['.', '!', '?']).is_some_and(|word| !word.contains('.'))
+    };
+    let words: Vec<String> = rest.iter().map(|word| bare_word(word).to_ascii_lowercase()).collect();
+    rest.iter().any(ends_sentence)
+        || words.windows(2).any(|pair| pair[1] == "file" && OTHER.contains(&pair[0].as_str()))
+        || words.ends_with(&["but".to_owned(), "first".to_owned()])
 }
 
 /// Checks whether the words after a path state that it does not change: "does not need a change", "not changed".

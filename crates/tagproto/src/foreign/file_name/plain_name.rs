@@ -2,7 +2,7 @@
 //!
 //! A new file gets exactly the name that is written, so an extra character would stay in its name.
 
-use super::{EXTENSIONS, NO_PATHS, is_file_name, is_path_like};
+use super::name_form::{EXTENSIONS, NO_PATHS, is_file_name, is_path_like};
 
 /// Pairs of characters around a name.
 const AROUND: [(char, char); 11] = [
@@ -101,11 +101,21 @@ pub(in crate::foreign) fn is_plain_name(path: &str) -> bool {
     let is_extension = path.strip_prefix('.').is_some_and(|name| EXTENSIONS.contains(&name));
     begins
         && ends
+        && !is_of_shell(path)
         && !is_extension
         && !path.contains(is_forbidden)
         && !path.contains("//")
         && path.split('/').all(has_whole_brackets)
         && !has_remark(path)
+}
+
+/// Checks for a path whose first folder is one that a shell replaces: `~`, `~name`, `$HOME`, `${HOME}`.
+fn is_of_shell(path: &str) -> bool {
+    let Some((first, _)) = path.split_once('/') else { return path == "~" };
+    let name = first.strip_prefix('$').map(|name| name.trim_matches(['{', '}']));
+    let is_variable =
+        |name: &str| name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    first.starts_with('~') || name.is_some_and(is_variable)
 }
 
 /// Checks whether the brackets of a path component are balanced, as in `[id]` and `(group)` but not around a path.
@@ -129,9 +139,11 @@ fn has_remark(path: &str) -> bool {
         || before.split(' ').any(|word| is_file_name(word, "", false))
 }
 
-/// Checks whether a word with a dot or a slash does not name a file: `and/or`, or the number of a version.
+/// Checks whether a word with a dot or a slash does not name a file: `and/or`, `e.g./x`, a fraction, or the number of a version.
 pub(super) fn is_word_of_prose(word: &str) -> bool {
     let number = word.strip_prefix('v').unwrap_or(word);
-    NO_PATHS.iter().any(|other| word.eq_ignore_ascii_case(other))
-        || number.chars().all(|c| c.is_ascii_digit() || c == '.')
+    let is_other = |word: &str| NO_PATHS.iter().any(|other| word.eq_ignore_ascii_case(other));
+    is_other(word)
+        || word.split('/').any(|part| is_other(part.trim_end_matches('.')))
+        || number.chars().all(|c| c.is_ascii_digit() || "./".contains(c))
 }
