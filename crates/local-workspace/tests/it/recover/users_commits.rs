@@ -119,7 +119,7 @@ fn files_are_not_reverted_on_another_branch_that_has_them_too() {
 #[test]
 fn a_branch_stays_that_is_checked_out_in_a_folder_of_any_name() {
     for layered in LAYERS {
-        for folder in ["refs/proj", "logs/refs/proj", "logs", "plain/proj"] {
+        for folder in ["refs/proj", "a/refs/proj", "logs/refs/proj", "logs", "plain/proj"] {
             let made = format!(
                 "mkdir -p {folder} && cd {folder} && git init -q -b main && echo a > a && git add a && COMMIT a"
             );
