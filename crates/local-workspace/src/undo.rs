@@ -4,7 +4,9 @@ mod checked_out;
 pub(crate) mod differences;
 pub(crate) mod error;
 pub(crate) mod history;
+mod interrupted;
 pub(crate) mod kept_commits;
+mod kept_repositories;
 mod left_branch;
 mod left_objects;
 pub(crate) mod line_origins;
@@ -26,7 +28,6 @@ use change_journal::{
 };
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
-use serde::{Deserialize, Serialize};
 use wap_core::{Call, ConversationId, Reason, WapError};
 
 use crate::change::folder_modes::FolderModes;
@@ -44,7 +45,8 @@ use crate::undo::kept_commits::{KeptCommits, kept_commits};
 use crate::undo::path::{Side, UndoPath, diffs_since, unread};
 use crate::undo::plan::{UndoContext, UndoPlan, with_what_belongs};
 use crate::undo::put_back::{is_lost, lost_path, stays_of};
-use crate::undo::record::{UndoRecord, describe};
+pub use crate::undo::record::{UndoEffect, Undone, UndonePath};
+use crate::undo::record::{UndoRecord, describe, undone_path};
 
 /// The scope of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,68 +57,6 @@ pub enum Undo {
     Run(RunNumber),
     /// All changes of a conversation that are in force.
     Conversation(ConversationId),
-}
-
-/// The result of an undo.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Undone {
-    /// The number of the run that did it: [`Undo::Run`] with it reverts the undo.
-    pub run: u64,
-    /// The paths, in the order in which they were restored.
-    pub paths: Vec<UndonePath>,
-    /// Folders that were made and stay, because they contain something else.
-    pub kept_folders: Vec<String>,
-    /// Commands of the same runs whose effects on files are unknown.
-    pub commands: Vec<String>,
-    /// Paths that stay unchanged: their state before commands of the same runs is not kept, a repository differs from
-    /// what the changes left, or another program has changed the file while a crash had interrupted this undo.
-    #[serde(default)]
-    pub not_undoable: Vec<String>,
-    /// The paths among these that another program has changed since.
-    #[serde(default)]
-    pub changed_since: Vec<String>,
-    /// The repositories among these, with the branches that the changes moved.
-    #[serde(default)]
-    pub kept_commits: Vec<KeptCommits>,
-    /// Paths that another program had restored already. Their changes stay in force: another branch may be checked out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub already_as_before: Vec<String>,
-}
-
-impl Undone {
-    /// Returns the undo that a step of the journal has recorded; `None` if it is another kind of step, or if nothing
-    /// was undone.
-    #[must_use]
-    pub fn recorded(step: &RecordedStep) -> Option<Undone> {
-        decode::<UndoRecord>(step.outcome.as_deref()?).ok()?.outcome.ok()
-    }
-}
-
-/// One path that was restored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct UndonePath {
-    /// The path.
-    pub path: String,
-    /// The effect on the path.
-    pub effect: UndoEffect,
-    /// The numbers of the changes that were reverted, newest first.
-    pub undoes: Vec<u64>,
-}
-
-/// The effect of an undo on a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UndoEffect {
-    /// Its old content is restored.
-    Restored,
-    /// It exists again.
-    BroughtBack,
-    /// It is removed again.
-    Removed,
 }
 
 impl LocalWorkspace {
@@ -198,17 +138,19 @@ impl LocalWorkspace {
         is_planned().is_ok()
     }
 
-    fn plan_of(
-        &self,
-        (root, open_root): (&FileRoot, &FileRoot),
-        chosen: &Chosen,
-    ) -> Result<UndoPlan, UndoError> {
+    fn context<'a>(
+        &'a self,
+        (root, open_root): (&'a FileRoot, &'a FileRoot),
+        chosen: &'a Chosen,
+    ) -> UndoContext<'a> {
         let (hidden, journal, unkept) = (&self.hidden, self.journal.reader(), &chosen.unkept);
-        let workspace = self.root.path();
-        let context = UndoContext { root, open_root, hidden, journal, workspace, unkept };
+        UndoContext { root, open_root, hidden, journal, workspace: self.root.path(), unkept }
+    }
+
+    fn plan_of(&self, roots: (&FileRoot, &FileRoot), chosen: &Chosen) -> Result<UndoPlan, UndoError> {
         let paths = chosen.changes.values().map(|change| change.path.clone()).collect();
         let numbers: BTreeSet<_> = chosen.changes.keys().copied().collect();
-        UndoPlan::of(&context, &numbers, paths)
+        UndoPlan::of(&self.context(roots, chosen), &numbers, paths)
     }
 
     fn carry_out_undo(&self, run: &EngineRun<'_>, step: u32, what: &Undo) -> Result<Undone, UndoError> {
@@ -295,10 +237,11 @@ impl LocalWorkspace {
         };
         let kept_repositories = plan.kept_repositories.keys().map(RelPath::to_string);
         let changed_since = plan.kept_repositories.iter().filter(|(_, has_changed)| **has_changed);
+        let context = self.context((root, open_root), chosen);
         let commits = |repository: &RelPath| KeptCommits {
             other_checkout: plan.other_checkouts.get(repository).cloned(),
             is_back: plan.returned.contains(repository),
-            ..kept_commits(root, self.journal.reader(), &chosen.changes, repository)
+            ..kept_commits(&context, &chosen.changes, repository, &plan.paths)
         };
         let undone = Undone {
             run: run.number().0,
@@ -309,6 +252,7 @@ impl LocalWorkspace {
             changed_since: changed_since.clone().map(|(repository, _)| repository.to_string()).collect(),
             kept_commits: changed_since.map(|(repository, _)| commits(repository)).collect(),
             already_as_before: plan.already_as_before.iter().map(RelPath::to_string).collect(),
+            was_interrupted: false,
         };
         let recorded = self.commit_undo(run, step, what, &plan, &undone)?;
         let mut published = Vec::new();
@@ -487,14 +431,4 @@ enum Taken {
         /// Paths that are now empty; recovery restores them.
         lost: Vec<UndoObstacle>,
     },
-}
-
-fn undone_path(path: &UndoPath) -> UndonePath {
-    let effect = match (&path.now, &path.wanted) {
-        (_, None) => UndoEffect::Removed,
-        (None, Some(_)) => UndoEffect::BroughtBack,
-        (Some(_), Some(_)) => UndoEffect::Restored,
-    };
-    let undoes = path.back.iter().filter_map(|step| step.undoes).map(|number| number.0).collect();
-    UndonePath { path: path.path.to_string(), effect, undoes }
 }

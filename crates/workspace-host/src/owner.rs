@@ -14,6 +14,7 @@ pub(crate) mod session_call;
 pub(crate) mod session_progress;
 pub(crate) mod shared_sessions;
 pub(crate) mod shared_workspace;
+mod undo_advice;
 pub(crate) mod undo_request;
 
 use std::io;

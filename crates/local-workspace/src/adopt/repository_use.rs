@@ -69,26 +69,36 @@ fn has_other_index(layer: &Layer, root: &FileRoot, path: &RelPath) -> bool {
 
 /// Returns whether the checked-out commit of an index is certainly the same as at the start.
 fn has_same_commit(layer: &Layer, root: &FileRoot, index: &RelPath) -> bool {
-    let Some(tree) = index.parent() else { return false };
-    // A working tree has the branches of the repository around it.
-    let all = tree.parent().filter(|all| all.file_name() == Some(b"worktrees"));
-    let repository = all.and_then(|all| all.parent()).unwrap_or_else(|| tree.clone());
-    let Ok(head) = tree.child(b"HEAD") else { return false };
-    let text = root.open_file(&head).and_then(|file| file.read_to_end(REFERENCE_BYTES));
-    let text = text.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    let Some(text) = text else { return false };
-    let child = |folder: &RelPath, name: &str| RelPath::parse(name).and_then(|name| folder.join(&name));
-    let branch = text.trim_end().strip_prefix("ref: ").map(|name| child(&repository, name));
-    let paths: Result<Vec<_>, _> = [Ok(head), child(&repository, "packed-refs"), child(&tree, "logs/HEAD")]
-        .into_iter()
-        .chain(branch)
-        .collect();
     let is_old = |path: &RelPath| match root.metadata(path) {
         Ok(metadata) => layer.began_after(metadata.stamp().status_changed_nanoseconds),
         Err(FsError::NotFound { .. }) => true,
         Err(_) => false,
     };
-    paths.is_ok_and(|paths| paths.iter().all(is_old))
+    checkout_files(root, index).is_some_and(|paths| paths.iter().all(is_old))
+}
+
+/// Returns the files of which git writes at least one when another commit is checked out in the working tree of an
+/// index: `HEAD`, its log, and the branch, or the list with it. `None` if `HEAD` cannot be read.
+pub(crate) fn checkout_files(root: &FileRoot, index: &RelPath) -> Option<Vec<RelPath>> {
+    let tree = index.parent()?;
+    // A working tree has the branches of the repository around it.
+    let all = tree.parent().filter(|all| all.file_name() == Some(b"worktrees"));
+    let repository = all.and_then(|all| all.parent()).unwrap_or_else(|| tree.clone());
+    let child = |folder: &RelPath, name: &str| RelPath::parse(name).and_then(|name| folder.join(&name)).ok();
+    let head = tree.child(b"HEAD").ok()?;
+    let text = root.open_file(&head).and_then(|file| file.read_to_end(REFERENCE_BYTES)).ok()?;
+    let text = String::from_utf8(text).ok()?;
+    let is_there = |path: &RelPath| root.metadata(path).is_ok();
+    let mut files = vec![head, child(&tree, "logs/HEAD")?];
+    if let Some(name) = text.trim_end().strip_prefix("ref: ") {
+        let branch = child(&repository, name)?;
+        // Git writes the list for other branches as well, and each commit into a log that exists.
+        if !is_there(&files[1]) && !is_there(&branch) {
+            files.push(child(&repository, "packed-refs")?);
+        }
+        files.push(branch);
+    }
+    Some(files)
 }
 
 /// The changed repositories that another program uses.

@@ -182,9 +182,23 @@ pub(crate) fn recorded_attributes(bytes: Option<&[u8]>) -> Option<FileAttributes
 
 /// Checks whether a symlink is among the parents of a path.
 pub(crate) fn is_under_symlink(root: &FileRoot, path: &RelPath) -> bool {
-    let Some(folder) = path.parent().filter(|folder| !folder.is_root()) else { return false };
-    match root.canonical_path(&folder) {
-        Ok(canonical) => canonical != folder,
+    path.parent().is_some_and(|folder| is_led_elsewhere(root, &folder))
+}
+
+/// Returns the topmost symlink among the parents of a path.
+pub(crate) fn link_above(root: &FileRoot, path: &RelPath) -> Option<RelPath> {
+    let above = std::iter::successors(path.parent(), RelPath::parent);
+    // Every folder beneath a symlink is led elsewhere, too.
+    above.take_while(|folder| is_led_elsewhere(root, folder)).last()
+}
+
+/// Returns whether a folder is, or is beneath, a symlink.
+fn is_led_elsewhere(root: &FileRoot, folder: &RelPath) -> bool {
+    if folder.is_root() {
+        return false;
+    }
+    match root.canonical_path(folder) {
+        Ok(canonical) => canonical != *folder,
         Err(FsError::Escape { .. } | FsError::LinkLoop { .. } | FsError::IsLink { .. }) => true,
         // It is missing, or a file.
         Err(_) => false,

@@ -8,15 +8,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
+use change_journal::{ChangeNumber, ChangeState, RecordedChange};
 use git_index::REFERENCE_BYTES;
 use rel_path::RelPath;
+use sandbox_fs::{FileRoot, Metadata};
 
-use crate::adopt::repository_use::LOCKS;
-use crate::git::guard::{INDEX_BYTES, in_git_folder};
+use crate::adopt::repository_use::{LOCKS, checkout_files};
+use crate::change::present::Present;
+use crate::git::guard::{INDEX_BYTES, in_git_folder, is_main_index};
 use crate::git::rebases::branches_in_use::{BranchInUse, branches_in_use};
 use crate::git::stored_names::store_around;
 use crate::undo::error::{ObstacleKind, UndoObstacle};
-use crate::undo::path::{UndoPath, obstacle};
+use crate::undo::moved_checkouts::has_objects;
+use crate::undo::path::{Side, UndoPath, is_at, is_same, obstacle};
 use crate::undo::plan::{UndoContext, UndoPlan};
 
 impl UndoPlan {
@@ -25,12 +29,36 @@ impl UndoPlan {
     pub(super) fn check_branches(&self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let planned: BTreeMap<&RelPath, &UndoPath> =
             self.paths.iter().map(|path| (&path.path, path)).collect();
-        let repositories: BTreeSet<RelPath> =
-            self.paths.iter().filter_map(|path| repository_of_reference(&path.path)).collect();
+        let has_head = |folder: &RelPath| {
+            let head = folder.child(b"HEAD").ok();
+            head.is_some_and(|head| planned.contains_key(&head) || context.root.metadata(&head).is_ok())
+        };
+        let repository = |path: &UndoPath| repository_of_reference(context.root, &path.path, has_head);
+        let repositories: BTreeSet<RelPath> = self.paths.iter().filter_map(repository).collect();
         for folder in &repositories {
             let repository = Repository { context, planned: &planned, folder };
             repository.check_branches(obstacles);
             repository.check_returning(obstacles);
+        }
+    }
+
+    /// Adds an obstacle for each index that would be restored although another commit was checked out since: git would
+    /// take its differences from that commit for staged work, and the next commit would revert the user's.
+    pub(super) fn check_indexes(&self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
+        let planned: BTreeSet<&RelPath> = self.paths.iter().map(|path| &path.path).collect();
+        let indexes = self.paths.iter().filter(|path| {
+            is_main_index(&path.path) && !is_at(context, &path.path, path.now.as_ref(), path.wanted)
+        });
+        for index in indexes {
+            let earliest = index.back.iter().filter_map(|step| step.undoes).min();
+            let is_used = |file: &RelPath| {
+                !planned.contains(file)
+                    && earliest.is_some_and(|change| is_written_since(context, file, change))
+            };
+            let files = checkout_files(context.root, &index.path);
+            if files.is_some_and(|files| files.iter().any(is_used)) {
+                obstacles.push(obstacle(&index.path, ObstacleKind::ChangedSince));
+            }
         }
     }
 
@@ -52,22 +80,34 @@ impl UndoPlan {
     }
 }
 
-/// Returns the repository of a path that is a reference, a list of references, or a `HEAD`.
-fn repository_of_reference(path: &RelPath) -> Option<RelPath> {
+/// Returns the repository of a path that is a reference, a list of references, or a `HEAD`. `has_head` returns whether a
+/// folder has a `HEAD`.
+fn repository_of_reference(
+    root: &FileRoot,
+    path: &RelPath,
+    has_head: impl Fn(&RelPath) -> bool,
+) -> Option<RelPath> {
     let names: Vec<&[u8]> = path.components().collect();
-    let in_refs = names
-        .iter()
-        .position(|name| *name == b"refs")
-        .filter(|at| names[..*at].last() != Some(&&b"logs"[..]));
-    let end = match (in_refs, names.as_slice()) {
-        (Some(at), _) => at,
-        (None, [folder @ .., b"worktrees", _, b"HEAD"]) => folder.len(),
-        (None, [folder @ .., b"HEAD" | b"packed-refs"]) if folder.last() != Some(&&b"logs"[..]) => {
-            folder.len()
+    // Folders around a repository may have any name.
+    let first = in_git_folder(path).map_or(0, |part| names.len() - part.names.len());
+    let folder = |end: usize| RelPath::from_bytes(&names[..end].join(&b'/')).ok();
+    let references: Vec<RelPath> = (first..names.len())
+        .filter(|at| names[*at] == b"refs" && names[first..*at].last() != Some(&&b"logs"[..]))
+        .filter_map(folder)
+        .collect();
+    if let Some(repository) = references.iter().find(|folder| has_head(folder)) {
+        return Some(repository.clone());
+    }
+    match &names[first..] {
+        [folders @ .., b"worktrees", _, b"HEAD"] => folder(first + folders.len()),
+        [folders @ .., b"HEAD" | b"packed-refs"] => {
+            let repository = folder(first + folders.len())?;
+            // A submodule may have the name of the folder of logs.
+            let is_log = folders.last() == Some(&&b"logs"[..]) && !has_objects(root, &repository);
+            (!is_log).then_some(repository)
         }
-        _ => return None,
-    };
-    RelPath::from_bytes(&names[..end].join(&b'/')).ok()
+        _ => references.into_iter().next(),
+    }
 }
 
 /// A repository whose references an undo changes.
@@ -129,14 +169,10 @@ impl Repository<'_> {
         let changes = planned.flat_map(|path| &path.back).filter_map(|step| step.undoes);
         let recorded = changes.filter_map(|number| self.context.journal.change(number).ok().flatten());
         let earliest = recorded.map(|change| change.recorded_at).min();
-        let moved_at = earliest.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-        moved_at.is_none_or(|time| {
-            let nanoseconds = i128::try_from(time.as_nanos()).unwrap_or(i128::MAX);
-            metadata.stamp().status_changed_nanoseconds > nanoseconds
-        })
+        earliest.is_none_or(|time| is_after(&metadata, time))
     }
 
-    /// Adds an obstacle for each reference that would be restored over one that git has packed since.
+    /// Adds an obstacle for each reference that would be restored, or is gone, over one that git has packed since.
     fn check_returning(&self, obstacles: &mut Vec<UndoObstacle>) {
         let Some(list) =
             self.folder.child(b"packed-refs").ok().filter(|list| !self.planned.contains_key(list))
@@ -147,7 +183,7 @@ impl Repository<'_> {
         let returning: BTreeMap<RelPath, &UndoPath> = self
             .planned
             .values()
-            .filter(|path| path.now.is_none() && path.wanted.is_some() && path.path.starts_with(&references))
+            .filter(|path| path.now.is_none() && path.path.starts_with(&references))
             .filter_map(|path| {
                 let bytes = path.path.as_bytes();
                 let name =
@@ -215,6 +251,30 @@ impl Repository<'_> {
     fn read(&self, path: &RelPath, limit: u64) -> Option<Vec<u8>> {
         self.context.root.open_file(path).ok()?.read_to_end(limit).ok()
     }
+}
+
+/// Returns whether a file was written after a time.
+fn is_after(metadata: &Metadata, time: SystemTime) -> bool {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok();
+    since.is_none_or(|since| {
+        let nanoseconds = i128::try_from(since.as_nanos()).unwrap_or(i128::MAX);
+        metadata.stamp().status_changed_nanoseconds > nanoseconds
+    })
+}
+
+/// Returns whether a file was written since a change was recorded, other than by changes of ours that were undone again.
+pub(super) fn is_written_since(context: &UndoContext<'_>, file: &RelPath, number: ChangeNumber) -> bool {
+    let Ok(metadata) = context.root.metadata(file) else { return false };
+    let recorded = context.journal.change(number).ok().flatten();
+    if recorded.is_some_and(|change| !is_after(&metadata, change.recorded_at)) {
+        return false;
+    }
+    let changes = context.journal.changes_of_path(file.as_bytes(), u32::MAX).unwrap_or_default();
+    let is_later =
+        |change: &&RecordedChange| change.number > number && change.state != ChangeState::Conflicted;
+    let then = changes.iter().rev().find(is_later).map(|change| change.before.as_ref().map(Side::from));
+    let now = Present::of_any_kind(context.root, file).ok().flatten();
+    then.is_none_or(|then| !is_same(now.as_ref().map(Side::from), then))
 }
 
 /// Returns the branch that a `HEAD` names, from `refs` on.

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use change_journal::{ChangeNumber, Entry, JournalError};
-use wap_core::WapError;
+use rel_path::RelPath;
+use wap_core::{Reason, WapError};
 
 use crate::undo::kept_commits::OtherCheckout;
 
@@ -137,6 +138,13 @@ pub enum ObstacleKind {
     /// It may not be written or removed.
     #[error("cannot be changed: {0}")]
     Closed(WapError),
+}
+
+impl ObstacleKind {
+    /// The obstacle of a path beneath a folder that was replaced by a symlink.
+    pub(crate) fn behind(link: &RelPath) -> ObstacleKind {
+        ObstacleKind::Closed(WapError::new(Reason::IsSymlink, format!("`{link}` is a link now")))
+    }
 }
 
 fn was(former: &Option<String>) -> String {

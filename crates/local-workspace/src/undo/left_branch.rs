@@ -1,6 +1,10 @@
 //! The branch that was checked out when a change was made, if another is now: most differences that an undo then finds
 //! are due to the user's checkout, and revert with the branch.
 
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+
+use change_journal::ChangeNumber;
 use git_index::REFERENCE_BYTES;
 use rel_path::RelPath;
 use sandbox_fs::FileRoot;
@@ -8,7 +12,7 @@ use sandbox_fs::FileRoot;
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
 use crate::git::linked_folders::working_tree;
 use crate::undo::error::{ObstacleKind, UndoObstacle};
-use crate::undo::moved_checkouts::tree_of;
+use crate::undo::moved_checkouts::{entries, tree_of};
 use crate::undo::plan::UndoContext;
 
 /// The words with which git records a checkout in the log of `HEAD`.
@@ -31,6 +35,73 @@ pub(super) fn name_left_branches(
         });
         obstacle.why = named.unwrap_or(ObstacleKind::ChangedSince);
     }
+}
+
+/// The working trees in which another branch is checked out than the changes left, with their tracked files. A branch that
+/// was made since does not count: it holds the same work under another name.
+pub(super) struct LeftTrees(Vec<(RelPath, Option<BTreeSet<Vec<u8>>>)>);
+
+impl LeftTrees {
+    /// Finds them by the obstacles that name the former branch; `None` if there are none.
+    pub(super) fn of(
+        context: &UndoContext<'_>,
+        chosen: &BTreeSet<ChangeNumber>,
+        obstacles: &[UndoObstacle],
+    ) -> Option<LeftTrees> {
+        let newest = chosen.last().and_then(|number| context.journal.change(*number).ok().flatten());
+        let since = newest?.recorded_at;
+        let named = obstacles.iter().filter(|one| matches!(one.why, ObstacleKind::OtherBranch { .. }));
+        let heads: BTreeSet<RelPath> =
+            named.filter_map(|one| head_of(&RelPath::parse(&one.path).ok()?)).collect();
+        let trees = heads.iter().filter(|head| !is_branch_made_since(context, head, since));
+        let trees: Vec<_> = trees.filter_map(|head| tracked_files(context, head)).collect();
+        (!trees.is_empty()).then_some(LeftTrees(trees))
+    }
+
+    /// Returns whether a path is a tracked file in one of the trees.
+    pub(super) fn track(&self, path: &RelPath) -> bool {
+        self.0.iter().any(|(tree, tracked)| {
+            let relative = relative_to(tree, path);
+            relative.is_some_and(|path| tracked.as_ref().is_none_or(|tracked| tracked.contains(path)))
+        })
+    }
+}
+
+/// Returns the bytes of a path within a folder, relative to it.
+pub(super) fn relative_to<'a>(folder: &RelPath, path: &'a RelPath) -> Option<&'a [u8]> {
+    let length = if folder.is_root() { 0 } else { folder.as_bytes().len() + 1 };
+    path.as_bytes().get(length..).filter(|_| path.starts_with(folder))
+}
+
+/// Returns the working tree of a `HEAD`, with its tracked files; inner `None` if its index cannot be read.
+pub(super) fn tracked_files(
+    context: &UndoContext<'_>,
+    head: &RelPath,
+) -> Option<(RelPath, Option<BTreeSet<Vec<u8>>>)> {
+    let (_, tree) = tree_of(context, head)?;
+    let index = context.root.open_file(&head.parent()?.child(b"index").ok()?).ok()?;
+    let index = index.read_to_end(INDEX_BYTES).ok();
+    let tracked = index.and_then(|index| entries(&index));
+    Some((tree, tracked.map(|tracked| tracked.into_iter().map(|(path, _)| path).collect())))
+}
+
+/// Returns whether the branch that a `HEAD` names was made after a time, as the log of the branch says.
+fn is_branch_made_since(context: &UndoContext<'_>, head: &RelPath, time: SystemTime) -> bool {
+    let read = |path: &RelPath| context.root.open_file(path).ok()?.read_to_end(INDEX_BYTES).ok();
+    let made_at = || {
+        let folder = head.parent()?;
+        let all = folder.parent().filter(|all| all.file_name() == Some(b"worktrees"));
+        let repository = all.and_then(|all| all.parent()).unwrap_or(folder);
+        let log = format!("logs/refs/heads/{}", branch(&read(head)?)?);
+        let log = read(&repository.join(&RelPath::parse(&log).ok()?).ok()?)?;
+        let first = str::from_utf8(&log).ok()?.lines().next()?;
+        let (who, _) = first.split_once('\t')?;
+        // Lines that git has removed from the log may have been older.
+        who.split(' ').next().filter(|former| former.bytes().all(|digit| digit == b'0'))?;
+        who.rsplit(' ').nth(1)?.parse::<u64>().ok()
+    };
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    made_at().is_some_and(|made_at| made_at >= since)
 }
 
 /// Returns the `HEAD` file, if a path is one or its log.

@@ -9,13 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use change_journal::{ChangeNumber, ChangeState, Entry, RecordedChange};
 use git_index::{ObjectFormat, REFERENCE_BYTES};
 use rel_path::RelPath;
+use sandbox_fs::FileRoot;
 
 use crate::git::guard::{INDEX_BYTES, in_git_folder};
 use crate::git::linked_contents::SETTINGS_BYTES;
 use crate::git::linked_folders::{submodule_tree, working_tree};
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::kept_commits::OtherCheckout;
-use crate::undo::left_branch::{CHECKOUT, branch, is_commit, is_there, tree_with};
+use crate::undo::left_branch::{CHECKOUT, branch, is_commit, is_there, relative_to, tree_with};
 use crate::undo::path::obstacle;
 use crate::undo::plan::UndoContext;
 
@@ -58,9 +59,7 @@ impl MovedCheckouts {
     /// former branch, git has restored the files of the checkout, and later differences are the user's, such as a merge.
     pub(super) fn track(&self, path: &RelPath) -> bool {
         self.0.iter().any(|checkout| {
-            let length = if checkout.tree.is_root() { 0 } else { checkout.tree.as_bytes().len() + 1 };
-            let relative = path.as_bytes().get(length..).filter(|_| path.starts_with(&checkout.tree));
-            relative
+            relative_to(&checkout.tree, path)
                 .is_some_and(|path| checkout.tracked.as_ref().is_none_or(|tracked| tracked.contains(path)))
         })
     }
@@ -122,8 +121,7 @@ impl MovedCheckout {
             context.root.open_file(head).ok().and_then(|file| file.read_to_end(REFERENCE_BYTES).ok());
         let is_back = present.is_some() && present == former;
         let former = former.as_deref().and_then(checked_out);
-        let is_of_submodule =
-            in_git_folder(head).is_some_and(|part| HeadKind::of(&part.names) == Some(HeadKind::OfSubmodule));
+        let is_of_submodule = HeadKind::of(context.root, head) == Some(HeadKind::OfSubmodule);
         let own = head.parent().filter(|_| is_of_submodule);
         let store = own.as_ref().unwrap_or(&repository);
         let is_there = |former: &&str| is_there(context.root, store, former);
@@ -165,7 +163,7 @@ pub(super) fn tree_of(context: &UndoContext<'_>, head: &RelPath) -> Option<(RelP
         let text = context.root.open_file(&path).ok()?.read_to_end(limit).ok()?;
         Some((path, text))
     };
-    let tree = match HeadKind::of(&part.names)? {
+    let tree = match HeadKind::of(context.root, head)? {
         HeadKind::Own => part.folder.parent()?,
         HeadKind::OfSubmodule => submodule_tree(&folder, &read(b"config", SETTINGS_BYTES)?.1)?,
         HeadKind::Linked => {
@@ -177,8 +175,8 @@ pub(super) fn tree_of(context: &UndoContext<'_>, head: &RelPath) -> Option<(RelP
 }
 
 /// Returns whether a path is the `HEAD` of a repository's working tree, of one linked to it, or of a submodule.
-pub(super) fn is_head(path: &RelPath) -> bool {
-    in_git_folder(path).is_some_and(|part| HeadKind::of(&part.names).is_some())
+pub(super) fn is_head(root: &FileRoot, path: &RelPath) -> bool {
+    HeadKind::of(root, path).is_some()
 }
 
 /// The kind of working tree that a `HEAD` belongs to.
@@ -191,17 +189,24 @@ enum HeadKind {
 
 impl HeadKind {
     /// Returns the kind by the names under the repository's folder; `None` for other files.
-    fn of(names: &[&[u8]]) -> Option<HeadKind> {
-        match names {
+    fn of(root: &FileRoot, path: &RelPath) -> Option<HeadKind> {
+        match in_git_folder(path)?.names.as_slice() {
             [b"HEAD"] => Some(HeadKind::Own),
             [b"worktrees", _, b"HEAD"] | [b"modules", .., b"worktrees", _, b"HEAD"] => Some(HeadKind::Linked),
             [b"modules", name @ .., b"HEAD"] => {
-                let is_other = name.iter().any(|name| matches!(*name, b"logs" | b"refs"));
-                (!name.is_empty() && !is_other).then_some(HeadKind::OfSubmodule)
+                // A submodule may have the name of the folder of logs or references, which have none of a repository's files.
+                let is_log = || name.iter().any(|name| matches!(*name, b"logs" | b"refs"));
+                let is_of_submodule = !name.is_empty() && (!is_log() || has_objects(root, &path.parent()?));
+                is_of_submodule.then_some(HeadKind::OfSubmodule)
             }
             _ => None,
         }
     }
+}
+
+/// Returns whether a folder has the objects of a repository.
+pub(super) fn has_objects(root: &FileRoot, folder: &RelPath) -> bool {
+    folder.child(b"objects").is_ok_and(|objects| root.metadata(&objects).is_ok())
 }
 
 /// Returns the states of a path before the first chosen change and after the last one.
@@ -284,7 +289,7 @@ fn checked_out(head: &[u8]) -> Option<&str> {
 }
 
 /// Returns the paths of an index, with the names of their objects; `None` if it cannot be read.
-fn entries(index: &[u8]) -> Option<BTreeSet<(Vec<u8>, Vec<u8>)>> {
+pub(super) fn entries(index: &[u8]) -> Option<BTreeSet<(Vec<u8>, Vec<u8>)>> {
     [ObjectFormat::Sha1, ObjectFormat::Sha256].into_iter().find_map(|format| {
         let mut entries = BTreeSet::new();
         let mut add = |entry: git_index::Entry<'_>| {

@@ -11,7 +11,7 @@ use sandbox_fs::FsError;
 use wap_core::WapError;
 
 use crate::adopt::repository_use::is_refreshed_index;
-use crate::change::present::{Present, PresentKind, is_under_symlink};
+use crate::change::present::{Present, PresentKind, link_above};
 use crate::change::publish::{needs_open_root, without_mask};
 use crate::errors::{fs_error, journal_error};
 use crate::git::guard::is_main_index;
@@ -203,26 +203,27 @@ pub(crate) fn plan_path(
         }
     };
     if is_folder {
-        return Ok(if buried.is_none() { plan_folder(path, now, &back) } else { Ok(None) });
+        return Ok(if buried.is_none() { plan_folder(context, path, now, &back) } else { Ok(None) });
     }
     if let (Some(buried), Some(later)) = (buried, later) {
         let left = Some(Box::new(Left(buried.after)));
         return Ok(Err(UndoObstacle { left, ..obstacle(path, ObstacleKind::LaterChange(later)) }));
     }
     let planned = plan_file(context, path, now, &back);
-    Ok(planned.map_err(|refused| match (&refused.why, context.root.write_target(path)) {
-        // It has changed because another process has put a symlink among its parents.
-        (ObstacleKind::ChangedSince, Err(error @ (FsError::IsLink { .. } | FsError::Escape { .. })))
-            if is_under_symlink(context.root, path) =>
-        {
-            obstacle(path, ObstacleKind::Closed(fs_error(&error, &path.to_string())))
-        }
-        _ => refused,
+    // It has changed because another process has put a symlink among its parents.
+    let link = |refused: &UndoObstacle| {
+        let is_changed = refused.why == ObstacleKind::ChangedSince;
+        is_changed.then(|| link_above(context.root, path)).flatten()
+    };
+    Ok(planned.map_err(|refused| match link(&refused) {
+        Some(link) => obstacle(path, ObstacleKind::behind(&link)),
+        None => refused,
     }))
 }
 
 /// A path at which only folders were made or removed.
 fn plan_folder(
+    context: &UndoContext<'_>,
     path: &RelPath,
     now: Option<Present>,
     back: &[(ChangeNumber, RecordedChange)],
@@ -232,13 +233,13 @@ fn plan_folder(
     match (&now, wanted) {
         (None, None) => Ok(None),
         (Some(now), Some(wanted)) if now.kind == PresentKind::Folder && wanted.mode.is_some() => {
-            Ok(Some(way_back(path, Some(now.clone()), Some(wanted), back)))
+            Ok(Some(way_back(context, path, Some(now.clone()), Some(wanted), back)))
         }
         (Some(now), _) if (now.kind == PresentKind::Folder) == wanted.is_some() => Ok(None),
         (Some(now), Some(_)) if now.kind != PresentKind::Folder => {
             Err(obstacle(path, ObstacleKind::ChangedSince))
         }
-        _ => Ok(Some(way_back(path, now, wanted, back))),
+        _ => Ok(Some(way_back(context, path, now, wanted, back))),
     }
 }
 
@@ -251,7 +252,7 @@ fn plan_file(
     // Each change must have left the state that the next one found, and the newest the current state, unless another
     // program has reverted it.
     let present = now.as_ref().map(Side::from);
-    let reverted = reverted(present, back);
+    let reverted = reverted(context, path, now.as_ref(), back);
     let mut side = present;
     for (index, (_, change)) in back.iter().enumerate() {
         let left = change.after.as_ref().map(Side::from);
@@ -269,10 +270,11 @@ fn plan_file(
         check_kept(context, wanted).map_err(|why| obstacle(path, why))?;
     }
     let now = now.map(|now| without_held_bytes(context, now));
-    Ok(Some(way_back(path, now, wanted, back)))
+    Ok(Some(way_back(context, path, now, wanted, back)))
 }
 
 fn way_back(
+    context: &UndoContext<'_>,
     path: &RelPath,
     now: Option<Present>,
     wanted: Option<Side>,
@@ -281,9 +283,9 @@ fn way_back(
     let present = now.as_ref().map(Side::from);
     let left = back.first().and_then(|(_, newest)| newest.after).as_ref().map(Side::from);
     // If another program has reverted some of them, the steps are those of the changes, so that they can be redone.
-    let is_reverted =
-        reverted(present, back) > 0 && wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder);
-    let is_undone_already = is_reverted && is_same(present, wanted);
+    let is_reverted = reverted(context, path, now.as_ref(), back) > 0
+        && wanted.is_none_or(|wanted| wanted.kind != EntryKind::Folder);
+    let is_undone_already = is_reverted && is_at(context, path, now.as_ref(), wanted);
     let mut from = if is_reverted { left } else { present };
     let mut steps = Vec::with_capacity(back.len());
     for (index, (number, change)) in back.iter().enumerate() {
@@ -412,6 +414,17 @@ pub(super) fn is_same(one: Option<Side>, other: Option<Side>) -> bool {
     one.map(essence) == other.map(essence)
 }
 
+/// Checks whether a path is in a recorded state, except for permission bits; an index also if it only has the same entries.
+pub(super) fn is_at(
+    context: &UndoContext<'_>,
+    path: &RelPath,
+    now: Option<&Present>,
+    side: Option<Side>,
+) -> bool {
+    let present = now.map(Side::from);
+    is_same(present, side) || is_refreshed(context, path, now, [present, side])
+}
+
 /// Checks whether both sides are an index with the same entries: the user's `git status` rewrites it when files have
 /// new times.
 fn is_refreshed(
@@ -426,7 +439,7 @@ fn is_refreshed(
         return false;
     }
     let recorded = |hash: Option<ContentHash>| context.journal.content(&hash?).ok().flatten();
-    let bytes = match now.filter(|now| Some(now.hash) == one.content) {
+    let bytes = match now.filter(|now| Some(now.hash) == one.content && !is_dropped(now)) {
         Some(now) => Some(now.content().to_vec()),
         None => recorded(one.content),
     };

@@ -12,7 +12,7 @@ use sandbox_fs::FileRoot;
 use crate::adopt::build_folders::BuildFolders;
 use crate::adopt::reference_order::sort_for_restoring;
 use crate::change::plan::repository_error;
-use crate::change::present::Present;
+use crate::change::present::{Present, link_above};
 use crate::command::effect::{Effect, EffectSide};
 use crate::errors::fs_error;
 use crate::git::guard::{Refusal, in_git_folder, is_main_index};
@@ -24,8 +24,7 @@ use crate::git::stored_names::{Fate, StoredNames, store_around};
 use crate::hidden::Hidden;
 use crate::undo::error::{ObstacleKind, UndoError, UndoObstacle};
 use crate::undo::kept_commits::OtherCheckout;
-use crate::undo::left_branch::name_left_branches;
-use crate::undo::moved_checkouts::{MovedCheckouts, is_head};
+use crate::undo::moved_checkouts::is_head;
 use crate::undo::path::{Side, StepBack, UndoPath, is_about_folder, obstacle, plan_path};
 use crate::undo::restored_repositories::RestoredRepositories;
 
@@ -88,7 +87,7 @@ impl UndoPlan {
         let mut heads = Vec::new();
         for path in paths {
             let Ok(path) = RelPath::from_bytes(&path) else { continue };
-            heads.extend(is_head(&path).then(|| path.clone()));
+            heads.extend(is_head(context.root, &path).then(|| path.clone()));
             match plan_path(context, chosen, &path)? {
                 Ok(planned) => plan.paths.extend(planned),
                 Err(obstacle) => obstacles.push(obstacle),
@@ -101,6 +100,7 @@ impl UndoPlan {
         plan.check(context, &mut obstacles);
         plan.check_repositories(context, &mut obstacles)?;
         plan.check_branches(context, &mut obstacles);
+        plan.check_indexes(context, &mut obstacles);
         plan.check_locks(context, &mut obstacles);
         plan.keep_repositories(context, chosen, &heads, &mut obstacles)?;
         plan.leave_as_before();
@@ -128,6 +128,11 @@ impl UndoPlan {
             std::mem::take(&mut self.paths).into_iter().partition(UndoPath::is_already_as_before);
         self.paths = paths;
         self.already_as_before = already.into_iter().map(|path| path.path).collect();
+        // Git also moves objects into packs. They are not worth reporting next to other paths.
+        let is_object = |path: &RelPath| store_around(path).is_some();
+        if !self.paths.is_empty() || !self.already_as_before.iter().all(is_object) {
+            self.already_as_before.retain(|path| !is_object(path));
+        }
     }
 
     /// Skips the removal of folders that contain something else.
@@ -167,74 +172,6 @@ impl UndoPlan {
         }
     }
 
-    /// Skips repositories with an obstacle, and their working trees: one that is restored in parts is unusable. The rest of the undo
-    /// does not depend on them, unless there is nothing else, or they keep another branch checked out.
-    fn keep_repositories(
-        &mut self,
-        context: &UndoContext<'_>,
-        chosen: &BTreeSet<ChangeNumber>,
-        heads: &[RelPath],
-        obstacles: &mut Vec<UndoObstacle>,
-    ) -> Result<(), UndoError> {
-        let repository = |path: &RelPath| in_git_folder(path).map(|part| part.folder);
-        let of_obstacle = |obstacle: &UndoObstacle| repository(&RelPath::parse(&obstacle.path).ok()?);
-        let mut kept: BTreeMap<RelPath, bool> = BTreeMap::new();
-        for obstacle in obstacles.iter() {
-            let is_later = matches!(
-                obstacle.why,
-                ObstacleKind::ChangedSince
-                    | ObstacleKind::LaterChange(_)
-                    | ObstacleKind::CheckedOut
-                    | ObstacleKind::CheckedOutElsewhere
-                    | ObstacleKind::Locked
-            );
-            if let Some(folder) = of_obstacle(obstacle) {
-                *kept.entry(folder).or_insert(true) &= is_later;
-            }
-        }
-        if kept.is_empty() {
-            return Ok(());
-        }
-        let trees = self.working_trees_of(context, &kept);
-        kept.retain(|folder, _| !with_ancestors(folder).any(|folder| trees.contains_key(&folder)));
-        kept.extend(trees);
-        let is_in = |path: &RelPath| with_ancestors(path).any(|folder| kept.contains_key(&folder));
-        let moved = MovedCheckouts::of(context, chosen, heads, is_in)?;
-        // Checking out the branch left there would not restore the previous files.
-        name_left_branches(context, obstacles, |head| !moved.include(head));
-        let is_kept = |path: &RelPath| is_in(path) || moved.track(path);
-        let is_branch = |obstacle: &UndoObstacle| matches!(obstacle.why, ObstacleKind::OtherBranch { .. });
-        let others = || self.paths.iter().filter(|path| !is_kept(&path.path));
-        let is_other =
-            |obstacle: &UndoObstacle| RelPath::parse(&obstacle.path).is_ok_and(|path| !is_kept(&path));
-        // A path in its previous state on another branch need not be so on the former branch.
-        let is_elsewhere = obstacles.iter().any(is_branch) && others().any(|path| path.is_undone_already);
-        if is_elsewhere || others().all(UndoPath::is_already_as_before) {
-            if !is_elsewhere && moved.are_back() {
-                // The user has already returned to the previous checkout, which is all that there was to undo.
-                self.paths.retain(UndoPath::is_already_as_before);
-                obstacles.retain(is_other);
-            }
-            obstacles.extend(moved.obstacles());
-            return Ok(());
-        }
-        self.paths.retain(|path| !is_kept(&path.path));
-        // A checkout of another branch may be the reason for the others.
-        let has_others = obstacles.iter().any(is_other);
-        obstacles.retain(|obstacle| is_other(obstacle) || has_others && is_branch(obstacle));
-        // A folder around one cannot be removed.
-        let around = |folder: &RelPath| kept.keys().any(|repository| repository.starts_with(folder));
-        let (going, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.paths)
-            .into_iter()
-            .partition(|path| !(path.wanted.is_none() && path.is_now_folder() && around(&path.path)));
-        self.paths = going;
-        self.kept_folders.extend(stay.into_iter().map(|path| path.path));
-        self.other_checkouts = moved.by_repository();
-        self.returned = kept.keys().filter(|repository| moved.is_back(repository)).cloned().collect();
-        self.kept_repositories = kept;
-        Ok(())
-    }
-
     /// Checks in advance, as far as possible, that everything may be written and removed.
     fn check(&self, context: &UndoContext<'_>, obstacles: &mut Vec<UndoObstacle>) {
         let links: BTreeSet<_> =
@@ -243,7 +180,9 @@ impl UndoPlan {
             let is_opened =
                 !links.is_empty() && with_ancestors(&path.path).any(|folder| links.contains(&folder));
             if let Err(error) = path.check(context, is_opened) {
-                obstacles.push(obstacle(&path.path, ObstacleKind::Closed(error)));
+                let link = link_above(context.root, &path.path).filter(|_| !is_opened);
+                let why = link.map_or(ObstacleKind::Closed(error), |link| ObstacleKind::behind(&link));
+                obstacles.push(obstacle(&path.path, why));
             }
         }
     }
@@ -437,7 +376,7 @@ impl Belonging {
 }
 
 /// A path and the folders above it, without the root.
-fn with_ancestors(path: &RelPath) -> impl Iterator<Item = RelPath> {
+pub(super) fn with_ancestors(path: &RelPath) -> impl Iterator<Item = RelPath> {
     std::iter::successors(Some(path.clone()), RelPath::parent).take_while(|path| !path.is_root())
 }
 

@@ -7,7 +7,7 @@ use rel_path::RelPath;
 
 use crate::change::present::Present;
 use crate::undo::history::{InForce, WayBack};
-use crate::undo::path::{Side, is_about_folder, is_same};
+use crate::undo::path::{Side, is_about_folder, is_at, is_same};
 use crate::undo::plan::UndoContext;
 
 /// Determines how to revert the chosen changes of a path. Later ones that another program has reverted are undone as
@@ -23,7 +23,7 @@ pub(super) fn way_back_of(
     let Some(buried) = way.buried.as_ref().map(|buried| buried.number) else { return way };
     let all = in_force.way_back(&|number| number > buried || chosen.contains(&number));
     let Ok(present) = Present::where_left(context.root, path, None) else { return way };
-    let reverted = reverted(present.as_ref().map(Side::from), &all.back);
+    let reverted = reverted(context, path, present.as_ref(), &all.back);
     let is_chosen = |(number, _): &(ChangeNumber, RecordedChange)| chosen.contains(number);
     let is_possible = reverted > 0 && all.buried.is_none() && all.back.iter().skip(reverted).all(is_chosen);
     let is_folder = all.back.iter().all(|(_, change)| is_about_folder(change));
@@ -31,9 +31,21 @@ pub(super) fn way_back_of(
 }
 
 /// Returns the number of the newest changes that another program has reverted: the path is in the state before them.
-pub(super) fn reverted(present: Option<Side>, back: &[(ChangeNumber, RecordedChange)]) -> usize {
-    let is_at = |side: Option<&Entry>| is_same(present, side.map(Side::from));
-    if back.first().is_none_or(|(_, newest)| is_at(newest.after.as_ref())) {
+pub(super) fn reverted(
+    context: &UndoContext<'_>,
+    path: &RelPath,
+    present: Option<&Present>,
+    back: &[(ChangeNumber, RecordedChange)],
+) -> usize {
+    let is_at = |side: Option<&Entry>| is_at(context, path, present, side.map(Side::from));
+    let now = present.map(Side::from);
+    let is_exactly = |side: Option<&Entry>| is_same(now, side.map(Side::from));
+    let is_exactly_before = back.iter().any(|(_, change)| is_exactly(change.before.as_ref()));
+    let is_left = |newest: &RecordedChange| {
+        let after = newest.after.as_ref();
+        is_exactly(after) || !is_exactly_before && is_at(after)
+    };
+    if back.first().is_none_or(|(_, newest)| is_left(newest)) {
         return 0;
     }
     let before = |(_, change): &(ChangeNumber, RecordedChange)| is_at(change.before.as_ref());

@@ -10,3 +10,4 @@ mod repositories_in_use;
 mod undo;
 mod undo_properties;
 mod used_repositories;
+mod users_commits;

@@ -122,28 +122,51 @@ fn commits_text(repository: &str, kept: Option<&KeptCommits>, visible: &impl Fn(
     if kept.is_some_and(|kept| kept.is_of_undo) {
         return "an undone commit is not restored in it".to_owned();
     }
-    if let [KeptBranch { name, commit, reset_to: Some(before), .. }] = branches {
+    if let [KeptBranch { name, commit, reset_to: Some(before), left, .. }] = branches {
         let tree = repository.rsplit_once('/').map_or(String::new(), |(tree, _)| format!("in `{tree}`, "));
         let (tree, name) = (visible(&tree), visible(name));
         let (commit, before) = (short(commit), short(before));
-        return format!(
-            "`{name}` keeps commit {commit}; {tree}`git reset {before}` takes it back and leaves the files, which are those of \
-             before it"
-        );
+        return match left {
+            None => format!(
+                "`{name}` keeps commit {commit}; {tree}`git reset {before}` takes it back and leaves the files, which are those of \
+                 before it"
+            ),
+            Some(_) => format!(
+                "`{name}` was at {before} before, and stays at {commit}; {tree}`git reset {before}` returns to it and leaves the \
+                 files, which are those of before"
+            ),
+        };
     }
-    let mut named: Vec<_> = branches
-        .iter()
-        .take(NAMED_BRANCHES)
-        .map(|branch| format!("{} of `{}`", short(&branch.commit), visible(&branch.name)))
-        .collect();
+    let (left, added): (Vec<_>, Vec<_>) = branches.iter().partition(|branch| branch.left.is_some());
+    let mut said = Vec::new();
+    if !added.is_empty() || left.is_empty() {
+        let named =
+            |branch: &&KeptBranch| format!("{} of `{}`", short(&branch.commit), visible(&branch.name));
+        let named = first_named(&added, named);
+        let named = if named.is_empty() { named } else { format!(" ({named})") };
+        said.push(format!("a commit of these changes{named} may be in it still, as `git log` shows"));
+    }
+    if !left.is_empty() {
+        let named = |branch: &&KeptBranch| {
+            let before = branch.left.as_deref().map(short).unwrap_or_default();
+            format!("`{}` was at {before} before", visible(&branch.name))
+        };
+        said.push(first_named(&left, named));
+    }
+    if kept.is_some_and(|kept| kept.restores_tracked) {
+        let reverts = if left.is_empty() { ", so that a commit of them reverts it" } else { "" };
+        said.push(format!("the files are those of before{reverts}"));
+    }
+    said.join("; ")
+}
+
+/// Names the first of some branches.
+fn first_named(branches: &[&KeptBranch], named: impl Fn(&&KeptBranch) -> String) -> String {
+    let mut all: Vec<_> = branches.iter().take(NAMED_BRANCHES).map(named).collect();
     if branches.len() > NAMED_BRANCHES {
-        named.push("others".to_owned());
+        all.push("others".to_owned());
     }
-    let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
-    format!(
-        "a commit of these changes{named} may be in it still, as `git log` shows; the files are those of before, so that a \
-         commit of them reverts it"
-    )
+    all.join(", ")
 }
 
 /// Returns a line for each path that was undone, and for each that was not.
@@ -166,7 +189,11 @@ fn lines(
         };
         format!("{effect:<12}  {}", visible_path(&path.path))
     };
-    let mut lines: Vec<_> = undone.paths.iter().map(path_line).collect();
+    let interrupted = undone.was_interrupted.then(|| {
+        "the last undo was interrupted, and is complete now, with what follows; undo again to undo more"
+            .to_owned()
+    });
+    let mut lines: Vec<_> = interrupted.into_iter().chain(undone.paths.iter().map(path_line)).collect();
     lines.extend(
         undone
             .kept_folders
@@ -267,5 +294,33 @@ mod tests {
         for text in [elsewhere, back, moved, several, of_undo, unrecorded, kept(".git", false, &[])] {
             assert!(!text.contains("git reset"), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_said_of_branches_and_files_is_so() {
+        let [before, commit] = ["a", "b"].map(|digit| digit.repeat(40));
+        let added = serde_json::json!({ "name": "feat", "commit": commit });
+        let left = serde_json::json!({ "name": "main", "commit": commit, "left": before });
+        let kept = |branches: &[&serde_json::Value], restores_tracked: bool| {
+            let kept = serde_json::json!({
+                "repository": ".git", "isOfUndo": false, "branches": branches, "restoresTracked": restores_tracked,
+            });
+            let line = line(".git", &kept);
+            line.split_once("stays whole: ").unwrap().1.trim_end_matches(')').to_owned()
+        };
+        const ADDED: &str =
+            "a commit of these changes (bbbbbbbbbbbb of `feat`) may be in it still, as `git log` shows";
+        const LEFT: &str = "`main` was at aaaaaaaaaaaa before";
+        const REVERTS: &str = "the files are those of before, so that a commit of them reverts it";
+        assert_eq!(kept(&[&added], true), format!("{ADDED}; {REVERTS}"), "the control");
+        assert_eq!(kept(&[&added], false), ADDED);
+        assert_eq!(kept(&[&left], false), LEFT);
+        assert_eq!(kept(&[&left], true), format!("{LEFT}; the files are those of before"));
+        assert_eq!(kept(&[&left, &added], false), format!("{ADDED}; {LEFT}"));
+        let mut reset = left.clone();
+        reset["resetTo"] = before.into();
+        let text = kept(&[&reset], true);
+        assert!(text.starts_with("`main` was at aaaaaaaaaaaa before, and stays at bbbbbbbbbbbb; "), "{text}");
+        assert!(text.contains("; `git reset aaaaaaaaaaaa` returns to it and leaves the files"), "{text}");
     }
 }

@@ -14,8 +14,8 @@ use wap_core::{Call, ConversationId};
 
 use crate::failure::{Exit, Failure};
 use crate::last_change::older_work::older_work;
-use crate::last_change::{explain, last, whole};
-use crate::owner::checkout_command::{checkout_command, way_back};
+use crate::last_change::{explain, last, nothing, whole};
+use crate::owner::undo_advice::{is_behind_link, way_past};
 use crate::secret_use::SecretRules;
 use crate::state::bookkeeping::Bookkeeping;
 
@@ -82,6 +82,13 @@ pub struct Obstacle {
     pub visible_diff: Option<String>,
 }
 
+impl UndoRequest {
+    /// Returns whether the newest work is meant, rather than one that the request names.
+    fn names_nothing(&self) -> bool {
+        self.change.is_none() && self.run.is_none() && self.session.is_none()
+    }
+}
+
 impl UndoRefusal {
     /// Adds to the advice the undo of the newest older work without obstacles.
     fn with_older_work(
@@ -134,7 +141,14 @@ pub(crate) fn carry_out(
     // change" would be another.
     let mut bookkeeping = BTreeSet::new();
     let mut chosen = None;
+    let mut unanswered = None;
     let choose = |journal: &JournalReader| {
+        if request.names_nothing() {
+            unanswered = workspace.unanswered_undo().map_err(unreadable)?;
+        }
+        if unanswered.is_some() {
+            return Err(nothing().into());
+        }
         let what = meant(journal, workspace, rules, request)?;
         chosen = Some(what.clone());
         // Before the undo: it may remove the very `.gitignore` that makes these changes bookkeeping.
@@ -146,9 +160,10 @@ pub(crate) fn carry_out(
     let undone = workspace.undo_what(call, choose, view);
     // A user who names the change has a reason for it.
     let is_newest = *request == UndoRequest::default();
-    let undone = undone.map_err(|refusal: UndoRefusal| match &chosen {
-        Some(chosen) if is_newest => refusal.with_older_work(journal, workspace, chosen),
-        _ => refusal,
+    let undone = undone.or_else(|refusal: UndoRefusal| match (unanswered, &chosen) {
+        (Some(unanswered), _) => Ok(unanswered),
+        (None, Some(chosen)) if is_newest => Err(refusal.with_older_work(journal, workspace, chosen)),
+        (None, _) => Err(refusal),
     })?;
     let changes = journal.changes_of_run(RunNumber(undone.run)).map_err(unreadable)?;
     let taken_back_by =
@@ -320,91 +335,20 @@ fn refused(error: &UndoError) -> UndoRefusal {
             "there is nothing left to undo in them as things are; if another branch is checked out, or the work is \
              stashed, go back to it first, and undo again",
         )
-    } else if all(&|why| matches!(why, ObstacleKind::Closed(_))) {
+    } else if all(&|why| matches!(why, ObstacleKind::Closed(_))) && !all(&is_behind_link) {
         failure.advise(
             "make those paths changeable for this user, and undo again; or undo the other changes one by one, by their \
              numbers in `agentd log`",
         )
     } else if all(&|why| !matches!(why, ObstacleKind::NotKept | ObstacleKind::SpecialFile)) {
-        failure.advise(way_past(obstacles))
+        let all: Vec<_> = obstacles.iter().map(|one| (one.path.as_str(), &one.why)).collect();
+        failure.advise(way_past(&all))
     } else {
         // Those cannot be restored at all.
         failure.advise("undo the other changes one by one, by their numbers in `agentd log`")
     };
     UndoRefusal { obstacles: obstacles.iter().map(obstacle).collect(), ..failure.into() }
 }
-
-/// Returns the advice for an undo that later changes, ours or those of other programs, obstruct.
-fn way_past(obstacles: &[UndoObstacle]) -> String {
-    let later: BTreeSet<ChangeNumber> = obstacles
-        .iter()
-        .filter_map(|obstacle| match obstacle.why {
-            ObstacleKind::LaterChange(number) => Some(number),
-            _ => None,
-        })
-        .collect();
-    // The newest first: it may be on top of an older one.
-    let mut undos = later.iter().rev().map(|number| format!("`agentd undo {number}`"));
-    let named = undos.by_ref().take(NAMED_UNDOS).collect::<Vec<_>>().join(", then ");
-    let more = match undos.count() {
-        0 => String::new(),
-        more => format!(", and {more} more changes, which are listed above"),
-    };
-    // Files of one branch are not restored into another, even if that is checked out again.
-    let others: BTreeSet<Option<String>> = obstacles.iter().filter_map(former_checkout).collect();
-    if !others.is_empty() {
-        let commands: Vec<_> = others.into_iter().flatten().collect();
-        let back = match commands.is_empty() {
-            true => String::new(),
-            false => format!(": {}", commands.join("; ")),
-        };
-        return format!(
-            "the change checked out something else, and the repository was used since{back}; revert commits with git"
-        );
-    }
-    let checkouts: BTreeSet<String> = obstacles.iter().filter_map(checkout).collect();
-    if !checkouts.is_empty() {
-        // Most of the changes revert with the branch.
-        let checkouts = checkouts.into_iter().collect::<Vec<_>>().join(", ");
-        let undos = if later.is_empty() { String::new() } else { format!(", {named}{more}") };
-        let taken: BTreeSet<String> = obstacles.iter().filter_map(other_tree).collect();
-        let taken: String = taken.into_iter().collect();
-        return format!(
-            "{taken}check out what was checked out then: {checkouts}{undos}; then undo again (where git refuses the checkout, commit \
-             or stash your changes first)"
-        );
-    }
-    let is_other = |obstacle: &UndoObstacle| !matches!(obstacle.why, ObstacleKind::LaterChange(_));
-    match (later.is_empty(), obstacles.iter().any(is_other)) {
-        (true, _) => "restore those files to how the change left them, and undo again".to_owned(),
-        (false, false) => format!("undo the later changes first: {named}{more}; then undo again"),
-        (false, true) => format!(
-            "undo the later changes first: {named}{more}; restore the other files to how the change left them; then undo again"
-        ),
-    }
-}
-
-/// Returns the command that restores the checkout at the time of a change.
-fn checkout(obstacle: &UndoObstacle) -> Option<String> {
-    let ObstacleKind::OtherBranch { branch, tree, .. } = &obstacle.why else { return None };
-    Some(format!("`{}`", checkout_command(tree, branch)))
-}
-
-/// Returns the step that is first required in another working tree, which has the branch checked out.
-fn other_tree(obstacle: &UndoObstacle) -> Option<String> {
-    let ObstacleKind::OtherBranch { branch, taken_by: Some(tree), .. } = &obstacle.why else { return None };
-    Some(format!("check out another branch in `{tree}`, which has `{branch}` now; "))
-}
-
-/// Returns the sentence on the way back to the checkout before the changes, for a working tree that they have left at another
-/// branch; an inner `None` if its name is not kept.
-fn former_checkout(obstacle: &UndoObstacle) -> Option<Option<String>> {
-    let ObstacleKind::OtherCheckout(checkout) = &obstacle.why else { return None };
-    Some(way_back(checkout))
-}
-
-/// The number of undos that an advice names.
-const NAMED_UNDOS: usize = 3;
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used with map_err")]
 fn unreadable(error: JournalError) -> UndoRefusal {

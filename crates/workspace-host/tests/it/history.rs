@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use change_journal::{
+    ChangeNumber, ChangeRecord, EntryRecord, Journal, JournalLimits, RunKey, RunState, StepKind, StepRecord,
+};
 use test_support::Caller;
 use wap_core::{CancelFlag, FileChange, Workspace, WriteFile};
 use workspace_host::{
@@ -43,6 +46,64 @@ fn an_undo_and_the_log_after_it() {
     let lines: Vec<String> =
         log_text(&log(&paths, 10, true).unwrap()).iter().map(|line| without_times(line)).collect();
     insta::assert_snapshot!(format!("{undone}\n\n{}", lines.join("\n")));
+}
+
+/// Records the undo of change 3, the newest, as a process does that is killed right after the commit.
+fn undo_and_be_killed(paths: &WorkspacePaths) {
+    let (journal, _) = Journal::open(&paths.base.join("journal"), JournalLimits::default()).unwrap();
+    let RunState::New(run) = journal.begin_run(&RunKey::once("undo", b"killed")).unwrap() else {
+        panic!("the run is new")
+    };
+    let undone = serde_json::json!({
+        "run": run.number().0, "paths": [{ "path": "c.txt", "effect": "removed", "undoes": [3] }],
+        "keptFolders": [], "commands": [],
+    });
+    let outcome = serde_json::json!({ "outcome": { "Ok": undone } }).to_string();
+    let back = ChangeRecord::intended(b"c.txt", Some(EntryRecord::file(b"x\n")), None);
+    let step = StepRecord {
+        kind: StepKind::FileChange,
+        description: "undo 1 changes",
+        outcome: outcome.as_bytes(),
+        changes: vec![ChangeRecord { undoes: Some(ChangeNumber(3)), ..back }],
+    };
+    journal.record_steps(run.number(), 0, &[step]).unwrap();
+}
+
+#[test]
+fn a_repeated_undo_reports_the_interrupted_one_and_undoes_nothing_older() {
+    for is_interrupted in [true, false] {
+        let (folder, paths, workspace) = written();
+        let there = || ["a.txt", "b.txt", "c.txt"].map(|name| folder.path().join(name).exists());
+        if is_interrupted {
+            workspace.leave(&CancelFlag::new());
+            drop(workspace);
+            undo_and_be_killed(&paths);
+        } else {
+            workspace.undo(&UndoRequest::default(), &Caller::once().call()).unwrap().unwrap();
+            workspace.leave(&CancelFlag::new());
+            drop(workspace);
+        }
+        let options = HostOptions::new(folder.path());
+        let notices: SharedNotices = Arc::new(NoNotices);
+        let workspace = SharedWorkspace::new(&options, &paths, &notices);
+        let rules = SecretRules::open(&options, &paths).unwrap();
+        let undo = || {
+            let answer = workspace.undo(&UndoRequest::default(), &Caller::once().call()).unwrap();
+            undo_text(answer, 1_000, &rules).unwrap()
+        };
+        if is_interrupted {
+            let reported = undo();
+            assert!(reported.starts_with("the last undo was interrupted, and is complete now"), "{reported}");
+            assert!(reported.contains("removed       c.txt"), "{reported}");
+            assert_eq!(there(), [true, true, false]);
+        }
+        // The next one undoes older work, and so does each after it.
+        for left in [[true, false, false], [false; 3]] {
+            let text = undo();
+            assert!(!text.contains("interrupted"), "{text}");
+            assert_eq!(there(), left, "{text}");
+        }
+    }
 }
 
 #[test]

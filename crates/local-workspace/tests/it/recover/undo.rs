@@ -561,6 +561,48 @@ fn undo_that_a_crash_has_cut_short_answers_with_what_it_has_undone() {
 }
 
 #[test]
+fn an_undo_without_an_answer_is_reported_once() {
+    for is_answered in [false, true] {
+        let opened = OpenFixture::new();
+        opened.fixture.put("a", "old\n");
+        let run = opened.reply(1, &[write("a", "new\n")]);
+        assert!(opened.workspace.unanswered_undo().unwrap().is_none(), "an answered change is no undo");
+        let undone = opened.undo(&Undo::Run(run)).unwrap();
+        // The end of a run is committed lazily.
+        assert!(opened.workspace.unanswered_undo().unwrap().is_none());
+        let redone = opened.undo(&Undo::Run(RunNumber(undone.run))).unwrap();
+        assert!(opened.workspace.unanswered_undo().unwrap().is_none());
+        opened.workspace.checkpoint();
+        let OpenFixture { fixture, journal, workspace } = opened;
+        drop(workspace);
+        if !is_answered {
+            let key = change_journal::RunKey::once("undo", b"killed");
+            let RunState::New(undo) = journal.begin_run(&key).unwrap() else { panic!("the run is new") };
+            let path = serde_json::json!({ "path": "a", "effect": "restored", "undoes": [1] });
+            let outcome = serde_json::json!({ "outcome": { "Ok": {
+                "run": undo.number().0, "paths": [path], "keptFolders": [], "commands": [],
+            } } });
+            let [new, old] = [b"new\n", b"old\n"].map(|text| Some(EntryRecord::file(text)));
+            let number = journal.reader().changes_of_run(RunNumber(redone.run)).unwrap()[0].number;
+            let change = ChangeRecord { undoes: Some(number), ..ChangeRecord::intended(b"a", new, old) };
+            let (outcome, kind) = (outcome.to_string(), StepKind::FileChange);
+            let step =
+                StepRecord { kind, description: "undo", outcome: outcome.as_bytes(), changes: vec![change] };
+            journal.record_steps(undo.number(), 0, &[step]).unwrap();
+        }
+        drop(journal);
+        let workspace = fixture.open_with(fixture.open_journal(), fixture.config()).0;
+        let unanswered = workspace.unanswered_undo().unwrap();
+        assert_eq!(unanswered.as_ref().map(|undone| undone.was_interrupted), (!is_answered).then_some(true));
+        assert_eq!(fixture.text("a").unwrap(), if is_answered { "new\n" } else { "old\n" });
+        assert!(workspace.unanswered_undo().unwrap().is_none(), "it is reported once");
+        drop(workspace);
+        let workspace = fixture.open_with(fixture.open_journal(), fixture.config()).0;
+        assert!(workspace.unanswered_undo().unwrap().is_none(), "also by a later process");
+    }
+}
+
+#[test]
 fn save_in_the_moment_of_an_undo_stays_and_the_other_paths_go_back_to_how_they_were() {
     let opened = OpenFixture::new();
     // The saved file is the last of many, so that there is time between the commit and its turn.

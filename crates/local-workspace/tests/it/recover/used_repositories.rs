@@ -8,14 +8,14 @@ use local_workspace::{LocalWorkspace, ObstacleKind, Undo, UndoError, Undone};
 use crate::fixture::user_shell::{COMMIT, git, shell};
 use crate::fixture::workspace::*;
 
-struct OpenFixture {
-    fixture: Fixture,
+pub(super) struct OpenFixture {
+    pub(super) fixture: Fixture,
     journal: Journal,
-    workspace: LocalWorkspace,
+    pub(super) workspace: LocalWorkspace,
 }
 
 impl OpenFixture {
-    fn new(layered: Layered, prepare: &str) -> OpenFixture {
+    pub(super) fn new(layered: Layered, prepare: &str) -> OpenFixture {
         let fixture = Fixture::new();
         let prepare = prepare.replace("COMMIT", COMMIT);
         let made =
@@ -27,23 +27,29 @@ impl OpenFixture {
     }
 
     /// Runs a command of the model and returns its run.
-    fn run(&self, script: &str) -> RunNumber {
-        let response = run(&self.workspace, &script.replace("COMMIT", COMMIT)).unwrap();
-        assert_eq!((response.exit_code, &response.warnings[..]), (0, &[][..]), "{script}: {response:?}");
-        let changes = self.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap();
-        changes.last().unwrap().run
+    pub(super) fn run(&self, script: &str) -> RunNumber {
+        let (run, warnings) = self.run_with_warnings(script);
+        assert_eq!(warnings, [""; 0], "{script}");
+        run
     }
 
-    fn user(&self, script: &str) -> String {
+    pub(super) fn run_with_warnings(&self, script: &str) -> (RunNumber, Vec<String>) {
+        let response = run(&self.workspace, &script.replace("COMMIT", COMMIT)).unwrap();
+        assert_eq!(response.exit_code, 0, "{script}: {response:?}");
+        let changes = self.journal.reader().changes(ChangeNumber(0), u32::MAX).unwrap();
+        (changes.last().unwrap().run, response.warnings)
+    }
+
+    pub(super) fn user(&self, script: &str) -> String {
         git(&self.fixture, &script.replace("COMMIT", COMMIT))
     }
 
-    fn undo(&self, run: RunNumber) -> Result<Undone, UndoError> {
+    pub(super) fn undo(&self, run: RunNumber) -> Result<Undone, UndoError> {
         self.workspace.undo(&Caller::once().call(), &Undo::Run(run))
     }
 
     /// Checks that git of the user finds nothing missing.
-    fn check(&self, folder: &str, case: &str) {
+    pub(super) fn check(&self, folder: &str, case: &str) {
         for command in ["rev-parse HEAD", "fsck --no-progress", "log --all --oneline", "gc --quiet"] {
             let ran = shell(&self.fixture.root().join(folder), &format!("git {command}"));
             let said = String::from_utf8_lossy(&ran.stderr);
@@ -251,7 +257,7 @@ fn files_of_a_branch_do_not_come_into_another_one() {
 }
 
 /// Returns whether an undo is refused because everything is already as it was before.
-fn is_as_before(undone: &Result<Undone, UndoError>) -> bool {
+pub(super) fn is_as_before(undone: &Result<Undone, UndoError>) -> bool {
     let Err(UndoError::Obstacles(obstacles)) = undone else { return false };
     obstacles.iter().all(|obstacle| obstacle.why == ObstacleKind::AsBefore)
 }
