@@ -14,7 +14,6 @@ mod marker;
 mod new_values;
 mod private_key;
 mod secrets;
-mod spellings;
 mod store;
 mod stream;
 mod surroundings;

@@ -8,7 +8,7 @@ use crate::detector::{NAME_KIND, is_common, is_ordinary, is_path};
 use crate::finder::Finder;
 use crate::marker::Marker;
 use crate::private_key::{self, POSSIBLE_KIND};
-use crate::spellings::decoded;
+use crate::secrets::spellings::decoded;
 
 /// The kind of texts that look like a placeholder and are part of a file.
 pub(crate) const LITERAL: &str = "literal";

@@ -2,6 +2,7 @@
 
 mod restore_error;
 mod searched;
+pub(crate) mod spellings;
 mod trial;
 mod used_values;
 
@@ -12,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use self::restore_error::RestoreError;
 use self::searched::Searched;
+use self::spellings::decoded;
 pub(crate) use self::used_values::GivenValues;
 use self::used_values::UsedValues;
 use crate::detector::{Detector, IsCancelled, Span, merge};
@@ -21,7 +23,6 @@ use crate::map::{LITERAL, SecretMap, is_replaced_anywhere};
 use crate::marker::{Marker, markers};
 use crate::new_values::NewValues;
 use crate::private_key;
-use crate::spellings::decoded;
 use crate::store::{PlaceholderStore, StoreError};
 
 /// The maximum number of searches of a text: the values found may overlap others and are then merged with them.

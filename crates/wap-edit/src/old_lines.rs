@@ -105,7 +105,7 @@ impl BareLine {
     }
 }
 
-/// Checks whether a line has enough text that its likeness to another is no chance.
+/// Checks whether a line has enough text that its likeness to another is not chance.
 pub(crate) fn has_text(line: &str) -> bool {
     let text = BareLine::of(line).text;
     text.len() >= LEAST_TEXT && text.iter().any(|character| character.is_alphabetic())

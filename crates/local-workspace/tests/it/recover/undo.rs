@@ -566,7 +566,7 @@ fn an_undo_without_an_answer_is_reported_once() {
         let opened = OpenFixture::new();
         opened.fixture.put("a", "old\n");
         let run = opened.reply(1, &[write("a", "new\n")]);
-        assert!(opened.workspace.unanswered_undo().unwrap().is_none(), "an answered change is no undo");
+        assert!(opened.workspace.unanswered_undo().unwrap().is_none(), "an answered change is not an undo");
         let undone = opened.undo(&Undo::Run(run)).unwrap();
         // The end of a run is committed lazily.
         assert!(opened.workspace.unanswered_undo().unwrap().is_none());

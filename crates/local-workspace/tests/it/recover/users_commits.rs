@@ -257,7 +257,7 @@ fn work_that_the_user_has_reverted_with_git_is_as_before() {
     }
 }
 
-/// What was there, what the command does, what the user does then, the branches with the commits at which they were
+/// The files there, what the command does, what the user does then, the branches with the commits at which they were
 /// before if those are named, the branch that may be reset, and whether tracked files are restored.
 type KeptCase =
     (&'static str, &'static str, &'static str, &'static [(&'static str, bool)], Option<&'static str>, bool);
