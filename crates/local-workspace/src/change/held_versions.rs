@@ -8,6 +8,7 @@ use rel_path::RelPath;
 use text_edit::{LineMap, Source};
 use wap_core::{FileVersion, Retention};
 
+use crate::change::present::Present;
 use crate::step_record::{ChangeRecord, decode};
 
 /// The largest file whose bytes are held.
@@ -98,19 +99,20 @@ impl HeldVersions {
     /// Maps the lines of version `from` to version `to` of a file, whose text is `current`.
     ///
     /// Our edits are followed exactly, first those in the journal, then `planned` ones. If another program has changed
-    /// the file in between, the texts before and after are compared. `None` if the bytes of `from` are not held.
+    /// the file in between, the texts before and after are compared. `on_disk` is the version that the planned edits begin with,
+    /// which may be another program's and not be held. `None` if the bytes of `from` are not held.
     pub(crate) fn line_map(
         &self,
         path: &RelPath,
         from: &ContentHash,
         to: &ContentHash,
         current: &Source<'_>,
-        planned: &[Edit],
+        (on_disk, planned): (Option<&Present>, &[Edit]),
     ) -> Option<LineMap> {
         let base = self.bytes(from)?;
         let base = Source::parse(&base).ok()?;
         let edits = self.edits_since(path, from, to, planned);
-        let map = self.follow(from, &base, &edits, to, current);
+        let map = self.follow((from, &base), &edits, (to, current), on_disk);
         // If a record does not fit the texts, or an intermediate version is gone, the ends are compared.
         Some(map.unwrap_or_else(|| LineMap::between_versions(&base, current)))
     }
@@ -134,17 +136,20 @@ impl HeldVersions {
     /// The map along `edits`, with a comparison wherever an edit does not start from the current version.
     fn follow(
         &self,
-        from: &ContentHash,
-        base: &Source<'_>,
+        (from, base): (&ContentHash, &Source<'_>),
         edits: &[Edit],
-        to: &ContentHash,
-        current: &Source<'_>,
+        (to, current): (&ContentHash, &Source<'_>),
+        on_disk: Option<&Present>,
     ) -> Option<LineMap> {
+        let bytes = |hash: &ContentHash| match on_disk.filter(|on_disk| on_disk.hash == *hash) {
+            Some(on_disk) => Some(Arc::clone(&on_disk.bytes)),
+            None => self.bytes(hash),
+        };
         let mut map = LineMap::identity(base.total_lines());
         let mut at = *from;
         for edit in edits {
             if edit.before != at {
-                let (fork, joint) = (self.bytes(&at)?, self.bytes(&edit.before)?);
+                let (fork, joint) = (bytes(&at)?, bytes(&edit.before)?);
                 let between =
                     LineMap::between_versions(&Source::parse(&fork).ok()?, &Source::parse(&joint).ok()?);
                 map = compose(&map, &between)?;
@@ -153,7 +158,7 @@ impl HeldVersions {
             at = edit.after;
         }
         if at != *to {
-            let fork = self.bytes(&at)?;
+            let fork = bytes(&at)?;
             map = compose(&map, &LineMap::between_versions(&Source::parse(&fork).ok()?, current))?;
         }
         (map.new_lines() == current.total_lines()).then_some(map)

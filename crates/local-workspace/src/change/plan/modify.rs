@@ -105,7 +105,7 @@ impl Plan<'_> {
         Source::parse(&bytes).ok()?;
         let file = self.files.get(path);
         let followed = file.and_then(|file| file.followed_to(&hash, &before.hash, current));
-        let planned = file.map_or(&[][..], |file| &file.edits);
+        let planned = file.map_or((None, &[][..]), |file| (file.before.as_ref(), &file.edits));
         let map = followed.or_else(|| self.held.line_map(path, &hash, &before.hash, current, planned))?;
         if let Some(file) = self.files.get_mut(path) {
             file.remember(Edit { before: hash, after: before.hash, line_map: map.clone() });

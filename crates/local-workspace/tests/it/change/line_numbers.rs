@@ -52,6 +52,29 @@ fn edits_of_one_batch_all_mean_the_version_that_was_shown() {
 }
 
 #[test]
+fn a_line_that_a_user_changed_is_not_one_that_the_batch_has_just_written() {
+    for is_changed in [true, false] {
+        let fixture = Fixture::new();
+        fixture.put("a", "head\nkeep\ntake(one, two);\nend\n");
+        let workspace = fixture.open();
+        let version = current_version(&workspace, "a");
+        let third = if is_changed { "take(one);" } else { "take(one, two);" };
+        fixture.put("a", &format!("// new\nhead\nkeep\n{third}\nend\n"));
+        let batch = [
+            replace("a", (1, 1), "head\ntake(one, two);", version.clone()),
+            delete_lines("a", (3, 3), version),
+        ];
+        let outcomes = workspace.change_files(&Caller::once().call(), &batch).unwrap();
+        assert!(outcomes[0].is_ok(), "{outcomes:?}");
+        let error = outcomes[1].as_ref().err().map(WapError::reason);
+        assert_eq!(error, is_changed.then_some(Reason::Conflict));
+        let left = if is_changed { "take(one);\n" } else { "" };
+        let expected = format!("// new\nhead\ntake(one, two);\nkeep\n{left}end\n");
+        assert_eq!(fixture.text("a").unwrap(), expected);
+    }
+}
+
+#[test]
 fn one_batch_may_add_the_same_lines_at_two_places() {
     let (first, both) = ("one\nthree\nfour\n", "begin_transaction();\ncommit_transaction();\n");
     let fixture = Fixture::new();
