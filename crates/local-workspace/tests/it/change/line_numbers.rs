@@ -63,7 +63,7 @@ fn a_line_that_a_user_changed_is_not_one_that_the_batch_has_just_written() {
         } else {
             "    use super::*;\n    use a::{B, C};\n"
         };
-        fixture.put("a", &format!("// New.\nmod tests {{\n{now}\n    // Test.\n"));
+        fixture.put("a", format!("// New.\nmod tests {{\n{now}\n    // Test.\n"));
         let batch = [
             replace("a", (1, 1), "mod tests {\n    use a::{B, C};\n", version.clone()),
             delete_lines("a", (3, 3), version),
